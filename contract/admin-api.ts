@@ -1,0 +1,112 @@
+import { z } from 'zod';
+
+/**
+ * The Admin API's wire format, as the platform answers it (seed, "Resources and their fields", completed by the
+ * contract). A client must be more tolerant than this: it reads only the seed's fields.
+ */
+
+const timestamp = z.iso.datetime({ offset: true });
+
+export const exportJobStatus = z.enum(['queued', 'running', 'completed', 'failed']);
+export type ExportJobStatus = z.infer<typeof exportJobStatus>;
+
+export const exportJobId = z.string().regex(/^se_[0-9a-f]{16}$/);
+
+/** A static export job. `progress` is 0 to 100; neither it nor `pageCount` ever falls. */
+export const exportJob = z.object({
+  jobId: exportJobId,
+  status: exportJobStatus,
+  progress: z.number().min(0).max(100),
+  pageCount: z.int().min(0),
+  version: z.string(),
+  domain: z.string(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  error: z.string().nullable(),
+});
+export type ExportJob = z.infer<typeof exportJob>;
+
+/** A DNS name as a site is published under: lower case, at least one dot or `localhost`, no port. */
+export const domainName = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(253)
+  .regex(
+    /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/,
+    'expected a domain name such as docs.example.com',
+  );
+
+/** What a version may look like: it stands in file names, headers and the values file. */
+export const versionLabel = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, 'expected letters, digits, ".", "_", "+" or "-"');
+
+export const startExportRequest = z.strictObject({
+  domain: domainName,
+  version: versionLabel.optional(),
+  paths: z
+    .array(z.string().startsWith('/', 'expected a path that starts with "/"').max(2000))
+    .min(1)
+    .max(10_000)
+    .optional(),
+});
+export type StartExportRequest = z.infer<typeof startExportRequest>;
+
+/** A presigned link to the packed export. The link ends at `expiresAt`; the job and its files stay. */
+export const bundle = z.object({
+  jobId: exportJobId,
+  bundleUrl: z.url(),
+  expiresAt: timestamp,
+  sizeBytes: z.int().min(0),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  version: z.string(),
+});
+export type Bundle = z.infer<typeof bundle>;
+
+export const cancelResult = z.enum(['accepted', 'already-finished']);
+
+export const exportCancellation = z.object({ result: cancelResult, job: exportJob });
+export type ExportCancellation = z.infer<typeof exportCancellation>;
+
+export const exportJobPage = z.object({ jobs: z.array(exportJob), nextCursor: z.string().nullable() });
+export type ExportJobPage = z.infer<typeof exportJobPage>;
+
+/** What the export met on its way (`GET /v1/static-export/jobs/{jobId}/report`). */
+export const exportReport = z.object({
+  jobId: exportJobId,
+  brokenLinks: z.array(
+    z.object({ url: z.string(), reason: z.string(), status: z.int().nullable(), referrers: z.array(z.string()) }),
+  ),
+  redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),
+  skippedPages: z.array(z.object({ url: z.string(), reason: z.string() })),
+  /** True where one of the lists was cut; the counts below are whole. */
+  truncated: z.boolean(),
+  counts: z.object({ brokenLinks: z.int(), redirects: z.int(), skippedPages: z.int() }),
+});
+export type ExportReport = z.infer<typeof exportReport>;
+
+export const agentJobStatus = z.enum(['active', 'completed', 'archived', 'failed']);
+export type AgentJobStatus = z.infer<typeof agentJobStatus>;
+
+/** An agent job: the seed's fields, `updatedAt`, and `error` (set when failed). `prLink` is null while active. */
+export const agentJob = z.object({
+  id: z.string(),
+  status: agentJobStatus,
+  source: z.object({ repository: z.string(), ref: z.string().nullable() }),
+  model: z.string(),
+  prLink: z.url().nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  archivedAt: timestamp.nullable(),
+  error: z.string().nullable(),
+});
+export type AgentJob = z.infer<typeof agentJob>;
+
+/** The longest prompt in characters; past it 400. */
+export const MAX_PROMPT_CHARACTERS = 100_000;
+
+export const promptRequest = z.strictObject({ prompt: z.string().min(1).max(MAX_PROMPT_CHARACTERS) });
+export type PromptRequest = z.infer<typeof promptRequest>;

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** Where the manifest stands in the archive, before every other file. */
+export const MANIFEST_PATH = '.galley/manifest.json';
+
+/** The format this code writes; a reader refuses a higher one. */
+export const BUNDLE_FORMAT_VERSION = 1;
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/**
+ * The bundle's own description. `files` lists every file but the manifest itself, sorted by path (UTF-16 code unit
+ * order); `contentSha256` covers paths and file hashes only, so two exports of an unchanged site are equal in it.
+ */
+export const bundleManifest = z.object({
+  formatVersion: z.int().min(1),
+  jobId: z.string().min(1),
+  domain: z.string().min(1),
+  version: z.string().min(1),
+  createdAt: z.iso.datetime({ offset: true }),
+  contentSha256: sha256,
+  pageCount: z.int().min(0),
+  files: z.array(
+    z.object({
+      path: z.string().min(1),
+      size: z.int().min(0),
+      sha256,
+      contentType: z.string(),
+    }),
+  ),
+  redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),
+});
+export type BundleManifest = z.infer<typeof bundleManifest>;
+export type BundleFile = BundleManifest['files'][number];
+export type BundleRedirect = BundleManifest['redirects'][number];
+
+/** The text whose SHA-256 is `contentSha256`: one line `sha256  path` a file, in the manifest's order. */
+export function contentDigestLine(file: { path: string; sha256: string }): string {
+  return `${file.sha256}  ${file.path}\n`;
+}

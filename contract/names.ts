@@ -1,0 +1,54 @@
+/**
+ * Every name that Temporal knows us by, with what it deduplicates. Clients, tests and the Temporal UI rely on these;
+ * renaming one breaks running workflows.
+ */
+
+export const TASK_QUEUES = {
+  /** Orchestrator workflows and their activities. */
+  orchestrator: 'galley-orchestrator',
+  /** The Admin API's own jobs. */
+  platform: 'galley-platform',
+} as const;
+
+export const WORKFLOW_TYPES = {
+  exportSite: 'exportSite',
+  agentRule: 'agentRule',
+  agentChange: 'agentChange',
+  staticExportJob: 'staticExportJob',
+  agentJob: 'agentJob',
+} as const;
+
+export const WORKFLOW_IDS = {
+  /** One per site: two publishes of one site can never run two of these. */
+  exportSite: (site: string): string => `export:${site}`,
+  /** One per rule of a site: it collects that rule's events. */
+  agentRule: (site: string, rule: string): string => `agent-rule:${site}:${rule}`,
+  /** One per first delivery collected: a resent delivery can't prompt the agent twice. */
+  agentChange: (site: string, rule: string, deliveryId: string): string => `agent:${site}:${rule}:${deliveryId}`,
+} as const;
+
+export const SIGNALS = {
+  published: 'published',
+  configChanged: 'configChanged',
+  pullRequestChanged: 'pullRequestChanged',
+  reviewed: 'reviewed',
+} as const;
+
+export const QUERIES = { state: 'state' } as const;
+
+export const UPDATES = {
+  exportNow: 'exportNow',
+  refreshNow: 'refreshNow',
+  pause: 'pause',
+  resume: 'resume',
+  rollback: 'rollback',
+  cancel: 'cancel',
+} as const;
+
+export const SEARCH_ATTRIBUTES = {
+  site: 'GalleySite',
+  phase: 'GalleyPhase',
+  version: 'GalleyVersion',
+  pullRequest: 'GalleyPullRequest',
+  linkExpiresAt: 'GalleyLinkExpiresAt',
+} as const;

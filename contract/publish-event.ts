@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** What a CMS told us, read from a verified delivery. Prompts and mails use these fields as data. */
+export const publishEvent = z.object({
+  source: z.string(),
+  topic: z.string(),
+  action: z.enum(['publish', 'unpublish', 'other']),
+  id: z.string(),
+  title: z.string(),
+  url: z.string(),
+  author: z.string(),
+  /** When the event happened, else when it was received (RFC 3339). */
+  at: z.string(),
+});
+export type PublishEvent = z.infer<typeof publishEvent>;
+
+/** A delivery by reference: enough to deduplicate and to list it. */
+export const deliveryRef = z.object({
+  id: z.string(),
+  source: z.string(),
+  receivedAt: z.string(),
+  /** How long a second delivery with this id is a resend rather than a new publish, in milliseconds. */
+  dedupeMs: z.int().min(0),
+});
+export type DeliveryRef = z.infer<typeof deliveryRef>;
+
+/** At most this many deliveries share one signal (design 6). */
+export const MAX_DELIVERIES_PER_SIGNAL = 1000;
+
+/** The payload of the signal `published`: the deliveries it stands for, oldest first, and the newest event whole. */
+export const publishedSignal = z.object({
+  deliveries: z.array(deliveryRef).min(1).max(MAX_DELIVERIES_PER_SIGNAL),
+  newest: publishEvent,
+});
+export type PublishedSignal = z.infer<typeof publishedSignal>;

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+/** Where a site stands. `held`: the operator's pin names another version than the newest. */
+export const sitePhase = z.enum([
+  'idle',
+  'debouncing',
+  'exporting',
+  'bundling',
+  'deploying',
+  'live',
+  'held',
+  'paused',
+  'failed',
+]);
+export type SitePhase = z.infer<typeof sitePhase>;
+
+/** `status` is the HTTP status of the refusing service, null where there was none. */
+export const siteError = z.object({ message: z.string(), status: z.int().nullable(), at: z.string() });
+export type SiteError = z.infer<typeof siteError>;
+
+export const deliveryOutcome = z.enum(['started', 'coalesced', 'duplicate', 'filtered']);
+
+export const deliveryRecord = z.object({
+  id: z.string(),
+  source: z.string(),
+  at: z.string(),
+  outcome: deliveryOutcome,
+  workflowId: z.string().nullable(),
+});
+export type DeliveryRecord = z.infer<typeof deliveryRecord>;
+
+export const deploymentState = z.object({
+  valuesFile: z.string(),
+  jobId: z.string().nullable(),
+  version: z.string().nullable(),
+  updatedAt: z.string().nullable(),
+  held: z.boolean(),
+  error: z.string().nullable(),
+});
+export type DeploymentState = z.infer<typeof deploymentState>;
+
+/** The answer of `GET /sites/{site}` and of the query `state`. Times are RFC 3339. */
+export const siteState = z.object({
+  site: z.string(),
+  phase: sitePhase,
+  /** The job being exported, else the one deployed. */
+  jobId: z.string().nullable(),
+  version: z.string().nullable(),
+  linkExpiresAt: z.string().nullable(),
+  exportedAt: z.string().nullable(),
+  nextRefreshAt: z.string().nullable(),
+  lastError: siteError.nullable(),
+  deployments: z.array(deploymentState),
+  /** The newest deliveries first, a bounded number. */
+  deliveries: z.array(deliveryRecord),
+  /** Live progress of the running export where the Admin API tells it; read by describe, so null in the query. */
+  progress: z.object({ percent: z.number().nullable(), pageCount: z.number().nullable() }).nullable(),
+});
+export type SiteState = z.infer<typeof siteState>;

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/**
+ * The group of a deployment's values file that this product knows (seed, "Use of a bundle in a self-hosted
+ * deployment"). The orchestrator writes `enabled` and `bundleUrl`; `version` is the operator's pin.
+ */
+export const staticExportValues = z.object({
+  enabled: z.boolean(),
+  bundleUrl: z.url({ protocol: /^(https?|file)$/ }).optional(),
+  version: z.coerce.string().min(1).optional(),
+});
+export type StaticExportValues = z.infer<typeof staticExportValues>;
+
+/** A values file: other keys belong to others and are left alone. */
+export const valuesFile = z.looseObject({ staticExport: staticExportValues.optional() });
+export type ValuesFile = z.infer<typeof valuesFile>;

@@ -1,0 +1,15 @@
+// Two suites share this file. `npm test` needs only Node and what it installs itself; suites on PostgreSQL, S3,
+// Chromium and the like are named *.real.test.ts and run with `npm run test:real` after `npm run setup:real`.
+const real = process.env.GALLEY_TEST_SUITE === 'real';
+
+export default {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  testMatch: [real ? '<rootDir>/test/**/*.real.test.ts' : '<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(real ? [] : ['\\.real\\.test\\.ts$'])],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.galley/'],
+  globalSetup: '<rootDir>/test/helpers/global-setup.js',
+  maxWorkers: 2,
+  testTimeout: 60_000,
+};

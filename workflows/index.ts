@@ -1,0 +1,2 @@
+// The workflow bundle's entry: every workflow type the orchestrator's worker runs.
+export {};
