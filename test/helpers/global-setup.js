@@ -1,8 +1,16 @@
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../scripts/bundle-workflows.js';
 
-/** Bundles the workflow code once a run; tests take it from `.cache/workflow-bundles` (see workflow-bundles.ts). */
+/**
+ * Once a run: the Temporal servers are installed into the user's cache where they are missing (each step shows its
+ * progress), and the workflow code is bundled into `.cache/workflow-bundles` (see workflow-bundles.ts).
+ */
 export default async function globalSetup() {
+  // Imported here because jest requires this file, and a required file's static imports can't be TypeScript.
+  const { locateDevServer } = await import('../../embedded/temporal/locate-dev-server.ts');
+  const { locateTimeSkippingServer } = await import('../../embedded/temporal/locate-time-skipping-server.ts');
+  await locateDevServer();
+  await locateTimeSkippingServer();
   const root = process.cwd();
   await bundleWorkflows({ sourceRoot: root, extension: 'ts', outDir: join(root, '.cache', 'workflow-bundles') });
 }

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+
+/**
+ * Runs the program and ends it when descriptor 3 closes. That descriptor is a pipe from this process, which the system
+ * closes however this process dies, SIGKILL included: so no child is ever left behind.
+ */
+const GUARD = `
+"$@" 3<&- &
+child=$!
+{
+  read -r _ <&3
+  kill -TERM "$child"
+  trap 'kill "$nap"; exit 0' TERM
+  sleep 5 & nap=$!
+  wait "$nap"
+  kill -KILL "$child"
+} >/dev/null 2>&1 &
+watcher=$!
+exec 3<&-
+wait "$child"
+code=$?
+kill "$watcher" 2>/dev/null
+exit "$code"
+`;
+
+export interface GuardedChild {
+  process: ChildProcess;
+  /** The end of what it wrote on both outputs. */
+  output(): string;
+  /** Resolves when it has ended by itself or otherwise. */
+  exited: Promise<void>;
+  /** Ends it in order; after 5 s by force. */
+  stop(): Promise<void>;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+}
+
+const OUTPUT_CHARACTERS = 4_000;
+
+/** Starts a program that can't outlive this process. Ctrl-C in the terminal doesn't reach it: `stop` ends it. */
+export function spawnGuarded(command: string, args: readonly string[], env: NodeJS.ProcessEnv): GuardedChild {
+  const posix = process.platform !== 'win32';
+  const child = posix
+    ? spawn('/bin/sh', ['-c', GUARD, 'galley-guard', command, ...args], {
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+        detached: true,
+        env,
+      })
+    : spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, windowsHide: true });
+  let tail = '';
+  const collect = (chunk: Buffer): void => {
+    tail = (tail + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS);
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', (error) => {
+      tail += error.message;
+      resolve();
+    });
+  });
+  const lifeline = child.stdio[3];
+  return {
+    process: child,
+    output: () => tail,
+    exited,
+    stop: async () => {
+      if (lifeline instanceof Socket) lifeline.destroy();
+      else child.kill();
+      await exited;
+    },
+    kill: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      // The group: the guard's shell, its watcher and the program.
+      if (posix && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      else child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

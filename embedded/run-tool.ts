@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import type { Report } from './report.ts';
+
+export interface ToolRun {
+  command: string;
+  args: readonly string[];
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  timeoutMs: number;
+  report: Report;
+}
+
+/** How often a tool that is silent for minutes is shown to be alive. */
+const SIGN_OF_LIFE_MS = 10_000;
+
+/** The end of a tool's output that an error message carries. */
+const TAIL_CHARACTERS = 1_000;
+
+/**
+ * Runs a program to its end, with a line every 10 s meanwhile; resolves with what it wrote.
+ * @throws Error with the end of its output when it is missing, fails or takes longer than `timeoutMs`.
+ */
+export async function runTool(run: ToolRun): Promise<string> {
+  const startedAt = Date.now();
+  const name = [run.command, ...run.args.slice(0, 2)].join(' ');
+  return await new Promise<string>((resolve, reject) => {
+    const child = spawn(run.command, run.args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
+      ...(run.env === undefined ? {} : { env: run.env }),
+    });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString('utf8');
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    const alive = setInterval(() => {
+      const lastLine = output.trimEnd().split('\n').at(-1)?.trim() ?? '';
+      run.report(`  … ${Math.round((Date.now() - startedAt) / 1000)} s ${lastLine.slice(0, 100)}`.trimEnd());
+    }, SIGN_OF_LIFE_MS);
+    const timeout = setTimeout(() => child.kill('SIGKILL'), run.timeoutMs);
+    const settle = (error: Error | undefined): void => {
+      clearInterval(alive);
+      clearTimeout(timeout);
+      if (error) reject(error);
+      else resolve(output);
+    };
+    child.once('error', (error) => settle(new Error(`${run.command} can't be run: ${error.message}`)));
+    child.once('close', (code, signal) => {
+      if (code === 0) return settle(undefined);
+      const why = signal ? `was ended (${signal}) after ${Date.now() - startedAt} ms` : `exited with ${code}`;
+      settle(new Error(`${name} ${why}: ${output.trim().slice(-TAIL_CHARACTERS)}`));
+    });
+  });
+}

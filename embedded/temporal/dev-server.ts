@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
+import { freePort } from '../ports.ts';
+import { errorText } from '../report.ts';
+
+export interface DevServerOptions {
+  /** The `temporal` program (locateDevServer). */
+  executable: string;
+  /** The SQLite file that holds all state; absent: in memory. */
+  dbFilename?: string;
+  host?: string;
+  /** 0 or absent: a free one. */
+  port?: number;
+  uiPort?: number;
+  namespace?: string;
+  environment?: NodeJS.ProcessEnv;
+}
+
+export interface DevServer {
+  /** host:port for `TEMPORAL_ADDRESS`. */
+  address: string;
+  namespace: string;
+  uiUrl: string;
+  /** Resolves when the server has ended, asked for or not. */
+  exited: Promise<void>;
+  stop(): Promise<void>;
+  /** Ends it as a crash would (tests). */
+  kill(): Promise<void>;
+}
+
+/** Registered at start, because the dev server takes search attributes as flags. */
+const SEARCH_ATTRIBUTE_FLAGS = [
+  [SEARCH_ATTRIBUTES.site, 'Keyword'],
+  [SEARCH_ATTRIBUTES.phase, 'Keyword'],
+  [SEARCH_ATTRIBUTES.version, 'Keyword'],
+  [SEARCH_ATTRIBUTES.pullRequest, 'Keyword'],
+  [SEARCH_ATTRIBUTES.linkExpiresAt, 'Datetime'],
+].flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]);
+
+/** SQLite's first migration takes some seconds on a slow disk. */
+const START_TIMEOUT_MS = 60_000;
+
+/** A free port may be taken by another program before the server listens on it. */
+const FREE_PORT_ATTEMPTS = 3;
+
+/**
+ * Starts the official Temporal dev server as a child that can't outlive this process, and waits until it answers.
+ * @throws PortUnavailable (a port that was asked for is taken), Error with the server's last words.
+ */
+export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      const ownChoice = (options.port ?? 0) !== 0 && (options.uiPort ?? 0) !== 0;
+      const portLost = errorText(error).includes('address already in use');
+      if (ownChoice || !portLost || attempt >= FREE_PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startOnce(options: DevServerOptions): Promise<DevServer> {
+  const { host = '127.0.0.1', namespace = 'default' } = options;
+  const port = await freePort({ host, port: options.port ?? 0, variable: 'TEMPORAL_PORT' });
+  const uiPort = await freePort({ host, port: options.uiPort ?? 0, variable: 'TEMPORAL_UI_PORT' });
+  const child = spawnGuarded(
+    options.executable,
+    [
+      ...['server', 'start-dev', '--log-level', 'warn', '--namespace', namespace],
+      ...['--ip', host, '--port', String(port), '--ui-ip', host, '--ui-port', String(uiPort)],
+      ...(options.dbFilename === undefined ? [] : ['--db-filename', options.dbFilename]),
+      ...SEARCH_ATTRIBUTE_FLAGS,
+    ],
+    options.environment ?? process.env,
+  );
+  const address = `${host}:${port}`;
+  try {
+    await waitUntilHealthy(child, { address, namespace });
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  const uiUrl = `http://${host}:${uiPort}`;
+  return { address, namespace, uiUrl, exited: child.exited, stop: child.stop, kill: child.kill };
+}
+
+async function waitUntilHealthy(child: GuardedChild, target: { address: string; namespace: string }): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  let ended = false;
+  void child.exited.then(() => {
+    ended = true;
+  });
+  while (!(await answers(target))) {
+    if (ended) throw new Error(`The Temporal dev server ended at start: ${child.output().trim()}`);
+    if (Date.now() > deadline)
+      throw new Error(
+        `The Temporal dev server didn't answer within ${START_TIMEOUT_MS / 1000} s: ${child.output().trim()}`,
+      );
+    await sleep(100);
+  }
+}
+
+/** The frontend listens before the namespace exists, so the namespace is what is asked for. */
+async function answers({ address, namespace }: { address: string; namespace: string }): Promise<boolean> {
+  const connection = Connection.lazy({ address });
+  try {
+    await connection.withDeadline(Date.now() + 1_000, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { cacheFolder, programName } from '../cache-folder.ts';
+import { findOnPath } from '../find-on-path.ts';
+import { exists, installOnce } from '../install-once.ts';
+import { errorText, type Report, reportToStderr } from '../report.ts';
+import { runTool } from '../run-tool.ts';
+import { downloadServer } from './sdk-download.ts';
+
+/** The newest release that `go install` takes: later ones carry a replace directive. */
+const GO_MODULE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
+
+/** The build took 2.5 minutes on two cores with nothing cached. */
+const GO_INSTALL_TIMEOUT_MS = 20 * 60_000;
+
+export interface LocateOptions {
+  report?: Report;
+  cache?: string;
+  path?: string;
+}
+
+/**
+ * The `temporal` program, installed on first use. Order: the PATH, the user's cache folder, the SDK's download, `go
+ * install`. (Where TEMPORAL_ADDRESS is set, the caller needs no server of its own and doesn't ask.)
+ * @throws Error that says what each way answered and what to do.
+ */
+export async function locateDevServer(options: LocateOptions = {}): Promise<string> {
+  const { report = reportToStderr, cache = cacheFolder() } = options;
+  const onPath = await findOnPath('temporal', options.path ?? process.env.PATH);
+  if (onPath && (await isTemporalCli(onPath))) return onPath;
+  const target = join(cache, 'bin', programName('temporal'));
+  if (await exists(target)) return target;
+  return await installOnce({
+    target,
+    report,
+    install: async (folder) => {
+      const failures: string[] = [];
+      report('Temporal dev server: downloading the official build');
+      try {
+        return await downloadServer({ artifact: 'cli', folder, report });
+      } catch (error) {
+        failures.push(errorText(error));
+        report(`  not possible: ${errorText(error)}`);
+      }
+      report(`Temporal dev server: building it with Go (${GO_MODULE}), this takes some minutes once`);
+      try {
+        return await goInstall(folder, report);
+      } catch (error) {
+        failures.push(errorText(error));
+      }
+      throw new Error(
+        `No Temporal dev server could be installed (${failures.join('; ')}). ` +
+          'Install the Temporal CLI so that `temporal` is on the PATH (https://docs.temporal.io/cli), ' +
+          'or set TEMPORAL_ADDRESS to a running Temporal service.',
+      );
+    },
+  });
+}
+
+/** Other programs are called `temporal` too; a broken download doesn't run at all. */
+async function isTemporalCli(program: string): Promise<boolean> {
+  const version = await runTool({ command: program, args: ['--version'], timeoutMs: 10_000, report: () => {} }).catch(
+    () => '',
+  );
+  return version.startsWith('temporal version');
+}
+
+async function goInstall(folder: string, report: Report): Promise<string> {
+  await runTool({
+    command: 'go',
+    args: ['install', '-v', GO_MODULE],
+    env: { ...process.env, GOBIN: folder, CGO_ENABLED: '0' },
+    timeoutMs: GO_INSTALL_TIMEOUT_MS,
+    report,
+  });
+  return join(folder, programName('temporal'));
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { startDevServer as startBare } from '../../embedded/temporal/dev-server.ts';
+import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { startDevServer, startTimeSkipping } from '../helpers/temporal.ts';
+
+async function answers(address: string): Promise<boolean> {
+  const connection = Connection.lazy({ address });
+  try {
+    await connection.withDeadline(Date.now() + 1_000, () => connection.workflowService.getSystemInfo({}));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function untilSilent(address: string): Promise<boolean> {
+  for (let attempt = 0; attempt < 60; attempt += 1) {
+    if (!(await answers(address))) return true;
+    await sleep(250);
+  }
+  return false;
+}
+
+describe('the embedded Temporal dev server', () => {
+  test('answers with our search attributes registered and its UI served, and is gone after stop', async () => {
+    const server = await startDevServer();
+    try {
+      const { customAttributes } = await server.client.connection.operatorService.listSearchAttributes({
+        namespace: server.namespace,
+      });
+      expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(Object.values(SEARCH_ATTRIBUTES)));
+      expect((await fetch(server.uiUrl)).status).toBe(200);
+    } finally {
+      await server.stop();
+    }
+    expect(await answers(server.address)).toBe(false);
+  });
+
+  test('keeps its state in the SQLite file across a crash and a restart on the same port', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'galley-temporal-'));
+    const dbFilename = join(folder, 'temporal.db');
+    const first = await startDevServer({ dbFilename });
+    try {
+      await first.client.workflow.start('someType', { taskQueue: 'nobody', workflowId: 'kept' });
+      await first.kill();
+      const second = await startDevServer({ dbFilename, port: Number(first.address.split(':')[1]) });
+      try {
+        expect(second.address).toBe(first.address);
+        expect((await second.client.workflow.getHandle('kept').describe()).type).toBe('someType');
+      } finally {
+        await second.stop();
+      }
+    } finally {
+      await first.kill();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('says which variable to set when its port is in use', async () => {
+    const taken = createServer();
+    await once(taken.listen(0, '127.0.0.1'), 'listening');
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    try {
+      const executable = await locateDevServer();
+      await expect(startBare({ executable, port })).rejects.toThrow(
+        /^Port \d+ on 127\.0\.0\.1 is in use.*TEMPORAL_PORT/,
+      );
+      await expect(startBare({ executable, uiPort: port })).rejects.toThrow(/TEMPORAL_UI_PORT/);
+    } finally {
+      taken.close();
+    }
+  });
+
+  test('dies with its parent even when the parent is killed without a chance to clean up', async () => {
+    const parent = spawn(
+      process.execPath,
+      ['--import', './scripts/typescript.js', 'test/embedded/dev-server-parent.ts', await locateDevServer()],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [chunk] = await once(parent.stdout, 'data');
+    const address = String(chunk).trim();
+    expect(await answers(address)).toBe(true);
+    parent.kill('SIGKILL');
+    expect(await untilSilent(address)).toBe(true);
+  });
+
+  test('says what the program printed when it can not start', async () => {
+    await expect(startBare({ executable: '/bin/false' })).rejects.toThrow(/ended at start/);
+  });
+});
+
+test('the time-skipping server skips a year in no time', async () => {
+  const environment = await startTimeSkipping();
+  try {
+    const before = await environment.currentTimeMs();
+    await environment.sleep('365 days');
+    expect((await environment.currentTimeMs()) - before).toBeGreaterThanOrEqual(365 * 86_400_000);
+  } finally {
+    await environment.teardown();
+  }
+});

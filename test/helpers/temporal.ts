@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { NativeConnection } from '@temporalio/worker';
+import { type DevServer, type DevServerOptions, startDevServer as start } from '../../embedded/temporal/dev-server.ts';
+import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { locateTimeSkippingServer } from '../../embedded/temporal/locate-time-skipping-server.ts';
+
+export interface TestDevServer extends DevServer {
+  client: Client;
+  /** For workers: `Worker.create({ connection: server.nativeConnection, … })`. */
+  nativeConnection: NativeConnection;
+}
+
+/**
+ * A real Temporal dev server on free ports with our search attributes, in memory unless `dbFilename` is given. Call
+ * `stop()` in afterAll, after the workers have shut down; `kill()` crashes it, and a second `startDevServer` with the
+ * same `dbFilename` and `port` is its restart.
+ */
+export async function startDevServer(options: Omit<DevServerOptions, 'executable'> = {}): Promise<TestDevServer> {
+  const server = await start({ ...options, executable: await locateDevServer() });
+  const connection = await Connection.connect({ address: server.address });
+  const nativeConnection = await NativeConnection.connect({ address: server.address });
+  const close = async (): Promise<void> => {
+    await connection.close();
+    await nativeConnection.close();
+  };
+  return {
+    ...server,
+    client: new Client({ connection }),
+    nativeConnection,
+    stop: async () => {
+      await close();
+      await server.stop();
+    },
+    kill: async () => {
+      await server.kill();
+      await close().catch(() => {});
+    },
+  };
+}
+
+/** The SDK gives the server 5 s to start, which a Java program on a busy machine may not manage at once. */
+const START_ATTEMPTS = 4;
+
+/** A time-skipping environment (no UI, little visibility, no search attributes). Call `teardown()` in afterAll. */
+export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
+  const path = await locateTimeSkippingServer();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({
+        server: { executable: { type: 'existing-path', path } },
+      });
+    } catch (error) {
+      if (attempt >= START_ATTEMPTS) throw error;
+      await sleep(1_000);
+    }
+  }
+}
