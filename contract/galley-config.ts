@@ -8,37 +8,83 @@ import { durationMs, positiveDurationMs } from './duration.ts';
  */
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'expected letters, digits and "-", at most 63 characters');
-const mailAddress = z.email();
+const mailAddress = z.email('expected a mail address');
 const secret = z.string().min(1, 'a secret must not be empty: check that its variable is set');
 
+/** How old, and how far ahead of our clock, a signed time may be. */
 const window = z.strictObject({ past: positiveDurationMs.optional(), future: durationMs.optional() });
 
 const branch = { branch: z.string().min(1).default('main') };
-const secrets = { secret: z.union([secret, z.array(secret).min(1)]) };
-const common = { ...secrets, window: window.optional(), dedupe: durationMs.optional() };
+
+/** One secret, or a list of which any may have signed: that is how a secret is rotated without a gap. */
+const oneOrMore = (each: z.ZodString) =>
+  z
+    .union([z.string(), z.array(z.string()).min(1)], { error: 'expected a secret (text) or a list of secrets' })
+    .superRefine((value, context) => {
+      for (const [index, text] of (Array.isArray(value) ? value : [value]).entries()) {
+        const message = each.safeParse(text).error?.issues[0]?.message;
+        if (message !== undefined) {
+          context.addIssue({ code: 'custom', message, path: Array.isArray(value) ? [index] : [] });
+        }
+      }
+    });
+
+const common = {
+  secret: oneOrMore(secret),
+  /** How long a second delivery with the same id is a resend; default 24h by the vendor's id, 60s by the body's hash. */
+  dedupe: durationMs.optional(),
+  window: window.optional(),
+};
+
+const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header');
+
+/**
+ * A delivery publishes only when each named field of its body (a path with dots) has one of the values; others are
+ * listed as filtered. Without filters every verified delivery publishes.
+ */
+const filters = z.record(
+  z.string().min(1),
+  z.union([z.string(), z.array(z.string()).min(1)], { error: 'expected a value (text) or a list of values' }),
+);
+
+const standardSecret = secret.regex(
+  /^(?:whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
+  'expected whsec_ and the key in base64',
+);
+
+const standardSource = z.strictObject({ ...common, secret: oneOrMore(standardSecret), filters: filters.optional() });
+
+const contentfulSource = z.strictObject({
+  ...common,
+  /** The path that Contentful calls, where a proxy in front of us changes it: the path is part of what is signed. */
+  path: z.string().startsWith('/', 'expected a path that begins with /').optional(),
+});
 
 const tokenSource = z.strictObject({
   ...common,
+  filters: filters.optional(),
   /** The header that carries the token; without it `Authorization: Bearer <secret>`. */
-  header: z.string().min(1).optional(),
+  header: headerName.optional(),
 });
 
 const hmacSource = z.strictObject({
   ...common,
-  header: z.string().min(1),
+  filters: filters.optional(),
+  header: headerName,
   algorithm: z.enum(['sha256', 'sha512']).default('sha256'),
   encoding: z.enum(['hex', 'base64']).default('hex'),
   prefix: z.string().default(''),
   /** Signed as `{timestamp}.{body}` where this header is named. */
-  timestampHeader: z.string().min(1).optional(),
+  timestampHeader: headerName.optional(),
   timestampUnit: z.enum(['s', 'ms']).default('s'),
-  idHeader: z.string().min(1).optional(),
+  /** The header that carries the delivery's id; without it the hash of the body is the id. */
+  idHeader: headerName.optional(),
 });
 
 const webhooks = z.strictObject({
-  standard: z.strictObject(common).optional(),
+  standard: standardSource.optional(),
   github: z.strictObject({ ...common, ...branch }).optional(),
-  contentful: z.strictObject(common).optional(),
+  contentful: contentfulSource.optional(),
   token: tokenSource.optional(),
   hmac: hmacSource.optional(),
 });
@@ -81,17 +127,21 @@ const site = z.strictObject({
     .refine((rules) => new Set(rules.map((rule) => rule.name)).size === rules.length, 'rule names must differ'),
 });
 
+const httpAddress = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+
 export const galleyConfig = z.strictObject({
-  adminApi: z.strictObject({
-    url: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }),
-    key: secret,
-  }),
-  smtp: z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) }).optional(),
+  adminApi: z.strictObject({ url: httpAddress, key: secret }),
+  smtp: z
+    .strictObject({
+      url: z.url({ protocol: /^smtps?$/, error: 'expected an smtp(s) address' }),
+      from: z.string().min(1),
+    })
+    .optional(),
   operators: z.array(mailAddress).default([]),
   forge: z
     .strictObject({
       kind: z.enum(['github', 'gitea', 'embedded']),
-      url: z.url({ protocol: /^https?$/ }).optional(),
+      url: httpAddress.optional(),
       token: secret.optional(),
     })
     .optional(),

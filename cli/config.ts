@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { ConfigurationError } from '../contract/configuration-error.ts';
+import { type GalleyConfig, galleyConfig } from '../contract/galley-config.ts';
+import { type Environment, interpolate } from './config-interpolation.ts';
+import { describeIssue, expectation } from './config-messages.ts';
+import { type ConfigDocument, type ConfigPath, parseConfigDocument } from './config-yaml.ts';
+
+export type LoadGalleyConfigOptions = {
+  /** Where galley.yaml is; undefined runs with no sites. */
+  path: string | undefined;
+  /** What `${VAR}` reads. */
+  env: Environment;
+};
+
+/** What a section that isn't written stands for, before variables are filled in. */
+const DEFAULT_SECTIONS = { adminApi: { url: `\${ADMIN_API_URL}`, key: `\${ADMIN_API_KEY}` } } as const;
+
+/**
+ * Reads, fills in and checks galley.yaml. Values file paths come back absolute: they are written relative to the
+ * folder of galley.yaml. Throws ConfigurationError with one line a problem, each naming its key and line.
+ */
+export async function loadGalleyConfig({ path, env }: LoadGalleyConfigOptions): Promise<GalleyConfig> {
+  if (path === undefined) return withoutFile(env);
+  const file = resolve(path);
+  return parseGalleyConfig({ text: await readConfig(file), file, env });
+}
+
+/** As loadGalleyConfig, for a text already read; `file` names it in messages and is the base of relative paths. */
+export function parseGalleyConfig({ text, file, env }: { text: string; file: string; env: Environment }): GalleyConfig {
+  const document = parseConfigDocument(text, basename(file));
+  const { value, problems } = interpolate({ ...DEFAULT_SECTIONS, ...document.value }, env);
+  const parsed = galleyConfig.safeParse(value, { error: expectation });
+  const unfilled = new Set(problems.map(({ path }) => path.join('.')));
+  const issues = (parsed.error?.issues ?? [])
+    .filter(({ path }) => !unfilled.has(path.join('.')))
+    .flatMap((issue) => describeIssue(issue, galleyConfig));
+  throwProblems(document, [...problems, ...issues]);
+  if (!parsed.success) throw new ConfigurationError([`${basename(file)}: not a valid configuration`]);
+  const config = withAbsolutePaths(parsed.data, dirname(file));
+  throwProblems(document, sharedValuesFiles(config));
+  return config;
+}
+
+export type ConfigProblem = { path: ConfigPath; message: string };
+
+function throwProblems(document: ConfigDocument, problems: readonly ConfigProblem[]): void {
+  if (problems.length === 0) return;
+  throw new ConfigurationError(
+    problems.map(({ path, message }) => `${path.join('.') || 'galley.yaml'}: ${message}${document.place(path)}`),
+  );
+}
+
+async function readConfig(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = typeof error === 'object' && error !== null && 'code' in error ? error.code : 'unreadable';
+    throw new ConfigurationError([`GALLEY_CONFIG: expected a readable file at ${file} (${reason})`]);
+  }
+}
+
+/** With no sites nothing calls the Admin API, so neither its address nor a key is required. */
+function withoutFile(env: Environment): GalleyConfig {
+  const adminApi = { url: env.ADMIN_API_URL ?? 'http://127.0.0.1:3100', key: env.ADMIN_API_KEY ?? '' };
+  return { adminApi, operators: [], sites: {} };
+}
+
+function withAbsolutePaths(config: GalleyConfig, folder: string): GalleyConfig {
+  const sites = Object.entries(config.sites).map(([name, site]) => {
+    const deployments = site.export.deployments.map(({ valuesFile }) => ({ valuesFile: resolve(folder, valuesFile) }));
+    return [name, { ...site, export: { ...site.export, deployments } }] as const;
+  });
+  return { ...config, sites: Object.fromEntries(sites) };
+}
+
+/** Each site's workflow is the one writer of its values files; two sites on one file would overwrite each other. */
+function sharedValuesFiles(config: GalleyConfig): ConfigProblem[] {
+  const owners = new Map<string, string>();
+  return Object.entries(config.sites).flatMap(([site, { export: settings }]) =>
+    settings.deployments.flatMap(({ valuesFile }, index) => {
+      const owner = owners.get(valuesFile);
+      owners.set(valuesFile, owner ?? site);
+      if (owner === undefined) return [];
+      const message = `expected a file of its own, but site ${owner} writes it already`;
+      return [{ path: ['sites', site, 'export', 'deployments', index, 'valuesFile'], message }];
+    }),
+  );
+}

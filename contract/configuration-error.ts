@@ -1,0 +1,13 @@
+/**
+ * Thrown when the command line, the environment or a configuration file is wrong. Each problem is one line that names
+ * the key and what was expected; the command line prints them and ends with exit code 2.
+ */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}

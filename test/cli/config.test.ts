@@ -1,0 +1,283 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { loadGalleyConfig, parseGalleyConfig } from '../../cli/config.ts';
+import { closest, editDistance } from '../../cli/config-suggestion.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+
+const env = {
+  ADMIN_API_URL: 'http://127.0.0.1:3100',
+  ADMIN_API_KEY: 'galley_key',
+  CONTENTFUL_SECRET: 'c'.repeat(64),
+  GITHUB_WEBHOOK_SECRET: 'octo',
+};
+
+const FULL = `
+adminApi: {url: "\${ADMIN_API_URL}", key: "\${ADMIN_API_KEY}"}
+smtp: {url: "smtp://127.0.0.1:1025", from: "Galley <galley@example.com>"}
+operators: [ops@example.com]
+sites:
+  handbook:
+    domain: docs.example.com
+    projectId: prj_handbook
+    webhooks:
+      contentful: {secret: "\${CONTENTFUL_SECRET}"}
+      github: {secret: ["\${GITHUB_WEBHOOK_SECRET}", "older"], branch: release}
+    export:
+      timeout: 6h
+      quietPeriod: 5s
+      maxWait: 60s
+      whenBusy: queue
+      refreshMargin: 20%
+      deployments:
+        - valuesFile: deploy/values.yaml
+    agent:
+      - name: changelog
+        on: publish
+        prompt: "Update the changelog for {{ event.title }}."
+        reviewers: [ada@example.com]
+`;
+
+function parse(text: string, variables: Record<string, string> = env) {
+  return parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env: variables });
+}
+
+function problemsOf(text: string, variables: Record<string, string> = env): readonly string[] {
+  try {
+    parse(text, variables);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  throw new Error('expected a ConfigurationError');
+}
+
+/** A configuration with one site whose `export` is given. */
+const withExport = (text: string) => `sites:\n  handbook:\n    domain: docs.example.com\n    export:\n      ${text}\n`;
+const withWebhook = (text: string) =>
+  `sites:\n  handbook:\n    domain: docs.example.com\n    webhooks:\n      ${text}\n`;
+
+describe('galley.yaml', () => {
+  it('is read whole, with variables filled in and durations in milliseconds', () => {
+    const config = parse(FULL);
+    expect(config.adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
+    expect(config.sites.handbook?.export).toEqual({
+      timeout: 21_600_000,
+      quietPeriod: 5_000,
+      maxWait: 60_000,
+      whenBusy: 'queue',
+      refreshMargin: 0.2,
+      deployments: [{ valuesFile: '/etc/galley/deploy/values.yaml' }],
+    });
+    expect(config.sites.handbook?.webhooks.github).toEqual({ secret: ['octo', 'older'], branch: 'release' });
+    expect(config.sites.handbook?.agent[0]).toMatchObject({ quietPeriod: 30_000, maxPerHour: 6 });
+  });
+
+  it('takes the Admin API from the environment where the section is not written', () => {
+    expect(parse('sites: {}').adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
+    expect(problemsOf('sites: {}', {})).toEqual([
+      'adminApi.url: expected the environment variable ADMIN_API_URL to be set',
+      'adminApi.key: expected the environment variable ADMIN_API_KEY to be set',
+    ]);
+  });
+
+  it('may be empty', () => {
+    expect(parse('').sites).toEqual({});
+    expect(parse('# nothing yet\n').sites).toEqual({});
+  });
+
+  it.each([
+    [
+      'an unknown key with a suggestion',
+      withExport('quietPerid: 5s'),
+      ['sites.handbook.export.quietPerid: unknown key: did you mean quietPeriod? (line 5)'],
+    ],
+    [
+      'an unknown key at the root that is like no other',
+      'zzzzzzzz: 1',
+      ['zzzzzzzz: unknown key: expected one of adminApi, smtp, operators, forge, sites (line 1)'],
+    ],
+    [
+      'an unknown source',
+      withWebhook('contentfull: {secret: x}'),
+      ['sites.handbook.webhooks.contentfull: unknown key: did you mean contentful? (line 5)'],
+    ],
+    [
+      'a duration in words',
+      withExport('quietPeriod: 5 seconds'),
+      ['sites.handbook.export.quietPeriod: expected a duration such as 500ms, 10s, 5m, 24h or 2d (line 5)'],
+    ],
+    [
+      'a duration as a bare number',
+      withExport('quietPeriod: 5'),
+      ['sites.handbook.export.quietPeriod: expected text, got a number (line 5)'],
+    ],
+    [
+      'a share out of range',
+      withExport('refreshMargin: 95%'),
+      ['sites.handbook.export.refreshMargin: expected 1% to 90% (line 5)'],
+    ],
+    [
+      'a word that is not offered',
+      withExport('whenBusy: wait'),
+      ['sites.handbook.export.whenBusy: expected queue or cancel (line 5)'],
+    ],
+    [
+      'a source without a secret',
+      withWebhook('github: {branch: main}'),
+      ['sites.handbook.webhooks.github.secret: expected a secret (text) or a list of secrets (line 5)'],
+    ],
+    [
+      'a source with nothing under it',
+      withWebhook('github:'),
+      ['sites.handbook.webhooks.github: expected a mapping, got nothing (line 5)'],
+    ],
+    [
+      'an empty list of secrets',
+      withWebhook('github: {secret: []}'),
+      ['sites.handbook.webhooks.github.secret: expected a list that is not empty (line 5)'],
+    ],
+    [
+      'an empty secret in a list',
+      withWebhook('github: {secret: [a, ""]}'),
+      ['sites.handbook.webhooks.github.secret.1: a secret must not be empty: check that its variable is set (line 5)'],
+    ],
+    [
+      'a Standard Webhooks secret that is not base64',
+      withWebhook('standard: {secret: "whsec_not base64"}'),
+      ['sites.handbook.webhooks.standard.secret: expected whsec_ and the key in base64 (line 5)'],
+    ],
+    [
+      'a missing domain',
+      'sites:\n  handbook: {}\n',
+      ['sites.handbook.domain: expected text, but the key is missing (line 2)'],
+    ],
+    [
+      'a domain with a scheme',
+      'sites:\n  handbook:\n    domain: https://docs.example.com\n',
+      ['sites.handbook.domain: expected a domain name such as docs.example.com (line 3)'],
+    ],
+    [
+      'a site name with a slash',
+      'sites:\n  "a/b": {domain: docs.example.com}\n',
+      ['sites.a/b: expected letters, digits and "-", at most 63 characters (line 2)'],
+    ],
+    ['a list where a mapping belongs', 'sites: []\n', ['sites: expected a mapping, got a list (line 1)']],
+    ['a list at the root', '- 1\n', ['galley.yaml: expected a mapping with keys such as adminApi and sites']],
+    [
+      'a variable that is not set',
+      withWebhook(`github: {secret: "\${NOT_SET}"}`),
+      ['sites.handbook.webhooks.github.secret: expected the environment variable NOT_SET to be set (line 5)'],
+    ],
+    [
+      'a placeholder that is none',
+      withWebhook(`github: {secret: "\${a-b}"}`),
+      [`sites.handbook.webhooks.github.secret: expected \${NAME} or the escape $\${, got \${a-b} (line 5)`],
+    ],
+    [
+      'an address that is none',
+      'adminApi: {url: "ftp://x", key: k}\n',
+      ['adminApi.url: expected an http(s) address (line 1)'],
+    ],
+  ])('names %s', (_, text, problems) => {
+    expect(problemsOf(text)).toEqual(problems);
+  });
+
+  it('names every problem at once', () => {
+    expect(problemsOf('adminApi: {url: 1}\nsites: {a: {}, b: {domain: "x y"}}\n')).toHaveLength(4);
+  });
+
+  it('says where the YAML itself is wrong', () => {
+    const [problem] = problemsOf('sites:\n  handbook: {domain: "docs.example.com\n');
+    expect(problem).toMatch(/^galley\.yaml: expected YAML: .*\(line \d+, column \d+\)$/);
+    expect(problemsOf('sites: {}\nsites: {}\n')[0]).toContain('line 2');
+  });
+
+  it('refuses an alias bomb', () => {
+    const levels = ['a: &a [x,x,x,x,x,x,x,x,x,x]'];
+    for (let i = 1; i < 9; i++)
+      levels.push(`${'abcdefghij'[i]}: &${'abcdefghij'[i]} [${`*${'abcdefghij'[i - 1]},`.repeat(10)}]`);
+    expect(problemsOf(levels.join('\n'))[0]).toContain('expected YAML');
+  });
+
+  it('refuses two sites that write one values file', () => {
+    const site = (name: string) =>
+      `  ${name}:\n    domain: ${name}.example.com\n    export: {deployments: [{valuesFile: v.yaml}]}\n`;
+    expect(problemsOf(`sites:\n${site('a')}${site('b')}`)).toEqual([
+      'sites.b.export.deployments.0.valuesFile: expected a file of its own, but site a writes it already (line 7)',
+    ]);
+  });
+
+  it('never repeats a secret in a message', () => {
+    const text = withWebhook('standard: {secret: "whsec_hush hush"}');
+    expect(problemsOf(text).join()).not.toContain('hush');
+  });
+
+  it('never gains a key through __proto__', () => {
+    expect(problemsOf('__proto__: {sites: {}}\n')[0]).toContain('__proto__: unknown key');
+    expect(Object.hasOwn(Object.prototype, 'sites')).toBe(false);
+  });
+});
+
+describe('variables', () => {
+  it('are data: whatever a value holds, it fills the text and nothing else', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string(), (value, around) => {
+        const plain = around.replaceAll('$', '');
+        const text = JSON.stringify({
+          sites: { s: { domain: 'a.b', webhooks: { token: { secret: `${plain}\${V}${plain}` } } } },
+        });
+        expect(parse(text, { ...env, V: value }).sites.s?.webhooks.token?.secret).toBe(plain + value + plain);
+      }),
+    );
+  });
+
+  it('are left alone behind the escape', () => {
+    const text = withWebhook(`token: {secret: "$\${NOT_SET} and $plain"}`);
+    expect(parse(text).sites.handbook?.webhooks.token?.secret).toBe(`\${NOT_SET} and $plain`);
+  });
+
+  it('are read from the environment only, not from what every object inherits', () => {
+    expect(problemsOf(withWebhook(`token: {secret: "\${toString}"}`))[0]).toContain('variable toString to be set');
+  });
+});
+
+describe('loadGalleyConfig', () => {
+  it('runs with no sites where there is no file', async () => {
+    expect(await loadGalleyConfig({ path: undefined, env: {} })).toMatchObject({ sites: {}, operators: [] });
+  });
+
+  it('names the file that is not there', async () => {
+    await expect(loadGalleyConfig({ path: '/nowhere/galley.yaml', env })).rejects.toMatchObject({
+      problems: ['GALLEY_CONFIG: expected a readable file at /nowhere/galley.yaml (ENOENT)'],
+    });
+  });
+
+  it('resolves values files against the folder of the file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'galley-config-'));
+    try {
+      await writeFile(join(folder, 'galley.yaml'), FULL);
+      const config = await loadGalleyConfig({ path: join(folder, 'galley.yaml'), env });
+      expect(config.sites.handbook?.export.deployments).toEqual([{ valuesFile: join(folder, 'deploy/values.yaml') }]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('suggestions', () => {
+  it('measure words symmetrically and know equal ones', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        expect(editDistance(a, b)).toBe(editDistance(b, a));
+        expect(editDistance(a, a)).toBe(0);
+      }),
+    );
+  });
+
+  it('are made only for what is near', () => {
+    expect(closest('deploiments', ['deployments', 'timeout'])).toBe('deployments');
+    expect(closest('color', ['deployments', 'timeout'])).toBeUndefined();
+  });
+});
