@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createLinkSigner } from './link-signer.ts';
+import { assertObjectKey, ObjectMissingError, type ObjectStore } from './object-store.ts';
+import { readSigningKey } from './signing-key.ts';
+
+/**
+ * Objects as files of one folder, which several processes may share. Names that begin with a dot are the store's own:
+ * `.tmp` for writes under way and `.signing-key`; no key can name them.
+ */
+export async function createFileStore({ folder, now }: { folder: string; now: () => number }): Promise<ObjectStore> {
+  const tmp = join(folder, '.tmp');
+  await mkdir(tmp, { recursive: true });
+  const signer = createLinkSigner({ signingKey: await readSigningKey(folder), now });
+
+  const pathOf = (key: string): string => {
+    assertObjectKey(key);
+    return join(folder, key);
+  };
+
+  const get: ObjectStore['get'] = async (key, range) => {
+    const handle = await open(pathOf(key)).catch((error: unknown) => throwMissing(error, key));
+    const size = (await handle.stat()).size;
+    if (size === 0 || (range && range.start >= size)) {
+      await handle.close();
+      return Readable.from([]);
+    }
+    return handle.createReadStream(range ? { start: range.start, end: range.end ?? size - 1 } : {});
+  };
+
+  return {
+    async put(key, source, _options) {
+      const target = pathOf(key);
+      const draft = join(tmp, randomUUID());
+      try {
+        const sizeBytes = await writeDurably(draft, source);
+        await mkdir(dirname(target), { recursive: true });
+        await rename(draft, target);
+        await syncFolder(dirname(target));
+        return { sizeBytes };
+      } catch (error) {
+        await rm(draft, { force: true });
+        throw error;
+      }
+    },
+    get,
+    async read(key, range) {
+      if (range === undefined) return readFile(pathOf(key)).catch((error: unknown) => throwMissing(error, key));
+      const chunks: Buffer[] = [];
+      for await (const chunk of await get(key, range)) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+    async head(key) {
+      try {
+        const info = await stat(pathOf(key));
+        return info.isFile() ? { sizeBytes: info.size, modifiedAt: info.mtime } : null;
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+    async delete(keys) {
+      for (const key of keys) await rm(pathOf(key), { force: true });
+    },
+    list: (prefix) => listFiles(folder, '', prefix),
+    async presign(key, options) {
+      assertObjectKey(key);
+      return signer.sign(key, options);
+    },
+    links: signer,
+    async close() {},
+  };
+}
+
+/** Writes a new file and returns its size once the bytes have reached the disk. */
+async function writeDurably(path: string, source: Uint8Array | Readable): Promise<number> {
+  const file = await open(path, 'wx');
+  try {
+    if (source instanceof Uint8Array) await file.writeFile(source);
+    else await pipeline(source, file.createWriteStream({ autoClose: false }));
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a rename survive a power cut. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Walks only the folders that can hold keys with that prefix, in code unit order of the whole keys. */
+async function* listFiles(root: string, folder: string, prefix: string): AsyncIterable<string> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  // A folder sorts as its keys do: with the slash that follows its name.
+  const names = entries
+    .filter((entry) => !entry.name.startsWith('.'))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .sort();
+  for (const name of names) {
+    const key = `${folder}${name}`;
+    if (!key.startsWith(prefix) && !prefix.startsWith(key)) continue;
+    if (name.endsWith('/')) yield* listFiles(root, key, prefix);
+    else if (key.startsWith(prefix)) yield key;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
+function throwMissing(error: unknown, key: string): never {
+  throw isMissing(error) ? new ObjectMissingError(key) : error;
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { domainName } from '../contract/admin-api.ts';
+
+/** What an operator may set for a project. An unknown key is refused, so a typing mistake never becomes a default. */
+export const projectSettings = z.strictObject({
+  /**
+   * Styles, scripts, fonts, images and media from other hosts: `bundle` stores them in the archive, `keep` leaves them
+   * as links, a list leaves only those hosts' as links.
+   */
+  external: z
+    .union([z.enum(['bundle', 'keep']), z.array(domainName).min(1).max(100)], {
+      error: 'expected bundle, keep or a list of hosts to keep as links',
+    })
+    .default('bundle'),
+  /** `auto` starts a hydrating site's scripts only where the page stands at its original path (design 12). */
+  scripts: z.enum(['auto', 'keep', 'strip']).default('auto'),
+  /** `browser` renders each page in Chromium before it is stored (design 13). */
+  render: z.enum(['http', 'browser']).default('http'),
+  /** Where the embedded forge reports pull request events. */
+  webhookUrl: z
+    .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
+    .nullable()
+    .default(null),
+  webhookSecret: z.string().min(1).max(1000).nullable().default(null),
+});
+export type ProjectSettings = z.infer<typeof projectSettings>;

@@ -1,0 +1,121 @@
+import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+import { ACTIVE_STATUSES, type ExportJobRow, getExportJob } from './export-jobs.ts';
+import { exportJobs } from './schema/export-jobs.ts';
+
+/**
+ * queued → running → completed or failed, and queued → failed. Every statement carries its guard, so a late or
+ * repeated call can't change a job that has ended: it gets the row as it is. Each may be called any number of times.
+ */
+
+export const CANCELLED = 'cancelled';
+
+const now = sql`greatest(${exportJobs.updatedAt}, now())`;
+
+type Change = Omit<{ [Column in keyof ExportJobRow]?: ExportJobRow[Column] | SQL }, 'id'>;
+
+async function changeActive(
+  db: Executor,
+  jobId: string,
+  change: Change,
+  guard?: SQL,
+): Promise<ExportJobRow | undefined> {
+  const [row] = await db
+    .update(exportJobs)
+    .set({ ...change, updatedAt: now })
+    .where(and(eq(exportJobs.id, jobId), inArray(exportJobs.status, ACTIVE_STATUSES), guard))
+    .returning();
+  return row ?? getExportJob(db, jobId);
+}
+
+/** The workflow has begun. Returns the row as it is now (undefined: no such job); any status but `running` means stop. */
+export function markExportJobRunning(db: Executor, jobId: string): Promise<ExportJobRow | undefined> {
+  return changeActive(db, jobId, {
+    status: 'running',
+    startedAt: sql`coalesce(${exportJobs.startedAt}, now())`,
+  });
+}
+
+/**
+ * Live progress (0 to 100) and pages exported so far; a lower figure than the one stored changes nothing. The row that
+ * comes back also tells whether the job was cancelled meanwhile (`cancelRequestedAt`, or a terminal status).
+ */
+export function updateExportJobProgress(
+  db: Executor,
+  jobId: string,
+  { progress, pageCount }: { progress: number; pageCount: number },
+): Promise<ExportJobRow | undefined> {
+  return changeActive(db, jobId, {
+    progress: sql`greatest(${exportJobs.progress}, least(${progress}::double precision, 100))`,
+    pageCount: sql`greatest(${exportJobs.pageCount}, ${pageCount}::integer)`,
+  });
+}
+
+export type ExportResult = {
+  pageCount: number;
+  archiveKey: string;
+  archiveSha256: string;
+  archiveSizeBytes: number;
+  contentSha256: string;
+  reportKey: string;
+};
+
+/** Completes a job, unless its cancel was accepted before: then it fails as cancelled. Returns the row as it is now. */
+export async function completeExportJob(
+  db: Executor,
+  jobId: string,
+  result: ExportResult,
+): Promise<ExportJobRow | undefined> {
+  const row = await changeActive(
+    db,
+    jobId,
+    {
+      ...result,
+      status: 'completed',
+      progress: 100,
+      pageCount: sql`greatest(${exportJobs.pageCount}, ${result.pageCount}::integer)`,
+      error: null,
+      finishedAt: sql`now()`,
+    },
+    isNull(exportJobs.cancelRequestedAt),
+  );
+  if (row === undefined || row.status === 'completed' || row.status === 'failed') return row;
+  return failExportJob(db, jobId, CANCELLED);
+}
+
+/** Fails a job with a message for its owner (`cancelled` where it was). Returns the row as it is now. */
+export function failExportJob(db: Executor, jobId: string, error: string): Promise<ExportJobRow | undefined> {
+  return changeActive(db, jobId, {
+    status: 'failed',
+    error: sql`coalesce(${cancelledWord}, ${error})`,
+    finishedAt: sql`now()`,
+  });
+}
+
+/** A job whose cancel was accepted ends as cancelled, whatever else goes wrong while it stops. */
+const cancelledWord = sql`case when ${exportJobs.cancelRequestedAt} is null then null else ${CANCELLED} end`;
+
+/**
+ * Asks an active job to stop: a queued one fails at once, a running one when its workflow has stopped. `accepted` is
+ * false where it had already ended; undefined: no such job.
+ */
+export async function requestExportJobCancel(
+  db: Executor,
+  jobId: string,
+): Promise<{ accepted: boolean; job: ExportJobRow } | undefined> {
+  const queued = sql`${exportJobs.status} = 'queued'`;
+  const [job] = await db
+    .update(exportJobs)
+    .set({
+      cancelRequestedAt: sql`coalesce(${exportJobs.cancelRequestedAt}, now())`,
+      status: sql`case when ${queued} then 'failed' else ${exportJobs.status} end`,
+      error: sql`case when ${queued} then ${CANCELLED} else ${exportJobs.error} end`,
+      finishedAt: sql`case when ${queued} then now() else ${exportJobs.finishedAt} end`,
+      updatedAt: now,
+    })
+    .where(and(eq(exportJobs.id, jobId), inArray(exportJobs.status, ACTIVE_STATUSES)))
+    .returning();
+  if (job !== undefined) return { accepted: true, job };
+  const ended = await getExportJob(db, jobId);
+  return ended && { accepted: false, job: ended };
+}

@@ -1,0 +1,112 @@
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import type { ExportJobStatus } from '../../contract/admin-api.ts';
+import type { Executor, Transaction } from './database.ts';
+import { newId } from './ids.ts';
+import { exportJobs } from './schema/export-jobs.ts';
+
+export type ExportJobRow = typeof exportJobs.$inferSelect;
+
+export const ACTIVE_STATUSES = ['queued', 'running'] as const satisfies readonly ExportJobStatus[];
+
+export type NewExportJob = {
+  organizationId: string;
+  projectId: string;
+  domain: string;
+  /** The version asked for; null: the next free `YYYY-MM-DD.N` of the project. */
+  version: string | null;
+  /** The pages asked for; null: the whole site. */
+  paths: string[] | null;
+  at: Date;
+};
+
+/**
+ * Inserts a queued job. The caller holds a lock that lets only one start of the project at a time run, else two could
+ * be given one version.
+ */
+export async function insertExportJob(tx: Transaction, job: NewExportJob): Promise<ExportJobRow> {
+  const version = job.version ?? (await nextVersion(tx, job.projectId, job.at));
+  const [row] = await tx
+    .insert(exportJobs)
+    .values({
+      id: newId.exportJob(),
+      organizationId: job.organizationId,
+      projectId: job.projectId,
+      domain: job.domain,
+      version,
+      pathsJson: job.paths === null ? null : JSON.stringify(job.paths),
+      createdAt: job.at,
+      updatedAt: job.at,
+    })
+    .returning();
+  if (row === undefined) throw new Error('The database returned no row for the new export job');
+  return row;
+}
+
+/** Counts also versions that were asked for in this form, so that none is given twice. */
+async function nextVersion(tx: Transaction, projectId: string, at: Date): Promise<string> {
+  const day = at.toISOString().slice(0, 10);
+  const [row] = await tx
+    .select({ highest: sql<number | null>`max(substring(${exportJobs.version} from 12)::int)` })
+    .from(exportJobs)
+    .where(and(eq(exportJobs.projectId, projectId), sql`${exportJobs.version} ~ ${`^${day}\\.[0-9]{1,6}$`}`));
+  return `${day}.${(row?.highest ?? 0) + 1}`;
+}
+
+/** The job of that id, whoever owns it. */
+export async function getExportJob(db: Executor, jobId: string): Promise<ExportJobRow | undefined> {
+  const [row] = await db.select().from(exportJobs).where(eq(exportJobs.id, jobId));
+  return row;
+}
+
+/** The pages a job was asked for; null: the whole site. */
+export function requestedPaths(job: Pick<ExportJobRow, 'pathsJson'>): string[] | null {
+  return job.pathsJson === null ? null : JSON.parse(job.pathsJson);
+}
+
+/** The project's queued or running job; there is at most one. */
+export async function findActiveExportJob(db: Executor, projectId: string): Promise<ExportJobRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(exportJobs)
+    .where(and(eq(exportJobs.projectId, projectId), inArray(exportJobs.status, ACTIVE_STATUSES)));
+  return row;
+}
+
+export type ExportJobFilter = {
+  organizationId: string;
+  domain?: string | undefined;
+  status?: ExportJobStatus | undefined;
+  /** Only jobs older than the one of this sequence. */
+  beforeSequence?: number | undefined;
+  limit: number;
+};
+
+/** An organization's jobs, newest first. */
+export async function listExportJobs(db: Executor, filter: ExportJobFilter): Promise<ExportJobRow[]> {
+  return db
+    .select()
+    .from(exportJobs)
+    .where(
+      and(
+        eq(exportJobs.organizationId, filter.organizationId),
+        filter.domain === undefined ? undefined : eq(exportJobs.domain, filter.domain),
+        filter.status === undefined ? undefined : eq(exportJobs.status, filter.status),
+        filter.beforeSequence === undefined ? undefined : lt(exportJobs.sequence, filter.beforeSequence),
+      ),
+    )
+    .orderBy(desc(exportJobs.sequence))
+    .limit(filter.limit);
+}
+
+/** Every queued or running job that nothing has touched since `untouchedSince`, oldest first: the reconciler's work. */
+export async function listUnsettledExportJobs(
+  db: Executor,
+  { untouchedSince, limit }: { untouchedSince: Date; limit: number },
+): Promise<ExportJobRow[]> {
+  return db
+    .select()
+    .from(exportJobs)
+    .where(and(inArray(exportJobs.status, ACTIVE_STATUSES), lt(exportJobs.updatedAt, untouchedSince)))
+    .orderBy(exportJobs.updatedAt)
+    .limit(limit);
+}

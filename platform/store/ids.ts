@@ -1,0 +1,8 @@
+import { randomBytes } from 'node:crypto';
+
+/** Random identifiers, each with the prefix that tells people what it names. */
+export const newId = {
+  organization: (): string => `org_${randomBytes(8).toString('hex')}`,
+  apiKey: (): string => `key_${randomBytes(8).toString('hex')}`,
+  exportJob: (): string => `se_${randomBytes(8).toString('hex')}`,
+} as const;

@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  bigserial,
+  check,
+  doublePrecision,
+  index,
+  integer,
+  pgTable,
+  text,
+  timestamp,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { organizations } from './organizations.ts';
+import { projects } from './projects.ts';
+
+/** Static export jobs: what the API reads. The workflow of the same id is what moves a row (design 10). */
+export const exportJobs = pgTable(
+  'export_jobs',
+  {
+    id: text('id').primaryKey(),
+    /** Order of creation, and the list's cursor. */
+    sequence: bigserial('sequence', { mode: 'number' }).notNull().unique(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    projectId: text('project_id')
+      .notNull()
+      .references(() => projects.id),
+    domain: text('domain').notNull(),
+    version: text('version').notNull(),
+    /** The pages asked for; null: the whole site. JSON as text, because jsonb refuses some valid strings. */
+    pathsJson: text('paths_json'),
+    status: text('status', { enum: ['queued', 'running', 'completed', 'failed'] })
+      .notNull()
+      .default('queued'),
+    progress: doublePrecision('progress').notNull().default(0),
+    pageCount: integer('page_count').notNull().default(0),
+    error: text('error'),
+    archiveKey: text('archive_key'),
+    archiveSha256: text('archive_sha256'),
+    archiveSizeBytes: bigint('archive_size_bytes', { mode: 'number' }),
+    contentSha256: text('content_sha256'),
+    reportKey: text('report_key'),
+    cancelRequestedAt: timestamp('cancel_requested_at', { withTimezone: true, precision: 3 }),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    startedAt: timestamp('started_at', { withTimezone: true, precision: 3 }),
+    finishedAt: timestamp('finished_at', { withTimezone: true, precision: 3 }),
+  },
+  (table) => [
+    check('export_jobs_status_known', sql`${table.status} in ('queued', 'running', 'completed', 'failed')`),
+    // The conflict check reads first; this holds even where two starts would slip past it.
+    uniqueIndex('export_jobs_one_active_per_project')
+      .on(table.projectId)
+      .where(sql`${table.status} in ('queued', 'running')`),
+    index('export_jobs_newest_first').on(table.organizationId, table.sequence),
+    index('export_jobs_of_project').on(table.projectId, table.sequence),
+  ],
+);

@@ -1,0 +1,26 @@
+import { jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core';
+import type { ProjectSettings } from '../../project-settings.ts';
+import { organizations } from './organizations.ts';
+
+/**
+ * A site as the platform knows it. A domain is unique within its organization: that is what a start names. Two
+ * organizations may register one domain, each with its own origin, and never see each other's.
+ */
+export const projects = pgTable(
+  'projects',
+  {
+    id: text('id').primaryKey(),
+    organizationId: text('organization_id')
+      .notNull()
+      .references(() => organizations.id),
+    domain: text('domain').notNull(),
+    /** Where the site is really served, such as `http://127.0.0.1:8080`; null: at `https://{domain}`. */
+    origin: text('origin'),
+    repository: text('repository'),
+    ref: text('ref'),
+    settings: jsonb('settings').$type<ProjectSettings>().notNull(),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (table) => [unique('projects_domain_within_organization').on(table.organizationId, table.domain)],
+);

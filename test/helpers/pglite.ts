@@ -1,0 +1,22 @@
+import { PGlite } from '@electric-sql/pglite';
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+
+export type TestDatabase = { url: string; maxConnections: number; stop(): Promise<void> };
+
+/**
+ * An empty embedded PostgreSQL in memory behind a port, as `npm start` has one. Its socket server mixes the messages
+ * of several connections, so a pool on it has one.
+ */
+export async function startPglite(): Promise<TestDatabase> {
+  const db = await PGlite.create();
+  const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port: 0, maxConnections: 8 });
+  await server.start();
+  return {
+    url: `postgres://postgres:postgres@${server.getServerConn()}/postgres`,
+    maxConnections: 1,
+    async stop() {
+      await server.stop();
+      await db.close();
+    },
+  };
+}

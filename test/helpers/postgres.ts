@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { TestDatabase } from './pglite.ts';
+
+const run = promisify(execFile);
+
+/**
+ * A fresh PostgreSQL server of this machine, on a free port and in a folder of its own. It refuses to run as root, so
+ * as root it is run as the user `nobody`.
+ */
+export async function startPostgres(): Promise<TestDatabase & { restart(): Promise<void>; kill(): Promise<void> }> {
+  const bin = await postgresBinFolder();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-postgres-'));
+  const owner = process.getuid?.() === 0 ? await lookUpUser('nobody') : undefined;
+  if (owner) await chown(folder, owner.uid, owner.gid);
+  await chmod(folder, 0o700);
+  const data = join(folder, 'data');
+  const port = await freePort();
+  const as = { ...owner, cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
+  const settings = [`-p ${port}`, `-k ${folder}`, '-c listen_addresses=127.0.0.1', '-c fsync=off'];
+  const control = (...args: string[]) =>
+    run(join(bin, 'pg_ctl'), ['-D', data, '-l', join(folder, 'log'), '-w', '-t', '60', ...args], as);
+  const start = () => control('-o', settings.join(' '), 'start');
+
+  await run(join(bin, 'initdb'), ['-D', data, '-U', 'galley', '-A', 'trust', '-E', 'UTF8', '--no-sync'], as);
+  await start();
+  return {
+    url: `postgres://galley@127.0.0.1:${port}/postgres`,
+    maxConnections: 10,
+    async restart() {
+      await control('-m', 'fast', 'stop').catch(() => undefined);
+      await start();
+    },
+    async kill() {
+      await control('-m', 'immediate', 'stop');
+    },
+    async stop() {
+      await control('-m', 'immediate', 'stop').catch(() => undefined);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function postgresBinFolder(): Promise<string> {
+  try {
+    return (await run('pg_config', ['--bindir'])).stdout.trim();
+  } catch {
+    throw new Error('PostgreSQL is not installed (no pg_config on the PATH). Run: npm run setup:real');
+  }
+}
+
+async function lookUpUser(name: string): Promise<{ uid: number; gid: number }> {
+  const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((each) => each.startsWith(`${name}:`));
+  const [, , uid, gid] = (line ?? '').split(':');
+  if (uid === undefined || gid === undefined) throw new Error(`There is no user ${name} to run PostgreSQL as`);
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('No port is free');
+  return address.port;
+}

@@ -1,0 +1,214 @@
+import pino from 'pino';
+import { projectSettings } from '../../../platform/project-settings.ts';
+import { type Database, openDatabase } from '../../../platform/store/database.ts';
+import {
+  completeExportJob,
+  failExportJob,
+  markExportJobRunning,
+  requestExportJobCancel,
+  updateExportJobProgress,
+} from '../../../platform/store/export-job-transitions.ts';
+import {
+  findActiveExportJob,
+  getExportJob,
+  insertExportJob,
+  listExportJobs,
+  listUnsettledExportJobs,
+  requestedPaths,
+} from '../../../platform/store/export-jobs.ts';
+import { organizations } from '../../../platform/store/schema/organizations.ts';
+import { projects } from '../../../platform/store/schema/projects.ts';
+import type { TestDatabase } from '../../helpers/pglite.ts';
+
+const logger = pino({ level: 'silent' });
+
+const RESULT = {
+  pageCount: 12,
+  archiveKey: 'bundles/aa/bundle.tar.gz',
+  archiveSha256: 'a'.repeat(64),
+  archiveSizeBytes: 5_000_000_000,
+  contentSha256: 'b'.repeat(64),
+  reportKey: 'reports/aa.json',
+};
+
+/** What the queries for export jobs promise, on any PostgreSQL. */
+export function exportJobsContract(start: () => Promise<TestDatabase>): void {
+  let server: TestDatabase;
+  let db: Database;
+  let count = 0;
+
+  beforeAll(async () => {
+    server = await start();
+    db = await openDatabase({ url: server.url, logger, maxConnections: server.maxConnections });
+  });
+
+  afterAll(async () => {
+    await db?.close();
+    await server?.stop();
+  });
+
+  async function newProject(): Promise<{ organizationId: string; projectId: string; domain: string }> {
+    count += 1;
+    const [organizationId, projectId, domain] = [`org_${count}`, `prj_${count}`, `docs${count}.example.com`];
+    await db.insert(organizations).values({ id: organizationId, name: `Organization ${count}`, plan: 'enterprise' });
+    await db.insert(projects).values({ id: projectId, organizationId, domain, settings: projectSettings.parse({}) });
+    return { organizationId, projectId, domain };
+  }
+
+  type JobInput = { version?: string; paths?: string[]; at?: Date };
+
+  async function insert(project: Awaited<ReturnType<typeof newProject>>, { version, paths, at }: JobInput = {}) {
+    return db.transaction((tx) =>
+      insertExportJob(tx, { ...project, version: version ?? null, paths: paths ?? null, at: at ?? new Date() }),
+    );
+  }
+
+  it('inserts a queued job and finds it by its id', async () => {
+    const project = await newProject();
+    const at = new Date('2026-11-21T10:00:00.123Z');
+    const job = await insert(project, { paths: ['/a', '/ünï\u0000\ud800'], at });
+    expect(job).toMatchObject({ ...project, status: 'queued', progress: 0, pageCount: 0, error: null, createdAt: at });
+    expect(job.id).toMatch(/^se_[0-9a-f]{16}$/);
+    expect(await getExportJob(db, job.id)).toEqual(job);
+    expect(requestedPaths(job)).toEqual(['/a', '/ünï\u0000\ud800']);
+    expect(await getExportJob(db, 'se_0000000000000000')).toBeUndefined();
+  });
+
+  it('numbers versions by project and day, past those that were asked for', async () => {
+    const [project, other] = [await newProject(), await newProject()];
+    const versions: string[] = [];
+    const days = ['2026-11-21', '2026-11-21', '2026-11-22', '2026-11-21'];
+    for (const [index, day] of days.entries()) {
+      const asked = index === 1 ? { version: '2026-11-21.9' } : {};
+      const job = await insert(project, { ...asked, at: new Date(`${day}T23:59:59Z`) });
+      versions.push(job.version);
+      await failExportJob(db, job.id, 'made room');
+    }
+    expect(versions).toEqual(['2026-11-21.1', '2026-11-21.9', '2026-11-22.1', '2026-11-21.10']);
+    expect((await insert(other, { at: new Date('2026-11-21T00:00:00Z') })).version).toBe('2026-11-21.1');
+  });
+
+  it('refuses a second active job of one project and allows one after the first has ended', async () => {
+    const project = await newProject();
+    const first = await insert(project);
+    await expect(insert(project)).rejects.toThrow();
+    expect((await findActiveExportJob(db, project.projectId))?.id).toBe(first.id);
+    await failExportJob(db, first.id, 'the origin is away');
+    expect(await findActiveExportJob(db, project.projectId)).toBeUndefined();
+    await expect(insert(project)).resolves.toMatchObject({ status: 'queued' });
+  });
+
+  it('never lets progress or the page count fall', async () => {
+    const job = await insert(await newProject());
+    await markExportJobRunning(db, job.id);
+    await updateExportJobProgress(db, job.id, { progress: 40.5, pageCount: 20 });
+    await updateExportJobProgress(db, job.id, { progress: 30, pageCount: 25 });
+    expect(await updateExportJobProgress(db, job.id, { progress: 1, pageCount: 1 })).toMatchObject({
+      status: 'running',
+      progress: 40.5,
+      pageCount: 25,
+    });
+    expect(await updateExportJobProgress(db, job.id, { progress: 1000, pageCount: 25 })).toMatchObject({
+      progress: 100,
+    });
+  });
+
+  it('keeps the count of pages when a job completes with a lower one', async () => {
+    const job = await insert(await newProject());
+    await markExportJobRunning(db, job.id);
+    await updateExportJobProgress(db, job.id, { progress: 10, pageCount: 13 });
+    expect(await completeExportJob(db, job.id, RESULT)).toMatchObject({
+      ...RESULT,
+      pageCount: 13,
+      status: 'completed',
+      progress: 100,
+    });
+  });
+
+  it('never changes a job that has ended', async () => {
+    const job = await insert(await newProject());
+    await markExportJobRunning(db, job.id);
+    const completed = await completeExportJob(db, job.id, RESULT);
+    expect(completed?.status).toBe('completed');
+    expect(await markExportJobRunning(db, job.id)).toEqual(completed);
+    expect(await updateExportJobProgress(db, job.id, { progress: 1, pageCount: 999 })).toEqual(completed);
+    expect(await failExportJob(db, job.id, 'late')).toEqual(completed);
+    expect(await completeExportJob(db, job.id, { ...RESULT, archiveKey: 'other' })).toEqual(completed);
+    expect(await requestExportJobCancel(db, job.id)).toEqual({ accepted: false, job: completed });
+  });
+
+  it('answers undefined for a job that does not exist', async () => {
+    expect(await markExportJobRunning(db, 'se_none')).toBeUndefined();
+    expect(await failExportJob(db, 'se_none', 'no')).toBeUndefined();
+    expect(await requestExportJobCancel(db, 'se_none')).toBeUndefined();
+  });
+
+  it('fails a queued job at once when it is cancelled', async () => {
+    const job = await insert(await newProject());
+    const answer = await requestExportJobCancel(db, job.id);
+    expect(answer).toMatchObject({ accepted: true, job: { status: 'failed', error: 'cancelled' } });
+    expect(await markExportJobRunning(db, job.id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('ends a running job as cancelled once its cancel was accepted, whatever else happens', async () => {
+    for (const end of [
+      (id: string) => completeExportJob(db, id, RESULT),
+      (id: string) => failExportJob(db, id, 'the disk is full'),
+    ]) {
+      const job = await insert(await newProject());
+      await markExportJobRunning(db, job.id);
+      const answer = await requestExportJobCancel(db, job.id);
+      expect(answer).toMatchObject({ accepted: true, job: { status: 'running', error: null } });
+      expect(
+        (await updateExportJobProgress(db, job.id, { progress: 5, pageCount: 1 }))?.cancelRequestedAt,
+      ).not.toBeNull();
+      expect(await end(job.id)).toMatchObject({ status: 'failed', error: 'cancelled', archiveKey: null });
+    }
+  });
+
+  it('lists newest first, by domain, status and cursor, and only what the organization owns', async () => {
+    const project = await newProject();
+    const jobs: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const job = await insert(project);
+      await failExportJob(db, job.id, 'ended');
+      jobs.unshift(job.id);
+    }
+    const running = await insert(project);
+    const { organizationId, domain } = project;
+    const ids = async (filter: Omit<Parameters<typeof listExportJobs>[1], 'organizationId'>) =>
+      (await listExportJobs(db, { organizationId, ...filter })).map((row) => row.id);
+    expect(await ids({ limit: 10 })).toEqual([running.id, ...jobs]);
+    expect(await ids({ limit: 10, domain })).toEqual([running.id, ...jobs]);
+    expect(await ids({ limit: 10, domain: 'other.example.com' })).toEqual([]);
+    expect(await ids({ limit: 10, status: 'failed' })).toEqual(jobs);
+    expect(await ids({ limit: 2, beforeSequence: running.sequence })).toEqual(jobs.slice(0, 2));
+    expect(await listExportJobs(db, { organizationId: 'org_none', limit: 10 })).toEqual([]);
+  });
+
+  it('lists for the reconciler only active jobs that nothing has touched for a while', async () => {
+    const [queued, ended] = [await insert(await newProject()), await insert(await newProject())];
+    await failExportJob(db, ended.id, 'ended');
+    const later = new Date(Date.now() + 60_000);
+    const ids = (await listUnsettledExportJobs(db, { untouchedSince: later, limit: 1000 })).map((row) => row.id);
+    expect(ids).toContain(queued.id);
+    expect(ids).not.toContain(ended.id);
+    expect(await listUnsettledExportJobs(db, { untouchedSince: new Date(0), limit: 1000 })).toEqual([]);
+  });
+
+  it('opens a database that is already migrated, also from several processes at once', async () => {
+    const opened = server.maxConnections === 1 ? 1 : 4;
+    const again = await Promise.all(
+      Array.from({ length: opened }, () => openDatabase({ url: server.url, logger, maxConnections: 1 })),
+    );
+    await Promise.all(again.map((each) => each.close()));
+    expect(again).toHaveLength(opened);
+  });
+
+  it('gives a connection back after a transaction that failed', async () => {
+    for (let index = 0; index < 20; index += 1) {
+      await expect(db.transaction(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+    }
+    expect(await db.transaction((tx) => findActiveExportJob(tx, 'prj_none'))).toBeUndefined();
+  });
+}
