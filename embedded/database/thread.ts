@@ -1,0 +1,39 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import { errorText } from '../report.ts';
+import { STOP, type ThreadMessage, threadData } from './messages.ts';
+
+// The embedded database's thread: PostgreSQL compiled to WebAssembly would block the event loop of `up` for every query.
+
+/**
+ * More than the one connection that a client's pool may use: one that broke is still closing while its successor
+ * connects.
+ */
+const MAX_CONNECTIONS = 4;
+
+const say = (message: ThreadMessage): void => parentPort?.postMessage(message);
+
+async function serve(): Promise<void> {
+  const { dataDir, socketPath } = threadData.parse(workerData);
+  const db = await PGlite.create({ dataDir });
+  const server = new PGLiteSocketServer({
+    db,
+    maxConnections: MAX_CONNECTIONS,
+    ...(socketPath === null ? { host: '127.0.0.1', port: 0 } : { path: socketPath }),
+  });
+  await server.start();
+  parentPort?.once('message', async (message) => {
+    if (message !== STOP) return;
+    await server.stop();
+    await db.close();
+    say({ type: 'stopped' });
+    parentPort?.close();
+  });
+  say({ type: 'listening', port: socketPath === null ? Number(server.getServerConn().split(':').at(-1)) : null });
+}
+
+serve().catch((error: unknown) => {
+  say({ type: 'failed', message: errorText(error) });
+  parentPort?.close();
+});

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
+
+let home: string;
+const open: EmbeddedDatabase[] = [];
+
+async function start(): Promise<EmbeddedDatabase> {
+  const database = await startEmbeddedDatabase(home);
+  open.push(database);
+  return database;
+}
+
+async function withPool<T>(database: EmbeddedDatabase, use: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const pool = new pg.Pool({ connectionString: database.url, max: database.maxConnections });
+  try {
+    return await use(pool);
+  } finally {
+    await pool.end();
+  }
+}
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'galley-home-'));
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((database) => database.stop()));
+  await rm(home, { recursive: true, force: true });
+});
+
+describe('the embedded database', () => {
+  test('keeps what was written across a stop and a start', async () => {
+    const first = await start();
+    await withPool(first, async (pool) => {
+      await pool.query('create table kept (n int)');
+      await pool.query('insert into kept values ($1)', [7]);
+    });
+    await first.stop();
+    const { rows } = await withPool(await start(), (pool) => pool.query('select n from kept'));
+    expect(rows).toEqual([{ n: 7 }]);
+  });
+
+  test('answers many queries at once, each with its own result', async () => {
+    await withPool(await start(), async (pool) => {
+      const numbers = Array.from({ length: 200 }, (_, n) => n);
+      const answers = await Promise.all(
+        numbers.map(async (n) => (await pool.query<{ n: number }>('select $1::int as n', [n])).rows[0]?.n),
+      );
+      expect(answers).toEqual(numbers);
+    });
+  });
+
+  test('undoes the transaction of a connection that broke, and serves the next one', async () => {
+    const database = await start();
+    await withPool(database, (pool) => pool.query('create table kept (n int)'));
+    const broken = new pg.Client({ connectionString: database.url });
+    broken.on('error', () => {});
+    await broken.connect();
+    await broken.query('begin');
+    await broken.query('insert into kept values (1)');
+    await broken.end();
+    const { rows } = await withPool(database, (pool) => pool.query('select n from kept'));
+    expect(rows).toEqual([]);
+  });
+
+  test('is opened by one process only, and the second is told which one has it', async () => {
+    await start();
+    await expect(startEmbeddedDatabase(home)).rejects.toThrow(
+      new RegExp(`in use by process ${process.pid} .*GALLEY_HOME`),
+    );
+  });
+
+  test('is taken over from a process that was killed, with what that one had committed', async () => {
+    const child = spawn(
+      process.execPath,
+      ['--import', './scripts/typescript.js', 'test/embedded/database-holder.ts', home],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const { rows } = await withPool(await start(), (pool) => pool.query('select n from kept'));
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  test('a lock cut off by a crash is nobody’s', async () => {
+    await writeFile(join(home, 'database.lock'), '{"pid": 1');
+    const { rows } = await withPool(await start(), (pool) => pool.query('select 1 as n'));
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  test('says what is wrong with a folder that is no database', async () => {
+    await writeFile(join(home, 'database'), 'a file');
+    await expect(startEmbeddedDatabase(home)).rejects.toThrow(/database/);
+    await rm(join(home, 'database'));
+    await start();
+  });
+});
