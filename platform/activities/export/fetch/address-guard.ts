@@ -1,0 +1,99 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { isPublicAddress } from './address.ts';
+
+/** Thrown when a URL may not be fetched from here; the message says why and is fit for the export's report. */
+export class RefusedUrl extends Error {
+  override readonly name = 'RefusedUrl';
+}
+
+/** Answers a host name's addresses, best first. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+const resolveBySystem: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map((entry) => entry.address);
+
+export type AddressGuard = {
+  /** Throws RefusedUrl where the URL can't be fetched whatever its name resolves to. */
+  checkUrl(url: URL): void;
+  /**
+   * The addresses that a connection to this host and port may use. A name is resolved once in the guard's lifetime,
+   * so what was checked is what is connected to. Throws RefusedUrl, or the resolver's own error.
+   */
+  addressesFor(hostname: string, port: number): Promise<readonly string[]>;
+};
+
+const WELL_KNOWN_PORTS = new Set([80, 443]);
+const FIRST_UNPRIVILEGED_PORT = 1024;
+
+/** The port a URL names, its scheme's own where it names none. */
+export function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
+/** `host:port` as an operator wrote it, brought into the one spelling that a `URL` has. */
+function hostKey(host: string): string {
+  const url = new URL(`http://${host}`);
+  return `${withoutBrackets(url.hostname)}:${portOf(url)}`;
+}
+
+function withoutBrackets(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+/**
+ * Decides what the exporter may connect to: any public address, and beyond that exactly the `host:port` pairs that an
+ * operator named. Everything else (private, loopback, link-local, mapped) is refused. A `URL` has already brought
+ * every spelling of an IPv4 address (octal, hexadecimal, one number, full-width digits) into its dotted form.
+ */
+export function createAddressGuard(options: { operatorHosts: readonly string[]; resolve?: Resolve }): AddressGuard {
+  const operatorHosts = new Set(options.operatorHosts.map(hostKey));
+  const resolve = options.resolve ?? resolveBySystem;
+  const resolved = new Map<string, Promise<readonly string[]>>();
+
+  function isOperatorHost(hostname: string, port: number): boolean {
+    return operatorHosts.has(`${withoutBrackets(hostname)}:${port}`);
+  }
+
+  function resolveOnce(name: string): Promise<readonly string[]> {
+    const known = resolved.get(name);
+    if (known !== undefined) return known;
+    const answer = resolve(name);
+    resolved.set(name, answer);
+    // A failed look-up pins nothing: a later try may ask again.
+    answer.catch(() => resolved.delete(name));
+    return answer;
+  }
+
+  return {
+    checkUrl(url) {
+      if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+        throw new RefusedUrl(`refused: only http and https are fetched, not ${url.protocol}`);
+      }
+      if (url.username !== '' || url.password !== '') {
+        throw new RefusedUrl('refused: the address carries a user name or password');
+      }
+      const port = portOf(url);
+      if (port < FIRST_UNPRIVILEGED_PORT && !WELL_KNOWN_PORTS.has(port) && !isOperatorHost(url.hostname, port)) {
+        throw new RefusedUrl(`refused: port ${port} is not a web port`);
+      }
+      const literal = withoutBrackets(url.hostname);
+      if (isIP(literal) !== 0 && !isPublicAddress(literal) && !isOperatorHost(url.hostname, port)) {
+        throw new RefusedUrl(`refused: ${url.hostname} is not a public address`);
+      }
+    },
+
+    async addressesFor(hostname, port) {
+      const literal = withoutBrackets(hostname);
+      const addresses = isIP(literal) === 0 ? await resolveOnce(literal) : [literal];
+      if (addresses.length === 0) throw new RefusedUrl(`${hostname} has no address`);
+      // One private answer spoils the name: a mixed answer is how rebinding begins.
+      const refused = addresses.find((address) => !isPublicAddress(address));
+      if (refused !== undefined && !isOperatorHost(hostname, port)) {
+        throw new RefusedUrl(`refused: ${hostname} leads to ${refused}, which is not a public address`);
+      }
+      return addresses;
+    },
+  };
+}

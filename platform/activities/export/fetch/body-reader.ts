@@ -1,0 +1,70 @@
+import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream';
+import { decodeBody, decodingStreams, readContentEncoding, UnreadableBody } from './content-encoding.ts';
+import { errorCode } from './error-code.ts';
+
+/** Takes a decoded body piece by piece. */
+export type BodySink = (body: AsyncIterable<Buffer>) => Promise<void>;
+
+export type BodyLimits = {
+  /** The largest body kept in memory, decoded. */
+  maxBufferedBytes: number;
+  /** The largest body taken at all, decoded. */
+  maxBodyBytes: number;
+};
+
+function limitBytes(maxBytes: number): Transform {
+  let total = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, callback: TransformCallback) {
+      total += chunk.length;
+      if (total > maxBytes) callback(new UnreadableBody(`the body is larger than ${maxBytes} bytes`));
+      else callback(null, chunk);
+    },
+  });
+}
+
+async function* joined(chunks: Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* chunks.splice(0);
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+/**
+ * Reads a body and undoes its content encoding. A body within `maxBufferedBytes` is answered whole; a larger one goes
+ * to the sink and undefined is answered. Throws UnreadableBody where it can't be decoded, passes `maxBodyBytes`, or is
+ * too large and there is no sink. Neither the wire's bytes nor the decoded ones ever pile up beyond the limits.
+ */
+export async function readBody(
+  body: Readable,
+  encoding: string | undefined,
+  limits: BodyLimits,
+  sink: BodySink | undefined,
+): Promise<Buffer | undefined> {
+  const codings = readContentEncoding(encoding);
+
+  async function toSink(source: AsyncIterable<Buffer>): Promise<undefined> {
+    if (sink === undefined) throw new UnreadableBody(`the body is larger than ${limits.maxBufferedBytes} bytes`);
+    const decoded = limitBytes(limits.maxBodyBytes);
+    // The callback has nothing to do: a failure destroys `decoded`, and the sink that reads it sees the error.
+    pipeline([Readable.from(source), ...decodingStreams(codings), decoded], () => undefined);
+    await sink(decoded);
+    return undefined;
+  }
+
+  const chunks: Buffer[] = [];
+  let wireBytes = 0;
+  const iterator: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
+  for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+    chunks.push(next.value);
+    wireBytes += next.value.length;
+    if (wireBytes > limits.maxBufferedBytes) return toSink(joined(chunks, iterator));
+  }
+  const [only] = chunks;
+  const wire = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, wireBytes);
+  if (codings.length === 0) return wire;
+  try {
+    return await decodeBody(wire, codings, limits.maxBufferedBytes);
+  } catch (error) {
+    if (sink === undefined || errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
+    return toSink(joined([wire], iterator));
+  }
+}

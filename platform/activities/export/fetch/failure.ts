@@ -1,0 +1,39 @@
+import { RefusedUrl } from './address-guard.ts';
+import { UnreadableBody } from './content-encoding.ts';
+import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
+
+/** A request that brought no usable answer. `soft` ones may go away by themselves and are tried again. */
+export type FetchFailure = {
+  kind: 'failed';
+  reason: string;
+  /** The HTTP status, null where no answer came. */
+  status: number | null;
+  soft: boolean;
+  /** How long the origin asked to be left alone. */
+  retryAfterMs: number | undefined;
+};
+
+const SOFT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+const HARD_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EPROTO', 'HPE_HEADER_OVERFLOW']);
+
+/** An answer with an error status. */
+export function failureOfStatus(status: number, retryAfterMs: number | undefined): FetchFailure {
+  return { kind: 'failed', reason: `HTTP ${status}`, status, soft: SOFT_STATUSES.has(status), retryAfterMs };
+}
+
+/** True where the origin shows that it is asked too much, or not at all well. */
+export function isOverload(failure: FetchFailure): boolean {
+  return failure.soft && failure.status !== 500;
+}
+
+/** What a thrown error means for the URL. Refusals, bad certificates and unknown names won't mend by trying again. */
+export function failureOfError(error: unknown): FetchFailure {
+  const code = errorCode(error);
+  const message = errorMessage(error);
+  const hard =
+    isCausedBy(error, RefusedUrl) ||
+    isCausedBy(error, UnreadableBody) ||
+    (code !== undefined && (HARD_CODES.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')));
+  const reason = code === undefined || message.includes(code) || hard ? message : `${message} (${code})`;
+  return { kind: 'failed', reason, status: null, soft: !hard, retryAfterMs: undefined };
+}

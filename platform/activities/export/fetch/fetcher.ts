@@ -1,0 +1,123 @@
+import type { Dispatcher } from 'undici';
+import type { AddressGuard } from './address-guard.ts';
+import { type BodyLimits, readBody } from './body-reader.ts';
+import { ACCEPT_ENCODING } from './content-encoding.ts';
+import { type FetchFailure, failureOfError, failureOfStatus, isOverload } from './failure.ts';
+import type { OriginLimiter } from './origin-limiter.ts';
+import { createPinnedAgent } from './pinned-agent.ts';
+import { readRetryAfterMs } from './retry-after.ts';
+
+export type FetchedResponse = { kind: 'response'; status: number; contentType: string; body: Buffer };
+/** A body too large to hold: the sink took it. */
+export type FetchedToSink = { kind: 'sunk'; status: number; contentType: string };
+export type FetchedRedirect = { kind: 'redirect'; status: number; location: URL };
+export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchFailure;
+
+export type FetchOptions = {
+  signal: AbortSignal;
+  /** Answers these error statuses with their body instead of a failure (the not-found page is read this way). */
+  acceptStatus?: (status: number) => boolean;
+  /** Takes the decoded body of a file larger than `maxBufferedBytes`; without it such a body is a failure. */
+  sink?: (body: AsyncIterable<Buffer>, contentType: string) => Promise<void>;
+};
+
+export type Fetcher = {
+  /**
+   * One GET of one URL; redirects are answered, not followed, so that each target is judged by the caller and by the
+   * guard. Never throws but for the signal's own reason.
+   */
+  get(url: URL, options: FetchOptions): Promise<FetchResult>;
+  close(): Promise<void>;
+};
+
+export type FetcherLimits = BodyLimits & {
+  /** One request from the first byte sent to the last received. */
+  requestTimeoutMs: number;
+  maxConnectionsPerOrigin: number;
+  userAgent: string;
+};
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Fetches over kept-alive connections that only the guard opens, as many at a time as the limiter allows. */
+export function createFetcher(options: {
+  guard: AddressGuard;
+  limiter: OriginLimiter;
+  limits: FetcherLimits;
+}): Fetcher {
+  const { guard, limiter, limits } = options;
+  const agent = createPinnedAgent({ guard, maxConnectionsPerOrigin: limits.maxConnectionsPerOrigin });
+  const headers = { 'user-agent': limits.userAgent, accept: '*/*', 'accept-encoding': ACCEPT_ENCODING };
+
+  async function readAnswer(url: URL, answer: Dispatcher.ResponseData, request: FetchOptions): Promise<FetchResult> {
+    const status = answer.statusCode;
+    const location = headerText(answer.headers.location);
+    if (REDIRECTS.has(status) && location !== undefined) {
+      await answer.body.dump();
+      if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
+      return { kind: 'failed', reason: `redirects to "${location}"`, status, soft: false, retryAfterMs: undefined };
+    }
+    const accepted = (status >= 200 && status < 300) || request.acceptStatus?.(status) === true;
+    if (!accepted) {
+      await answer.body.dump();
+      return failureOfStatus(status, readRetryAfterMs(headerText(answer.headers['retry-after']), Date.now()));
+    }
+    const contentType = headerText(answer.headers['content-type']) ?? '';
+    const { sink } = request;
+    const body = await readBody(
+      answer.body,
+      headerText(answer.headers['content-encoding']),
+      limits,
+      sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
+    );
+    return body === undefined ? { kind: 'sunk', status, contentType } : { kind: 'response', status, contentType, body };
+  }
+
+  async function getOnce(url: URL, request: FetchOptions): Promise<FetchResult> {
+    const controller = new AbortController();
+    const cancel = (): void => controller.abort(request.signal.reason);
+    const late = new Error(`no whole answer within ${limits.requestTimeoutMs} ms`);
+    const timer = setTimeout(() => controller.abort(late), limits.requestTimeoutMs);
+    request.signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const path = `${url.pathname}${url.search}`;
+      const { signal } = controller;
+      const answer = await agent.request({ origin: url.origin, path, method: 'GET', headers, signal });
+      return await readAnswer(url, answer, request);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      return failureOfError(controller.signal.aborted ? late : error);
+    } finally {
+      clearTimeout(timer);
+      request.signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  return {
+    async get(url, request) {
+      try {
+        guard.checkUrl(url);
+      } catch (error) {
+        return failureOfError(error);
+      }
+      const release = await limiter.acquire(url.origin, request.signal);
+      let overloaded = false;
+      try {
+        const result = await getOnce(url, request);
+        overloaded = result.kind === 'failed' && isOverload(result);
+        if (overloaded && result.kind === 'failed' && result.retryAfterMs !== undefined) {
+          limiter.pause(url.origin, result.retryAfterMs);
+        }
+        return result;
+      } finally {
+        release(overloaded ? 'overloaded' : 'answered');
+      }
+    },
+
+    close: () => agent.destroy(),
+  };
+}

@@ -1,0 +1,60 @@
+import { Agent, buildConnector } from 'undici';
+import type { AddressGuard } from './address-guard.ts';
+import { errorMessage } from './error-code.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 20_000;
+/** Between two pieces of a body, not for the whole of it. */
+const BODY_SILENCE_TIMEOUT_MS = 20_000;
+
+type Connector = ReturnType<typeof buildConnector>;
+type ConnectOptions = Parameters<Connector>[0];
+type Socket = Exclude<Parameters<Parameters<Connector>[1]>[1], null>;
+
+function connectTo(connect: Connector, options: ConnectOptions): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    connect(options, (error, socket) => {
+      if (error !== null) reject(error);
+      else resolve(socket);
+    });
+  });
+}
+
+function defaultPort(protocol: string): number {
+  return protocol === 'https:' ? 443 : 80;
+}
+
+/**
+ * An undici Agent whose every new connection asks the guard first and then goes to an address that the guard named:
+ * the name is not looked up again, and no proxy variable is read. TLS still checks the certificate for the name.
+ */
+export function createPinnedAgent(options: { guard: AddressGuard; maxConnectionsPerOrigin: number }): Agent {
+  const base = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+
+  async function connectPinned(target: ConnectOptions): Promise<Socket> {
+    const port = target.port === '' ? defaultPort(target.protocol) : Number(target.port);
+    let lastError: unknown = new Error('no address');
+    for (const address of await options.guard.addressesFor(target.hostname, port)) {
+      try {
+        return await connectTo(base, { ...target, hostname: address });
+      } catch (error) {
+        lastError = error;
+      }
+    }
+    throw lastError;
+  }
+
+  return new Agent({
+    connections: options.maxConnectionsPerOrigin,
+    pipelining: 1,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    bodyTimeout: BODY_SILENCE_TIMEOUT_MS,
+    keepAliveTimeout: 10_000,
+    connect: (target, callback) => {
+      connectPinned(target).then(
+        (socket) => callback(null, socket),
+        (error: unknown) => callback(new Error(errorMessage(error), { cause: error }), null),
+      );
+    },
+  });
+}

@@ -1,0 +1,8 @@
+/** Reads a `Retry-After` header, seconds or an HTTP date, as milliseconds from now; undefined where there is none. */
+export function readRetryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}

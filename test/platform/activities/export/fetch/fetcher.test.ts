@@ -1,0 +1,263 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { createAddressGuard } from '../../../../../platform/activities/export/fetch/address-guard.ts';
+import { createFetcher, type Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
+import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+
+const signal = new AbortController().signal;
+
+let site: HttpSite;
+let fetcher: Fetcher;
+
+function fetcherFor(hosts: string[], limits: { requestTimeoutMs?: number } = {}): Fetcher {
+  return createFetcher({
+    guard: createAddressGuard({ operatorHosts: hosts }),
+    limiter: createOriginLimiter({ initial: 4, max: 8 }),
+    limits: {
+      maxBufferedBytes: 100_000,
+      maxBodyBytes: 1_000_000,
+      requestTimeoutMs: limits.requestTimeoutMs ?? 5_000,
+      maxConnectionsPerOrigin: 8,
+      userAgent: 'galley-test',
+    },
+  });
+}
+
+async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+beforeEach(async () => {
+  site = await startHttpSite((_request, response) => response.end());
+  fetcher = fetcherFor([site.host]);
+});
+
+afterEach(async () => {
+  await fetcher.close();
+  await site.close();
+});
+
+async function bodyOf(path: string): Promise<string> {
+  const result = await fetcher.get(new URL(path, site.origin), { signal });
+  if (result.kind !== 'response') throw new Error(`${result.kind}: ${JSON.stringify(result)}`);
+  return result.body.toString();
+}
+
+describe('the fetcher', () => {
+  it.each([
+    ['gzip', gzipSync('hello')],
+    ['x-gzip', gzipSync('hello')],
+    ['deflate', deflateSync('hello')],
+    ['br', brotliCompressSync('hello')],
+    ['gzip, br', brotliCompressSync(gzipSync('hello'))],
+    ['identity', Buffer.from('hello')],
+  ])('decodes %s', async (encoding, body) => {
+    site.setHandler(serveFiles({ '/': { body, headers: { 'content-encoding': encoding } } }));
+    expect(await bodyOf('/')).toBe('hello');
+  });
+
+  it('keeps its connections alive', async () => {
+    const ports = new Set<number | undefined>();
+    site.setHandler((request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end('x');
+    });
+    for (let i = 0; i < 20; i += 1) await bodyOf('/');
+    expect(ports.size).toBeLessThan(9);
+  });
+
+  it('stops a gzip bomb at the limit', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    expect(bomb.length).toBeLessThan(100_000);
+    site.setHandler(serveFiles({ '/': { body: bomb, headers: { 'content-encoding': 'gzip' } } }));
+    const result = await fetcher.get(new URL(site.origin), { signal });
+    expect(result).toMatchObject({ kind: 'failed', soft: false, reason: expect.stringContaining('larger than') });
+
+    const sizes: number[] = [];
+    const sunk = await fetcher.get(new URL(site.origin), {
+      signal,
+      sink: async (body) => {
+        for await (const chunk of body) sizes.push(chunk.length);
+      },
+    });
+    expect(sunk).toMatchObject({ kind: 'failed', reason: expect.stringContaining('larger than 1000000') });
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1_000_000);
+  });
+
+  it('hands a large body to the sink, plain, encoded, or small on the wire and large when decoded', async () => {
+    const text = Buffer.alloc(400_000, 'abcdefgh');
+    site.setHandler(
+      serveFiles({
+        '/plain': { body: text, contentType: 'video/mp4' },
+        '/gzip': { body: gzipSync(text), headers: { 'content-encoding': 'gzip' } },
+      }),
+    );
+    for (const path of ['/plain', '/gzip']) {
+      let received: Buffer = Buffer.alloc(0);
+      const result = await fetcher.get(new URL(path, site.origin), {
+        signal,
+        sink: async (body) => {
+          received = await collect(body);
+        },
+      });
+      expect(result).toMatchObject({ kind: 'sunk', status: 200 });
+      expect(received.equals(text)).toBe(true);
+    }
+  });
+
+  it('refuses a body past the limit where nobody takes it', async () => {
+    site.setHandler(serveFiles({ '/': { body: Buffer.alloc(200_000) } }));
+    const result = await fetcher.get(new URL(site.origin), { signal });
+    expect(result).toMatchObject({ kind: 'failed', soft: false });
+  });
+
+  it('answers a redirect without following it', async () => {
+    site.setHandler((_request, response) => response.writeHead(302, { location: '../b?x=1' }).end());
+    const result = await fetcher.get(new URL('/docs/a', site.origin), { signal });
+    expect(result).toEqual({ kind: 'redirect', status: 302, location: new URL('/b?x=1', site.origin) });
+    expect(site.requests).toEqual(['/docs/a']);
+  });
+
+  it.each([
+    [404, false],
+    [403, false],
+    [410, false],
+    [408, true],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])('calls HTTP %d soft: %s', async (status, soft) => {
+    site.setHandler((_request, response) => response.writeHead(status).end());
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', status, soft });
+  });
+
+  it('reads the body of an error page when asked to', async () => {
+    site.setHandler(serveFiles({}));
+    const result = await fetcher.get(new URL('/none', site.origin), { signal, acceptStatus: (s) => s === 404 });
+    expect(result).toMatchObject({ kind: 'response', status: 404 });
+  });
+
+  it('leaves the origin alone for as long as Retry-After says', async () => {
+    site.setHandler((_request, response) => response.writeHead(503, { 'retry-after': '1' }).end());
+    const startedAt = Date.now();
+    const result = await fetcher.get(new URL(site.origin), { signal });
+    expect(result).toMatchObject({ kind: 'failed', soft: true, retryAfterMs: 1000 });
+    site.setHandler((_request, response) => response.end('back'));
+    expect(await bodyOf('/')).toBe('back');
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(950);
+  });
+
+  it('calls a refused, reset, cut-off or silent connection soft', async () => {
+    site.setHandler((request) => {
+      request.socket.destroy();
+    });
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
+    site.setHandler((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half');
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
+    const hasty = fetcherFor([site.host], { requestTimeoutMs: 200 });
+    site.setHandler(() => sleep(2_000, undefined, { ref: false }));
+    const late = await hasty.get(new URL(site.origin), { signal });
+    expect(late).toMatchObject({ kind: 'failed', soft: true, reason: 'no whole answer within 200 ms' });
+    await hasty.close();
+    await site.close();
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
+  });
+
+  it('refuses loopback unless the operator named exactly that host and port', async () => {
+    const other = await startHttpSite((_request, response) => response.end('secret'));
+    const name = new URL(`http://localhost:${site.port}/`);
+    for (const url of [new URL(other.origin), name]) {
+      const result = await fetcher.get(url, { signal });
+      expect(result).toMatchObject({ kind: 'failed', soft: false, reason: expect.stringContaining('refused') });
+    }
+    expect(other.requests).toEqual([]);
+    expect(site.requests).toEqual([]);
+    await other.close();
+  });
+
+  it('connects to the address that was checked and looks the name up only once', async () => {
+    const lookups: string[] = [];
+    const pinned = createFetcher({
+      guard: createAddressGuard({
+        operatorHosts: [`pinned.example:${site.port}`],
+        resolve: async (hostname) => {
+          lookups.push(hostname);
+          return lookups.length === 1 ? ['127.0.0.1'] : ['192.0.2.1'];
+        },
+      }),
+      limiter: createOriginLimiter({ initial: 4, max: 8 }),
+      limits: {
+        maxBufferedBytes: 1000,
+        maxBodyBytes: 1000,
+        requestTimeoutMs: 5000,
+        maxConnectionsPerOrigin: 4,
+        userAgent: 'galley-test',
+      },
+    });
+    const hosts: Array<string | undefined> = [];
+    site.setHandler((request, response) => {
+      hosts.push(request.headers.host);
+      response.writeHead(200, { connection: 'close' }).end('x');
+    });
+    const url = new URL(`http://pinned.example:${site.port}/`);
+    for (let i = 0; i < 3; i += 1) expect(await pinned.get(url, { signal })).toMatchObject({ kind: 'response' });
+    expect(lookups).toEqual(['pinned.example']);
+    expect(new Set(hosts)).toEqual(new Set([`pinned.example:${site.port}`]));
+    await pinned.close();
+  });
+
+  it('ignores proxy variables', async () => {
+    const proxy = await startHttpSite((_request, response) => response.end('from the proxy'));
+    const before = { http_proxy: process.env.http_proxy, HTTP_PROXY: process.env.HTTP_PROXY };
+    Object.assign(process.env, { http_proxy: proxy.origin, HTTP_PROXY: proxy.origin });
+    try {
+      site.setHandler((_request, response) => response.end('direct'));
+      expect(await bodyOf('/')).toBe('direct');
+      expect(proxy.requests).toEqual([]);
+    } finally {
+      for (const [name, value] of Object.entries(before)) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+      await proxy.close();
+    }
+  });
+
+  it('ends at once when its signal fires', async () => {
+    const controller = new AbortController();
+    site.setHandler(() => sleep(5_000, undefined, { ref: false }));
+    const pending = fetcher.get(new URL(site.origin), { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')), 50);
+    await expect(pending).rejects.toThrow('enough');
+  });
+});
+
+describe('the origin limiter', () => {
+  it('never has more requests at an origin than its limit, grows with good answers and shrinks with bad ones', async () => {
+    const limiter = createOriginLimiter({ initial: 2, max: 6 });
+    let active = 0;
+    let most = 0;
+    const visit = async (outcome: 'answered' | 'overloaded'): Promise<void> => {
+      const release = await limiter.acquire('a', signal);
+      active += 1;
+      most = Math.max(most, active);
+      await sleep(2);
+      active -= 1;
+      release(outcome);
+    };
+    await Promise.all(Array.from({ length: 60 }, () => visit('answered')));
+    expect(most).toBeGreaterThan(2);
+    expect(most).toBeLessThanOrEqual(6);
+    expect(limiter.limitOf('a')).toBe(6);
+    await visit('overloaded');
+    expect(limiter.limitOf('a')).toBe(3);
+    expect(limiter.limitOf('b')).toBe(2);
+  });
+});
