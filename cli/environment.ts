@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigurationError } from '../contract/configuration-error.ts';
+import { positiveDurationMs } from '../contract/duration.ts';
+
+/** The process's variables as they are; only this file and what it hands on reads them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+const HOUR_MS = 3_600_000;
+
+const port = z
+  .string()
+  .regex(/^\d+$/, 'expected a port number, 0 for a free one')
+  .transform(Number)
+  .refine((value) => value <= 65_535, 'expected a port number up to 65535');
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+
+const encryptionKey = z
+  .string()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((key) => key.length === 32, 'expected 32 bytes in base64, as `openssl rand -base64 32` prints them');
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const schema = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: port.default(3000),
+  PLATFORM_PORT: port.default(3100),
+  DEPLOYMENT_PORT: port.default(3200),
+  TEMPORAL_PORT: port.default(7233),
+  TEMPORAL_UI_PORT: port.default(8233),
+  TEMPORAL_ADDRESS: z.string().optional(),
+  TEMPORAL_NAMESPACE: z.string().optional(),
+  TEMPORAL_PROFILE: z.string().optional(),
+  TEMPORAL_CONFIG_FILE: z.string().optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected postgres://user:password@host/name' }).optional(),
+  OBJECT_STORE_URL: z.url({ protocol: /^(file|s3)$/, error: 'expected file:///dir or s3://bucket' }).optional(),
+  BUNDLE_LINK_TTL: positiveDurationMs.default(24 * HOUR_MS),
+  PLATFORM_PUBLIC_URL: httpUrl.optional(),
+  AGENT_COMMAND: z.string().optional(),
+  AGENT_MODEL: z.string().optional(),
+  OPERATOR_TOKEN: z.string().optional(),
+  ADMIN_API_URL: httpUrl.optional(),
+  ADMIN_API_KEY: z.string().optional(),
+  GALLEY_HOME: z.string().default('.galley'),
+  GALLEY_CONFIG: z.string().optional(),
+  GALLEY_ENCRYPTION_KEY: encryptionKey.optional(),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  MIN_REFRESH_INTERVAL: positiveDurationMs.default(30_000),
+});
+
+export interface Settings {
+  host: string;
+  port: number;
+  platformPort: number;
+  deploymentPort: number;
+  temporalPort: number;
+  temporalUiPort: number;
+  /** False: no Temporal service is named, so `up` starts its own. */
+  temporalConfigured: boolean;
+  databaseUrl: string | undefined;
+  objectStoreUrl: string | undefined;
+  bundleLinkTtlMs: number;
+  platformPublicUrl: string | undefined;
+  agentCommand: string | undefined;
+  agentModel: string | undefined;
+  operatorToken: string | undefined;
+  adminApiUrl: string | undefined;
+  adminApiKey: string | undefined;
+  /** Absolute. */
+  home: string;
+  /** Absolute; undefined: there is no galley.yaml, so there are no sites. */
+  configPath: string | undefined;
+  encryptionKey: Buffer | undefined;
+  logLevel: (typeof LOG_LEVELS)[number];
+  minRefreshIntervalMs: number;
+  /** As the process has them, for what has its own standard: `${VAR}` in galley.yaml, Temporal's and S3's clients. */
+  variables: Variables;
+}
+
+/**
+ * Reads and checks every variable once, at start. A variable that is set but empty counts as unset.
+ * @throws ConfigurationError naming each variable and what was expected.
+ */
+export function readSettings(variables: Variables = process.env): Settings {
+  const filled = Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = schema.safeParse(filled);
+  if (!parsed.success)
+    throw new ConfigurationError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
+  const env = parsed.data;
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    platformPort: env.PLATFORM_PORT,
+    deploymentPort: env.DEPLOYMENT_PORT,
+    temporalPort: env.TEMPORAL_PORT,
+    temporalUiPort: env.TEMPORAL_UI_PORT,
+    temporalConfigured: [env.TEMPORAL_ADDRESS, env.TEMPORAL_PROFILE, env.TEMPORAL_CONFIG_FILE].some(Boolean),
+    databaseUrl: env.DATABASE_URL,
+    objectStoreUrl: env.OBJECT_STORE_URL,
+    bundleLinkTtlMs: env.BUNDLE_LINK_TTL,
+    platformPublicUrl: env.PLATFORM_PUBLIC_URL?.replace(/\/+$/, ''),
+    agentCommand: env.AGENT_COMMAND,
+    agentModel: env.AGENT_MODEL,
+    operatorToken: env.OPERATOR_TOKEN,
+    adminApiUrl: env.ADMIN_API_URL,
+    adminApiKey: env.ADMIN_API_KEY,
+    home: resolve(env.GALLEY_HOME),
+    configPath: configPath(env.GALLEY_CONFIG),
+    encryptionKey: env.GALLEY_ENCRYPTION_KEY,
+    logLevel: env.LOG_LEVEL,
+    minRefreshIntervalMs: env.MIN_REFRESH_INTERVAL,
+    variables: filled,
+  };
+}
+
+const DEFAULT_CONFIG = 'galley.yaml';
+
+/** A path that was asked for must be there, which its reader checks; the default one may be missing. */
+function configPath(asked: string | undefined): string | undefined {
+  if (asked !== undefined) return resolve(asked);
+  return existsSync(DEFAULT_CONFIG) ? resolve(DEFAULT_CONFIG) : undefined;
+}

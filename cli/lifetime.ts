@@ -1,0 +1,62 @@
+import type { Logger } from 'pino';
+import { errorText } from '../embedded/report.ts';
+
+/** What is running, ended in the opposite order of its start. */
+export interface Lifetime {
+  /** Aborted as soon as the stop begins: waits and starts in flight give up. */
+  signal: AbortSignal;
+  /** Adds what `stop` has to end. One that takes too long or fails doesn't keep the others from ending. */
+  onStop(name: string, stop: () => Promise<unknown>): void;
+  /** Ends everything; safe to call more than once. */
+  stop(): Promise<void>;
+}
+
+/** Of the 15 s in which Ctrl-C must end everything, what one program may take: the slowest is a worker's drain. */
+const STEP_TIMEOUT_MS = 8_000;
+
+export function createLifetime(logger: Logger): Lifetime {
+  const abort = new AbortController();
+  const steps: { name: string; stop: () => Promise<unknown> }[] = [];
+  let stopping: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    abort.abort(new Error('stopping'));
+    for (let step = steps.pop(); step; step = steps.pop()) await stopWithin(step);
+  };
+  const stopWithin = async ({ name, stop }: (typeof steps)[number]): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        logger.warn({ part: name }, 'Did not stop in time');
+        resolve();
+      }, STEP_TIMEOUT_MS);
+    });
+    const ended = Promise.resolve()
+      .then(stop)
+      .catch((error: unknown) => logger.warn({ part: name, reason: errorText(error) }, 'Did not stop cleanly'));
+    await Promise.race([ended, late]);
+    clearTimeout(timer);
+  };
+  return {
+    signal: abort.signal,
+    onStop: (name, stop) => {
+      steps.push({ name, stop });
+    },
+    stop: async () => {
+      stopping ??= run();
+      await stopping;
+    },
+  };
+}
+
+/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+export async function untilSignal(): Promise<NodeJS.Signals> {
+  return await new Promise((resolve) => {
+    let asked = false;
+    for (const name of ['SIGINT', 'SIGTERM'] as const)
+      process.on(name, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve(name);
+      });
+  });
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { errorText } from '../embedded/report.ts';
+import type { Settings } from './environment.ts';
+import { createPayloadEncryption } from './payload-encryption.ts';
+
+export interface Temporal {
+  namespace: string;
+  /** host:port, for messages. */
+  address: string;
+  /** Connects with its first call, so Temporal may be away when it is made. */
+  client: Client;
+  dataConverter: DataConverter;
+  /** For a worker: waits for Temporal as long as it takes. Rejects only when `signal` is aborted. */
+  connectWorker(signal: AbortSignal): Promise<NativeConnection>;
+  close(): Promise<void>;
+}
+
+export interface TemporalOptions {
+  settings: Pick<Settings, 'variables' | 'encryptionKey'>;
+  logger: Logger;
+  /** The embedded server's address, where `up` started one: it overrides every variable. */
+  embedded?: { address: string; namespace: string };
+}
+
+/** Temporal's own limit of a default namespace and address, as its other clients have it. */
+const DEFAULTS = { address: '127.0.0.1:7233', namespace: 'default' } as const;
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 5_000;
+
+/** How often a wait that goes on is logged. */
+const REMINDER_MS = 60_000;
+
+/** Connections by the standard Temporal client variables and configuration file (@temporalio/envconfig). */
+export function createTemporal({ settings, logger, embedded }: TemporalOptions): Temporal {
+  const { connectionOptions, namespace } = connectConfig(settings, embedded);
+  const { address = DEFAULTS.address, apiKey, metadata, tls } = connectionOptions;
+  const connection = Connection.lazy({
+    address,
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+  const dataConverter: DataConverter = settings.encryptionKey
+    ? { payloadCodecs: [createPayloadEncryption(settings.encryptionKey)] }
+    : {};
+  return {
+    namespace,
+    address,
+    dataConverter,
+    client: new Client({ connection, namespace, dataConverter }),
+    connectWorker: (signal) => waitForTemporal({ options: { ...connectionOptions, address }, logger, signal }),
+    close: () => connection.close(),
+  };
+}
+
+interface ConnectConfig {
+  connectionOptions: NativeConnectionOptions;
+  namespace: string;
+}
+
+function connectConfig(
+  { variables }: TemporalOptions['settings'],
+  embedded: TemporalOptions['embedded'],
+): ConnectConfig {
+  if (embedded) return { connectionOptions: { address: embedded.address }, namespace: embedded.namespace };
+  const set = Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) });
+  return { connectionOptions, namespace: namespace ?? DEFAULTS.namespace };
+}
+
+interface Wait {
+  options: NativeConnectionOptions & { address: string };
+  logger: Logger;
+  signal: AbortSignal;
+}
+
+async function waitForTemporal({ options, logger, signal }: Wait): Promise<NativeConnection> {
+  let delayMs = FIRST_RETRY_MS;
+  let remindAt = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await NativeConnection.connect(options);
+    } catch (error) {
+      if (Date.now() >= remindAt) {
+        logger.warn({ address: options.address, reason: errorText(error) }, 'Waiting for Temporal');
+        remindAt = Date.now() + REMINDER_MS;
+      }
+    }
+    await sleep(delayMs, undefined, { signal });
+    delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS);
+  }
+}
