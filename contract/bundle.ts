@@ -26,6 +26,11 @@ export const bundleManifest = z.object({
       size: z.int().min(0),
       sha256,
       contentType: z.string(),
+      /** A page's own address at the origin (path and query, encoded) where its path in the bundle is another. */
+      url: z
+        .string()
+        .regex(/^\/(?![/\\])[\x21-\x7e]*$/, 'expected a path with its query, percent-encoded')
+        .optional(),
     }),
   ),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),

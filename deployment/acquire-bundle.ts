@@ -1,0 +1,142 @@
+import { rm } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { downloadBundle } from './download.ts';
+import { BundleInvalidError, VersionPinnedError } from './errors.ts';
+import { linkFingerprint, linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
+import type { BundleLimits } from './manifest.ts';
+import type { Site } from './site.ts';
+import type { DeploymentState } from './state-file.ts';
+import { unpackBundle } from './unpack.ts';
+import type { VersionStore } from './version-store.ts';
+
+export type AcquireDeps = {
+  store: VersionStore;
+  downloadsFolder: string;
+  limits: BundleLimits & { maxBundleBytes: number };
+  logger: Logger;
+};
+
+export type AcquireRequest = {
+  link: URL;
+  pinnedVersion: string | undefined;
+  state: DeploymentState;
+  /** The version being served. */
+  current: Site | undefined;
+  /** Ask the server even for the link that is already served: its object may have been replaced. */
+  revalidate: boolean;
+  signal: AbortSignal;
+  onProgress(receivedBytes: number, totalBytes: number | undefined): void;
+};
+
+/** `etag` validates these bytes at the link's resource; `otherVersion` is an archive that the pin refuses. */
+export type Acquired = { site: Site; etag: string | undefined };
+
+/**
+ * Gets the version that a link and a pin ask for, with as little traffic as possible: nothing is fetched where the
+ * link's path names bytes that are held, or where the server says that they are unchanged.
+ */
+export function createBundleAcquirer({ store, downloadsFolder, limits, logger }: AcquireDeps) {
+  /** Archives whose very bytes are no bundle: a fresh link to one of them changes nothing. */
+  const knownBad = new Map<string, string>();
+  /** Archives of another version than a pin asked for. */
+  const knownVersions = new Map<string, string>();
+
+  function checkPin(pinnedVersion: string | undefined, found: string): void {
+    if (pinnedVersion !== undefined && pinnedVersion !== found) throw new VersionPinnedError(pinnedVersion, found);
+  }
+
+  async function fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<Site | undefined> {
+    const bad = knownBad.get(archiveSha256);
+    if (bad !== undefined) throw new BundleInvalidError(bad);
+    const version = knownVersions.get(archiveSha256);
+    if (version !== undefined) checkPin(pinnedVersion, version);
+    const site = await store.open(archiveSha256);
+    if (site !== undefined) checkPin(pinnedVersion, site.manifest.version);
+    return site;
+  }
+
+  async function unpack(file: string, sha256: string, { pinnedVersion, signal }: AcquireRequest): Promise<Site> {
+    const staging = await store.stage();
+    try {
+      await unpackBundle({
+        archive: file,
+        folder: staging,
+        limits,
+        signal,
+        accept({ version }) {
+          knownVersions.set(sha256, version);
+          checkPin(pinnedVersion, version);
+        },
+      });
+      await store.keep(staging, sha256);
+    } catch (error) {
+      await store.discard(staging);
+      throw error;
+    }
+    const site = await store.open(sha256);
+    if (site === undefined) throw new Error('a version just unpacked is not complete on the disk');
+    return site;
+  }
+
+  async function acquireFromLink(request: AcquireRequest): Promise<Acquired> {
+    const { link, pinnedVersion, state, current, revalidate, signal, onProgress } = request;
+    const pointer = current === undefined ? null : state.current;
+    const fits = current !== undefined && (pinnedVersion ?? current.manifest.version) === current.manifest.version;
+    const named = sha256InLink(link);
+    const sameLink = pointer?.linkFingerprint === linkFingerprint(link);
+    if (fits && (named === current.archiveSha256 || (sameLink && !revalidate))) {
+      return { site: current, etag: pointer?.etag };
+    }
+    if (named !== undefined) {
+      const site = await fromDisk(named, pinnedVersion);
+      if (site !== undefined) return { site, etag: undefined };
+    }
+
+    const sameResource = fits && pointer?.resourceFingerprint === resourceFingerprint(link);
+    const etag = sameResource ? pointer.etag : undefined;
+    const download = await downloadBundle({
+      link,
+      etag,
+      folder: downloadsFolder,
+      maxSizeBytes: limits.maxBundleBytes,
+      signal,
+      onProgress,
+    });
+    if (download.kind === 'unchanged') {
+      if (current === undefined) throw new Error('a server called bytes unchanged that were never held');
+      return { site: current, etag };
+    }
+    const { file, sha256, sizeBytes } = download;
+    logger.info({ from: linkLabel(link), sizeBytes, sha256 }, 'Fetched the bundle');
+    try {
+      const site = (await fromDisk(sha256, pinnedVersion)) ?? (await unpack(file, sha256, request));
+      return { site, etag: download.etag };
+    } catch (error) {
+      if (error instanceof BundleInvalidError && named === sha256) knownBad.set(sha256, error.message);
+      throw error;
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+
+  /** A version kept on the disk that the pin asks for, where the link leads to another one. */
+  async function pinnedFromDisk({ pinnedVersion, state, current }: AcquireRequest): Promise<Site | undefined> {
+    if (current?.manifest.version === pinnedVersion) return current;
+    for (const archiveSha256 of state.previous) {
+      const site = await store.open(archiveSha256);
+      if (site?.manifest.version === pinnedVersion) return site;
+    }
+    return undefined;
+  }
+
+  return async function acquireBundle(request: AcquireRequest): Promise<Acquired> {
+    try {
+      return await acquireFromLink(request);
+    } catch (error) {
+      if (!(error instanceof VersionPinnedError)) throw error;
+      const site = await pinnedFromDisk(request);
+      if (site === undefined) throw error;
+      return { site, etag: undefined };
+    }
+  };
+}

@@ -1,0 +1,29 @@
+const MAX_PATH_BYTES = 1024;
+const MAX_SEGMENT_BYTES = 255;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+
+/**
+ * Says what is wrong with a path inside a bundle, or undefined where it may be unpacked: relative, forward slashes,
+ * no empty, `.` or `..` segment, nothing that another file system could read as a way out.
+ */
+export function pathProblem(path: string): string | undefined {
+  if (path === '') return 'is empty';
+  if (path.startsWith('/')) return 'is absolute';
+  if (path.includes('\\')) return 'holds a backslash';
+  if (CONTROL_CHARACTER.test(path)) return 'holds a control character';
+  if (path.includes('\uFFFD')) return 'is not UTF-8';
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
+  for (const segment of path.split('/')) {
+    if (segment === '') return 'holds an empty segment';
+    if (segment === '.' || segment === '..') return `holds the segment "${segment}"`;
+    if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return `has a segment longer than ${MAX_SEGMENT_BYTES} bytes`;
+  }
+  return undefined;
+}
+
+/** What a path becomes on a file system that ignores case or composes characters: equal keys collide there. */
+export function collisionKey(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,103 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Express } from 'express';
+import type { Logger } from 'pino';
+import { createBundleAcquirer } from './acquire-bundle.ts';
+import { createFollower, type Follower } from './follower.ts';
+import { RETRY_PAUSES, type RetryPauses } from './retry-delay.ts';
+import { createServeApp } from './serve.ts';
+import { openServed, type Served } from './served.ts';
+import { type DeploymentStatus, describeStatus } from './status.ts';
+import { type TargetWatch, watchTarget } from './target.ts';
+import { openVersionStore } from './version-store.ts';
+
+export type DeploymentOptions = {
+  valuesFile: string;
+  /** Where versions and the pointer to the current one lie. One deployment a folder. */
+  homeDir: string;
+  logger: Logger;
+  /** How often the values file is looked at besides being watched, in milliseconds. */
+  pollIntervalMs?: number;
+  /** The largest archive that is fetched. */
+  maxBundleBytes?: number;
+  /** The most that an archive may unpack to. */
+  maxUnpackedBytes?: number;
+  maxFiles?: number;
+  /** How many versions besides the one being served stay on the disk. */
+  keepPrevious?: number;
+  retryPauses?: RetryPauses;
+  supersedeGraceMs?: number;
+};
+
+export type Deployment = {
+  /** Answers at once, with 503 until there is something to serve. */
+  app: Express;
+  /**
+   * Opens the last good version, then follows the values file in the background.
+   * @throws ValuesFileError where the values file is wrong and there is no version to serve meanwhile
+   */
+  start(): Promise<void>;
+  /** Ends downloads and watching; nothing is written afterwards. */
+  stop(): Promise<void>;
+  status(): DeploymentStatus;
+};
+
+const GIB = 1024 ** 3;
+
+/** The self-hosted server of one bundle (seed, "Use of a bundle in a self-hosted deployment"). */
+export function createDeployment(options: DeploymentOptions): Deployment {
+  const { valuesFile, homeDir, logger, pollIntervalMs = 2_000, keepPrevious = 2 } = options;
+  const limits = {
+    maxBundleBytes: options.maxBundleBytes ?? 4 * GIB,
+    maxUnpackedBytes: options.maxUnpackedBytes ?? 16 * GIB,
+    maxFiles: options.maxFiles ?? 250_000,
+  };
+  let served: Served | undefined;
+  let follower: Follower | undefined;
+  let watch: TargetWatch | undefined;
+
+  const isOff = (): boolean => served?.state().enabled === false;
+  const status = (): DeploymentStatus => describeStatus(served, follower?.report(), watch?.current());
+  const app = createServeApp({
+    isOff,
+    site: () => served?.site(),
+    previous: () => served?.previous() ?? [],
+    status,
+    logger,
+  });
+
+  return {
+    app,
+    status,
+
+    async start() {
+      await mkdir(homeDir, { recursive: true });
+      const store = await openVersionStore(join(homeDir, 'versions'));
+      const now = (): Date => new Date();
+      const opened = await openServed({ stateFile: join(homeDir, 'state.json'), store, keepPrevious, now, logger });
+      const acquire = createBundleAcquirer({ store, downloadsFolder: join(homeDir, 'downloads'), limits, logger });
+      const following = createFollower({
+        served: opened,
+        acquire,
+        pauses: options.retryPauses ?? RETRY_PAUSES,
+        supersedeGraceMs: options.supersedeGraceMs ?? 60_000,
+        now,
+        random: Math.random,
+        logger,
+      });
+      const watching = await watchTarget(valuesFile, pollIntervalMs, logger, (target) => following.follow(target));
+      const target = watching.current();
+      if (target.kind === 'unreadable' && target.error.key !== null && opened.site() === undefined) {
+        watching.stop();
+        throw target.error;
+      }
+      [served, follower, watch] = [opened, following, watching];
+      following.follow(target);
+    },
+
+    async stop() {
+      watch?.stop();
+      await follower?.stop();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { request } from 'undici';
+import { BundleUnavailableError } from './errors.ts';
+import { linkLabel } from './link.ts';
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Statuses that a later try with the same link may cure. */
+const PASSING: ReadonlySet<number> = new Set([408, 421, 425, 429]);
+
+/** Longest silence of a server before it is given up, before its answer and within it. */
+const SILENCE_MS = 30_000;
+
+export type HttpAnswer = {
+  status: number;
+  header(name: string): string | undefined;
+  body: AsyncIterable<Buffer> & { dump(): Promise<void> };
+};
+
+/**
+ * Asks for the link and follows redirects: at most five, only to http(s), never from https to http, and with the
+ * link's own credentials (`https://user:password@…`) only for the host they were written for.
+ * @returns the answer where it is 200, 206, 304 or 416
+ * @throws BundleUnavailableError for every other answer and where there is none
+ */
+export async function openHttp(link: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpAnswer> {
+  let url = link;
+  for (let hop = 0; ; hop += 1) {
+    const answer = await ask(url, headers, signal);
+    if (!REDIRECTS.has(answer.status)) return accepted(answer, url);
+    await answer.body.dump();
+    if (hop === MAX_REDIRECTS) throw new BundleUnavailableError(`${linkLabel(link)} redirects in circles`, 'slowly');
+    url = redirectTarget(url, answer.header('location'));
+  }
+}
+
+async function ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpAnswer> {
+  try {
+    const {
+      statusCode,
+      headers: received,
+      body,
+    } = await request(withoutCredentials(url).href, {
+      headers: { ...headers, ...basicAuthorization(url), 'accept-encoding': 'identity' },
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+      signal,
+    });
+    const header = (name: string): string | undefined => {
+      const value = received[name];
+      return Array.isArray(value) ? value[0] : value;
+    };
+    return { status: statusCode, header, body };
+  } catch (error) {
+    throw new BundleUnavailableError(`${linkLabel(url)} can't be reached (${reason(error)})`, 'soon');
+  }
+}
+
+function accepted(answer: HttpAnswer, url: URL): HttpAnswer {
+  const { status, body } = answer;
+  if (status === 200 || status === 206 || status === 304 || status === 416) return answer;
+  // Read to the end in the background so that the connection is free again; what it says may hold anything.
+  body.dump().catch(() => undefined);
+  const where = `${linkLabel(url)} answered ${status}`;
+  if (status >= 500 || PASSING.has(status)) {
+    throw new BundleUnavailableError(where, 'soon', status, retryAfterMs(answer.header('retry-after')));
+  }
+  const meaning = [401, 403, 404, 410].includes(status) ? ': the link has expired or is refused' : '';
+  throw new BundleUnavailableError(`${where}${meaning}`, 'slowly', status);
+}
+
+function redirectTarget(from: URL, location: string | undefined): URL {
+  const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  const allowed = from.protocol === 'https:' ? ['https:'] : ['http:', 'https:'];
+  if (target === undefined || !allowed.includes(target.protocol)) {
+    throw new BundleUnavailableError(`${linkLabel(from)} redirects to where a bundle can't be fetched from`, 'slowly');
+  }
+  return target;
+}
+
+function withoutCredentials(url: URL): URL {
+  const bare = new URL(url);
+  bare.username = '';
+  bare.password = '';
+  return bare;
+}
+
+function basicAuthorization({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+function retryAfterMs(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+/** The cause in a few words: an error's code says more than undici's wrapper, and neither names the link. */
+export function reason(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'unknown fault';
+}

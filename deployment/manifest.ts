@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import {
+  BUNDLE_FORMAT_VERSION,
+  type BundleFile,
+  type BundleManifest,
+  bundleManifest,
+  contentDigestLine,
+} from '../contract/bundle.ts';
+import { collisionKey, pathProblem } from './archive-path.ts';
+import { BundleInvalidError } from './errors.ts';
+
+export type BundleLimits = { maxUnpackedBytes: number; maxFiles: number };
+
+/**
+ * Reads and checks a manifest before anything it names is written: format, paths, duplicates, bounds, redirects and
+ * that `contentSha256` covers exactly its files.
+ * @throws BundleInvalidError naming what is wrong
+ */
+export function checkManifest(bytes: Buffer, limits: BundleLimits): BundleManifest {
+  const manifest = parseManifest(bytes);
+  if (manifest.files.length > limits.maxFiles) {
+    throw new BundleInvalidError(`the manifest names more than the ${limits.maxFiles} files allowed`);
+  }
+  checkPaths(manifest.files);
+  const unpackedBytes = manifest.files.reduce((sum, { size }) => sum + size, 0);
+  if (unpackedBytes > limits.maxUnpackedBytes) {
+    throw new BundleInvalidError(`the manifest's files are larger than the ${limits.maxUnpackedBytes} bytes allowed`);
+  }
+  for (const { from, to, status } of manifest.redirects) {
+    if (!from.startsWith('/') || !isRedirectTarget(to) || status < 300 || status > 399) {
+      throw new BundleInvalidError(`the manifest's redirect from ${quoted(from)} is not one`);
+    }
+  }
+  const digest = createHash('sha256');
+  for (const file of manifest.files) digest.update(contentDigestLine(file));
+  if (digest.digest('hex') !== manifest.contentSha256) {
+    throw new BundleInvalidError("the manifest's contentSha256 doesn't match its files");
+  }
+  return manifest;
+}
+
+function parseManifest(bytes: Buffer): BundleManifest {
+  let json: unknown;
+  try {
+    json = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new BundleInvalidError('the manifest is not JSON');
+  }
+  const parsed = bundleManifest.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new BundleInvalidError(
+      `the manifest's ${issue?.path.join('.') || 'content'}: ${issue?.message ?? 'unexpected'}`,
+    );
+  }
+  const { formatVersion } = parsed.data;
+  if (formatVersion > BUNDLE_FORMAT_VERSION) {
+    throw new BundleInvalidError(`format version ${formatVersion} is newer than this deployment understands`);
+  }
+  return parsed.data;
+}
+
+function checkPaths(files: readonly BundleFile[]): void {
+  const seen = new Set<string>();
+  const folders = new Set<string>();
+  for (const { path } of files) {
+    const problem = pathProblem(path);
+    if (problem !== undefined) throw new BundleInvalidError(`the path ${quoted(path)} ${problem}`);
+    const key = collisionKey(path);
+    if (key === '.galley' || key.startsWith('.galley/')) {
+      throw new BundleInvalidError(`the path ${quoted(path)} is reserved for the bundle itself`);
+    }
+    if (seen.has(key)) throw new BundleInvalidError(`the path ${quoted(path)} stands twice, or differs only in case`);
+    seen.add(key);
+    for (let end = key.lastIndexOf('/'); end > 0; end = key.lastIndexOf('/', end - 1)) folders.add(key.slice(0, end));
+  }
+  for (const { path } of files) {
+    if (folders.has(collisionKey(path)))
+      throw new BundleInvalidError(`the path ${quoted(path)} is a file and a folder`);
+  }
+}
+
+function isRedirectTarget(to: string): boolean {
+  if (/[\r\n]/.test(to)) return false;
+  return to.startsWith('/') || /^https?:\/\//.test(to);
+}
+
+/** A hostile name in an error message: short and without control characters. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
+}

@@ -1,0 +1,65 @@
+import type { BundleFile } from '../contract/bundle.ts';
+import type { Site } from './site.ts';
+
+export type Resolved =
+  | { kind: 'file'; file: BundleFile }
+  | { kind: 'redirect'; location: string; status: number }
+  | { kind: 'not-found' }
+  /** A path that no browser sends: broken escapes, control characters. */
+  | { kind: 'malformed' };
+
+type Lookup = Pick<Site, 'file' | 'page' | 'redirect'>;
+
+/**
+ * Finds what a request target means in a site. Only the manifest is asked, never the disk, so no spelling of a path
+ * leads anywhere else. In this order: the origin's redirects, the page whose address this was at the origin, the file
+ * of this name, the page without its `.html`, the folder's index page.
+ * @param target as it stands in the request line: path and query, still encoded
+ */
+export function resolveRequest(target: string, site: Lookup): Resolved {
+  const mark = target.indexOf('?');
+  const encodedPath = mark < 0 ? target : target.slice(0, mark);
+  const search = mark < 0 ? '' : target.slice(mark);
+  const path = decode(encodedPath);
+  if (path === undefined) return { kind: 'malformed' };
+
+  const redirect = site.redirect(encodedPath + search) ?? site.redirect(encodedPath) ?? site.redirect(path);
+  if (redirect !== undefined) return { kind: 'redirect', location: redirect.to, status: redirect.status };
+
+  const page = site.page(encodedPath + search) ?? site.page(encodedPath);
+  if (page !== undefined) return { kind: 'file', file: page };
+
+  const name = path.slice(1);
+  const file = site.file(name === '' || name.endsWith('/') ? `${name}index.html` : name) ?? site.file(`${name}.html`);
+  if (file !== undefined) return homeOf(file, search, site) ?? { kind: 'file', file };
+
+  // One page has one address: its relative links would lead elsewhere under the other one.
+  const isFolder = name.endsWith('/');
+  const other = isFolder ? `${name.replace(/\/+$/, '')}.html` : `${name}/index.html`;
+  if (site.file(other) === undefined) return { kind: 'not-found' };
+  const location = isFolder ? encodedPath.replace(/\/+$/, '') : `${encodedPath}/`;
+  // A location that began with two slashes would be another host's address.
+  return { kind: 'redirect', location: location.replace(/^\/+/, '/') + search, status: 301 };
+}
+
+/**
+ * Where a page is asked for by its name in the bundle but had another address at the origin (`/guides/start.html` for
+ * `/guides/start`), the browser is sent there: routers in the page know only that address, and relative links work from
+ * both. Pages that ended in `.html` at the origin stay where they are.
+ */
+function homeOf(file: BundleFile, search: string, site: Lookup): Resolved | undefined {
+  if (file.url === undefined || !file.contentType.startsWith('text/html')) return undefined;
+  if (site.page(file.url) !== file || site.redirect(file.url) !== undefined) return undefined;
+  return { kind: 'redirect', location: file.url.includes('?') ? file.url : file.url + search, status: 301 };
+}
+
+function decode(encodedPath: string): string | undefined {
+  if (!encodedPath.startsWith('/')) return undefined;
+  try {
+    const path = decodeURIComponent(encodedPath);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    return /[\u0000-\u001f\u007f]/.test(path) ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
+
+const MINUTE_MS = 60_000;
+
+export type RetryPauses = { soonBaseMs: number; soonMaxMs: number; slowlyMs: number; invalidMs: number };
+
+export const RETRY_PAUSES: RetryPauses = {
+  soonBaseMs: 1_000,
+  soonMaxMs: MINUTE_MS,
+  // An expired link only comes back by a new link, and the values file is watched for that.
+  slowlyMs: 5 * MINUTE_MS,
+  // The same bytes will be as bad again; only a transfer fault or a mended server makes this worth while.
+  invalidMs: 10 * MINUTE_MS,
+};
+
+/**
+ * How long to wait before the same link is tried again, in milliseconds.
+ * @param failures how many tries in a row failed, this one included
+ * @param random 0 to 1, spreads many deployments over time
+ */
+export function retryDelayMs(error: unknown, failures: number, random: number, pauses = RETRY_PAUSES): number {
+  if (error instanceof BundleInvalidError) return spread(pauses.invalidMs, random);
+  if (error instanceof BundleUnavailableError && error.pace === 'slowly') return spread(pauses.slowlyMs, random);
+  const grown = Math.min(pauses.soonMaxMs, pauses.soonBaseMs * 2 ** Math.min(failures - 1, 20));
+  const asked = error instanceof BundleUnavailableError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(spread(grown, random), Math.min(asked, pauses.slowlyMs));
+}
+
+function spread(ms: number, random: number): number {
+  return Math.round(ms * (0.9 + 0.2 * random));
+}

@@ -1,0 +1,58 @@
+import type { Request, Response } from 'express';
+import send from 'send';
+import type { BundleFile } from '../contract/bundle.ts';
+import { cacheControl } from './cache-control.ts';
+import { sendMessagePage } from './message-page.ts';
+import type { Site } from './site.ts';
+
+/** Types that a browser refuses with `nosniff` when an origin mislabels them, by the extension they must have. */
+const STRICT_TYPES: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  mjs: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  wasm: 'application/wasm',
+};
+
+/**
+ * Sends a file of a site with its ETag (the manifest's SHA-256), ranges and conditional requests. The site is held until
+ * the answer has ended, so a swap in between neither cuts nor mixes it.
+ */
+export function sendSiteFile(req: Request, res: Response, site: Site, file: BundleFile, status = 200): void {
+  const release = site.hold();
+  res.once('close', release);
+  res.status(status);
+  res.setHeader('Content-Type', contentType(file));
+  res.setHeader('Cache-Control', status === 200 ? cacheControl(file.path) : 'no-cache');
+  res.setHeader('ETag', `"${file.sha256}"`);
+  const path = file.path.split('/').map(encodeURIComponent).join('/');
+  send(req, path, {
+    root: site.root,
+    // Times differ between machines that serve the same bytes, and go back on a rollback: the ETag says it all.
+    lastModified: false,
+    cacheControl: false,
+    etag: false,
+    index: false,
+    dotfiles: 'allow',
+    acceptRanges: status === 200,
+  })
+    .on('error', (error: unknown) => answerFault(res, error))
+    .pipe(res);
+}
+
+function contentType({ path, contentType: declared }: BundleFile): string {
+  const mislabelled = declared === '' || /^(text\/plain|application\/octet-stream)\b/.test(declared);
+  const strict = STRICT_TYPES[path.slice(path.lastIndexOf('.') + 1).toLowerCase()];
+  if (mislabelled && strict !== undefined) return strict;
+  return declared === '' ? 'application/octet-stream' : declared;
+}
+
+function answerFault(res: Response, error: unknown): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500;
+  for (const name of ['ETag', 'Accept-Ranges', 'Content-Length']) res.removeHeader(name);
+  if (status === 412 || status === 416) res.status(status).type('txt').set('Cache-Control', 'no-store').end();
+  else sendMessagePage(res, 500, 'This page could not be read', 'The server has a problem. Please try again later.');
+}

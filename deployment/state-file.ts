@@ -1,0 +1,56 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { syncFolder } from './tree-writer.ts';
+
+/**
+ * What a deployment remembers across restarts. `current` is the pointer: replacing this file is the swap. Links are
+ * kept as fingerprints only.
+ */
+const stateSchema = z.object({
+  formatVersion: z.literal(1),
+  /** The last `enabled` that was read, for a start with an unreadable values file. */
+  enabled: z.boolean(),
+  current: z
+    .object({
+      archiveSha256: z.string(),
+      since: z.string(),
+      linkFingerprint: z.string(),
+      resourceFingerprint: z.string(),
+      etag: z.string().optional(),
+    })
+    .nullable(),
+  /** Older versions that are kept, newest first. */
+  previous: z.array(z.string()),
+});
+export type DeploymentState = z.infer<typeof stateSchema>;
+
+export const EMPTY_STATE: DeploymentState = {
+  formatVersion: 1,
+  enabled: true,
+  current: null,
+  previous: [],
+};
+
+/** Reads the state; a missing or damaged file is an empty state, as everything in it can be had again. */
+export async function readState(file: string): Promise<DeploymentState> {
+  try {
+    return stateSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return EMPTY_STATE;
+  }
+}
+
+/** Replaces the state in one step: after a crash the old or the new one is there, never half of one. */
+export async function writeState(file: string, state: DeploymentState): Promise<void> {
+  const temporary = `${file}.new`;
+  const handle = await open(temporary, 'w', 0o600);
+  try {
+    await handle.writeFile(JSON.stringify(state));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+  await syncFolder(dirname(file));
+}

@@ -1,0 +1,66 @@
+import type { FollowerReport } from './follower.ts';
+import { linkFingerprint } from './link.ts';
+import type { Served } from './served.ts';
+import type { Target } from './target.ts';
+
+/** The answer of `GET /-/status`. Times are RFC 3339; everything about the version is null while none is served. */
+export type DeploymentStatus = {
+  /** `off`: switched off in the values file; `empty`: nothing to serve yet. */
+  state: 'serving' | 'empty' | 'off';
+  version: string | null;
+  jobId: string | null;
+  domain: string | null;
+  pageCount: number | null;
+  contentSha256: string | null;
+  /** When this version began to be served here; a restart doesn't change it. */
+  since: string | null;
+  /** True where what is served is not, or not known to be, what the values file asks for. */
+  stale: boolean;
+  /** The version that `staticExport.version` pins. */
+  pinnedVersion: string | null;
+  /** Why the newest try failed; null once one has succeeded. `status` is the HTTP status that refused the bundle. */
+  lastError: { message: string; status: number | null; at: string } | null;
+  /** When the values file's wish was last found fulfilled. */
+  checkedAt: string | null;
+  /** When a failed try is repeated by itself; a change of the values file is acted on at once. */
+  nextTryAt: string | null;
+  download: { receivedBytes: number; totalBytes: number | null } | null;
+};
+
+export function describeStatus(
+  served: Served | undefined,
+  report: FollowerReport | undefined,
+  target: Target | undefined,
+): DeploymentStatus {
+  const site = served?.site();
+  const state = served?.state();
+  const isOff = state?.enabled === false;
+  return {
+    state: isOff ? 'off' : site === undefined ? 'empty' : 'serving',
+    version: site?.manifest.version ?? null,
+    jobId: site?.manifest.jobId ?? null,
+    domain: site?.manifest.domain ?? null,
+    pageCount: site?.manifest.pageCount ?? null,
+    contentSha256: site?.manifest.contentSha256 ?? null,
+    since: state?.current?.since ?? null,
+    stale: isStale(served, target),
+    pinnedVersion: pinOf(target) ?? null,
+    lastError: report?.problem ?? null,
+    checkedAt: report?.checkedAt ?? null,
+    nextTryAt: report?.nextTryAt ?? null,
+    download: report?.download ?? null,
+  };
+}
+
+function isStale(served: Served | undefined, target: Target | undefined): boolean {
+  if (served === undefined || target === undefined || target.kind === 'unreadable') return true;
+  const { wanted } = target;
+  if (!wanted.enabled) return served.state().enabled;
+  const site = served.site();
+  if (site === undefined || (wanted.version ?? site.manifest.version) !== site.manifest.version) return true;
+  return served.state().current?.linkFingerprint !== linkFingerprint(wanted.link);
+}
+
+function pinOf(target: Target | undefined): string | undefined {
+  return target?.kind === 'wanted' && target.wanted.enabled ? target.wanted.version : undefined;
+}

@@ -1,0 +1,81 @@
+import { stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { ValuesFileError } from './errors.ts';
+import { readValuesFile, type Wanted } from './values.ts';
+import { watchFile } from './watch-file.ts';
+
+/** What the values file says at the moment: a wish, or why none can be read. */
+export type Target = { kind: 'wanted'; wanted: Wanted } | { kind: 'unreadable'; error: ValuesFileError };
+
+export type TargetWatch = {
+  current(): Target;
+  stop(): void;
+};
+
+/**
+ * Follows the values file and calls `onChange` when it says something else than before. For a `file:` link a new
+ * archive under the old name is a change too, as that is how an air-gapped operator delivers.
+ */
+export async function watchTarget(
+  valuesFile: string,
+  pollIntervalMs: number,
+  logger: Logger,
+  onChange: (target: Target) => void,
+): Promise<TargetWatch> {
+  let current = await readTarget(valuesFile);
+  let seen = await signature(current);
+  let looking = false;
+  let lookAgain = false;
+
+  async function look(): Promise<void> {
+    if (looking) {
+      lookAgain = true;
+      return;
+    }
+    looking = true;
+    do {
+      lookAgain = false;
+      const target = await readTarget(valuesFile);
+      const found = await signature(target);
+      if (found === seen) continue;
+      seen = found;
+      current = target;
+      onChange(target);
+    } while (lookAgain);
+    looking = false;
+  }
+
+  const watch = watchFile(valuesFile, pollIntervalMs, () => {
+    look().catch((error: unknown) => logger.error({ err: error }, 'Looking at the values file failed'));
+  });
+  return { current: () => current, stop: () => watch.stop() };
+}
+
+async function readTarget(valuesFile: string): Promise<Target> {
+  try {
+    const wanted = await readValuesFile(valuesFile);
+    if (wanted !== undefined) return { kind: 'wanted', wanted };
+    return { kind: 'unreadable', error: new ValuesFileError(valuesFile, null, 'there is no such file yet') };
+  } catch (error) {
+    if (error instanceof ValuesFileError) return { kind: 'unreadable', error };
+    throw error;
+  }
+}
+
+async function signature(target: Target): Promise<string> {
+  if (target.kind === 'unreadable') return `unreadable ${target.error.message}`;
+  const { wanted } = target;
+  if (!wanted.enabled) return 'off';
+  const { link, version } = wanted;
+  return JSON.stringify([link.href, version, link.protocol === 'file:' ? await fileStamp(link) : '']);
+}
+
+async function fileStamp(link: URL): Promise<string> {
+  try {
+    const { mtimeMs, size } = await stat(fileURLToPath(link));
+    return `${mtimeMs}-${size}`;
+  } catch {
+    return 'missing';
+  }
+}

@@ -1,0 +1,139 @@
+import { createReadStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import tar from 'tar-stream';
+import { type BundleManifest, MANIFEST_PATH } from '../contract/bundle.ts';
+import { BundleInvalidError } from './errors.ts';
+import { type BundleLimits, checkManifest, quoted } from './manifest.ts';
+import { createTreeWriter, type TreeWriter } from './tree-writer.ts';
+
+/** A file's entry is some 200 bytes, so this is room for 300,000 files. The manifest is read into memory. */
+const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+
+/** What tar adds to a file at most: its header, a pax header with a long path, and padding. */
+const OVERHEAD_BYTES_PER_FILE = 8 * 1024;
+const END_BYTES = 1024 * 1024;
+
+export type UnpackRequest = {
+  archive: string;
+  /** An empty folder of our own. */
+  folder: string;
+  limits: BundleLimits;
+  signal: AbortSignal;
+  /** Called with the checked manifest before any file is written; what it throws ends the unpacking. */
+  accept(manifest: BundleManifest): void;
+};
+
+/**
+ * Unpacks a bundle into the folder and returns its manifest, once every entry was found equal to what the manifest
+ * says and everything is on the disk. Whatever the archive holds, nothing is written outside the folder and no more
+ * than the manifest announced.
+ * @throws BundleInvalidError naming what is wrong
+ */
+export async function unpackBundle(request: UnpackRequest): Promise<BundleManifest> {
+  const extract = tar.extract();
+  const bound = createBound(MAX_MANIFEST_BYTES + END_BYTES);
+  const writer = createTreeWriter(request.folder);
+  const pumping = pipeline(createReadStream(request.archive), createGunzip(), bound.stream, extract, {
+    signal: request.signal,
+  });
+  const pumped = pumping.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  try {
+    const manifest = await readEntries(extract, writer, request, bound.raise);
+    const fault = await pumped;
+    if (fault !== undefined) throw fault;
+    await writer.finish();
+    return manifest;
+  } catch (error) {
+    extract.destroy();
+    const fault = await pumped;
+    await writer.abandon();
+    request.signal.throwIfAborted();
+    throw asInvalid(error instanceof BundleInvalidError || !isArchiveFault(fault) ? error : fault);
+  }
+}
+
+async function readEntries(
+  extract: tar.Extract,
+  writer: TreeWriter,
+  { limits, accept }: UnpackRequest,
+  raiseBound: (bytes: number) => void,
+): Promise<BundleManifest> {
+  let manifest: BundleManifest | undefined;
+  const missing = new Map<string, BundleManifest['files'][number]>();
+  for await (const entry of extract) {
+    const { name, size = 0, type } = entry.header;
+    if (type !== 'file') throw new BundleInvalidError(`the entry ${quoted(name)} is a ${type ?? 'thing'}, not a file`);
+    if (manifest === undefined) {
+      if (name !== MANIFEST_PATH) throw new BundleInvalidError(`the archive doesn't begin with ${MANIFEST_PATH}`);
+      if (size > MAX_MANIFEST_BYTES) throw new BundleInvalidError('the manifest is too large');
+      const chunks: Buffer[] = [];
+      for await (const chunk of bytesOf(entry)) chunks.push(chunk);
+      const bytes = Buffer.concat(chunks);
+      manifest = checkManifest(bytes, limits);
+      accept(manifest);
+      for (const file of manifest.files) missing.set(file.path, file);
+      raiseBound(
+        manifest.files.reduce((sum, file) => sum + file.size + OVERHEAD_BYTES_PER_FILE, bytes.length + END_BYTES),
+      );
+      await writer.write({ path: MANIFEST_PATH, size: bytes.length, sha256: undefined }, [bytes]);
+      continue;
+    }
+    const file = missing.get(name);
+    if (file === undefined)
+      throw new BundleInvalidError(`the entry ${quoted(name)} stands twice or is not in the manifest`);
+    if (file.size !== size)
+      throw new BundleInvalidError(`the entry ${quoted(name)} has another size than the manifest says`);
+    missing.delete(name);
+    await writer.write(file, bytesOf(entry));
+  }
+  if (manifest === undefined) throw new BundleInvalidError('the archive is empty');
+  const [absent] = missing.keys();
+  if (absent !== undefined)
+    throw new BundleInvalidError(`${missing.size} files are missing, the first is ${quoted(absent)}`);
+  return manifest;
+}
+
+async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  for await (const chunk of entry) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError('expected bytes of an entry');
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+}
+
+/** Counts unpacked bytes, so that a small archive can't become a large disk or an endless loop. */
+function createBound(initialBytes: number): { stream: Transform; raise(bytes: number): void } {
+  let limitBytes = initialBytes;
+  let seenBytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seenBytes += chunk.length;
+      if (seenBytes > limitBytes) done(new BundleInvalidError('the archive unpacks to more than its manifest says'));
+      else done(null, chunk);
+    },
+  });
+  return {
+    stream,
+    raise(bytes) {
+      limitBytes = bytes;
+    },
+  };
+}
+
+/** Whether the decompressor or the tar reader gave up, rather than the stream being torn down after another error. */
+function isArchiveFault(fault: unknown): boolean {
+  if (fault instanceof BundleInvalidError) return true;
+  return fault instanceof Error && !('code' in fault && fault.code === 'ERR_STREAM_PREMATURE_CLOSE');
+}
+
+/** Faults of the disk (they carry a syscall) stay what they are: the archive is not to blame for a full disk. */
+function asInvalid(error: unknown): unknown {
+  if (error instanceof BundleInvalidError || !(error instanceof Error) || 'syscall' in error) return error;
+  const fromArchive =
+    ('code' in error && String(error.code).startsWith('Z_')) || /tar|header|data|magic/i.test(error.message);
+  return fromArchive ? new BundleInvalidError(`the archive can't be unpacked: ${error.message}`) : error;
+}

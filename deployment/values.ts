@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { isMap, isScalar, parseDocument } from 'yaml';
+import { staticExportValues } from '../contract/values-file.ts';
+import { ValuesFileError } from './errors.ts';
+
+/** What the operator and the orchestrator ask of this deployment. `link` is set whenever `enabled` is. */
+export type Wanted = { enabled: false } | { enabled: true; link: URL; version: string | undefined };
+
+/** Values files are a few kilobytes; a larger one is the wrong file. */
+const MAX_SIZE_BYTES = 1024 * 1024;
+
+/**
+ * Reads the `staticExport` group of a values file. Other keys are left alone; a file without the group means that
+ * static export is off, as `enabled: false` does.
+ * @throws ValuesFileError naming the key and what was expected; undefined is returned where there is no file
+ */
+export async function readValuesFile(file: string): Promise<Wanted | undefined> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new ValuesFileError(file, null, `can't be read (${error instanceof Error ? error.message : String(error)})`);
+  }
+  if (bytes.length > MAX_SIZE_BYTES) throw new ValuesFileError(file, null, 'expected a values file of at most 1 MiB');
+  return parseValues(bytes.toString('utf8'), file);
+}
+
+/** The same for a text; `file` is only named in errors. */
+export function parseValues(text: string, file: string): Wanted {
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem !== undefined) {
+    throw new ValuesFileError(file, null, `expected YAML (${problem.message.split('\n')[0] ?? problem.code})`);
+  }
+  if (document.contents === null) return { enabled: false };
+  if (!isMap(document.contents)) throw new ValuesFileError(file, null, 'expected keys such as "staticExport:"');
+  const group: unknown = document.get('staticExport', true);
+  if (group === undefined || (isScalar(group) && group.value === null)) return { enabled: false };
+  if (!isMap(group))
+    throw new ValuesFileError(file, 'staticExport', 'expected the keys enabled, bundleUrl and version');
+
+  const parsed = staticExportValues.safeParse({
+    enabled: group.get('enabled') ?? false,
+    bundleUrl: blankAsAbsent(group.get('bundleUrl')),
+    // As written: YAML reads 1.10 as the number 1.1, but the operator means the version "1.10".
+    version: blankAsAbsent(sourceText(group.get('version', true))),
+  });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const key = ['staticExport', ...(issue?.path ?? [])].join('.');
+    throw new ValuesFileError(file, key, EXPECTED[key] ?? issue?.message ?? 'unexpected value');
+  }
+  const { enabled, bundleUrl, version } = parsed.data;
+  if (!enabled) return { enabled: false };
+  if (bundleUrl === undefined) {
+    throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a link, as staticExport.enabled is true');
+  }
+  return { enabled: true, link: readLink(bundleUrl, file), version };
+}
+
+const EXPECTED: Record<string, string> = {
+  'staticExport.enabled': 'expected true or false',
+  'staticExport.bundleUrl': 'expected an http, https or file link',
+  'staticExport.version': 'expected the text of a version such as "2026-11-21.3"',
+};
+
+function blankAsAbsent(value: unknown): unknown {
+  return value === null || value === '' ? undefined : value;
+}
+
+function sourceText(node: unknown): unknown {
+  if (!isScalar(node)) return node ?? undefined;
+  if (typeof node.value === 'string' || node.value === null) return node.value;
+  return node.source ?? String(node.value);
+}
+
+function readLink(text: string, file: string): URL {
+  const link = new URL(text);
+  if (link.protocol !== 'file:') return link;
+  try {
+    fileURLToPath(link);
+    return link;
+  } catch {
+    throw new ValuesFileError(file, 'staticExport.bundleUrl', 'expected a file link such as file:///srv/bundle.tar.gz');
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bundleManifest, MANIFEST_PATH } from '../contract/bundle.ts';
+import { createSite, type Site } from './site.ts';
+import { syncFolder } from './tree-writer.ts';
+
+const STAGING_PREFIX = '.staging-';
+
+/** Files looked at together when a version is opened: thousands one by one are slow, all at once is many handles. */
+const STAT_BATCH = 64;
+
+export type VersionStore = {
+  /** An empty folder to unpack into. */
+  stage(): Promise<string>;
+  discard(staging: string): Promise<void>;
+  /** Makes a staged version a kept one, in one rename. */
+  keep(staging: string, archiveSha256: string): Promise<void>;
+  /** A kept version, or undefined where it is missing or incomplete. */
+  open(archiveSha256: string): Promise<Site | undefined>;
+  /** Deletes every version but the named ones, each as soon as no request reads it any more. */
+  prune(kept: ReadonlySet<string>): Promise<void>;
+};
+
+/** Versions lie in `folder`, each named by its archive's SHA-256. Leftovers of a killed process are removed at once. */
+export async function openVersionStore(folder: string): Promise<VersionStore> {
+  const opened = new Map<string, Site>();
+  const removing = new Map<string, Promise<void>>();
+  let wanted = new Set<string>();
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(STAGING_PREFIX)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+
+  async function isComplete(root: string, files: Site['manifest']['files']): Promise<boolean> {
+    for (let start = 0; start < files.length; start += STAT_BATCH) {
+      const checks = files.slice(start, start + STAT_BATCH).map(async ({ path, size }) => {
+        const found = await stat(join(root, path));
+        return found.isFile() && found.size === size;
+      });
+      if (!(await Promise.all(checks)).every(Boolean)) return false;
+    }
+    return true;
+  }
+
+  async function removeWhenIdle(name: string): Promise<void> {
+    if (!wanted.has(name)) await opened.get(name)?.idle();
+    // It may have been wanted again while a slow request was still reading it.
+    if (wanted.has(name)) return;
+    opened.delete(name);
+    const removal = rm(join(folder, name), { recursive: true, force: true }).finally(() => removing.delete(name));
+    removing.set(name, removal);
+    await removal;
+  }
+
+  return {
+    stage: () => mkdtemp(join(folder, STAGING_PREFIX)),
+    discard: (staging) => rm(staging, { recursive: true, force: true }),
+
+    async keep(staging, archiveSha256) {
+      const target = join(folder, archiveSha256);
+      // Only an incomplete version can stand there: a complete one would have been opened instead.
+      await rm(target, { recursive: true, force: true });
+      await rename(staging, target);
+      await syncFolder(folder);
+    },
+
+    async open(archiveSha256) {
+      await removing.get(archiveSha256);
+      wanted.add(archiveSha256);
+      const already = opened.get(archiveSha256);
+      if (already !== undefined) return already;
+      const root = join(folder, archiveSha256);
+      try {
+        const manifest = bundleManifest.parse(JSON.parse(await readFile(join(root, MANIFEST_PATH), 'utf8')));
+        if (!(await isComplete(root, manifest.files))) return undefined;
+        const site = createSite(root, archiveSha256, manifest);
+        opened.set(archiveSha256, site);
+        return site;
+      } catch {
+        return undefined;
+      }
+    },
+
+    async prune(kept) {
+      wanted = new Set(kept);
+      const names = (await readdir(folder)).filter((name) => !name.startsWith(STAGING_PREFIX));
+      await Promise.all(names.map(removeWhenIdle));
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Editors and atomic writers touch a file several times in a row; one look a little later sees the end of it. */
+const SETTLE_MS = 50;
+
+export type FileWatch = { stop(): void };
+
+/**
+ * Calls `onPossibleChange` after anything happened in the file's folder, and every `pollIntervalMs` besides. The folder
+ * is watched rather than the file, because an atomic write replaces the file (and a mounted ConfigMap a link beside it);
+ * the poll is for network disks and folders that don't exist yet, which tell nothing. The callee compares for itself.
+ */
+export function watchFile(file: string, pollIntervalMs: number, onPossibleChange: () => void): FileWatch {
+  let watcher: FSWatcher | undefined;
+  let settling: NodeJS.Timeout | undefined;
+
+  function soon(): void {
+    clearTimeout(settling);
+    settling = setTimeout(onPossibleChange, SETTLE_MS);
+  }
+
+  function open(): void {
+    try {
+      watcher = watch(dirname(file), { persistent: false }, soon);
+      watcher.on('error', close);
+    } catch {
+      watcher = undefined;
+    }
+  }
+
+  function close(): void {
+    watcher?.close();
+    watcher = undefined;
+  }
+
+  open();
+  const poll = setInterval(() => {
+    if (watcher === undefined) open();
+    onPossibleChange();
+  }, pollIntervalMs);
+
+  return {
+    stop() {
+      clearInterval(poll);
+      clearTimeout(settling);
+      close();
+    },
+  };
+}
