@@ -1,0 +1,134 @@
+import type { Client } from '@temporalio/client';
+import express from 'express';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import { z } from 'zod';
+import type { GalleyConfig } from '../contract/galley-config.ts';
+import { HttpError } from '../contract/http-error.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
+import { FilteredDeliveries } from './filtered-deliveries.ts';
+import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
+import { rawBody, requireJson } from './json-body.ts';
+import { createReceiverMetrics } from './metrics.ts';
+import { operatorAccess } from './operator-access.ts';
+import { countRejects, createReceiver, sourceFinder } from './receive.ts';
+import { createSiteStatus } from './site-status.ts';
+import { createTemporalGateway } from './temporal-gateway.ts';
+import { unavailable } from './unavailable.ts';
+
+export type ApiDeps = {
+  client: Client;
+  config: GalleyConfig;
+  /** Who has it may read the sites' states; without one nobody may. */
+  operatorToken: string | undefined;
+  logger: Logger;
+  /** Whether Temporal can be reached now, for /readyz. */
+  temporalReady: () => boolean | Promise<boolean>;
+  /** Where /metrics is read from; the receiver's own are added to it. */
+  metrics?: Registry;
+  /** Whether the namespace has our search attributes; without them workflows start without. */
+  searchAttributesReady?: () => boolean;
+  now?: () => Date;
+};
+
+/**
+ * The orchestrator's HTTP side: webhooks in, site states and health out. Mount nothing that reads bodies in front of
+ * it: deliveries are verified over their raw bytes.
+ */
+export function createApi(deps: ApiDeps): express.Express {
+  const { client, config, operatorToken, logger, temporalReady, now = () => new Date() } = deps;
+  const { metrics: registry = new Registry(), searchAttributesReady = () => false } = deps;
+  const gateway = createTemporalGateway({ client, searchAttributesReady });
+  const filtered = new FilteredDeliveries();
+  const queue = new DeliveryQueue({ send: (site, signal) => sendSignal(site, signal) });
+  const metrics = createReceiverMetrics(registry, () => queue.size);
+  const dataConverter = client.options.loadedDataConverter;
+  const status = createSiteStatus({ config, gateway, dataConverter, filtered, logger });
+  const receive = createReceiver({ config, queue, filtered, metrics, logger, now });
+  const findSource = sourceFinder(config);
+
+  const sendSignal: ConstructorParameters<typeof DeliveryQueue>[0]['send'] = async (site, signal) => {
+    const domain = config.sites[site]?.domain ?? site;
+    const startMs = performance.now();
+    const seconds = (): number => (performance.now() - startMs) / 1000;
+    try {
+      await gateway.publish({ site, domain }, signal);
+      metrics.signal({ outcome: 'acknowledged' }, seconds(), signal.deliveries.length);
+    } catch (error) {
+      metrics.signal({ outcome: 'failed' }, seconds(), signal.deliveries.length);
+      logger.warn(
+        { site, deliveries: signal.deliveries.length, reason: reasonOf(error) },
+        'Temporal did not take a signal',
+      );
+      throw unavailable('Temporal can not be reached');
+    }
+  };
+
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
+  app.use(plainHeaders);
+
+  app
+    .route('/webhooks/:site/:source')
+    .all(({ params }, _response, next) => {
+      findSource(params.site, params.source);
+      next();
+    })
+    .post(requireJson, rawBody, receive)
+    .all(onlyMethods('POST'));
+
+  app.use('/webhooks', countRejects(metrics));
+
+  const operator = operatorAccess(operatorToken);
+  app
+    .route('/sites')
+    .get(operator, async (request, response) => {
+      const { cursor, limit } = pageQuery(request.query);
+      response.json(await status.page(cursor, limit));
+    })
+    .all(onlyMethods('GET'));
+  app
+    .route('/sites/:site')
+    .get(operator, async ({ params }, response) => {
+      const site = Object.hasOwn(config.sites, params.site) ? config.sites[params.site] : undefined;
+      if (site === undefined) throw new HttpError(404, 'no such site');
+      response.json(await status.one(params.site, site));
+    })
+    .all(onlyMethods('GET'));
+
+  app
+    .route('/healthz')
+    .get((_request, response) => void response.json({ status: 'ok' }))
+    .all(onlyMethods('GET'));
+  app
+    .route('/readyz')
+    .get(async (_request, response) => {
+      if (!(await temporalReady())) throw unavailable('Temporal can not be reached');
+      response.json({ status: 'ready' });
+    })
+    .all(onlyMethods('GET'));
+  app
+    .route('/metrics')
+    .get(async (_request, response) => {
+      response.type(registry.contentType).send(await registry.metrics());
+    })
+    .all(onlyMethods('GET'));
+
+  app.use(unknownPath);
+  app.use(renderErrors(logger));
+  return app;
+}
+
+/** The SDK wraps what the connection said; that is what tells an operator something. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return String(cause ?? error);
+}
+
+const page = z.object({ cursor: z.string().optional(), limit: z.coerce.number().int().min(1).max(200).default(50) });
+
+function pageQuery(query: unknown): z.infer<typeof page> {
+  const parsed = page.safeParse(query);
+  if (!parsed.success) throw new HttpError(400, 'expected limit to be a whole number from 1 to 200');
+  return parsed.data;
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { HttpError } from '../contract/http-error.ts';
+
+/** Headers of every answer: an id to find it in the log by, and nothing for a browser to guess, frame or keep. */
+export const plainHeaders: RequestHandler = (request, response, next) => {
+  const asked = request.get('x-request-id') ?? '';
+  response.set({
+    'X-Request-Id': /^[\w.-]{1,128}$/.test(asked) ? asked : randomUUID(),
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+  });
+  next();
+};
+
+/** For every other method of a known path. */
+export function onlyMethods(...methods: string[]): RequestHandler {
+  return () => {
+    throw new HttpError(405, `expected ${methods.join(' or ')}`, { Allow: methods.join(', ') });
+  };
+}
+
+export const unknownPath: RequestHandler = () => {
+  throw new HttpError(404, 'not found');
+};
+
+/** The one place that renders errors: `{error}`, its status and headers, and no internals. */
+export function renderErrors(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const { status, message, headers } = asHttpError(error);
+    if (status === 500) {
+      logger.error({ err: error, requestId: response.get('x-request-id'), path: request.path }, 'A request failed');
+    }
+    response.status(status).set(headers).json({ error: message });
+  };
+}
+
+/** Express and its body parser throw errors with a status; all else is our fault and stays inside. */
+function asHttpError(error: unknown): Pick<HttpError, 'status' | 'message' | 'headers'> {
+  if (error instanceof HttpError) return error;
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  if (status === 413) return new HttpError(413, 'the body is larger than 1 MiB');
+  if (status === 415) return new HttpError(415, 'expected a body without content encoding');
+  if (typeof status === 'number' && status >= 400 && status < 500) return new HttpError(status, 'bad request');
+  return new HttpError(500, 'internal error');
+}

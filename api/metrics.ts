@@ -1,0 +1,52 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What the receiver counts. Labels take configured names and fixed words only, so their number is bounded. */
+export type ReceiverMetrics = {
+  delivery: (labels: { site: string; source: string; outcome: 'accepted' | 'filtered' | 'unavailable' }) => void;
+  reject: (labels: { source: string; reason: string }) => void;
+  signal: (labels: { outcome: 'acknowledged' | 'failed' }, seconds: number, deliveries: number) => void;
+};
+
+export function createReceiverMetrics(registry: Registry, queueSize: () => number): ReceiverMetrics {
+  const registers = [registry];
+  const deliveries = new Counter({
+    name: 'galley_webhook_deliveries_total',
+    help: 'Verified deliveries by what became of them.',
+    labelNames: ['site', 'source', 'outcome'],
+    registers,
+  });
+  const rejects = new Counter({
+    name: 'galley_webhook_rejects_total',
+    help: 'Deliveries turned away, by reason.',
+    labelNames: ['source', 'reason'],
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'galley_signal_seconds',
+    help: 'Time until Temporal acknowledged a signal, or failed to.',
+    labelNames: ['outcome'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5],
+    registers,
+  });
+  const carried = new Counter({
+    name: 'galley_signalled_deliveries_total',
+    help: 'Deliveries that acknowledged signals carried.',
+    registers,
+  });
+  new Gauge({
+    name: 'galley_webhook_queue_size',
+    help: 'Verified deliveries that wait for a signal to carry them.',
+    registers,
+    collect() {
+      this.set(queueSize());
+    },
+  });
+  return {
+    delivery: (labels) => deliveries.inc(labels),
+    reject: (labels) => rejects.inc(labels),
+    signal: (labels, seconds, count) => {
+      latency.observe(labels, seconds);
+      if (labels.outcome === 'acknowledged') carried.inc(count);
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { RequestHandler } from 'express';
+import { HttpError } from '../contract/http-error.ts';
+import { equalInConstantTime } from './sources/signature.ts';
+
+/**
+ * Lets a request pass that carries the operator token as a bearer; 401 otherwise. Without a configured token nobody
+ * passes: an unset variable must not open the door.
+ */
+export function operatorAccess(operatorToken: string | undefined): RequestHandler {
+  return (request, _response, next) => {
+    const given = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
+    if (!operatorToken || given === undefined || !equalInConstantTime(given, operatorToken)) {
+      throw new HttpError(401, 'the operator token is missing or wrong', { 'WWW-Authenticate': 'Bearer' });
+    }
+    next();
+  };
+}

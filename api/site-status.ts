@@ -1,0 +1,153 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { defineSearchAttributeKey, type LoadedDataConverter, SearchAttributeType } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
+import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
+import { type SiteState, sitePhase, siteState } from '../contract/site-state.ts';
+import type { FilteredDeliveries } from './filtered-deliveries.ts';
+import { readJobProgress } from './job-progress.ts';
+import type { TemporalGateway } from './temporal-gateway.ts';
+import { unavailable } from './unavailable.ts';
+
+/** After this the state comes from what Temporal itself stores: no worker answers, or the workflow is busy. */
+const FALL_BACK_AFTER_MS = 2_000;
+const MAX_DELIVERIES_LISTED = 50;
+/** A page's workflows are asked this many at a time: each answer may wake a workflow on a worker. */
+const QUERIES_AT_A_TIME = 10;
+
+/** `current` is false where the workflow didn't answer in time and Temporal's own record stands in. */
+export type SiteStatus = SiteState & { current: boolean };
+
+/** Of a workflow's record only this is read: what it told by search attributes. */
+type Recorded = Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>;
+
+export type SiteStatusDeps = {
+  config: GalleyConfig;
+  gateway: TemporalGateway;
+  dataConverter: LoadedDataConverter;
+  filtered: FilteredDeliveries;
+  logger: Logger;
+};
+
+export type SiteStatusReader = {
+  /** Everything known of one site. Throws HttpError 503 where Temporal can't be reached. */
+  one: (site: string, config: SiteConfig) => Promise<SiteStatus>;
+  /** A page of sites in the order of their names. */
+  page: (after: string | undefined, limit: number) => Promise<{ sites: SiteStatus[]; nextCursor: string | null }>;
+};
+
+const phaseKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.phase, SearchAttributeType.KEYWORD);
+const versionKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAttributeType.KEYWORD);
+const linkKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.linkExpiresAt, SearchAttributeType.DATETIME);
+
+export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
+  const { config, gateway, filtered, logger } = deps;
+  const names = Object.keys(config.sites).sort();
+
+  const reached = <T>(call: Promise<T>): Promise<T> =>
+    call.catch((error: unknown) => {
+      logger.warn({ error: String(error) }, 'Temporal did not answer a status request');
+      throw unavailable('Temporal can not be reached');
+    });
+
+  /** The workflow's own state, else undefined: it is one answer of many, so a failure is no error. */
+  const asked = async (site: string): Promise<SiteState | undefined> => {
+    try {
+      return siteState.parse(await gateway.queryState(site, FALL_BACK_AFTER_MS));
+    } catch (error) {
+      logger.debug({ site, error: String(error) }, 'The workflow did not answer its query');
+      return undefined;
+    }
+  };
+
+  const assemble = (
+    site: string,
+    siteConfig: SiteConfig,
+    info: Recorded | undefined,
+    answer: SiteState | undefined,
+  ): SiteStatus => {
+    const state = answer ?? (info === undefined ? idle(site, siteConfig) : recorded(site, siteConfig, info));
+    const deliveries = [...state.deliveries, ...filtered.of(site)]
+      .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+      .slice(0, MAX_DELIVERIES_LISTED);
+    return { ...state, deliveries, current: answer !== undefined || info === undefined };
+  };
+
+  return {
+    async one(site, siteConfig) {
+      const [description, answer] = await Promise.all([
+        reached(gateway.describe(site, FALL_BACK_AFTER_MS)),
+        asked(site),
+      ]);
+      // A workflow that ended keeps nothing fresh any more, whatever its last state was.
+      if (description?.closeTime !== undefined) return assemble(site, siteConfig, undefined, undefined);
+      const progress = description && (await readJobProgress(description, deps.dataConverter));
+      return { ...assemble(site, siteConfig, description, answer), progress: progress ?? null };
+    },
+
+    async page(after, limit) {
+      const rest = after === undefined ? names : names.filter((name) => name > after);
+      const chosen = rest.slice(0, limit);
+      const running = await reached(gateway.listRunning(chosen, FALL_BACK_AFTER_MS));
+      const answers = await askInTurn([...running.keys()], asked);
+      const sites = chosen.flatMap((site) => {
+        const siteConfig = config.sites[site];
+        return siteConfig === undefined ? [] : [assemble(site, siteConfig, running.get(site), answers.get(site))];
+      });
+      return { sites, nextCursor: rest.length > limit ? (chosen.at(-1) ?? null) : null };
+    },
+  };
+}
+
+/** Asks a few at a time and stops asking once one didn't answer: without a worker the rest won't either. */
+async function askInTurn(
+  sites: readonly string[],
+  ask: (site: string) => Promise<SiteState | undefined>,
+): Promise<ReadonlyMap<string, SiteState>> {
+  const answers = new Map<string, SiteState>();
+  const waiting = [...sites];
+  const asker = async (): Promise<void> => {
+    for (let site = waiting.shift(); site !== undefined; site = waiting.shift()) {
+      const answer = await ask(site);
+      if (answer === undefined) waiting.length = 0;
+      else answers.set(site, answer);
+    }
+  };
+  await Promise.all(Array.from({ length: QUERIES_AT_A_TIME }, asker));
+  return answers;
+}
+
+/** A site that was never published. */
+function idle(site: string, config: SiteConfig): SiteState {
+  return {
+    site,
+    phase: 'idle',
+    jobId: null,
+    version: null,
+    linkExpiresAt: null,
+    exportedAt: null,
+    nextRefreshAt: null,
+    lastError: null,
+    deployments: config.export.deployments.map(({ valuesFile }) => ({
+      valuesFile,
+      jobId: null,
+      version: null,
+      updatedAt: null,
+      held: false,
+      error: null,
+    })),
+    deliveries: [],
+    progress: null,
+  };
+}
+
+/** What Temporal stores beside the workflow: the search attributes, where the namespace has them. */
+function recorded(site: string, config: SiteConfig, { typedSearchAttributes: attributes }: Recorded): SiteState {
+  const phase = sitePhase.safeParse(attributes.get(phaseKey));
+  return {
+    ...idle(site, config),
+    ...(phase.success && { phase: phase.data }),
+    version: attributes.get(versionKey) ?? null,
+    linkExpiresAt: attributes.get(linkKey)?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,37 @@
+import type { WebhookSourceName, WebhookSources } from '../../contract/galley-config.ts';
+import { contentfulSource } from './contentful.ts';
+import { githubSource } from './github.ts';
+import { hmacSource } from './hmac.ts';
+import type { WebhookSource } from './source.ts';
+import { standardSource } from './standard.ts';
+import { tokenSource } from './token.ts';
+
+export type ConfiguredSource = {
+  name: WebhookSourceName;
+  source: WebhookSource;
+  /** Any of these may have signed. */
+  secrets: readonly string[];
+  /** The site's own window for resends, in milliseconds. */
+  dedupeMs: number | undefined;
+};
+
+/** The sources a site has configured, by the name that stands in the webhook's address. */
+export function configuredSources(webhooks: WebhookSources): ReadonlyMap<string, ConfiguredSource> {
+  const { standard, github, contentful, token, hmac } = webhooks;
+  const sources = [
+    standard && configured('standard', standardSource(standard), standard),
+    github && configured('github', githubSource(github), github),
+    contentful && configured('contentful', contentfulSource(contentful), contentful),
+    token && configured('token', tokenSource(token), token),
+    hmac && configured('hmac', hmacSource(hmac), hmac),
+  ];
+  return new Map(sources.flatMap((each) => (each === undefined ? [] : [[each.name, each]])));
+}
+
+function configured(
+  name: WebhookSourceName,
+  source: WebhookSource,
+  { secret, dedupe }: { secret: string | readonly string[]; dedupe?: number | undefined },
+): ConfiguredSource {
+  return { name, source, secrets: [secret].flat(), dedupeMs: dedupe };
+}

@@ -1,0 +1,31 @@
+/** Signals and prompts carry these texts, so none may grow without bound. */
+const MAX_CHARACTERS = 500;
+
+/**
+ * The value at a path of keys, undefined where any step is missing. Only own keys count: a body can't reach what every
+ * object inherits.
+ */
+export function field(value: unknown, ...path: string[]): unknown {
+  let found = value;
+  for (const key of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = Reflect.get(found, key);
+  }
+  return found;
+}
+
+/** A text or number as a trimmed text of at most 500 characters; undefined for an empty one and for anything else. */
+export function readText(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string') return undefined;
+  return text.trim().slice(0, MAX_CHARACTERS) || undefined;
+}
+
+/** A date as senders write it (RFC 3339 or alike, seconds or milliseconds since 1970), as RFC 3339. */
+export function readInstant(value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  // Seconds stay below 1e11 until the year 5138; milliseconds passed it in 1973.
+  const date = new Date(typeof value === 'number' && value < 1e11 ? value * 1000 : value);
+  const year = date.getUTCFullYear();
+  return year >= 1970 && year <= 9999 ? date.toISOString() : undefined;
+}

@@ -1,0 +1,34 @@
+import type { PublishEvent } from '../../contract/publish-event.ts';
+
+/** A delivery as it came over the wire: nothing parsed, nothing decoded. */
+export type WebhookRequest = {
+  method: string;
+  /** The path as the sender wrote it, without the query. */
+  path: string;
+  /** One header by its name in any case; undefined where it is missing. */
+  header: (name: string) => string | undefined;
+  body: Buffer;
+};
+
+/** Why a delivery was turned away. For metrics and the log only: outwards every reason reads the same. */
+export type RejectReason = 'missing-header' | 'malformed-header' | 'bad-signature' | 'stale' | 'future';
+
+/** `vendorId`: the sender's own id of the delivery, null where it sends none. */
+export type Verification = { ok: true; vendorId: string | null } | { ok: false; reason: RejectReason };
+
+export type Delivery = { id: string; receivedAt: Date };
+
+/** What a verified delivery means: a publish, or something that is listed and starts nothing. */
+export type Reading = { kind: 'publish'; event: PublishEvent } | { kind: 'filtered'; topic: string };
+
+/** One way in which content systems sign and describe their deliveries. */
+export interface WebhookSource {
+  /** Checks the raw bytes against each secret, and the signed time against `now`. Never throws. */
+  verify(request: WebhookRequest, secrets: readonly string[], now: Date): Verification;
+  /** Reads a verified delivery. `body` is its JSON. Throws HttpError 400 where a field it can't do without is missing. */
+  read(request: WebhookRequest, body: unknown, delivery: Delivery): Reading;
+}
+
+export function rejected(reason: RejectReason): Verification {
+  return { ok: false, reason };
+}
