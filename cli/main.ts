@@ -1,2 +1,79 @@
 #!/usr/bin/env node
-console.log('galley');
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { ConfigurationError } from '../contract/configuration-error.ts';
+import { errorText } from '../embedded/report.ts';
+import { UsageError } from './command-error.ts';
+import { configCommand } from './commands/config.ts';
+import { deploymentCommand } from './commands/deployment.ts';
+import { sitesCommand } from './commands/sites.ts';
+
+const EXIT_DONE = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+const EXIT_CODES_HELP = `
+Exit codes: 0 done, 1 the work failed, 2 the command line or configuration is wrong.
+Configuration: galley.yaml (GALLEY_CONFIG) and the environment; see docs/configuration.md.`;
+
+function createProgram(): Command {
+  const program = new Command('galley')
+    .description('A CMS publishes, and the self-hosted documentation follows by itself.')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText('after', EXIT_CODES_HELP)
+    .showHelpAfterError('(galley --help lists the commands)')
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const command of [deploymentCommand(), sitesCommand(), configCommand()]) program.addCommand(command);
+  inheritExitOverride(program);
+  return program;
+}
+
+/** Subcommands made apart from the program exit by themselves otherwise, with commander's code for a usage error. */
+function inheritExitOverride(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inheritExitOverride(child);
+  }
+}
+
+/** The package's file stands one folder above the source, two above the build. */
+function version(): string {
+  for (const place of ['../package.json', '../../package.json']) {
+    try {
+      const found: unknown = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'));
+      if (typeof found === 'object' && found !== null && 'version' in found) return String(found.version);
+    } catch {}
+  }
+  return 'unknown';
+}
+
+/** Runs one command line; resolves with the exit code, having said on standard error what went wrong. */
+async function run(argv: readonly string[]): Promise<number> {
+  const program = createProgram();
+  try {
+    if (argv.length === 0) {
+      program.outputHelp({ error: true });
+      return EXIT_USAGE;
+    }
+    await program.parseAsync(argv, { from: 'user' });
+    return EXIT_DONE;
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_DONE : EXIT_USAGE;
+  if (error instanceof ConfigurationError) {
+    for (const problem of error.problems) process.stderr.write(`galley: ${problem}\n`);
+    return EXIT_USAGE;
+  }
+  process.stderr.write(`galley: ${errorText(error)}\n`);
+  return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+}
+
+process.exitCode = await run(process.argv.slice(2));
+// A handle that some library left open must not keep a command alive whose work is done.
+process.exit();

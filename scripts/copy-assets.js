@@ -6,7 +6,18 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Product folders; everything in them that isn't TypeScript is an asset (SQL migrations, templates). */
-const FOLDERS = ['contract', 'api', 'workflows', 'activities', 'worker', 'forge', 'platform', 'deployment', 'cli', 'embedded'];
+const FOLDERS = [
+  'contract',
+  'api',
+  'workflows',
+  'activities',
+  'worker',
+  'forge',
+  'platform',
+  'deployment',
+  'cli',
+  'embedded',
+];
 
 for (const folder of FOLDERS) {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(() => []);

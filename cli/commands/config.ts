@@ -1,0 +1,28 @@
+import { Command } from 'commander';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { loadGalleyConfig } from '../config.ts';
+import { createContext } from '../context.ts';
+
+export function configCommand(): Command {
+  const command = new Command('config').description('galley.yaml');
+  command
+    .command('check')
+    .description('read galley.yaml and the environment, and say what is wrong')
+    .addHelpText(
+      'after',
+      '\nReads the file that GALLEY_CONFIG names, else ./galley.yaml. Nothing is started or called.\n' +
+        'Exit code 0 when all is well, 2 with a line for each mistake.',
+    )
+    .action(check);
+  return command;
+}
+
+async function check(): Promise<void> {
+  const { settings } = createContext();
+  const path = settings.configPath;
+  if (path === undefined)
+    throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
+  const config = await loadGalleyConfig({ path, env: settings.variables });
+  const sites = Object.keys(config.sites);
+  process.stdout.write(`${path} is correct: ${sites.length === 0 ? 'no sites' : `sites ${sites.join(', ')}`}\n`);
+}

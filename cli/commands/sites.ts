@@ -1,0 +1,60 @@
+import { Command } from 'commander';
+import { z } from 'zod';
+import { siteState } from '../../contract/site-state.ts';
+import { CommandError, UsageError } from '../command-error.ts';
+import { createContext } from '../context.ts';
+import { openHome } from '../home.ts';
+import { requestJson } from '../request-json.ts';
+
+/** Read loosely: an api of another release may say more or less. */
+const status = siteState.partial().required({ site: true }).loose();
+const statusList = z.object({ sites: z.array(status), nextCursor: z.string().nullish() });
+type Status = z.infer<typeof status>;
+
+export function sitesCommand(): Command {
+  const command = new Command('sites').description('the sites of a running api');
+  command
+    .command('status')
+    .argument('[site]', 'one site; without it all of them')
+    .option('--json', 'print the answer as JSON')
+    .option('--url <url>', 'where the api answers; else the running `up`, else HOST and PORT')
+    .description('say where each site stands')
+    .addHelpText('after', '\nNeeds OPERATOR_TOKEN, except beside a running `up`, which keeps it in GALLEY_HOME.')
+    .action(showStatus);
+  return command;
+}
+
+async function showStatus(site: string | undefined, options: { json?: boolean; url?: string }): Promise<void> {
+  const { settings } = createContext();
+  const home = openHome(settings.home);
+  const running = await home.running();
+  const token = settings.operatorToken ?? (running ? await home.readSecret('operator-token') : undefined);
+  if (token === undefined) throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
+  const base = options.url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
+  const path = site === undefined ? '/sites' : `/sites/${encodeURIComponent(site)}`;
+  const answer = await requestJson({ url: new URL(path, base), token });
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+    return;
+  }
+  const sites = site === undefined ? listed(answer) : [status.parse(answer)];
+  process.stdout.write(sites.length === 0 ? 'no sites\n' : sites.map(line).join(''));
+}
+
+function listed(answer: unknown): Status[] {
+  const parsed = z.union([statusList.transform(({ sites }) => sites), z.array(status)]).safeParse(answer);
+  if (!parsed.success) throw new CommandError('The api answered GET /sites in a form that this release can not read');
+  return parsed.data;
+}
+
+function line(each: Status): string {
+  const facts = [
+    each.phase ?? 'unknown',
+    each.version && `version ${each.version}`,
+    each.linkExpiresAt && `link until ${each.linkExpiresAt}`,
+    each.nextRefreshAt && `refresh at ${each.nextRefreshAt}`,
+    each.progress && `${each.progress.percent ?? '?'} %, ${each.progress.pageCount ?? '?'} pages`,
+    each.lastError && `error: ${each.lastError.message}`,
+  ];
+  return `${each.site}: ${facts.filter(Boolean).join(', ')}\n`;
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { lockFolder, lockHolder } from '../embedded/folder-lock.ts';
+
+/** Where the parts of a running `up` answer. */
+const addresses = z.object({
+  platform: z.url(),
+  api: z.url(),
+  deployments: z.array(z.object({ valuesFile: z.string(), url: z.url() })),
+  temporal: z.string(),
+  temporalUi: z.url().nullable(),
+});
+export type RunningAddresses = z.infer<typeof addresses>;
+
+/** GALLEY_HOME: what `up` keeps between its runs, and how other commands find a running one. Only its user can read it. */
+export interface Home {
+  folder: string;
+  path(...names: string[]): string;
+  /** @throws FolderInUse while another `up` runs on it. */
+  lock(): Promise<() => Promise<void>>;
+  /** A secret kept under this name; made at the first call. */
+  secret(name: string): Promise<string>;
+  readSecret(name: string): Promise<string | undefined>;
+  writeSecret(name: string, value: string): Promise<void>;
+  /** Tells other commands where `up` answers, until `null`. */
+  announce(running: RunningAddresses | null): Promise<void>;
+  /** Where a living `up` on this folder answers. */
+  running(): Promise<RunningAddresses | undefined>;
+}
+
+const LOCK = 'up.lock';
+const ADDRESSES = 'up.json';
+
+export function openHome(folder: string): Home {
+  const path = (...names: string[]): string => join(folder, ...names);
+  const prepare = async (): Promise<void> => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  };
+  const readSecret = async (name: string): Promise<string | undefined> =>
+    await readFile(path(name), 'utf8').then(
+      (text) => text.trim() || undefined,
+      () => undefined,
+    );
+  const writeSecret = async (name: string, value: string): Promise<void> => {
+    await prepare();
+    await replaceFile(path(name), `${value}\n`);
+  };
+  return {
+    folder,
+    path,
+    readSecret,
+    writeSecret,
+    lock: async () => {
+      await prepare();
+      return await lockFolder(path(LOCK), folder);
+    },
+    secret: async (name) => {
+      const kept = await readSecret(name);
+      if (kept !== undefined) return kept;
+      const made = randomBytes(32).toString('base64url');
+      await writeSecret(name, made);
+      return made;
+    },
+    announce: async (running) => {
+      if (running === null) await rm(path(ADDRESSES), { force: true });
+      else await replaceFile(path(ADDRESSES), `${JSON.stringify(running, null, 2)}\n`);
+    },
+    running: async () => {
+      if ((await lockHolder(path(LOCK))) === undefined) return undefined;
+      try {
+        return addresses.parse(JSON.parse(await readFile(path(ADDRESSES), 'utf8')));
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Whole or not at all, and never readable by others, not even for a moment. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  await writeFile(temporary, text, { mode: 0o600 });
+  await chmod(temporary, 0o600);
+  await rename(temporary, file);
+}

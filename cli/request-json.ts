@@ -1,0 +1,58 @@
+import { errorBody } from '../contract/http-error.ts';
+import { errorText } from '../embedded/report.ts';
+import { CommandError } from './command-error.ts';
+
+const TIMEOUT_MS = 20_000;
+
+export interface JsonRequest {
+  url: URL;
+  token: string;
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+}
+
+/**
+ * Calls one of our services for a command; resolves with the answer's JSON (null where there is no body).
+ * @throws CommandError with what the service said, or that it can't be reached.
+ */
+export async function requestJson({
+  url,
+  token,
+  method = 'GET',
+  body,
+  headers,
+  signal,
+}: JsonRequest): Promise<unknown> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    throw new CommandError(`${url.origin} can't be reached: ${errorText(cause)}`);
+  });
+  const text = await response.text();
+  if (!response.ok) throw new CommandError(`${method} ${url.pathname} was answered ${response.status}: ${said(text)}`);
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CommandError(`${method} ${url.pathname} was answered with something else than JSON`);
+  }
+}
+
+function said(text: string): string {
+  try {
+    return errorBody.parse(JSON.parse(text)).error;
+  } catch {
+    return text.slice(0, 200) || 'nothing';
+  }
+}
