@@ -15,6 +15,8 @@ export interface Temporal {
   /** Connects with its first call, so Temporal may be away when it is made. */
   client: Client;
   dataConverter: DataConverter;
+  /** Whether the namespace answers now; false after a second. */
+  ready(): Promise<boolean>;
   /** For a worker: waits for Temporal as long as it takes. Rejects only when `signal` is aborted. */
   connectWorker(signal: AbortSignal): Promise<NativeConnection>;
   close(): Promise<void>;
@@ -27,9 +29,10 @@ export interface TemporalOptions {
   embedded?: { address: string; namespace: string };
 }
 
-/** Temporal's own limit of a default namespace and address, as its other clients have it. */
+/** Where Temporal's own clients look when nothing is configured. */
 const DEFAULTS = { address: '127.0.0.1:7233', namespace: 'default' } as const;
 
+const READY_DEADLINE_MS = 1_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5_000;
 
@@ -54,6 +57,13 @@ export function createTemporal({ settings, logger, embedded }: TemporalOptions):
     address,
     dataConverter,
     client: new Client({ connection, namespace, dataConverter }),
+    ready: async () =>
+      await connection
+        .withDeadline(Date.now() + READY_DEADLINE_MS, () => connection.workflowService.describeNamespace({ namespace }))
+        .then(
+          () => true,
+          () => false,
+        ),
     connectWorker: (signal) => waitForTemporal({ options: { ...connectionOptions, address }, logger, signal }),
     close: () => connection.close(),
   };

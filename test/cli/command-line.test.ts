@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { galley } from '../helpers/galley.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-cli-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+describe('the galley command', () => {
+  test('lists its commands with --help and exits with 0', async () => {
+    const { code, stdout } = await galley(['--help']);
+    expect(code).toBe(0);
+    for (const command of ['deployment', 'sites', 'config']) expect(stdout).toContain(command);
+    expect(stdout).toContain('Exit codes: 0 done, 1 the work failed, 2');
+  });
+
+  test.each([
+    [[], /Usage: galley/],
+    [['nonsense'], /unknown command 'nonsense'/],
+    [['deployment'], /required option '--values <file>'/],
+    [['deployment', '--values'], /argument missing/],
+    [['sites', 'status', '--nonsense'], /unknown option '--nonsense'/],
+    [['sites'], /Usage: galley sites/],
+  ])('exits with 2 and says what is wrong with: galley %j', async (args, message) => {
+    const { code, stderr, stdout } = await galley(args, {}, folder);
+    expect(stderr).toMatch(message);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  test('exits with 2 and names the variable that is wrong', async () => {
+    const { code, stderr } = await galley(['config', 'check'], { PORT: 'http' }, folder);
+    expect(code).toBe(2);
+    expect(stderr).toBe('galley: PORT: expected a port number, 0 for a free one\n');
+  });
+
+  test('config check names the key of a mistake in galley.yaml, with exit code 2', async () => {
+    await writeFile(join(folder, 'galley.yaml'), 'sites:\n  handbook:\n    domian: docs.example.com\n');
+    const { code, stderr } = await galley(
+      ['config', 'check'],
+      { ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k' },
+      folder,
+    );
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/sites\.handbook.*domian/);
+    expect(stderr).not.toMatch(/at .*\.ts:\d/);
+  });
+
+  test('config check lists the sites of a correct galley.yaml', async () => {
+    await writeFile(join(folder, 'own.yaml'), 'sites:\n  handbook:\n    domain: docs.example.com\n');
+    const variables = { GALLEY_CONFIG: 'own.yaml', ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k' };
+    const { code, stdout } = await galley(['config', 'check'], variables, folder);
+    expect(stdout).toContain('sites handbook');
+    expect(code).toBe(0);
+  });
+
+  test('a service that does not answer is exit code 1 with one sentence', async () => {
+    const variables = { OPERATOR_TOKEN: 'token', PORT: '1', GALLEY_HOME: folder };
+    const { code, stderr } = await galley(['sites', 'status'], variables, folder);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^galley: http:\/\/127\.0\.0\.1:1 can't be reached: .*\n$/);
+  });
+});

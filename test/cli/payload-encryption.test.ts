@@ -1,0 +1,42 @@
+import { createPayloadEncryption } from '../../cli/payload-encryption.ts';
+
+const key = Buffer.alloc(32, 1);
+const payload = {
+  metadata: { encoding: Buffer.from('json/plain') },
+  data: Buffer.from('{"bundleUrl":"https://files.example.com/secret"}'),
+};
+
+describe('payload encryption', () => {
+  test('hides data and metadata from Temporal and gives both back', async () => {
+    const codec = createPayloadEncryption(key);
+    const [sealed] = await codec.encode([payload]);
+    expect(Buffer.from(sealed?.data ?? []).toString('latin1')).not.toContain('secret');
+    expect(Object.values(sealed?.metadata ?? {}).join()).not.toContain('json/plain');
+    const [opened] = await codec.decode(sealed ? [sealed] : []);
+    expect(opened?.data?.toString()).toBe(payload.data.toString());
+    expect(opened?.metadata?.encoding?.toString()).toBe('json/plain');
+  });
+
+  test('never encrypts the same payload to the same bytes', async () => {
+    const codec = createPayloadEncryption(key);
+    const [first, second] = await codec.encode([payload, payload]);
+    expect(first?.data).not.toEqual(second?.data);
+  });
+
+  test('reads what was written before encryption was switched on', async () => {
+    expect(await createPayloadEncryption(key).decode([payload])).toEqual([payload]);
+  });
+
+  test('says that the key is another one', async () => {
+    const sealed = await createPayloadEncryption(Buffer.alloc(32, 2)).encode([payload]);
+    await expect(createPayloadEncryption(key).decode(sealed)).rejects.toThrow(/GALLEY_ENCRYPTION_KEY is not the key/);
+  });
+
+  test('refuses data that was altered', async () => {
+    const codec = createPayloadEncryption(key);
+    const [sealed] = await codec.encode([payload]);
+    const bytes = Buffer.from(sealed?.data ?? []);
+    bytes[20] = (bytes[20] ?? 0) ^ 1;
+    await expect(codec.decode([{ metadata: sealed?.metadata ?? {}, data: bytes }])).rejects.toThrow();
+  });
+});

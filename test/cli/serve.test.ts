@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { type HttpService, serve } from '../../cli/serve.ts';
+
+const LOCAL = { host: '127.0.0.1', port: 0, variable: 'PORT' };
+
+let service: HttpService | undefined;
+
+afterEach(async () => {
+  await service?.stop();
+});
+
+describe('an HTTP service', () => {
+  test('takes a free port for 0 and says where it answers', async () => {
+    service = await serve(
+      express().get('/', (_request, response) => void response.send('here')),
+      LOCAL,
+    );
+    expect(await (await fetch(service.url)).text()).toBe('here');
+  });
+
+  test('says which variable to set when its port is in use', async () => {
+    service = await serve(express(), LOCAL);
+    await expect(serve(express(), { ...LOCAL, port: service.port })).rejects.toThrow(
+      new RegExp(`^Port ${service.port} on 127\\.0\\.0\\.1 is in use: .* set PORT to another port`),
+    );
+  });
+
+  test('lets the answer in flight end, and ends with a connection that is kept alive', async () => {
+    service = await serve(
+      express().get('/slow', async (_request, response) => {
+        await sleep(500);
+        response.send('whole');
+      }),
+      LOCAL,
+    );
+    const agent = new Agent({ keepAlive: true });
+    const answered = new Promise<IncomingMessage>((resolve) => {
+      get(`${service?.url}/slow`, { agent }, resolve);
+    });
+    await sleep(100);
+    const stopped = service.stop();
+    const response = await answered;
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    expect(text).toBe('whole');
+    await stopped;
+    agent.destroy();
+  });
+
+  test('does not wait for ever for a client that never finishes its request', async () => {
+    service = await serve(express(), LOCAL);
+    const socket = connect(service.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
+    socket.on('error', () => {});
+    await service.stop();
+    socket.destroy();
+    await expect(fetch(service.url)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** What a command that ended said. */
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningGalley {
+  process: ChildProcess;
+  /** The line that began with `ready`. */
+  ready: string;
+  output(): string;
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Finished>;
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Only what a shell would have, so that the tester's own variables change nothing. */
+function environment(variables: Variables): NodeJS.ProcessEnv {
+  const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
+  const kept = Object.entries({ PATH, HOME, XDG_CACHE_HOME, TMPDIR }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(kept), LOG_LEVEL: 'warn', ...variables };
+}
+
+function spawnGalley(args: readonly string[], variables: Variables, cwd: string | undefined): ChildProcess {
+  const root = process.cwd();
+  return spawn(process.execPath, ['--import', `${root}/scripts/typescript.js`, `${root}/cli/main.ts`, ...args], {
+    env: environment(variables),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+function collect(child: ChildProcess): { finished: Promise<Finished>; output: () => string } {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const finished = new Promise<Finished>((resolve) => {
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return { finished, output: () => stdout + stderr };
+}
+
+/** Runs a galley command to its end, as a process of its own, from the source. */
+export async function galley(args: readonly string[], variables: Variables = {}, cwd?: string): Promise<Finished> {
+  return await collect(spawnGalley(args, variables, cwd)).finished;
+}
+
+/** Starts a galley service and waits for its line `ready …`; rejects with what it said where it ends before that. */
+export async function startGalley(args: readonly string[], variables: Variables, cwd?: string): Promise<RunningGalley> {
+  const child = spawnGalley(args, variables, cwd);
+  const { finished, output } = collect(child);
+  const ready = await new Promise<string>((resolve, reject) => {
+    if (child.stdout)
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (line.startsWith('ready')) resolve(line);
+      });
+    void finished.then(({ code }) => reject(new Error(`galley ${args.join(' ')} ended with ${code}: ${output()}`)));
+  });
+  return {
+    process: child,
+    ready,
+    output,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return await finished;
+    },
+  };
+}
