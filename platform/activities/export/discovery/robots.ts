@@ -1,0 +1,94 @@
+/**
+ * robots.txt by RFC 9309: the group of the most specific matching agent (else `*`), the longest matching rule wins,
+ * Allow wins a tie; `*` and a final `$` are patterns.
+ */
+export type Robots = {
+  /** Whether the path with its query (`/a/b?c`) may be visited. */
+  isAllowed(path: string): boolean;
+  /** The `Sitemap:` lines, absolute addresses as written. */
+  sitemaps: readonly string[];
+};
+
+type Rule = { allow: boolean; length: number; matches: (path: string) => boolean };
+type Group = { agents: string[]; rules: Rule[] };
+
+/** RFC 9309 asks for at least 500 KiB. */
+export const MAX_ROBOTS_CHARACTERS = 512 * 1024;
+
+/** The same escapes on both sides: only what `URL` would escape too, in upper case. */
+function canonical(path: string): string {
+  try {
+    return encodeURI(path).replace(/%25([0-9a-f]{2})/gi, (_, hex: string) => `%${hex.toUpperCase()}`);
+  } catch {
+    return path;
+  }
+}
+
+function readRule(allow: boolean, value: string): Rule | undefined {
+  // An empty Disallow allows everything, which is what no rule says too.
+  if (value === '') return undefined;
+  const anchored = value.endsWith('$');
+  const parts = canonical(anchored ? value.slice(0, -1) : value).split('*');
+  return { allow, length: value.length, matches: (path) => matchesParts(path, parts, anchored) };
+}
+
+/** Takes the earliest place for each part, which is linear: a pattern made of stars can't make this slow. */
+function matchesParts(path: string, parts: readonly string[], anchored: boolean): boolean {
+  const [first = '', ...rest] = parts;
+  if (!path.startsWith(first)) return false;
+  let from = first.length;
+  for (const [index, part] of rest.entries()) {
+    if (anchored && index === rest.length - 1) return path.length - part.length >= from && path.endsWith(part);
+    const at = path.indexOf(part, from);
+    if (at === -1) return false;
+    from = at + part.length;
+  }
+  return !anchored || from === path.length;
+}
+
+function readGroups(lines: ReadonlyArray<readonly [string, string]>): Group[] {
+  const groups: Group[] = [];
+  let current: Group | undefined;
+  let namingAgents = false;
+  for (const [field, value] of lines) {
+    if (field === 'user-agent') {
+      if (current === undefined || !namingAgents) {
+        current = { agents: [], rules: [] };
+        groups.push(current);
+      }
+      current.agents.push(value.toLowerCase());
+      namingAgents = true;
+    } else if (field === 'allow' || field === 'disallow') {
+      namingAgents = false;
+      const rule = readRule(field === 'allow', value);
+      if (rule !== undefined) current?.rules.push(rule);
+    }
+  }
+  return groups;
+}
+
+/** Reads a robots.txt for one agent, named by its product token in lower case. Never throws. */
+export function readRobots(text: string, agent: string): Robots {
+  const lines = text
+    .slice(0, MAX_ROBOTS_CHARACTERS)
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\r|\n/)
+    .flatMap((line) => {
+      const [, field, value] = /^\s*([A-Za-z-]+)\s*:\s*([^#]*)/.exec(line) ?? [];
+      return field === undefined || value === undefined ? [] : [[field.toLowerCase(), value.trim()] as const];
+    });
+  const groups = readGroups(lines);
+  const named = groups.filter((group) => group.agents.includes(agent));
+  const chosen = named.length > 0 ? named : groups.filter((group) => group.agents.includes('*'));
+  // Longest first, Allow before Disallow of the same length: the first match decides.
+  const rules = chosen
+    .flatMap((group) => group.rules)
+    .sort((a, b) => b.length - a.length || Number(b.allow) - Number(a.allow));
+  return {
+    isAllowed: (path) => {
+      const wanted = canonical(path);
+      return rules.find((rule) => rule.matches(wanted))?.allow ?? true;
+    },
+    sitemaps: lines.filter(([field, value]) => field === 'sitemap' && value !== '').map(([, value]) => value),
+  };
+}

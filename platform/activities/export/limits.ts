@@ -1,0 +1,58 @@
+/** Bounds of one export and of what one process spends on it. Sizes in bytes, times in milliseconds. */
+export type ExportLimits = {
+  /** Addresses of one export, pages and assets. */
+  maxUrls: number;
+  /** Links followed one after another from the start page. */
+  maxDepth: number;
+  /** Query strings followed of one page path. */
+  maxQueryVariants: number;
+  /** The largest file kept in memory; a larger one is streamed, and its references aren't read. */
+  maxBufferedBytes: number;
+  maxFileBytes: number;
+  requestTimeoutMs: number;
+  /** Requests at a time to one origin: where the limiter begins, and where it ends. */
+  initialConcurrency: number;
+  maxConcurrency: number;
+  /** Tries of an address that keeps failing softly. */
+  maxAttempts: number;
+  /** A single crawl activity this long has shown that the site is large enough to share it among workers. */
+  soloCrawlMs: number;
+  /** Activities of one export that crawl, or rewrite, at the same time. */
+  parallelActivities: number;
+  /** The longest a crawl or rewrite activity takes on new work. */
+  activityMs: number;
+  /** How long work is held without a sign of life. */
+  leaseMs: number;
+  /** The bounds of one piece of the archive, by its files before compression. */
+  batchFiles: number;
+  batchBytes: number;
+  /** Fetched bytes that a process keeps at hand for rewriting. */
+  cacheBytes: number;
+  /** zlib's level for the archive. */
+  gzipLevel: number;
+  /** `host:port` pairs of the operator's own network that assets may come from, beside each project's origin. */
+  privateHosts: readonly string[];
+};
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: ExportLimits = {
+  maxUrls: 200_000,
+  maxDepth: 1_000,
+  maxQueryVariants: 200,
+  maxBufferedBytes: 16 * MIB,
+  maxFileBytes: 2048 * MIB,
+  requestTimeoutMs: 60_000,
+  initialConcurrency: 16,
+  maxConcurrency: 48,
+  maxAttempts: 5,
+  soloCrawlMs: 2_000,
+  parallelActivities: 4,
+  activityMs: 50_000,
+  leaseMs: 60_000,
+  batchFiles: 256,
+  batchBytes: 4 * MIB,
+  cacheBytes: 48 * MIB,
+  gzipLevel: 6,
+  privateHosts: [],
+};

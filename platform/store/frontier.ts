@@ -1,0 +1,177 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+import { retryDeadlock } from './retry-deadlock.ts';
+
+/** An address a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
+export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
+
+/**
+ * An address seen for the first time by whoever reports it. `skip`: left out, and why; give it rank 0, then a use that
+ * isn't left out (a page that is also an image's source) brings it back.
+ */
+export type FoundUrl = {
+  url: string;
+  rank: number;
+  depth: number;
+  foundOn: string | null;
+  skip: string | null;
+  /** Lease it at once to the worker that found it. */
+  take: boolean;
+};
+
+/** What became of a leased address. All sizes in bytes. */
+export type SettledUrl =
+  | { id: number; outcome: 'retry'; dueInMs: number; reason: string; status: number | null }
+  | { id: number; outcome: 'missing'; reason: string; status: number | null }
+  | { id: number; outcome: 'redirect'; status: number; redirectTo: string }
+  | {
+      id: number;
+      outcome: 'file';
+      status: number;
+      contentType: string;
+      isPage: boolean;
+      objectKey: string;
+      byteOffset: number;
+      byteLength: number;
+      extractionLength: number;
+      sha256: string;
+      path: string;
+    };
+
+/** For progress only: an address that comes back after it was skipped isn't counted. */
+export type FrontierCounts = { urlCount: number; settledCount: number };
+
+const seconds = (ms: number) => sql`make_interval(secs => ${ms / 1000}::float8)`;
+
+/**
+ * Takes up to `limit` addresses that are due, oldest first. What another worker is just taking is passed over, and
+ * nothing stays locked.
+ */
+export async function leaseUrls(
+  db: Executor,
+  { jobId, token, limit, leaseMs }: { jobId: string; token: string; limit: number; leaseMs: number },
+): Promise<LeasedUrl[]> {
+  const { rows } = await db.execute<LeasedUrl>(sql`
+    with due as (
+      select id from crawl_urls
+      where job_id = ${jobId} and state = 'queued' and (due_at is null or due_at <= now())
+      order by id limit ${limit} for update skip locked
+    )
+    update crawl_urls u
+    set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}, attempts = attempts + 1
+    from due where u.id = due.id
+    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts`);
+  return rows;
+}
+
+/** Holds a worker's addresses for longer. */
+export async function renewLeases(
+  db: Executor,
+  { jobId, token, leaseMs }: { jobId: string; token: string; leaseMs: number },
+): Promise<void> {
+  await db.execute(sql`
+    update crawl_urls set lease_until = now() + ${seconds(leaseMs)}
+    where job_id = ${jobId} and state = 'leased' and lease_token = ${token}`);
+}
+
+/** Gives back what these workers hold, and everything whose lease has ended. A held address keeps its attempts. */
+export async function releaseLeases(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
+  await db.execute(sql`
+    update crawl_urls set state = 'queued', lease_token = null, lease_until = null
+    where job_id = ${jobId} and state = 'leased'
+      and (lease_until < now() or lease_token = any(${sql.param(tokens)}::text[]))`);
+}
+
+/**
+ * One worker's results in one statement, all or nothing: rows it still holds are settled, addresses it found are added
+ * where nobody had them (and leased to it where it asked), the counts follow. A row whose lease it lost is left alone.
+ * Returns the counts and what it was given; undefined when the crawl is over.
+ */
+export async function settleUrls(
+  db: Executor,
+  input: {
+    jobId: string;
+    token: string;
+    leaseMs: number;
+    settled: readonly SettledUrl[];
+    /** Sorted by url, so that two workers never wait for each other's new rows in a circle. */
+    found: readonly FoundUrl[];
+  },
+): Promise<(FrontierCounts & { taken: LeasedUrl[] }) | undefined> {
+  const { jobId, token, leaseMs } = input;
+  const leaseUntil = sql`now() + ${seconds(leaseMs)}`;
+  const { rows } = await retryDeadlock(() =>
+    db.execute<FrontierCounts & { taken: LeasedUrl[] | null }>(sql`
+    with settled as (
+      update crawl_urls u
+      set state = case v.outcome when 'retry' then 'queued' else 'settled' end,
+        outcome = nullif(v.outcome, 'retry'),
+        due_at = now() + make_interval(secs => v."dueInMs" / 1000),
+        lease_token = null, lease_until = null,
+        status = v.status, reason = v.reason, redirect_to = v."redirectTo", content_type = v."contentType",
+        is_page = coalesce(v."isPage", false), object_key = v."objectKey", byte_offset = v."byteOffset",
+        byte_length = v."byteLength", extraction_length = v."extractionLength", sha256 = v.sha256, path = v.path
+      from json_to_recordset(${JSON.stringify(input.settled)}::json) as v(
+        id bigint, outcome text, "dueInMs" float8, status smallint, reason text, "redirectTo" text,
+        "contentType" text, "isPage" boolean, "objectKey" text, "byteOffset" bigint, "byteLength" bigint,
+        "extractionLength" integer, sha256 text, path text)
+      where u.id = v.id and u.job_id = ${jobId} and u.lease_token = ${token}
+      returning u.state, u.byte_length
+    ), found as (
+      insert into crawl_urls as u
+        (job_id, url, rank, depth, found_on, state, outcome, reason, lease_token, lease_until, attempts)
+      select ${jobId}, v.url, v.rank, v.depth, v."foundOn",
+        case when v.skip is not null then 'settled' when v.take then 'leased' else 'queued' end,
+        case when v.skip is not null then 'skipped' end, v.skip,
+        case when v.take then ${token}::text end, case when v.take then ${leaseUntil} end,
+        case when v.take then 1 else 0 end
+      from json_to_recordset(${JSON.stringify(input.found)}::json) as v(
+        url text, rank smallint, depth integer, "foundOn" text, skip text, take boolean)
+      where exists (select 1 from crawls where job_id = ${jobId} and phase = 'crawling')
+      on conflict (job_id, url) do update set rank = excluded.rank,
+        state = case when u.outcome = 'skipped' then 'queued' else u.state end, outcome = nullif(u.outcome, 'skipped')
+      where u.rank < excluded.rank
+      returning u.id, u.url, u.rank, u.depth, u.attempts, u.state, u.lease_token, u.xmax = 0 as is_new
+    )
+    update crawls set
+      url_count = url_count + (select count(*) from found where is_new and state <> 'settled'),
+      settled_count = settled_count + (select count(*) from settled where state = 'settled'),
+      raw_bytes = raw_bytes + (select coalesce(sum(byte_length), 0) from settled),
+      skipped_count = skipped_count + (select count(*) from found where is_new and state = 'settled')
+    where job_id = ${jobId} and phase = 'crawling'
+    returning url_count as "urlCount", settled_count as "settledCount", (
+      select json_agg(json_build_object('id', id, 'url', url, 'rank', rank, 'depth', depth, 'attempts', attempts))
+      from found where is_new and state = 'leased') as taken`),
+  );
+  const [row] = rows;
+  return row && { ...row, taken: row.taken ?? [] };
+}
+
+/** Whether anything is left to fetch, by this worker or another, and when the next queued address is due. */
+export async function frontierRest(
+  db: Executor,
+  jobId: string,
+): Promise<{ queuedCount: number; leased: boolean; dueInMs: number | null }> {
+  const { rows } = await db.execute<{ queuedCount: number; leased: boolean; dueInMs: number | null }>(sql`
+    select count(*)::float8 as "queuedCount",
+      (extract(epoch from greatest(min(coalesce(due_at, now())) - now(), interval '0')) * 1000)::float8 as "dueInMs",
+      exists (select 1 from crawl_urls where job_id = ${jobId} and state = 'leased') as leased
+    from crawl_urls where job_id = ${jobId} and state = 'queued'`);
+  return rows[0] ?? { queuedCount: 0, leased: false, dueInMs: null };
+}
+
+/** How many query strings of each page path are known, for paths that have any. */
+export async function queryVariants(db: Executor, jobId: string): Promise<Map<string, number>> {
+  const { rows } = await db.execute<{ path: string; variants: number }>(sql`
+    select split_part(url, '?', 1) as path, count(*)::integer as variants from crawl_urls
+    where job_id = ${jobId} and url like '%?%' and outcome is distinct from 'skipped' group by 1`);
+  return new Map(rows.map(({ path, variants }) => [path, variants]));
+}
+
+/** Pages that have come so far, each place in the bundle counted once. */
+export async function countPages(db: Executor, jobId: string): Promise<number> {
+  const { rows } = await db.execute<{ pages: number }>(sql`
+    select count(distinct path)::integer as pages from crawl_urls
+    where job_id = ${jobId} and is_page and path <> '404.html'`);
+  return rows[0]?.pages ?? 0;
+}

@@ -1,0 +1,83 @@
+import { gzipSync } from 'node:zlib';
+import { discover } from '../../../../../platform/activities/export/discovery/discover.ts';
+import { createAddressGuard } from '../../../../../platform/activities/export/fetch/address-guard.ts';
+import { createFetcher, type Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
+import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+
+const options = { signal: new AbortController().signal, maxPages: 1_000, sitemaps: true };
+const urlset = (...pages: string[]) =>
+  `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${pages
+    .map((page) => `<url><loc>${page}</loc><lastmod>2026-01-01</lastmod></url>`)
+    .join('')}</urlset>`;
+
+let server: HttpSite;
+let fetcher: Fetcher;
+
+beforeEach(async () => {
+  server = await startHttpSite(serveFiles({}));
+  fetcher = createFetcher({
+    guard: createAddressGuard({ operatorHosts: [server.host] }),
+    limiter: createOriginLimiter({ initial: 4, max: 8 }),
+    limits: {
+      maxBufferedBytes: 1_000_000,
+      maxBodyBytes: 1_000_000,
+      requestTimeoutMs: 5_000,
+      maxConnectionsPerOrigin: 4,
+      userAgent: 'galley-test',
+    },
+  });
+});
+
+afterEach(async () => {
+  await fetcher.close();
+  await server.close();
+});
+
+const site = () => ({ domain: 'docs.example.com', origin: server.origin });
+
+describe('discover', () => {
+  it('reads sitemaps from robots.txt and /sitemap.xml: indexes, gzip, text lists, entities', async () => {
+    server.setHandler(
+      serveFiles({
+        '/robots.txt': 'Sitemap: https://docs.example.com/index.xml\nSitemap: https://elsewhere.example/x.xml\n',
+        '/index.xml': `<sitemapindex><sitemap><loc>https://docs.example.com/packed.xml.gz</loc></sitemap>
+          <sitemap><loc>/list.txt</loc></sitemap><sitemap><loc>https://docs.example.com/index.xml</loc></sitemap></sitemapindex>`,
+        '/packed.xml.gz': { body: gzipSync(urlset('https://docs.example.com/a?x=1&amp;y=2')) },
+        '/list.txt': 'https://docs.example.com/b\nhttps://elsewhere.example/c\n',
+        '/sitemap.xml': urlset(`${server.origin}/d`, '<![CDATA[https://docs.example.com/e]]>'),
+      }),
+    );
+    const found = await discover(fetcher, site(), options);
+    expect(found.pages.map((page) => page.url).sort()).toEqual([
+      'https://docs.example.com/a?x=1&y=2',
+      'https://docs.example.com/b',
+      'https://docs.example.com/d',
+      'https://docs.example.com/e',
+    ]);
+    expect(found.sitemaps.map((url) => new URL(url).pathname).sort()).toEqual([
+      '/index.xml',
+      '/list.txt',
+      '/packed.xml.gz',
+      '/sitemap.xml',
+    ]);
+  });
+
+  it('goes on without rules and hints where the origin has none, fails, or sends nonsense', async () => {
+    expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
+    server.setHandler((_request, response) => response.writeHead(500).end());
+    expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
+    server.setHandler(serveFiles({ '/sitemap.xml': { body: Buffer.from([0x1f, 0x8b, 1, 2, 3]) } }));
+    expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
+  });
+
+  it('follows a redirect within the site', async () => {
+    server.setHandler(
+      serveFiles({
+        '/sitemap.xml': { body: '', status: 302, headers: { location: '/real.xml' } },
+        '/real.xml': urlset('https://docs.example.com/a'),
+      }),
+    );
+    expect((await discover(fetcher, site(), options)).pages).toHaveLength(1);
+  });
+});

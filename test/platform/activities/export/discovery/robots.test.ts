@@ -1,0 +1,49 @@
+import { readRobots } from '../../../../../platform/activities/export/discovery/robots.ts';
+
+describe('readRobots', () => {
+  it.each([
+    ['Disallow: /private', '/private/a', false],
+    ['Disallow: /private', '/public', true],
+    ['Disallow:', '/anything', true],
+    ['Disallow: /', '/', false],
+    ['Disallow: /a\nAllow: /a/b', '/a/b/c', true],
+    ['Disallow: /a\nAllow: /a/b', '/a/c', false],
+    ['Allow: /same\nDisallow: /same', '/same', true],
+    ['Disallow: /*.pdf$', '/x/file.pdf', false],
+    ['Disallow: /*.pdf$', '/x/file.pdf?v=1', true],
+    ['Disallow: /*?print=', '/page?print=1', false],
+    ['Disallow: /a*b*c', '/a-b-c-d', false],
+    ['Disallow: /a*b*c', '/a-c-b', true],
+    ['Disallow: /exact$', '/exact', false],
+    ['Disallow: /exact$', '/exactly', true],
+    ['Disallow: /caf%c3%a9', '/caf%C3%A9', false],
+    ['Disallow: /café', '/caf%C3%A9', false],
+  ])('%j makes %s allowed: %s', (rules, path, allowed) => {
+    expect(readRobots(`User-agent: *\n${rules}\n`, 'galley').isAllowed(path)).toBe(allowed);
+  });
+
+  it('prefers the group that names the agent, and merges groups of one name', () => {
+    const text =
+      'User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-agent: Galley\nDisallow: /a\n\nUser-agent: galley\nDisallow: /b';
+    const robots = readRobots(text, 'galley');
+    expect(['/', '/a', '/b', '/c'].map((path) => robots.isAllowed(path))).toEqual([true, false, false, true]);
+  });
+
+  it('ignores comments, unknown lines and rules outside a group', () => {
+    const text = '\uFEFFDisallow: /\r\n# hi\r\nUser-agent: * # all\r\nCrawl-delay: 10\r\nDisallow: /x # no\r\nnonsense';
+    const robots = readRobots(text, 'galley');
+    expect([robots.isAllowed('/'), robots.isAllowed('/x')]).toEqual([true, false]);
+  });
+
+  it('lists sitemaps wherever they stand', () => {
+    const text = 'Sitemap: https://a.example/one.xml\nUser-agent: *\nDisallow:\nSITEMAP: /two.xml';
+    expect(readRobots(text, 'galley').sitemaps).toEqual(['https://a.example/one.xml', '/two.xml']);
+  });
+
+  it('stays quick on a pattern made of stars', () => {
+    const robots = readRobots(`User-agent: *\nDisallow: /${'*a'.repeat(500)}b`, 'galley');
+    const startedAt = Date.now();
+    expect(robots.isAllowed(`/${'a'.repeat(5_000)}`)).toBe(true);
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+  });
+});
