@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { errorText } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
+import { apiCommand } from './commands/api.ts';
 import { configCommand } from './commands/config.ts';
 import { deploymentCommand } from './commands/deployment.ts';
 import { sitesCommand } from './commands/sites.ts';
@@ -25,7 +26,8 @@ function createProgram(): Command {
     .showHelpAfterError('(galley --help lists the commands)')
     .showSuggestionAfterError()
     .exitOverride();
-  for (const command of [deploymentCommand(), sitesCommand(), configCommand()]) program.addCommand(command);
+  for (const command of [apiCommand(), deploymentCommand(), sitesCommand(), configCommand()])
+    program.addCommand(command);
   inheritExitOverride(program);
   return program;
 }

@@ -6,6 +6,7 @@ import { NativeConnection, type NativeConnectionOptions } from '@temporalio/work
 import type { Logger } from 'pino';
 import { errorText } from '../embedded/report.ts';
 import type { Settings } from './environment.ts';
+import type { Lifetime } from './lifetime.ts';
 import { createPayloadEncryption } from './payload-encryption.ts';
 
 export interface Temporal {
@@ -67,6 +68,13 @@ export function createTemporal({ settings, logger, embedded }: TemporalOptions):
     connectWorker: (signal) => waitForTemporal({ options: { ...connectionOptions, address }, logger, signal }),
     close: () => connection.close(),
   };
+}
+
+/** `createTemporal`, closed at the end of the lifetime. */
+export function openTemporal(options: TemporalOptions, lifetime: Lifetime): Temporal {
+  const temporal = createTemporal(options);
+  lifetime.onStop('Temporal client', temporal.close);
+  return temporal;
 }
 
 interface ConnectConfig {

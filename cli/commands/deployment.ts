@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
 import { openHome } from '../home.ts';
-import { createLifetime, untilSignal } from '../lifetime.ts';
 import { startDeployment } from '../programs/deployment.ts';
+import { runService } from '../run-service.ts';
 
 export function deploymentCommand(): Command {
   return new Command('deployment')
@@ -16,16 +16,12 @@ export function deploymentCommand(): Command {
     )
     .action(async ({ values }: { values: string }) => {
       const { settings, logger } = createContext();
-      const lifetime = createLifetime(logger);
-      try {
+      await runService(logger, async (lifetime) => {
         const { url } = await startDeployment(
           { valuesFile: resolve(values), host: settings.host, port: settings.deploymentPort },
           { home: openHome(settings.home), logger, lifetime },
         );
-        process.stdout.write(`ready deployment ${url}\n`);
-        await untilSignal();
-      } finally {
-        await lifetime.stop();
-      }
+        return `deployment ${url}`;
+      });
     });
 }

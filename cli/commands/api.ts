@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import { loadGalleyConfig } from '../config.ts';
+import { createContext } from '../context.ts';
+import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
+import { runService } from '../run-service.ts';
+import { registerSearchAttributes } from '../search-attributes.ts';
+import { openTemporal } from '../temporal.ts';
+
+export function apiCommand(): Command {
+  return new Command('api')
+    .description('receive publish webhooks and tell where the sites stand')
+    .addHelpText(
+      'after',
+      '\nListens on HOST (127.0.0.1) and PORT (3000); reads galley.yaml (GALLEY_CONFIG). Waits for Temporal and answers\n' +
+        '503 meanwhile. OPERATOR_TOKEN opens GET /sites. SIGINT and SIGTERM end it.',
+    )
+    .action(async () => {
+      const { settings, logger } = createContext();
+      const config = await loadGalleyConfig({ path: settings.configPath, env: settings.variables });
+      await runService(logger, async (lifetime) => {
+        const temporal = openTemporal({ settings, logger }, lifetime);
+        const { client, namespace } = temporal;
+        const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
+        const { operatorToken, host, port } = settings;
+        const api = await startOrchestratorApi(
+          { config, operatorToken, host, port },
+          { temporal, searchAttributes, logger, lifetime },
+        );
+        return `api ${api.url}`;
+      });
+    });
+}

@@ -1,0 +1,20 @@
+import type { Logger } from 'pino';
+import { createLifetime, type Lifetime, untilSignal } from './lifetime.ts';
+
+/**
+ * Runs a program until SIGINT or SIGTERM, then ends all it started. `start` resolves with what the line `ready …` says;
+ * a signal during the start ends that too.
+ */
+export async function runService(logger: Logger, start: (lifetime: Lifetime) => Promise<string>): Promise<void> {
+  const lifetime = createLifetime(logger);
+  const asked = untilSignal();
+  const failed = (async () => {
+    const ready = await start(lifetime);
+    process.stdout.write(`ready ${ready}\n`);
+  })();
+  try {
+    await Promise.race([asked, failed.then(() => asked)]);
+  } finally {
+    await lifetime.stop();
+  }
+}
