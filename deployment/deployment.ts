@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
+import { ConfigurationError } from '../contract/configuration-error.ts';
 import { createBundleAcquirer } from './acquire-bundle.ts';
 import { createFollower, type Follower } from './follower.ts';
 import { RETRY_PAUSES, type RetryPauses } from './retry-delay.ts';
@@ -34,7 +35,7 @@ export type Deployment = {
   app: Express;
   /**
    * Opens the last good version, then follows the values file in the background.
-   * @throws ValuesFileError where the values file is wrong and there is no version to serve meanwhile
+   * @throws ConfigurationError where the values file is wrong and there is no version to serve meanwhile
    */
   start(): Promise<void>;
   /** Ends downloads and watching; nothing is written afterwards. */
@@ -89,7 +90,7 @@ export function createDeployment(options: DeploymentOptions): Deployment {
       const target = watching.current();
       if (target.kind === 'unreadable' && target.error.key !== null && opened.site() === undefined) {
         watching.stop();
-        throw target.error;
+        throw new ConfigurationError([target.error.message]);
       }
       [served, follower, watch] = [opened, following, watching];
       following.follow(target);

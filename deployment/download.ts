@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { BundleInvalidError, BundleUnavailableError } from './errors.ts';
-import { openHttp, reason } from './http-source.ts';
+import { reason } from './fault.ts';
+import { openHttp } from './http-source.ts';
 import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 
 export type DownloadRequest = {

@@ -51,6 +51,7 @@ export function createFollower(deps: FollowerDeps): Follower {
   let grace: NodeJS.Timeout | undefined;
   let retry: NodeJS.Timeout | undefined;
   let failures = 0;
+  /** Until the link was answered for once since the start, what lies on the disk proves nothing about it. */
   let isFirst = true;
   let stopped = false;
 
@@ -96,7 +97,6 @@ export function createFollower(deps: FollowerDeps): Follower {
     await served.setEnabled(true);
     runningLink = link;
     const revalidate = isFirst || link.protocol === 'file:';
-    isFirst = false;
     const { site, etag } = await acquire({
       link,
       pinnedVersion: version,
@@ -109,6 +109,7 @@ export function createFollower(deps: FollowerDeps): Follower {
       },
     });
     signal.throwIfAborted();
+    isFirst = false;
     if (await served.swap(site, link, etag)) {
       const { manifest } = site;
       logger.info(
@@ -138,12 +139,9 @@ export function createFollower(deps: FollowerDeps): Follower {
         return;
       }
       clearTimeout(grace);
-      const link = next.kind === 'wanted' && next.wanted.enabled ? next.wanted.link : undefined;
-      const sameObject =
-        link !== undefined &&
-        runningLink !== undefined &&
-        resourceFingerprint(link) === resourceFingerprint(runningLink);
-      if (!sameObject) grace = setTimeout(() => attempt.abort(), supersedeGraceMs);
+      if (!isOn(next)) attempt.abort();
+      else if (!isSameObject(next.wanted.link, runningLink))
+        grace = setTimeout(() => attempt.abort(), supersedeGraceMs);
     },
 
     async stop() {
@@ -154,4 +152,12 @@ export function createFollower(deps: FollowerDeps): Follower {
       await running;
     },
   };
+}
+
+function isOn(target: Target): target is { kind: 'wanted'; wanted: WantedOn } {
+  return target.kind === 'wanted' && target.wanted.enabled;
+}
+
+function isSameObject(link: URL, other: URL | undefined): boolean {
+  return other !== undefined && resourceFingerprint(link) === resourceFingerprint(other);
 }

@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { BundleUnavailableError } from './errors.ts';
+import { reason } from './fault.ts';
 import { linkLabel } from './link.ts';
 
 const MAX_REDIRECTS = 5;
@@ -95,10 +96,4 @@ function retryAfterMs(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
-}
-
-/** The cause in a few words: an error's code says more than undici's wrapper, and neither names the link. */
-export function reason(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return error instanceof Error ? error.name : 'unknown fault';
 }

@@ -1,5 +1,5 @@
 import { BundleInvalidError, BundleUnavailableError, ValuesFileError, VersionPinnedError } from './errors.ts';
-import { reason } from './http-source.ts';
+import { reason } from './fault.ts';
 
 /** What the status says about a failed try: our own errors as they are, anything else without its details. */
 export function problemMessage(error: unknown): string {

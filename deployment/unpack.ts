@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import tar from 'tar-stream';
 import { type BundleManifest, MANIFEST_PATH } from '../contract/bundle.ts';
 import { BundleInvalidError } from './errors.ts';
+import { codeOf, isSystemFault, messageOf } from './fault.ts';
 import { type BundleLimits, checkManifest, quoted } from './manifest.ts';
 import { createTreeWriter, type TreeWriter } from './tree-writer.ts';
 
@@ -53,7 +54,7 @@ export async function unpackBundle(request: UnpackRequest): Promise<BundleManife
     const fault = await pumped;
     await writer.abandon();
     request.signal.throwIfAborted();
-    throw asInvalid(error instanceof BundleInvalidError || !isArchiveFault(fault) ? error : fault);
+    throw blame(error, fault);
   }
 }
 
@@ -124,16 +125,13 @@ function createBound(initialBytes: number): { stream: Transform; raise(bytes: nu
   };
 }
 
-/** Whether the decompressor or the tar reader gave up, rather than the stream being torn down after another error. */
-function isArchiveFault(fault: unknown): boolean {
-  if (fault instanceof BundleInvalidError) return true;
-  return fault instanceof Error && !('code' in fault && fault.code === 'ERR_STREAM_PREMATURE_CLOSE');
-}
-
-/** Faults of the disk (they carry a syscall) stay what they are: the archive is not to blame for a full disk. */
-function asInvalid(error: unknown): unknown {
-  if (error instanceof BundleInvalidError || !(error instanceof Error) || 'syscall' in error) return error;
-  const fromArchive =
-    ('code' in error && String(error.code).startsWith('Z_')) || /tar|header|data|magic/i.test(error.message);
-  return fromArchive ? new BundleInvalidError(`the archive can't be unpacked: ${error.message}`) : error;
+/**
+ * Whose fault it was. `error` ended the reading of entries, `fault` the stream of bytes; one tears the other down, so
+ * that both are set and one of them may only say so. A full or broken disk isn't the archive's fault.
+ */
+function blame(error: unknown, fault: unknown): unknown {
+  if (error instanceof BundleInvalidError) return error;
+  if (fault === undefined || fault instanceof BundleInvalidError || isSystemFault(fault)) return fault ?? error;
+  if (isSystemFault(error) || codeOf(fault) === 'ERR_STREAM_PREMATURE_CLOSE') return error;
+  return new BundleInvalidError(`the archive can't be unpacked: ${messageOf(fault)}`);
 }

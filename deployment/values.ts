@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import { staticExportValues } from '../contract/values-file.ts';
 import { ValuesFileError } from './errors.ts';
+import { codeOf, reason } from './fault.ts';
 
 /** What the operator and the orchestrator ask of this deployment. `link` is set whenever `enabled` is. */
 export type Wanted = { enabled: false } | { enabled: true; link: URL; version: string | undefined };
@@ -20,8 +21,8 @@ export async function readValuesFile(file: string): Promise<Wanted | undefined> 
   try {
     bytes = await readFile(file);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new ValuesFileError(file, null, `can't be read (${error instanceof Error ? error.message : String(error)})`);
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new ValuesFileError(file, null, `can't be read (${reason(error)})`);
   }
   if (bytes.length > MAX_SIZE_BYTES) throw new ValuesFileError(file, null, 'expected a values file of at most 1 MiB');
   return parseValues(bytes.toString('utf8'), file);
@@ -45,7 +46,7 @@ export function parseValues(text: string, file: string): Wanted {
     enabled: group.get('enabled') ?? false,
     bundleUrl: blankAsAbsent(group.get('bundleUrl')),
     // As written: YAML reads 1.10 as the number 1.1, but the operator means the version "1.10".
-    version: blankAsAbsent(sourceText(group.get('version', true))),
+    version: blankAsAbsent(sourceText(group.get('version', true), file)),
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -60,18 +61,20 @@ export function parseValues(text: string, file: string): Wanted {
   return { enabled: true, link: readLink(bundleUrl, file), version };
 }
 
+const EXPECTED_VERSION = 'expected the text of a version such as "2026-11-21.3"';
 const EXPECTED: Record<string, string> = {
   'staticExport.enabled': 'expected true or false',
   'staticExport.bundleUrl': 'expected an http, https or file link',
-  'staticExport.version': 'expected the text of a version such as "2026-11-21.3"',
+  'staticExport.version': EXPECTED_VERSION,
 };
 
 function blankAsAbsent(value: unknown): unknown {
   return value === null || value === '' ? undefined : value;
 }
 
-function sourceText(node: unknown): unknown {
-  if (!isScalar(node)) return node ?? undefined;
+function sourceText(node: unknown, file: string): unknown {
+  if (node === undefined) return undefined;
+  if (!isScalar(node)) throw new ValuesFileError(file, 'staticExport.version', EXPECTED_VERSION);
   if (typeof node.value === 'string' || node.value === null) return node.value;
   return node.source ?? String(node.value);
 }

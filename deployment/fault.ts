@@ -1,0 +1,24 @@
+/** A system or library error's code (`ENOENT`, `Z_DATA_ERROR`, `UND_ERR_SOCKET`), where it has one. */
+export function codeOf(error: unknown): string | undefined {
+  return field(error, 'code');
+}
+
+/** Whether the operating system refused (a full disk, a missing right) rather than what was read being wrong. */
+export function isSystemFault(error: unknown): boolean {
+  return field(error, 'syscall') !== undefined;
+}
+
+/** An error in a word or two: its code says more than a wrapper's text, and neither ever holds a link. */
+export function reason(error: unknown): string {
+  return codeOf(error) ?? field(error, 'name') ?? 'unknown fault';
+}
+
+export function messageOf(error: unknown): string {
+  return field(error, 'message') ?? 'unknown fault';
+}
+
+function field(error: unknown, name: string): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

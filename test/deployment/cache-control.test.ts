@@ -1,0 +1,29 @@
+import { cacheControl } from '../../deployment/cache-control.ts';
+
+describe('the cache time of a file', () => {
+  it.each([
+    'assets/app.DtHmvp7M.js',
+    'assets/guides_start.md.BcA3kR0x.lean.js',
+    'assets/inter-roman-latin.Di8DUHzh.woff2',
+    'assets/style.a-b_C3dE.css',
+    '_next/static/chunks/123-0f1e2d3c4b5a6978.js',
+    '_next/static/css/0f1e2d3c4b5a6978.css'.replace('css/', 'css/main.'),
+    'img/logo-3f2a91bc.svg',
+  ])('%s carries a hash: kept without asking', (path) => {
+    expect(cacheControl(path)).toContain('immutable');
+  });
+
+  it.each([
+    'index.html',
+    'guides/start.html',
+    'app.js',
+    'styles/bootstrap.min.css',
+    'img/photo-20261121.jpg',
+    'releases/notes-facade.html',
+    'jquery-3.7.1.js',
+    'img/screenshot.png',
+    'docs/v12345678.html',
+  ])('%s carries none: asked for each time', (path) => {
+    expect(cacheControl(path)).toBe('public, no-cache');
+  });
+});

@@ -1,0 +1,71 @@
+import { ValuesFileError } from '../../deployment/errors.ts';
+import { parseValues } from '../../deployment/values.ts';
+
+function parse(text: string): unknown {
+  const wanted = parseValues(text, 'values.yaml');
+  return wanted.enabled ? { link: wanted.link.href, version: wanted.version } : 'off';
+}
+
+describe('a values file', () => {
+  it('says which bundle to serve, whatever else it holds', () => {
+    const text =
+      'image: {tag: 1}\nstaticExport:\n  enabled: true # on\n  bundleUrl: https://s3.example/b?X-Amz=1\n  replicas: 3\n';
+    expect(parse(text)).toEqual({ link: 'https://s3.example/b?X-Amz=1', version: undefined });
+  });
+
+  it.each([
+    ['1.10', '1.10'],
+    ['"2026-11-21.3"', '2026-11-21.3'],
+    ['2026-11-21', '2026-11-21'],
+    ['0o17', '0o17'],
+    ['1e3', '1e3'],
+  ])('pins the version as it is written: %s', (written, version) => {
+    expect(parse(`staticExport: {enabled: true, bundleUrl: "https://x.example/", version: ${written}}`)).toMatchObject({
+      version,
+    });
+  });
+
+  it.each(['', '# nothing', 'other: 1', 'staticExport:', 'staticExport: {}', 'staticExport: {enabled: false}'])(
+    'without the wish to serve means off: %j',
+    (text) => {
+      expect(parse(text)).toBe('off');
+    },
+  );
+
+  it.each(['""', 'null'])('may leave bundleUrl and version blank while it is off: %s', (blank) => {
+    expect(parse(`staticExport: {enabled: false, bundleUrl: ${blank}, version: ${blank}}`)).toBe('off');
+  });
+
+  it('takes a blank version for no pin', () => {
+    expect(parse('staticExport: {enabled: true, bundleUrl: "file:///srv/b.tar.gz", version: ""}')).toEqual({
+      link: 'file:///srv/b.tar.gz',
+      version: undefined,
+    });
+  });
+
+  it.each([
+    ['staticExport: {enabled: "yes"}', 'staticExport.enabled', 'true or false'],
+    ['staticExport: {enabled: true}', 'staticExport.bundleUrl', 'expected a link'],
+    ['staticExport: {enabled: true, bundleUrl: "ftp://x.example/"}', 'staticExport.bundleUrl', 'http, https or file'],
+    ['staticExport: {enabled: true, bundleUrl: bundle.tar.gz}', 'staticExport.bundleUrl', 'http, https or file'],
+    ['staticExport: {enabled: true, bundleUrl: 7}', 'staticExport.bundleUrl', 'http, https or file'],
+    ['staticExport: {enabled: true, bundleUrl: "file://host/b"}', 'staticExport.bundleUrl', 'file:///'],
+    ['staticExport: {enabled: true, bundleUrl: "https://x.example/", version: [1]}', 'staticExport.version', 'text'],
+    ['staticExport: on', 'staticExport', 'enabled, bundleUrl and version'],
+    ['- a', null, 'expected keys'],
+    ['staticExport: {enabled: true', null, 'expected YAML'],
+    ['staticExport: {enabled: true}\nstaticExport: {enabled: false}', null, 'expected YAML'],
+  ])('that is wrong is refused by key: %s', (text, key, expected) => {
+    const error = (() => {
+      try {
+        return parse(text);
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toBeInstanceOf(ValuesFileError);
+    expect(error).toMatchObject({ key });
+    expect(String(error)).toContain(expected);
+    expect(String(error)).toContain(key ?? 'values.yaml');
+  });
+});
