@@ -24,3 +24,12 @@ export const projectSettings = z.strictObject({
   webhookSecret: z.string().min(1).max(1000).nullable().default(null),
 });
 export type ProjectSettings = z.infer<typeof projectSettings>;
+
+/** The settings with what a change names; a key that is absent or undefined in it stays. */
+export function mergeSettings(
+  before: Partial<ProjectSettings>,
+  change: { [Name in keyof ProjectSettings]?: ProjectSettings[Name] | undefined } | undefined,
+): ProjectSettings {
+  const named = Object.entries(change ?? {}).filter(([, value]) => value !== undefined);
+  return projectSettings.parse({ ...before, ...Object.fromEntries(named) });
+}

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createLinkSigner } from './link-signer.ts';
+import { measure } from './measure.ts';
 import { assertObjectKey, ObjectMissingError, type ObjectStore } from './object-store.ts';
 import { readSigningKey } from './signing-key.ts';
 
@@ -32,11 +33,11 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
   };
 
   return {
-    async put(key, source, _options) {
+    async put(key, source, { sizeBytes: expectedBytes }) {
       const target = pathOf(key);
       const draft = join(tmp, randomUUID());
       try {
-        const sizeBytes = await writeDurably(draft, source);
+        const sizeBytes = await writeDurably(draft, measure(source, { key, sizeBytes: expectedBytes }).chunks);
         await mkdir(dirname(target), { recursive: true });
         await rename(draft, target);
         await syncFolder(dirname(target));
@@ -70,17 +71,17 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
       assertObjectKey(key);
       return signer.sign(key, options);
     },
+    maxLinkTtlMs: null,
     links: signer,
     async close() {},
   };
 }
 
 /** Writes a new file and returns its size once the bytes have reached the disk. */
-async function writeDurably(path: string, source: Uint8Array | Readable): Promise<number> {
+async function writeDurably(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const file = await open(path, 'wx');
   try {
-    if (source instanceof Uint8Array) await file.writeFile(source);
-    else await pipeline(source, file.createWriteStream({ autoClose: false }));
+    await pipeline(chunks, file.createWriteStream({ autoClose: false }));
     await file.sync();
     return (await file.stat()).size;
   } finally {

@@ -42,6 +42,8 @@ export type ObjectStore = {
   list(prefix: string): AsyncIterable<string>;
   /** A signed link for reading. It asks nobody, so it doesn't tell whether the object is there. */
   presign(key: string, options: LinkOptions): Promise<Link>;
+  /** The longest lifetime a link of this store can have; null: any. */
+  readonly maxLinkTtlMs: number | null;
   /** Checks links that lead to the platform itself; null where they lead elsewhere. */
   readonly links: LinkVerifier | null;
   /** Ends what the store holds open. */

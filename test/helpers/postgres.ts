@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
 import type { TestDatabase } from './pglite.ts';
 
 const run = promisify(execFile);
@@ -58,13 +58,4 @@ async function lookUpUser(name: string): Promise<{ uid: number; gid: number }> {
   const [, , uid, gid] = (line ?? '').split(':');
   if (uid === undefined || gid === undefined) throw new Error(`There is no user ${name} to run PostgreSQL as`);
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('No port is free');
-  return address.port;
 }

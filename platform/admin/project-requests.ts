@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { domainName } from '../../contract/admin-api.ts';
+import { projectSettings } from '../project-settings.ts';
+import { label } from './text.ts';
+
+export const projectId = z
+  .string()
+  .regex(/^prj_[A-Za-z0-9_-]{1,60}$/, 'expected prj_ and 1 to 60 letters, digits, "_" or "-"');
+
+/** Scheme, host and port of the server to export from: the operator vouches for it, be it private or loopback. */
+const origin = z
+  .url({ protocol: /^https?$/, error: 'expected an http(s) address such as http://127.0.0.1:8080' })
+  .refine((text) => {
+    const { pathname, search, hash, username, password } = new URL(text);
+    return pathname === '/' && [search, hash, username, password].every((part) => part === '');
+  }, 'expected only scheme, host and port')
+  .transform((text) => new URL(text).origin);
+
+const repository = z
+  .url({ protocol: /^(https?|ssh|file)$/, error: 'expected the repository as an https, http, ssh or file address' })
+  .regex(/^[^\p{C}\s]+$/u, 'expected an address without spaces');
+
+/** A branch name as `git check-ref-format` allows it, roughly: never an option, never a path outside. */
+const ref = z
+  .string()
+  .max(200)
+  .regex(/^(?!.*(?:\.\.|\/\/|@\{|\.lock$|[/.]$))[A-Za-z0-9_][A-Za-z0-9._/-]*$/, 'expected a branch name');
+
+const settingsChange = z.strictObject({
+  external: projectSettings.shape.external.unwrap().optional(),
+  scripts: projectSettings.shape.scripts.unwrap().optional(),
+  render: projectSettings.shape.render.unwrap().optional(),
+  webhookUrl: projectSettings.shape.webhookUrl.unwrap().optional(),
+  webhookSecret: projectSettings.shape.webhookSecret.unwrap().optional(),
+});
+
+export const addProjectRequest = z.strictObject({
+  organization: label,
+  project: projectId,
+  domain: domainName,
+  origin: origin.nullable().optional(),
+  repository: repository.nullable().optional(),
+  ref: ref.nullable().optional(),
+  settings: settingsChange.optional(),
+});
+export type AddProjectRequest = z.input<typeof addProjectRequest>;
+
+/** Null clears; what isn't named stays. */
+export const setProjectRequest = addProjectRequest.partial().required({ project: true });
+export type SetProjectRequest = z.input<typeof setProjectRequest>;
+
+/** A project as operators see it: everything but the webhook's secret. */
+export const projectListing = z.object({
+  project: z.string(),
+  organization: z.string(),
+  domain: z.string(),
+  origin: z.string().nullable(),
+  repository: z.string().nullable(),
+  ref: z.string().nullable(),
+  settings: projectSettings.omit({ webhookSecret: true }).extend({ webhookSecretSet: z.boolean() }),
+});
+export type ProjectListing = z.infer<typeof projectListing>;

@@ -1,0 +1,52 @@
+import type { Express } from 'express';
+import { z } from 'zod';
+import { createKey, createKeyRequest, listKeys, revokeKey } from '../../admin/api-keys.ts';
+import { addProjectRequest, setProjectRequest } from '../../admin/project-requests.ts';
+import { addProject, listProjects, setProject } from '../../admin/projects.ts';
+import { label } from '../../admin/text.ts';
+import { parseInput } from '../../parse-input.ts';
+import type { Database } from '../../store/database.ts';
+import { methodNotAllowed } from '../error-handler.ts';
+import { readJsonBody } from '../json-body.ts';
+import { requireOperator } from '../operator.ts';
+
+const listQuery = z.strictObject({ organization: label.optional() });
+
+/**
+ * What the commands `keys` and `projects` ask of a running service whose database they can't open themselves. Not in
+ * the OpenAPI document: it isn't part of the Admin API, and only the operator token opens it.
+ */
+export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Database; operatorToken: string }): void {
+  app.use('/admin', requireOperator(operatorToken));
+  app
+    .route('/admin/keys')
+    .get(async (request, response) => {
+      response.json({ keys: await listKeys(db, parseInput(listQuery, request.query)) });
+    })
+    .post(async (request, response) => {
+      response
+        .status(201)
+        .json(await createKey(db, parseInput(createKeyRequest, await readJsonBody(request, response))));
+    })
+    .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
+  app
+    .route('/admin/keys/:id/revoke')
+    .post(async (request, response) => {
+      response.json(await revokeKey(db, request.params.id));
+    })
+    .all(methodNotAllowed(['POST']));
+  app
+    .route('/admin/projects')
+    .get(async (request, response) => {
+      response.json({ projects: await listProjects(db, parseInput(listQuery, request.query)) });
+    })
+    .post(async (request, response) => {
+      const input = parseInput(addProjectRequest, await readJsonBody(request, response));
+      response.status(201).json(await addProject(db, input));
+    })
+    .patch(async (request, response) => {
+      const input = parseInput(setProjectRequest, await readJsonBody(request, response));
+      response.json(await setProject(db, input));
+    })
+    .all(methodNotAllowed(['GET', 'HEAD', 'PATCH', 'POST']));
+}

@@ -1,0 +1,49 @@
+import express, { type Express } from 'express';
+import { formatDurationMs } from '../../contract/duration.ts';
+import { addAdminRoutes } from './admin/routes.ts';
+import { errorHandler, notFound } from './error-handler.ts';
+import { addHealthRoutes } from './health-routes.ts';
+import { addObjectLinkRoutes } from './object-links.ts';
+import { addOpenApiRoutes } from './openapi/routes.ts';
+import type { ApiContext, PlatformApiDeps } from './platform-api-deps.ts';
+import { requestLog } from './request-log.ts';
+import { addStaticExportRoutes } from './static-export/routes.ts';
+
+/**
+ * The Admin API as an Express app that knows nothing of ports. Throws a `RangeError` where the links' lifetime is more
+ * than the object store can sign.
+ */
+export function createPlatformApi(deps: PlatformApiDeps): Express {
+  const { maxLinkTtlMs } = deps.objects;
+  if (maxLinkTtlMs !== null && deps.bundleLinkTtlMs > maxLinkTtlMs) {
+    throw new RangeError(
+      `BUNDLE_LINK_TTL is too long: this object store signs links of at most ${formatDurationMs(maxLinkTtlMs)}`,
+    );
+  }
+  const context = contextOf(deps);
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
+  app.set('query parser', 'simple');
+  app.use(requestLog(deps.logger));
+  app.use((_request, response, next) => {
+    response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    next();
+  });
+  addHealthRoutes(app, context.db);
+  addStaticExportRoutes(app, context);
+  addOpenApiRoutes(app, context);
+  addObjectLinkRoutes(app, context.objects);
+  if (deps.operatorToken) addAdminRoutes(app, { db: context.db, operatorToken: deps.operatorToken });
+  app.use(notFound);
+  app.use(errorHandler(deps.logger));
+  return app;
+}
+
+function contextOf({ now = Date.now, ...deps }: PlatformApiDeps): ApiContext {
+  const { publicUrl } = deps;
+  return {
+    ...deps,
+    publicUrl: typeof publicUrl === 'string' ? () => publicUrl : publicUrl,
+    now: () => new Date(now()),
+  };
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import type { Express } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import type { Database } from '../store/database.ts';
+import { organizations } from '../store/schema/organizations.ts';
+import { methodNotAllowed } from './error-handler.ts';
+
+/** A probe that hangs is worse than one that fails. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** `/healthz`: this process answers. `/readyz`: the database answers too, and is migrated. */
+export function addHealthRoutes(app: Express, db: Database): void {
+  app
+    .route('/healthz')
+    .get((_request, response) => {
+      response.json({ status: 'ok' });
+    })
+    .all(methodNotAllowed(['GET', 'HEAD']));
+  app
+    .route('/readyz')
+    .get(async (_request, response) => {
+      const asked = db.select({ one: sql`1` }).from(organizations).limit(1);
+      const answered = await Promise.race([
+        asked.then(
+          () => true,
+          () => false,
+        ),
+        sleep(PROBE_TIMEOUT_MS, false, { ref: false }),
+      ]);
+      if (!answered) throw new HttpError(503, 'The database is away', { 'Retry-After': '5' });
+      response.json({ status: 'ready' });
+    })
+    .all(methodNotAllowed(['GET', 'HEAD']));
+}

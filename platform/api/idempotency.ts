@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { Request } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import type { Transaction } from '../store/database.ts';
+import { findKeptAnswer, keepAnswer } from '../store/idempotency-keys.ts';
+
+export const KEPT_MS = 30 * 86_400_000;
+
+/** What an `Idempotency-Key` may look like: printable ASCII without spaces. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+export type Answer = { status: number; body: unknown };
+
+/** The request's idempotency key, with a hash of what it asks for. Undefined without the header; throws 400. */
+export function readIdempotencyKey(
+  request: Request,
+  parsedBody: unknown,
+): { key: string; requestSha256: string } | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
+    throw new HttpError(400, 'Idempotency-Key: expected 1 to 255 printable ASCII characters without spaces');
+  }
+  // Over the body as it was understood, so the order of keys and white space make no difference.
+  const text = JSON.stringify([request.method, request.path, parsedBody]);
+  return { key, requestSha256: createHash('sha256').update(text).digest('hex') };
+}
+
+/**
+ * The first answer again where the key was used before, else what `decide` answers, which is kept with the key in the
+ * same transaction. The caller holds a lock of the organization, so duplicates in flight come one after the other.
+ * Throws 422 where the key was used for another request.
+ */
+export async function answerOnce(
+  tx: Transaction,
+  asked: { organizationId: string; idempotency: { key: string; requestSha256: string } | undefined; at: Date },
+  decide: () => Promise<Answer>,
+): Promise<Answer> {
+  const { organizationId, idempotency, at } = asked;
+  if (idempotency === undefined) return decide();
+  const { key, requestSha256 } = idempotency;
+  const kept = await findKeptAnswer(tx, { organizationId, key, at });
+  if (kept !== undefined) {
+    if (kept.requestSha256 === requestSha256) return { status: kept.status, body: JSON.parse(kept.answerJson) };
+    throw new HttpError(422, 'This Idempotency-Key was used for another request');
+  }
+  const answer = await decide();
+  await keepAnswer(tx, {
+    organizationId,
+    key,
+    requestSha256,
+    status: answer.status,
+    answerJson: JSON.stringify(answer.body),
+    expiresAt: new Date(at.getTime() + KEPT_MS),
+  });
+  return answer;
+}

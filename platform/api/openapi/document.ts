@@ -1,0 +1,34 @@
+import { errorBody } from '../../../contract/http-error.ts';
+import { STATIC_EXPORT_PATHS, STATIC_EXPORT_SCHEMAS } from '../static-export/openapi.ts';
+import { componentSchemas } from './json-schemas.ts';
+
+/** Of the API description, not of this program (seed, "Versioning"). */
+const API_VERSION = '2.0.0';
+
+const DESCRIPTION = [
+  'Static export: start a job, poll it until it is completed, ask for the bundle and download it before the link',
+  'expires. Every answer carries X-Request-Id; every error body is `{error}`; an unknown path is 404, and a method that',
+  'a path does not have is 405 with Allow.',
+].join(' ');
+
+/** The OpenAPI 3.1 description of the Admin API, made from the schemas that requests and answers are read by. */
+export function createOpenApiDocument({ publicUrl }: { publicUrl: string }): object {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Galley Admin API', version: API_VERSION, description: DESCRIPTION },
+    servers: [{ url: publicUrl }],
+    security: [{ apiKey: [] }],
+    tags: [{ name: 'Static export', description: 'Needs the Enterprise plan.' }],
+    paths: { ...STATIC_EXPORT_PATHS },
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An admin API key: `galley_…`. It belongs to one organization.',
+        },
+      },
+      schemas: componentSchemas({ Error: errorBody, ...STATIC_EXPORT_SCHEMAS }),
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import { readBearerToken } from './authenticate.ts';
+
+/** Lets only the operator through. Hashes are compared, so neither content nor length shows in the time it takes. */
+export function requireOperator(operatorToken: string): RequestHandler {
+  const expected = digest(operatorToken);
+  return (request, _response, next) => {
+    const token = readBearerToken(request);
+    if (token === undefined || !timingSafeEqual(digest(token), expected)) {
+      throw new HttpError(401, 'The operator token is required: send Authorization: Bearer <token>', {
+        'WWW-Authenticate': 'Bearer',
+      });
+    }
+    next();
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

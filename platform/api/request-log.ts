@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+
+const GIVEN_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Asked every few seconds by whatever watches the process; worth a line only when someone looks for them. */
+const PROBES = new Set(['/healthz', '/readyz']);
+
+/**
+ * Names every request (the client's `X-Request-Id` where it sent a usable one) and logs how it ended: no query, which
+ * may hold a link's signature, no headers, no bodies.
+ */
+export function requestLog(logger: Logger): RequestHandler {
+  return (request, response, next) => {
+    const given = request.headers['x-request-id'];
+    const requestId = typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
+    response.setHeader('X-Request-Id', requestId);
+    const { method, path } = request;
+    const startedAt = performance.now();
+    response.once('close', () => {
+      const durationMs = Math.round(performance.now() - startedAt);
+      const level = PROBES.has(path) ? 'debug' : 'info';
+      const status = response.writableFinished ? response.statusCode : null;
+      logger[level]({ requestId, method, path: path.slice(0, 300), status, durationMs }, 'Request');
+    });
+    next();
+  };
+}

@@ -1,0 +1,39 @@
+import type { ExportJob } from '../../../contract/admin-api.ts';
+import { HttpError } from '../../../contract/http-error.ts';
+import type { Caller } from '../../store/api-keys.ts';
+import type { Database } from '../../store/database.ts';
+import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
+
+/** A row as the API shows it. */
+export function exportJobView(row: ExportJobRow): ExportJob {
+  return {
+    jobId: row.id,
+    status: row.status,
+    progress: row.progress,
+    pageCount: row.pageCount,
+    version: row.version,
+    domain: row.domain,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+    error: row.error,
+  };
+}
+
+/** The caller's job. Throws 404 where it is nobody's or another organization's: the two look alike from outside. */
+export async function findOwnJob(db: Database, caller: Caller, jobId: unknown): Promise<ExportJobRow> {
+  const row = typeof jobId === 'string' && isStorable(jobId) ? await getExportJob(db, jobId) : undefined;
+  if (row === undefined || row.organizationId !== caller.organizationId) {
+    throw new HttpError(404, 'There is no such export job');
+  }
+  return row;
+}
+
+/** PostgreSQL takes no NUL in a text, not even to look for it. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0');
+}
+
+/** Throws 403 without the Enterprise plan, which every static export endpoint needs (seed, "Limits"). */
+export function requireEnterprise(caller: Caller): void {
+  if (caller.plan !== 'enterprise') throw new HttpError(403, 'Static export needs the Enterprise plan');
+}

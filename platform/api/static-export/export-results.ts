@@ -1,0 +1,52 @@
+import type { RequestHandler } from 'express';
+import { type Bundle, exportReport } from '../../../contract/admin-api.ts';
+import { HttpError } from '../../../contract/http-error.ts';
+import type { ExportJobRow } from '../../store/export-jobs.ts';
+import { authenticate } from '../authenticate.ts';
+import type { ApiContext } from '../platform-api-deps.ts';
+import { findOwnJob, requireEnterprise } from './export-job-view.ts';
+
+/** `POST /v1/static-export/jobs/{jobId}/bundle`: a fresh link to the bytes that were packed when the job completed. */
+export function bundleHandler({ db, objects, publicUrl, bundleLinkTtlMs }: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(db, request);
+    const job = await findOwnJob(db, caller, request.params.jobId);
+    requireEnterprise(caller);
+    const { archiveKey, archiveSha256, archiveSizeBytes } = requireCompleted(job);
+    const link = await objects.presign(archiveKey, { ttlMs: bundleLinkTtlMs, fileName: 'bundle.tar.gz' });
+    const bundle: Bundle = {
+      jobId: job.id,
+      bundleUrl: absolute(link.url, publicUrl()),
+      expiresAt: link.expiresAt.toISOString(),
+      sizeBytes: archiveSizeBytes,
+      sha256: archiveSha256,
+      version: job.version,
+    };
+    response.json(bundle);
+  };
+}
+
+/** `GET /v1/static-export/jobs/{jobId}/report` */
+export function reportHandler({ db, objects }: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(db, request);
+    const job = await findOwnJob(db, caller, request.params.jobId);
+    requireEnterprise(caller);
+    const { reportKey } = requireCompleted(job);
+    const stored: unknown = JSON.parse((await objects.read(reportKey)).toString());
+    response.json(exportReport.parse(stored));
+  };
+}
+
+function requireCompleted({ id, status, archiveKey, archiveSha256, archiveSizeBytes, reportKey }: ExportJobRow) {
+  if (status !== 'completed') throw new HttpError(409, `The export ${id} is ${status}, not completed`);
+  if (archiveKey === null || archiveSha256 === null || archiveSizeBytes === null || reportKey === null) {
+    throw new Error(`The completed export ${id} lacks its archive`);
+  }
+  return { archiveKey, archiveSha256, archiveSizeBytes, reportKey };
+}
+
+/** A link of the platform's own, under its public address, which may have a path of its own. */
+function absolute(url: string, publicUrl: string): string {
+  return url.startsWith('/') ? publicUrl.replace(/\/+$/, '') + url : url;
+}

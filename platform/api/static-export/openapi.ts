@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import {
+  bundle,
+  exportCancellation,
+  exportJob,
+  exportJobId,
+  exportJobPage,
+  exportReport,
+  startExportRequest,
+} from '../../../contract/admin-api.ts';
+import { IDEMPOTENCY_KEY } from '../idempotency.ts';
+import { parametersOf, refTo } from '../openapi/json-schemas.ts';
+import { type Operation, rateLimitHeaders, refusals, success } from '../openapi/operations.ts';
+import { listExportsQuery } from './read-exports.ts';
+
+/** The bodies of the static export rows, by the names they have in the document. */
+export const STATIC_EXPORT_SCHEMAS = {
+  StartExportRequest: startExportRequest,
+  ExportJob: exportJob,
+  ExportJobPage: exportJobPage,
+  ExportCancellation: exportCancellation,
+  Bundle: bundle,
+  ExportReport: exportReport,
+};
+
+type SchemaName = keyof typeof STATIC_EXPORT_SCHEMAS;
+
+const ok = (description: string, schema: SchemaName) => ({ 200: success(description, schema) });
+
+const operation = (each: Operation) => ({ ...each, tags: ['Static export'] });
+
+const jobPath = parametersOf('path', z.object({ jobId: exportJobId }));
+
+const idempotencyHeader = z.object({
+  'Idempotency-Key': z
+    .string()
+    .regex(IDEMPOTENCY_KEY)
+    .optional()
+    .meta({ description: 'The same key and body within 30 days get the first success again and start no second job.' }),
+});
+
+/** What can be done next with a job that was just started. */
+const NEXT = Object.fromEntries(
+  ['getExport', 'cancelExport', 'generateBundle', 'getExportReport'].map((operationId) => [
+    operationId,
+    { operationId, parameters: { jobId: '$response.body#/jobId' } },
+  ]),
+);
+
+const startExport = operation({
+  operationId: 'startExport',
+  summary: 'Start a static export job',
+  description: 'One export of a domain at a time, 60 starts per organization and hour. Once answered 202 it happens.',
+  parameters: parametersOf('header', idempotencyHeader),
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: refTo('StartExportRequest'), example: { domain: 'docs.example.com' } } },
+  },
+  responses: {
+    202: success('The job is queued.', 'ExportJob', { headers: rateLimitHeaders({ required: false }), links: NEXT }),
+    ...refusals(400, 401, 403, 404, 409, 413, 415, 422, 429),
+  },
+});
+
+const listExports = operation({
+  operationId: 'listExports',
+  summary: 'List static export jobs, newest first',
+  parameters: parametersOf('query', listExportsQuery, {
+    limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  }),
+  responses: { ...ok('A page of jobs.', 'ExportJobPage'), ...refusals(400, 401, 403) },
+});
+
+const getExport = operation({
+  operationId: 'getExport',
+  summary: 'Get a static export job',
+  parameters: jobPath,
+  responses: { ...ok('The job as it is now.', 'ExportJob'), ...refusals(401, 403, 404) },
+});
+
+const cancelExport = operation({
+  operationId: 'cancelExport',
+  summary: 'Cancel a static export job',
+  description: 'A cancelled job fails with the error `cancelled`, a running one once its work has stopped.',
+  parameters: jobPath,
+  responses: { ...ok('Accepted, or finished before.', 'ExportCancellation'), ...refusals(401, 403, 404) },
+});
+
+const generateBundle = operation({
+  operationId: 'generateBundle',
+  summary: "Get a fresh link to a completed job's bundle",
+  parameters: jobPath,
+  responses: { ...ok('The link.', 'Bundle'), ...refusals(401, 403, 404, 409) },
+});
+
+const getExportReport = operation({
+  operationId: 'getExportReport',
+  summary: "Get a completed job's broken links, redirects and skipped pages",
+  parameters: jobPath,
+  responses: { ...ok('The report.', 'ExportReport'), ...refusals(401, 403, 404, 409) },
+});
+
+/** The static export rows of the contract. */
+export const STATIC_EXPORT_PATHS = {
+  '/v1/static-export/jobs': { post: startExport, get: listExports },
+  '/v1/static-export/jobs/{jobId}': { get: getExport },
+  '/v1/static-export/jobs/{jobId}/cancel': { post: cancelExport },
+  '/v1/static-export/jobs/{jobId}/bundle': { post: generateBundle },
+  '/v1/static-export/jobs/{jobId}/report': { get: getExportReport },
+};

@@ -1,0 +1,89 @@
+import type { RequestHandler } from 'express';
+import { type StartExportRequest, startExportRequest } from '../../../contract/admin-api.ts';
+import { HttpError } from '../../../contract/http-error.ts';
+import { parseInput } from '../../parse-input.ts';
+import type { Caller } from '../../store/api-keys.ts';
+import type { Transaction } from '../../store/database.ts';
+import { findActiveExportJob, insertExportJob } from '../../store/export-jobs.ts';
+import { lockUntilCommit } from '../../store/locks.ts';
+import { findProjectByDomain, type Project } from '../../store/projects.ts';
+import { authenticate } from '../authenticate.ts';
+import { type Answer, answerOnce, readIdempotencyKey } from '../idempotency.ts';
+import { readJsonBody } from '../json-body.ts';
+import type { ApiContext } from '../platform-api-deps.ts';
+import { takeUse } from '../rate-limit.ts';
+import type { Limit } from '../sliding-window.ts';
+import { exportJobView, requireEnterprise } from './export-job-view.ts';
+
+/** Of one organization. */
+export const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
+
+/**
+ * `POST /v1/static-export/jobs`. Checks in the contract's order: key, project, body, idempotency, plan, conflict,
+ * limit. Job, kept answer and use are one transaction; once it commits the job happens, with or without Temporal.
+ */
+export function startExportHandler(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(context.db, request);
+    const input = await readJsonBody(request, response);
+    const project = await findNamedProject(context, caller, input);
+    const body = parseInput(startExportRequest, input);
+    if (project === undefined) throw new HttpError(404, `No project of the organization has the domain ${body.domain}`);
+    const idempotency = readIdempotencyKey(request, body);
+    const at = context.now();
+    let started: string | undefined;
+    let headers: Record<string, string> = {};
+    const answer = await context.db.transaction(async (tx) => {
+      // One lock for all that must not happen twice at once: the key's first use, the active job, the last free slot.
+      await lockUntilCommit(tx, `static-export:${caller.organizationId}`);
+      return answerOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
+        requireEnterprise(caller);
+        await refuseConflict(tx, project);
+        headers = await takeUse(tx, { scope: `static-export:${caller.organizationId}`, limit: START_LIMIT, at });
+        const answer = await createJob(tx, { project, body, at });
+        started = answer.jobId;
+        return answer;
+      });
+    });
+    if (started !== undefined) startSoon(context, started);
+    response.status(answer.status).set(headers).json(answer.body);
+  };
+}
+
+/** The project that the body names; undefined where it names no domain. Throws 404 for a domain of nobody's or others'. */
+async function findNamedProject({ db }: ApiContext, caller: Caller, input: unknown): Promise<Project | undefined> {
+  const named = startExportRequest.pick({ domain: true }).loose().safeParse(input);
+  if (!named.success) return undefined;
+  const { domain } = named.data;
+  const project = await findProjectByDomain(db, { organizationId: caller.organizationId, domain });
+  if (project === undefined) throw new HttpError(404, `No project of the organization has the domain ${domain}`);
+  return project;
+}
+
+async function refuseConflict(tx: Transaction, project: Project): Promise<void> {
+  const active = await findActiveExportJob(tx, project.id);
+  if (active === undefined) return;
+  throw new HttpError(409, `The export ${active.id} of ${project.domain} is ${active.status}: one at a time`);
+}
+
+async function createJob(
+  tx: Transaction,
+  { project, body, at }: { project: Project; body: StartExportRequest; at: Date },
+): Promise<Answer & { jobId: string }> {
+  const row = await insertExportJob(tx, {
+    organizationId: project.organizationId,
+    projectId: project.id,
+    domain: project.domain,
+    version: body.version ?? null,
+    paths: body.paths ?? null,
+    at,
+  });
+  return { status: 202, body: exportJobView(row), jobId: row.id };
+}
+
+/** Not waited for: the job is in the database, and the reconciler starts what this doesn't. */
+function startSoon({ startExport, logger }: ApiContext, jobId: string): void {
+  startExport(jobId).catch((error: unknown) => {
+    logger.warn({ err: error, jobId }, 'The export could not be started now; the reconciler will');
+  });
+}

@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { measure } from './measure.ts';
+import { assertObjectKey, type ByteRange, ObjectMissingError, type ObjectStore } from './object-store.ts';
+import { createS3Presigner } from './s3-presigner.ts';
+
+export type S3Location = {
+  bucket: string;
+  /** Another server than AWS's own, such as `http://127.0.0.1:7070`. */
+  endpoint?: string;
+  /** What links name, where readers reach the server by another address than the platform does. */
+  publicEndpoint?: string;
+  /** Without it the standard AWS configuration's. */
+  region?: string;
+  /** Bucket in the path rather than in the host name. */
+  pathStyle: boolean;
+};
+
+/** The most keys that one DeleteObjects call takes. */
+const DELETE_BATCH = 1000;
+
+/** Parts of this size at a time: S3 allows 10,000 of them, so 80 GiB an object. */
+const PART_SIZE_BYTES = 8 * 1024 * 1024;
+
+/** Objects in one bucket of any S3 server. Credentials come from the standard AWS chain. */
+export function createS3Store({ location, now }: { location: S3Location; now: () => number }): ObjectStore {
+  const { bucket: Bucket } = location;
+  const client = new S3Client(clientConfig(location, location.endpoint));
+  const presigner = createS3Presigner({
+    bucket: Bucket,
+    client: new S3Client(clientConfig(location, location.publicEndpoint ?? location.endpoint)),
+    now,
+  });
+
+  /** The object's body; null where the range begins past its end. */
+  async function open(key: string, range?: ByteRange): Promise<GetObjectCommandOutput['Body'] | null> {
+    assertObjectKey(key);
+    const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
+    try {
+      return (await client.send(new GetObjectCommand({ Bucket, Key: key, Range }))).Body;
+    } catch (error) {
+      if (hasStatus(error, 404)) throw new ObjectMissingError(key);
+      if (range && hasStatus(error, 416)) return null;
+      throw error;
+    }
+  }
+
+  return {
+    async put(key, source, { contentType, sizeBytes }) {
+      assertObjectKey(key);
+      const target = { Bucket, Key: key, ContentType: contentType };
+      if (source instanceof Uint8Array) {
+        await client.send(new PutObjectCommand({ ...target, Body: source, ContentLength: source.byteLength }));
+        return { sizeBytes: source.byteLength };
+      }
+      const measured = measure(source, { key, sizeBytes });
+      const params = { ...target, Body: Readable.from(measured.chunks) };
+      await new Upload({ client, params, partSize: PART_SIZE_BYTES, queueSize: 2 }).done();
+      return { sizeBytes: measured.sizeBytes() };
+    },
+
+    async get(key, range) {
+      const body = await open(key, range);
+      return body instanceof Readable ? body : Readable.from([]);
+    },
+
+    async read(key, range) {
+      const body = await open(key, range);
+      return Buffer.from((await body?.transformToByteArray()) ?? []);
+    },
+
+    async head(key) {
+      assertObjectKey(key);
+      try {
+        const { ContentLength = 0, LastModified } = await client.send(new HeadObjectCommand({ Bucket, Key: key }));
+        return { sizeBytes: ContentLength, modifiedAt: LastModified ?? new Date(0) };
+      } catch (error) {
+        if (hasStatus(error, 404)) return null;
+        throw error;
+      }
+    },
+
+    async delete(keys) {
+      for (const key of keys) assertObjectKey(key);
+      for (let start = 0; start < keys.length; start += DELETE_BATCH) {
+        const Objects = keys.slice(start, start + DELETE_BATCH).map((Key) => ({ Key }));
+        const { Errors = [] } = await client.send(
+          new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
+        );
+        const [first] = Errors.filter((each) => each.Code !== 'NoSuchKey');
+        if (first) throw new Error(`${first.Key} was not deleted: ${first.Code} ${first.Message}`);
+      }
+    },
+
+    async *list(prefix) {
+      let ContinuationToken: string | undefined;
+      do {
+        const page = await client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken }));
+        for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key;
+        ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (ContinuationToken !== undefined);
+    },
+
+    presign: (key, options) => presigner.presign(key, options),
+    maxLinkTtlMs: presigner.maxLinkTtlMs,
+    links: null,
+
+    async close() {
+      client.destroy();
+      presigner.close();
+    },
+  };
+}
+
+function clientConfig(location: S3Location, endpoint: string | undefined): S3ClientConfig {
+  return {
+    ...(endpoint !== undefined && { endpoint }),
+    ...(location.region !== undefined && { region: location.region }),
+    forcePathStyle: location.pathStyle,
+    // Servers other than AWS's own often don't know the newer checksums; TLS and our own hashes guard the bytes.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
+  };
+}
+
+function hasStatus(error: unknown, status: number): boolean {
+  // A missing bucket is a 404 too, but no missing object.
+  return (
+    error instanceof S3ServiceException && error.$metadata.httpStatusCode === status && error.name !== 'NoSuchBucket'
+  );
+}

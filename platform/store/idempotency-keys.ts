@@ -1,0 +1,35 @@
+import { and, eq, gt, lte } from 'drizzle-orm';
+import type { Executor, Transaction } from './database.ts';
+import { idempotencyKeys } from './schema/requests.ts';
+
+export type KeptAnswer = typeof idempotencyKeys.$inferSelect;
+
+/** The answer kept for a key that hasn't expired. */
+export async function findKeptAnswer(
+  tx: Transaction,
+  { organizationId, key, at }: { organizationId: string; key: string; at: Date },
+): Promise<KeptAnswer | undefined> {
+  const [row] = await tx
+    .select()
+    .from(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.organizationId, organizationId),
+        eq(idempotencyKeys.key, key),
+        gt(idempotencyKeys.expiresAt, at),
+      ),
+    );
+  return row;
+}
+
+/** Keeps an answer; it takes the place of an expired one. */
+export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
+  await tx
+    .insert(idempotencyKeys)
+    .values(answer)
+    .onConflictDoUpdate({ target: [idempotencyKeys.organizationId, idempotencyKeys.key], set: answer });
+}
+
+export async function deleteExpiredAnswers(db: Executor, at: Date): Promise<void> {
+  await db.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, at));
+}

@@ -1,0 +1,78 @@
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { type ProjectSettings, projectSettings } from '../project-settings.ts';
+import type { Executor } from './database.ts';
+import { organizations } from './schema/organizations.ts';
+import { projects } from './schema/projects.ts';
+
+export type Project = Omit<typeof projects.$inferSelect, 'settings'> & { settings: ProjectSettings };
+
+/** Settings are read through their schema, so a row from before a setting existed has its default. */
+function toProject(row: typeof projects.$inferSelect): Project {
+  return { ...row, settings: projectSettings.parse(row.settings) };
+}
+
+export async function getProject(db: Executor, projectId: string): Promise<Project | undefined> {
+  const [row] = await db.select().from(projects).where(eq(projects.id, projectId));
+  return row && toProject(row);
+}
+
+/** The organization's project of that domain. */
+export async function findProjectByDomain(
+  db: Executor,
+  { organizationId, domain }: { organizationId: string; domain: string },
+): Promise<Project | undefined> {
+  const [row] = await db
+    .select()
+    .from(projects)
+    .where(and(eq(projects.organizationId, organizationId), eq(projects.domain, domain)));
+  return row && toProject(row);
+}
+
+export type NewProject = Pick<
+  Project,
+  'id' | 'organizationId' | 'domain' | 'origin' | 'repository' | 'ref' | 'settings'
+>;
+
+/** Undefined where the id, or the domain within the organization, is taken. */
+export async function insertProject(db: Executor, project: NewProject): Promise<Project | undefined> {
+  const [row] = await db.insert(projects).values(project).onConflictDoNothing().returning();
+  return row && toProject(row);
+}
+
+/** What isn't given stays. */
+export type ProjectChange = {
+  [Column in 'domain' | 'origin' | 'repository' | 'ref' | 'settings']?: Project[Column] | undefined;
+};
+
+/** Undefined where there is no such project. Throws where the domain is another project's. */
+export async function updateProject(
+  db: Executor,
+  projectId: string,
+  change: ProjectChange,
+): Promise<Project | undefined> {
+  const [row] = await db
+    .update(projects)
+    .set({ ...change, updatedAt: sql`now()` })
+    .where(eq(projects.id, projectId))
+    .returning();
+  return row && toProject(row);
+}
+
+/** Projects with their organization's name, by organization and domain. */
+export async function listProjectRows(
+  db: Executor,
+  { organization, projectId }: { organization?: string | undefined; projectId?: string } = {},
+): Promise<{ project: Project; organization: string }[]> {
+  const rows = await db
+    .select({ project: projects, organization: organizations.name })
+    .from(projects)
+    .innerJoin(organizations, eq(organizations.id, projects.organizationId))
+    .where(
+      and(
+        organization === undefined ? undefined : eq(organizations.name, organization),
+        projectId === undefined ? undefined : eq(projects.id, projectId),
+      ),
+    )
+    .orderBy(asc(organizations.name), asc(projects.domain));
+  return rows.map((row) => ({ project: toProject(row.project), organization: row.organization }));
+}

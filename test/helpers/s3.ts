@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+import { locateRealTool } from './real-tool.ts';
+
+export type TestS3 = {
+  /** The object store URL of its one bucket. */
+  url: string;
+  endpoint: string;
+  credentials: { accessKeyId: string; secretAccessKey: string };
+  stop(): Promise<void>;
+};
+
+/** A real S3 server (versitygw) on a free port with one empty bucket, its objects in a folder of its own. */
+export async function startS3(): Promise<TestS3> {
+  const program = await locateRealTool('versitygw');
+  const folder = await mkdtemp(join(tmpdir(), 'galley-s3-'));
+  await mkdir(join(folder, 'galley-bundles'));
+  const port = await freePort();
+  const credentials = { accessKeyId: 'test-access', secretAccessKey: 'test-secret' };
+  const child = spawn(program, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
+    env: { PATH: process.env.PATH ?? '', ROOT_ACCESS_KEY: 'test-access', ROOT_SECRET_KEY: 'test-secret' },
+    stdio: 'ignore',
+  });
+  const exited = once(child, 'exit');
+  const deadline = Date.now() + 20_000;
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start');
+    await sleep(50);
+  }
+  const endpoint = `http://127.0.0.1:${port}`;
+  return {
+    url: `s3://galley-bundles?endpoint=${encodeURIComponent(endpoint)}&region=us-east-1`,
+    endpoint,
+    credentials,
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
