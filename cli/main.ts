@@ -1,13 +1,16 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { HttpError } from '../contract/http-error.ts';
 import { errorText } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
 import { apiCommand } from './commands/api.ts';
 import { configCommand } from './commands/config.ts';
 import { deploymentCommand } from './commands/deployment.ts';
+import { keysCommand } from './commands/keys.ts';
+import { projectsCommand } from './commands/projects.ts';
 import { sitesCommand } from './commands/sites.ts';
+import { packageVersion } from './package-root.ts';
 
 const EXIT_DONE = 0;
 const EXIT_FAILED = 1;
@@ -20,13 +23,20 @@ Configuration: galley.yaml (GALLEY_CONFIG) and the environment; see docs/configu
 function createProgram(): Command {
   const program = new Command('galley')
     .description('A CMS publishes, and the self-hosted documentation follows by itself.')
-    .version(version(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', EXIT_CODES_HELP)
     .showHelpAfterError('(galley --help lists the commands)')
     .showSuggestionAfterError()
     .exitOverride();
-  for (const command of [apiCommand(), deploymentCommand(), sitesCommand(), configCommand()])
+  for (const command of [
+    apiCommand(),
+    deploymentCommand(),
+    keysCommand(),
+    projectsCommand(),
+    sitesCommand(),
+    configCommand(),
+  ])
     program.addCommand(command);
   inheritExitOverride(program);
   return program;
@@ -40,15 +50,9 @@ function inheritExitOverride(command: Command): void {
   }
 }
 
-/** The package's file stands one folder above the source, two above the build. */
-function version(): string {
-  for (const place of ['../package.json', '../../package.json']) {
-    try {
-      const found: unknown = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8'));
-      if (typeof found === 'object' && found !== null && 'version' in found) return String(found.version);
-    } catch {}
-  }
-  return 'unknown';
+/** A value that the platform's own rules refuse: the option that carried it is wrong. */
+function isBadRequest(error: unknown): boolean {
+  return error instanceof HttpError && error.status === 400;
 }
 
 /** Runs one command line; resolves with the exit code, having said on standard error what went wrong. */
@@ -73,7 +77,7 @@ function explain(error: unknown): number {
     return EXIT_USAGE;
   }
   process.stderr.write(`galley: ${errorText(error)}\n`);
-  return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+  return error instanceof UsageError || isBadRequest(error) ? EXIT_USAGE : EXIT_FAILED;
 }
 
 process.exitCode = await run(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { errorBody } from '../contract/http-error.ts';
 import { errorText } from '../embedded/report.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError, UsageError } from './command-error.ts';
 
 const TIMEOUT_MS = 20_000;
 
@@ -15,7 +15,7 @@ export interface JsonRequest {
 
 /**
  * Calls one of our services for a command; resolves with the answer's JSON (null where there is no body).
- * @throws CommandError with what the service said, or that it can't be reached.
+ * @throws UsageError (400) or CommandError with what the service said, or that it can't be reached.
  */
 export async function requestJson({
   url,
@@ -40,6 +40,7 @@ export async function requestJson({
     throw new CommandError(`${url.origin} can't be reached: ${errorText(cause)}`);
   });
   const text = await response.text();
+  if (response.status === 400) throw new UsageError(said(text));
   if (!response.ok) throw new CommandError(`${method} ${url.pathname} was answered ${response.status}: ${said(text)}`);
   if (text === '') return null;
   try {

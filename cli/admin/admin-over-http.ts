@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { createdKey, keyListing } from '../../platform/admin/api-keys.ts';
+import { projectListing } from '../../platform/admin/project-requests.ts';
+import { requestJson } from '../request-json.ts';
+import type { Admin } from './admin.ts';
+
+const keyList = z.object({ keys: z.array(keyListing) });
+const projectList = z.object({ projects: z.array(projectListing) });
+const revoked = z.object({ id: z.string(), revokedAt: z.string() });
+
+/** For the embedded database, which only the running `up` may open: through its admin routes. */
+export function adminOverHttp({ platformUrl, token }: { platformUrl: string; token: string }): Admin {
+  const at = (path: string, organization?: string): URL => {
+    const url = new URL(path, platformUrl);
+    if (organization !== undefined) url.searchParams.set('organization', organization);
+    return url;
+  };
+  return {
+    createKey: async (body) =>
+      createdKey.parse(await requestJson({ url: at('/admin/keys'), token, method: 'POST', body })),
+    listKeys: async ({ organization }) =>
+      keyList.parse(await requestJson({ url: at('/admin/keys', organization), token })).keys,
+    revokeKey: async (id) =>
+      revoked.parse(
+        await requestJson({ url: at(`/admin/keys/${encodeURIComponent(id)}/revoke`), token, method: 'POST' }),
+      ),
+    addProject: async (body) =>
+      projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'POST', body })),
+    setProject: async (body) =>
+      projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'PATCH', body })),
+    listProjects: async ({ organization }) =>
+      projectList.parse(await requestJson({ url: at('/admin/projects', organization), token })).projects,
+  };
+}

@@ -1,0 +1,63 @@
+import { Command, Option } from 'commander';
+import { withAdmin } from '../admin/with-admin.ts';
+
+const WHERE =
+  '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
+
+type CreateOptions = { organization: string; plan?: 'enterprise' | 'free'; name?: string; json?: boolean };
+
+export function keysCommand(): Command {
+  const command = new Command('keys').description('keys of the Admin API');
+  command
+    .command('create')
+    .description('make a key, and its organization where that is missing')
+    .requiredOption('--organization <name>', 'whose key it is')
+    .addOption(new Option('--plan <plan>', "the organization's plan").choices(['enterprise', 'free']))
+    .option('--name <label>', 'what the key is for')
+    .option('--json', 'print {id, key, organization}')
+    .addHelpText('after', `\nThe key is shown this once; only its hash is kept.${WHERE}`)
+    .action(create);
+  command
+    .command('list')
+    .description('list the keys, without what they open')
+    .option('--organization <name>', 'only this organization')
+    .option('--json', 'print JSON')
+    .addHelpText('after', WHERE)
+    .action(list);
+  command
+    .command('revoke')
+    .argument('<id>', 'as `keys list` shows it')
+    .description('make a key worthless from now on')
+    .addHelpText('after', WHERE)
+    .action(revoke);
+  return command;
+}
+
+async function create({ json, ...request }: CreateOptions): Promise<void> {
+  await withAdmin(async (admin) => {
+    const { id, key, organization } = await admin.createKey(request);
+    process.stdout.write(json ? `${JSON.stringify({ id, key, organization })}\n` : `${key}\n`);
+    if (!json) process.stderr.write(`Key ${id} of ${organization}. It is shown only now: keep it as a secret.\n`);
+  });
+}
+
+async function list({ organization, json }: { organization?: string; json?: boolean }): Promise<void> {
+  await withAdmin(async (admin) => {
+    const keys = await admin.listKeys({ organization });
+    if (json) {
+      process.stdout.write(`${JSON.stringify(keys, null, 2)}\n`);
+      return;
+    }
+    for (const { id, prefix, organization: of, plan, name, createdAt, revokedAt } of keys) {
+      const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
+      process.stdout.write(`${[id, `${prefix}…`, of, plan, name ?? '-', createdAt, state].join('\t')}\n`);
+    }
+  });
+}
+
+async function revoke(id: string): Promise<void> {
+  await withAdmin(async (admin) => {
+    const { revokedAt } = await admin.revokeKey(id);
+    process.stdout.write(`${id} is revoked since ${revokedAt}\n`);
+  });
+}

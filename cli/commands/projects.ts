@@ -1,0 +1,117 @@
+import { Command, Option } from 'commander';
+import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../../platform/admin/project-requests.ts';
+import { withAdmin } from '../admin/with-admin.ts';
+import { UsageError } from '../command-error.ts';
+
+const WHERE =
+  '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
+
+interface Options {
+  organization?: string;
+  project: string;
+  domain?: string;
+  origin?: string;
+  repository?: string;
+  ref?: string;
+  external?: string[];
+  scripts?: 'auto' | 'keep' | 'strip';
+  render?: 'http' | 'browser';
+  webhook?: string;
+  webhookSecret?: string;
+  json?: boolean;
+}
+
+export function projectsCommand(): Command {
+  const command = new Command('projects').description('projects of the Admin API: what is exported, and how');
+  const add = command
+    .command('add')
+    .description('add a project to an organization')
+    .requiredOption('--organization <name>', 'whose project it is')
+    .requiredOption('--project <id>', 'its id, prj_…')
+    .requiredOption('--domain <domain>', 'the domain it is published under');
+  withSettings(add).action(async ({ json, organization, domain, ...options }: Options) => {
+    if (organization === undefined || domain === undefined)
+      throw new UsageError('--organization and --domain are needed');
+    const request: AddProjectRequest = { ...changes(options), project: options.project, organization, domain };
+    await withAdmin(async (admin) => print(await admin.addProject(request), json));
+  });
+  const set = command
+    .command('set')
+    .description('change what is named of a project; an empty value clears it')
+    .requiredOption('--project <id>', 'its id, prj_…')
+    .option('--organization <name>', 'only if it is of this organization')
+    .option('--domain <domain>', 'the domain it is published under');
+  withSettings(set).action(async ({ json, organization, domain, ...options }: Options) => {
+    const request: SetProjectRequest = {
+      ...changes(options),
+      project: options.project,
+      ...(organization === undefined ? {} : { organization }),
+      ...(domain === undefined ? {} : { domain }),
+    };
+    await withAdmin(async (admin) => print(await admin.setProject(request), json));
+  });
+  command
+    .command('list')
+    .description('list the projects')
+    .option('--organization <name>', 'only this organization')
+    .option('--json', 'print JSON')
+    .addHelpText('after', WHERE)
+    .action(async ({ organization, json }: { organization?: string; json?: boolean }) => {
+      await withAdmin(async (admin) => {
+        const projects = await admin.listProjects({ organization });
+        if (json) process.stdout.write(`${JSON.stringify(projects, null, 2)}\n`);
+        else for (const project of projects) print(project, false);
+      });
+    });
+  return command;
+}
+
+function withSettings(command: Command): Command {
+  return command
+    .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
+    .option('--repository <url>', 'where its sources are')
+    .option('--ref <branch>', 'the branch of its sources')
+    .option('--external <policy...>', 'assets of other hosts: bundle, keep, or the hosts to keep as links')
+    .addOption(new Option('--scripts <policy>', 'scripts of the pages').choices(['auto', 'keep', 'strip']))
+    .addOption(new Option('--render <how>', 'how pages are read').choices(['http', 'browser']))
+    .option('--webhook <url>', 'where the embedded forge tells of pull requests')
+    .option('--webhook-secret <secret>', 'what those deliveries are signed with')
+    .option('--json', 'print the project as JSON')
+    .addHelpText('after', WHERE);
+}
+
+/** What is named on the command line; an empty text clears. */
+function changes(options: Options): Omit<SetProjectRequest, 'project' | 'organization' | 'domain'> {
+  const { origin, repository, ref, external, scripts, render, webhook, webhookSecret } = options;
+  const text = (value: string): string | null => (value === '' ? null : value);
+  const settings = {
+    ...(external === undefined ? {} : { external: externalPolicy(external) }),
+    ...(scripts === undefined ? {} : { scripts }),
+    ...(render === undefined ? {} : { render }),
+    ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
+    ...(webhookSecret === undefined ? {} : { webhookSecret: text(webhookSecret) }),
+  };
+  return {
+    ...(origin === undefined ? {} : { origin: text(origin) }),
+    ...(repository === undefined ? {} : { repository: text(repository) }),
+    ...(ref === undefined ? {} : { ref: text(ref) }),
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
+  };
+}
+
+function externalPolicy(given: string[]): 'bundle' | 'keep' | string[] {
+  const [only] = given;
+  return given.length === 1 && (only === 'bundle' || only === 'keep') ? only : given;
+}
+
+function print(project: ProjectListing, json: boolean | undefined): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(project)}\n`);
+    return;
+  }
+  const { origin, repository, ref } = project;
+  const facts = [origin && `origin ${origin}`, repository && `repository ${repository}`, ref && `branch ${ref}`];
+  process.stdout.write(
+    `${[project.project, project.organization, project.domain, ...facts.filter(Boolean)].join('\t')}\n`,
+  );
+}
