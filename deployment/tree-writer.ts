@@ -1,28 +1,36 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BundleInvalidError } from './errors.ts';
 import { quoted } from './manifest.ts';
 
-/** Flushes in flight at once: the disk batches them, and one by one thousands of small files take minutes. */
-const MAX_FLUSHES = 32;
+/** Files being written and flushed at once: the disk batches flushes, and one by one thousands of pages take minutes. */
+const MAX_WRITES = 32;
+
+/** Up to this size a file is checked in memory and written while the next one is read. */
+const SMALL_BYTES = 512 * 1024;
 
 /** `sha256` undefined: taken as it comes (the manifest, which can't name itself). */
 export type ExpectedFile = { path: string; size: number; sha256: string | undefined };
 
+type Content = AsyncIterable<Buffer> | Iterable<Buffer>;
+
 export type TreeWriter = {
-  /** Writes a file and checks it on the way. Paths must have been checked before. */
-  write(file: ExpectedFile, content: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<void>;
+  /**
+   * Checks a file and writes it. Its path must have been checked before.
+   * @throws BundleInvalidError where size or hash differ; a fault of the disk may show only in a later call
+   */
+  write(file: ExpectedFile, content: Content): Promise<void>;
   /** Waits until every file and folder is on the disk. */
   finish(): Promise<void>;
-  /** Waits for flushes under way, whatever their outcome. */
+  /** Waits for writes under way, whatever their outcome. */
   abandon(): Promise<void>;
 };
 
 /** Writes checked files into a folder that nobody else uses. */
 export function createTreeWriter(root: string): TreeWriter {
   const folders = new Set<string>([root]);
-  const flushes = new Set<Promise<void>>();
+  const writes = new Set<Promise<void>>();
   const faults: unknown[] = [];
 
   async function makeFolder(folder: string): Promise<void> {
@@ -31,53 +39,66 @@ export function createTreeWriter(root: string): TreeWriter {
     for (let each = folder; !folders.has(each); each = dirname(each)) folders.add(each);
   }
 
-  function flushLater(handle: FileHandle): void {
-    const flush: Promise<void> = handle
-      .datasync()
-      .finally(() => handle.close())
+  async function inBackground(write: Promise<void>): Promise<void> {
+    const settled: Promise<void> = write
       .catch((error: unknown) => void faults.push(error))
-      .finally(() => flushes.delete(flush));
-    flushes.add(flush);
+      .finally(() => writes.delete(settled));
+    writes.add(settled);
+    if (writes.size >= MAX_WRITES) await Promise.race(writes);
+    if (faults.length > 0) throw faults[0];
   }
 
   return {
-    async write({ path, size, sha256 }, content) {
-      const target = join(root, path);
+    async write(file, content) {
+      const target = join(root, file.path);
       await makeFolder(dirname(target));
-      // `wx` never follows or overwrites anything that stands there already.
-      const handle = await open(target, 'wx', 0o644);
-      try {
-        const hash = createHash('sha256');
-        let writtenBytes = 0;
-        for await (const chunk of content) {
-          writtenBytes += chunk.length;
-          if (writtenBytes > size) break;
-          hash.update(chunk);
-          await handle.writeFile(chunk);
-        }
-        if (writtenBytes !== size)
-          throw new BundleInvalidError(`the file ${quoted(path)} has another size than announced`);
-        if (sha256 !== undefined && hash.digest('hex') !== sha256) {
-          throw new BundleInvalidError(`the file ${quoted(path)} doesn't match its sha256`);
-        }
-      } catch (error) {
-        await handle.close();
-        throw error;
+      const checked = check(file, content);
+      if (file.size > SMALL_BYTES) {
+        await writeDurably(target, checked);
+        return;
       }
-      flushLater(handle);
-      if (flushes.size >= MAX_FLUSHES) await Promise.race(flushes);
+      const chunks: Buffer[] = [];
+      for await (const chunk of checked) chunks.push(chunk);
+      await inBackground(writeDurably(target, chunks));
     },
 
     async finish() {
-      await Promise.all(flushes);
-      for (const folder of folders) await syncFolder(folder);
+      await Promise.all(writes);
       if (faults.length > 0) throw faults[0];
+      for (const folder of folders) await syncFolder(folder);
     },
 
     async abandon() {
-      await Promise.all(flushes);
+      await Promise.all(writes);
     },
   };
+}
+
+/** Passes a file's content on and throws at its end, at the latest, where it isn't what was expected. */
+async function* check({ path, size, sha256 }: ExpectedFile, content: Content): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  let seenBytes = 0;
+  for await (const chunk of content) {
+    seenBytes += chunk.length;
+    if (seenBytes > size) break;
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (seenBytes !== size) throw new BundleInvalidError(`the file ${quoted(path)} has another size than announced`);
+  if (sha256 !== undefined && hash.digest('hex') !== sha256) {
+    throw new BundleInvalidError(`the file ${quoted(path)} doesn't match its sha256`);
+  }
+}
+
+async function writeDurably(target: string, content: Content): Promise<void> {
+  // `wx` never follows or overwrites anything that stands there already.
+  const handle = await open(target, 'wx', 0o644);
+  try {
+    for await (const chunk of content) await handle.writeFile(chunk);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Makes a folder's entries (new files, renames) survive a power cut. */
