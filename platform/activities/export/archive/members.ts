@@ -1,20 +1,43 @@
-import type { BundleManifest } from '../../../../contract/bundle.ts';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { type BundleManifest, MANIFEST_PATH } from '../../../../contract/bundle.ts';
+import { endOfTar, tarBlocks } from './tar-blocks.ts';
 import type { ArchiveEntry, ArchiveMember, ArchiveOptions } from './types.ts';
+
+const DEFAULT_LEVEL = 6;
+/** The gzip header's byte for the operating system, which zlib fills in: 255 is "unknown". */
+const OPERATING_SYSTEM_AT = 9;
+
+const compress = promisify(gzip);
 
 /** Archives files, in the order given, as one gzip member, with fixed times, modes and owners. */
 export async function gzipMember(
-  _entries: readonly ArchiveEntry[],
-  _options: ArchiveOptions = {},
+  entries: readonly ArchiveEntry[],
+  options: ArchiveOptions = {},
 ): Promise<ArchiveMember> {
-  throw new Error('not built yet');
+  const files = entries.map(({ path, bytes, contentType }) => ({
+    path,
+    size: bytes.byteLength,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    contentType,
+  }));
+  return { bytes: await member(await tarBlocks(entries), options), files };
 }
 
 /** The member that every archive begins with: `.galley/manifest.json`. */
-export async function manifestMember(_manifest: BundleManifest, _options: ArchiveOptions = {}): Promise<Uint8Array> {
-  throw new Error('not built yet');
+export async function manifestMember(manifest: BundleManifest, options: ArchiveOptions = {}): Promise<Uint8Array> {
+  const bytes = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`, 'utf8');
+  return member(await tarBlocks([{ path: MANIFEST_PATH, bytes }]), options);
 }
 
 /** The member that every archive ends with: the two zero blocks. */
 export async function trailerMember(): Promise<Uint8Array> {
-  throw new Error('not built yet');
+  return member(endOfTar(), {});
+}
+
+async function member(blocks: Uint8Array, { level = DEFAULT_LEVEL }: ArchiveOptions): Promise<Buffer> {
+  const bytes = await compress(blocks, { level });
+  bytes[OPERATING_SYSTEM_AT] = 255;
+  return bytes;
 }

@@ -1,7 +1,16 @@
+import { createHash } from 'node:crypto';
+import { mediaType } from './document.ts';
+import { extensionFor } from './file-extension.ts';
+import { safeSegment } from './safe-segment.ts';
 import type { ResourceKind, Site } from './types.ts';
+import { isOfSite } from './url-identity.ts';
 
 /** The path of the not-found page in every bundle. */
 export const NOT_FOUND_PATH = '404.html';
+
+/** Where what other hosts serve is kept, a folder a host. */
+const EXTERNAL_FOLDER = '_external';
+const MAX_PATH_BYTES = 1000;
 
 export type PathInput = {
   /** Normalised (`normalizeUrl`). */
@@ -13,6 +22,55 @@ export type PathInput = {
 };
 
 /** The path of a resource in the bundle: pure, the same in every export, always inside the bundle's root. */
-export function assignPath(_input: PathInput, _site: Site): string {
-  throw new Error('not built yet');
+export function assignPath({ url, contentType, kind }: PathInput, site: Site): string {
+  const { pathname, search, host } = new URL(url);
+  const folders = pathname.split('/').map(decodeSegment);
+  const name = withQuery(fileName(folders.pop() ?? '', mediaType(contentType), kind), search);
+  const isOwn = isOfSite(url, site);
+  const prefix = isOwn ? [] : [EXTERNAL_FOLDER, host.replaceAll(':', '_')];
+  const segments = [...prefix, ...folders, name].filter((segment) => segment !== '').map(safeSegment);
+  return withinLength(reserved(segments).join('/'), url);
+}
+
+/** A short stable name for any text: 12 hex digits of its SHA-256. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+/** `name.ext` with a mark before the extension: `name.{mark}.ext`. */
+export function withMark(name: string, mark: string): string {
+  const dot = name.lastIndexOf('.');
+  return dot <= 0 ? `${name}.${mark}` : `${name.slice(0, dot)}.${mark}${name.slice(dot)}`;
+}
+
+/** What an address spells, where that is text; otherwise its escapes stay, and are part of the name. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function fileName(last: string, type: string, kind: ResourceKind): string {
+  const isHtml = type === 'text/html' || (type === '' && kind === 'page');
+  if (last === '') return isHtml || type === '' ? 'index.html' : `index${extensionFor('', type)}`;
+  if (isHtml) return /\.(?:html?|xhtml)$/i.test(last) ? last : `${last}.html`;
+  return kind === 'probe' ? last : last + extensionFor(last, type);
+}
+
+/** Two queries of one path are two files. */
+function withQuery(name: string, search: string): string {
+  return search === '' ? name : withMark(name, shortHash(search));
+}
+
+/** `.galley/` is the bundle's own, on file systems that know no case too. */
+function reserved(segments: string[]): string[] {
+  const [first = '', ...others] = segments;
+  return first.toLowerCase() === '.galley' ? ['_galley', ...others] : segments;
+}
+
+function withinLength(path: string, url: string): string {
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return path;
+  return `_long/${withMark(path.slice(path.lastIndexOf('/') + 1), shortHash(url))}`;
 }

@@ -1,11 +1,50 @@
+import { toUtf8 } from './charset.ts';
 import type { DocumentFormat, FetchedDocument, PageDocument } from './types.ts';
 
-/** How a document is read, by its content type and, where that says nothing, by its address. */
-export function documentFormat(contentType: string, _url: string): DocumentFormat {
-  return contentType.startsWith('text/html') ? 'html' : 'other';
+const FORMATS: ReadonlyArray<readonly [RegExp, DocumentFormat]> = [
+  [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
+  [/^text\/css$/, 'css'],
+  [/^(?:text|application)\/(?:x-)?(?:java|ecma)script$/, 'js'],
+  [/^image\/svg\+xml$/, 'svg'],
+  [/^application\/manifest\+json$/, 'manifest'],
+  [/^(?:text|application)\/xml$|\+xml$/, 'xml'],
+];
+
+/** For servers that know little: what a file's name says where the content type says nothing in particular. */
+const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
+  ['html', 'html'],
+  ['htm', 'html'],
+  ['css', 'css'],
+  ['js', 'js'],
+  ['mjs', 'js'],
+  ['svg', 'svg'],
+  ['webmanifest', 'manifest'],
+]);
+const VAGUE = /^(?:|text\/plain|application\/(?:octet-stream|json|x-unknown))$/;
+
+/** The type of a content type header without its parameters, in lower case. */
+export function mediaType(contentType: string): string {
+  return (contentType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
-/** Makes a fetched document ready: decides its format and brings another charset to UTF-8, declarations included. */
+/** How a document is read, by its content type and, where that says nothing, by its address. */
+export function documentFormat(contentType: string, url: string): DocumentFormat {
+  const type = mediaType(contentType);
+  const known = FORMATS.find(([pattern]) => pattern.test(type));
+  if (known !== undefined) return known[1];
+  if (!VAGUE.test(type)) return 'other';
+  const path = url.split(/[?#]/)[0] ?? '';
+  const byExtension = FORMAT_BY_EXTENSION.get(/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '');
+  if (byExtension !== undefined) return byExtension;
+  return type === 'application/json' && /manifest\.json$/.test(path) ? 'manifest' : 'other';
+}
+
+/**
+ * Makes a fetched document ready: decides its format and brings another charset to UTF-8, declarations included.
+ * Bytes that are UTF-8 already (or of no text format) come back untouched.
+ */
 export function readDocument(fetched: FetchedDocument): PageDocument {
-  return { ...fetched, format: documentFormat(fetched.contentType, fetched.url) };
+  const format = documentFormat(fetched.contentType, fetched.url);
+  if (format === 'other') return { ...fetched, format };
+  return { ...fetched, format, bytes: toUtf8(fetched.bytes, fetched.contentType, format) };
 }

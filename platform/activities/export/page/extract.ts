@@ -1,11 +1,61 @@
-import type { Extraction, PageDocument, Site } from './types.ts';
+import { Collector } from './collector.ts';
+import { extractCss } from './css/extract-css.ts';
+import { extractXml } from './extract-xml.ts';
+import { detectFramework, discoverInScript } from './frameworks/detect.ts';
+import { extractHtml } from './html/extract-html.ts';
+import { extractScript } from './script/extract-script.ts';
+import { extractWebManifest } from './script/web-manifest.ts';
+import { verbatim } from './spanned-text.ts';
+import type { Extraction, FrameworkName, PageDocument, Site } from './types.ts';
+import { normalizeUrl } from './url-identity.ts';
 
 /**
  * Reads what a document refers to, with the spans at which it says so. Pure, linear in the document's size, and never
  * throws: broken markup yields what a browser would still see.
  */
-export function extract(document: PageDocument, _site: Site): Extraction {
-  return { format: document.format, framework: null, resources: [], references: [], marks: [] };
+export function extract(document: PageDocument, site: Site): Extraction {
+  const { bytes, format } = document;
+  const url = normalizeUrl(document.url, site) ?? document.url;
+  const collector = new Collector(url, site);
+  if (format === 'other') return collector.finish(format, null);
+
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const framework = read(document, source, collector);
+  return collector.finish(format, framework);
+}
+
+function read(document: PageDocument, source: string, collector: Collector): FrameworkName | null {
+  const whole = verbatim(source, 0, source.length);
+  switch (document.format) {
+    case 'html':
+      extractHtml(source, /xhtml/i.test(document.contentType), collector);
+      return readFramework(source, collector);
+    case 'css':
+      extractCss(whole, '', collector);
+      break;
+    case 'js':
+      extractScript(whole, '', collector);
+      for (const { url, kind } of discoverInScript(collector.url, source)) collector.mention(url, kind);
+      break;
+    case 'svg':
+    case 'xml':
+      extractXml(source, document.format === 'svg', collector);
+      break;
+    case 'manifest':
+      extractWebManifest(whole, collector);
+      break;
+  }
+  return null;
+}
+
+function readFramework(html: string, collector: Collector): FrameworkName | null {
+  // Without a script nothing hydrates.
+  const framework = collector.hasMark('script') ? detectFramework(html) : undefined;
+  if (framework === undefined) return null;
+  for (const { url, kind } of framework.discover({ html, url: collector.url })) {
+    collector.mention(url, kind, collector.url);
+  }
+  return framework.name;
 }
 
 /** The extraction as stored text. */

@@ -1,6 +1,70 @@
-import type { RewriteInput } from './types.ts';
+import { assignPath, NOT_FOUND_PATH } from './assign-path.ts';
+import { applyLayers } from './escape.ts';
+import { policySplices } from './policy-splices.ts';
+import { leadsTo, relativeLink } from './relative-link.ts';
+import { applySplices, type Splice } from './splice.ts';
+import type { Reference, Resource, RewriteInput, Target } from './types.ts';
+import { isOfSite } from './url-identity.ts';
+
+const HASH = '#'.charCodeAt(0);
 
 /** Writes a document as it stands in the bundle, in one pass over the spans. Returns `bytes` itself if nothing changes. */
 export function rewrite(input: RewriteInput): Uint8Array {
-  return input.bytes;
+  const { bytes, extraction } = input;
+  const targets = extraction.resources.map((): Target | undefined => undefined);
+  const targetOf = (index: number): Target => {
+    const resource = extraction.resources[index];
+    if (resource === undefined) return { missing: true };
+    targets[index] ??= resolve(resource, input);
+    return targets[index];
+  };
+
+  const references = extraction.references.flatMap((reference) => {
+    const splice = referenceSplice(reference, targetOf(reference[2]), input);
+    return splice === undefined ? [] : [splice];
+  });
+  const policies = policySplices(input, (index) => 'path' in targetOf(index));
+  return applySplices(bytes, [...references, ...policies]);
+}
+
+/** Where a resource leads, with every case that isn't a file of the bundle settled. */
+function resolve(resource: Resource, { site, target }: RewriteInput): Target {
+  const { kind, url } = resource;
+  if (kind === 'identity' || kind === 'card') return { absolute: url };
+  if (kind !== 'asset' && !isOfSite(url, site)) return { absolute: url };
+  const found = target(resource);
+  if (!('missing' in found)) return found;
+  // The origin hadn't it either. A page may come to be there; an asset must not be asked for at the origin.
+  if (kind !== 'asset' || !isOfSite(url, site)) return { absolute: url };
+  return { path: assignPath({ url, contentType: '', kind }, site) };
+}
+
+function referenceSplice(reference: Reference, target: Target, input: RewriteInput): Splice | undefined {
+  const [start, end, resource, layers, fragment = ''] = reference;
+  const { bytes, extraction, ownPath } = input;
+  const written = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
+  const hasFragment = fragment !== '' || bytes[end] === HASH;
+
+  if ('path' in target) {
+    const ownFragment = hasFragment ? fragment : (target.fragment ?? '');
+    const relative = relativeLink(ownPath, target.path);
+    if (ownFragment === '' && (written === relative || leadsTo(written, ownPath, target.path))) return undefined;
+    const isOwnPart = target.path === ownPath && hasFragment && ownPath !== NOT_FOUND_PATH;
+    const link = isOwnPart ? '' : relative;
+    return changed(start, end, written, applyLayers(link + ownFragment, layers));
+  }
+  const url = extraction.resources[resource]?.url;
+  if ('missing' in target || (target.absolute === url && isWritten(written, url, input))) return undefined;
+  const ownFragment = target.absolute.includes('#') ? '' : fragment;
+  return changed(start, end, written, applyLayers(target.absolute + ownFragment, layers));
+}
+
+function changed(start: number, end: number, written: string, text: string): Splice | undefined {
+  return written === text ? undefined : { start, end, text };
+}
+
+/** An absolute link may stay as its author spelled it, unless it names the origin, or leaves the scheme to chance. */
+function isWritten(written: string, url: string, { site }: RewriteInput): boolean {
+  const start = isOfSite(url, site) ? `https://${site.domain}/` : /^https?:\/\//i;
+  return typeof start === 'string' ? written.startsWith(start) : start.test(written);
 }

@@ -49,7 +49,7 @@ export type Reference = readonly [start: number, end: number, resource: number, 
  * `integrity`, `crossorigin`: index of the resource the element loads (the span is the attribute with its leading space).
  * `base`, `ping`, `handler`: nothing (attribute). `csp`: the policy (attribute value). `hint`: host (whole tag).
  * `script`: nothing (whole element). `module`, `classic`: the script's type (the point after `<script`), `type`: its type
- * attribute. `preload`: the rel (attribute value). `head`, `body-end`: points for insertion. `charset`: a point for a
+ * attribute. `preload`, `font`: the rel (attribute value; `font` where it is of a font). `head`, `body-end`: points for insertion. `charset`: a point for a
  * missing `<meta charset>`.
  */
 export type Mark = readonly [start: number, end: number, kind: MarkKind, note?: string | number];
@@ -66,6 +66,7 @@ export type MarkKind =
   | 'classic'
   | 'type'
   | 'preload'
+  | 'font'
   | 'head'
   | 'body-end'
   | 'charset';

@@ -1,12 +1,53 @@
 import type { ExternalPolicy, Resource, Site } from './types.ts';
 
+const ESCAPE = /%[0-9a-f]{2}/gi;
+/** Characters whose escaped and plain spellings name the same thing (RFC 3986 unreserved, and what servers treat so). */
+const PLAIN = /[A-Za-z0-9\-._~!$'()*,:;=@&]/;
+const OTHER_SCHEME = /^[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
+
 /**
  * The one spelling of an address: absolute, without a fragment, escapes in upper case and only where needed, and on
  * `https://{domain}` where it names the site by its domain (http or https) or by its origin. Undefined for anything
- * that isn't http(s) or can't be parsed. `base` is the address a relative `url` is resolved against.
+ * that isn't http(s), carries credentials or can't be parsed. `base` is what a relative `url` is resolved against.
  */
-export function normalizeUrl(url: string, _site: Site, base?: string): string | undefined {
-  return URL.canParse(url, base) ? new URL(url, base).href : undefined;
+export function normalizeUrl(url: string, site: Site, base?: string): string | undefined {
+  if (OTHER_SCHEME.test(url)) return undefined;
+  const parsed = parse(url, base);
+  if (parsed === undefined || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return undefined;
+  if (parsed.username !== '' || parsed.password !== '' || parsed.hostname === '') return undefined;
+  const path = canonicalEscapes(parsed.pathname);
+  return `${publicOrigin(parsed, site)}${path}${canonicalEscapes(parsed.search)}`;
+}
+
+/** A path or query with its escapes spelled one way: upper case, and none where the plain character means the same. */
+export function canonicalEscapes(text: string): string {
+  const escaped = text.includes('%') ? text.replace(ESCAPE, canonicalEscape) : text;
+  return /[|^[\]]/.test(escaped) ? escaped.replace(/[|^[\]]/g, percentEncode) : escaped;
+}
+
+function canonicalEscape(escaped: string): string {
+  const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+  // "&" and "=" part a query's fields, so there their escaped form means something else; "%2B" stays for "+" likewise.
+  return PLAIN.test(character) && character !== '&' && character !== '=' ? character : escaped.toUpperCase();
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+function parse(url: string, base: string | undefined): URL | undefined {
+  try {
+    return new URL(url, base);
+  } catch {
+    return undefined;
+  }
+}
+
+function publicOrigin(url: URL, site: Site): string {
+  const hostname = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
+  const isDomain = hostname === site.domain && url.port === '';
+  if (isDomain || url.origin === site.origin) return `https://${site.domain}`;
+  return url.port === '' ? `${url.protocol}//${hostname}` : `${url.protocol}//${hostname}:${url.port}`;
 }
 
 /** Whether a normalised address is of the site. */

@@ -1,0 +1,53 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
+import type { DocumentFormat } from './types.ts';
+
+/** How far into a document browsers look for a declaration. */
+const PRESCAN_BYTES = 1024;
+const HEADER = /;\s*charset\s*=\s*["']?([^\s;"']+)/i;
+
+/** Where a format declares its charset: the label is the second group. */
+const DECLARATIONS: Readonly<Partial<Record<DocumentFormat, RegExp>>> = {
+  html: /(<meta\b[^>]*?\bcharset\s*=\s*["']?\s*)([\w:.-]+)/i,
+  css: /^(@charset ")([^"]+)/,
+  svg: /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])([\w:.-]+)/,
+  xml: /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])([\w:.-]+)/,
+};
+
+/**
+ * The document in UTF-8, its own declaration changed to say so. In the order browsers decide: byte order mark, header,
+ * declaration, and then UTF-8 where it is that, else windows-1252. Text already in UTF-8 comes back as it is.
+ */
+export function toUtf8(bytes: Uint8Array, contentType: string, format: DocumentFormat): Uint8Array {
+  const mark = byteOrderMark(bytes);
+  if (mark === 'utf-8' || (mark === undefined && isAscii(bytes))) return bytes;
+  const declared = mark ?? HEADER.exec(contentType)?.[1] ?? declaredLabel(bytes, format);
+  const decoder = decoderFor(declared ?? (isUtf8(bytes) ? 'utf-8' : 'windows-1252'));
+  if (decoder === undefined || decoder.encoding === 'utf-8') return bytes;
+  const text = decoder.decode(bytes);
+  const declaration = DECLARATIONS[format];
+  return Buffer.from(declaration ? text.replace(declaration, '$1utf-8') : text, 'utf8');
+}
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  const [first, second, third] = bytes;
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
+}
+
+function declaredLabel(bytes: Uint8Array, format: DocumentFormat): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1');
+  const label = DECLARATIONS[format]?.exec(head)?.[2];
+  // Were it UTF-16, the declaration itself couldn't have been read.
+  return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+}
+
+/** Undefined for a charset nobody knows: the bytes then stay what they are. */
+function decoderFor(label: string): TextDecoder | undefined {
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined;
+  }
+}

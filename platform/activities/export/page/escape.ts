@@ -1,0 +1,44 @@
+/**
+ * How an address is written where it stands. `layers` names the contexts from the inside out, one character each: an
+ * unquoted `url()` in a double-quoted style attribute is `u"`.
+ *
+ * | layer | context |
+ * |---|---|
+ * | `"` `'` `=` | HTML attribute in double quotes, in single quotes, unquoted |
+ * | `x` | XML text |
+ * | `,` | a candidate of `srcset` |
+ * | `u` `d` `s` | CSS: unquoted `url()`, string in double quotes, string in single quotes |
+ * | `q` | JavaScript or JSON string |
+ * | `m` | module specifier: a relative one begins with `./` |
+ */
+export function applyLayers(address: string, layers: string): string {
+  let text = address;
+  for (const layer of layers) text = applyLayer(text, layer);
+  return text;
+}
+
+function applyLayer(text: string, layer: string): string {
+  switch (layer) {
+    case '"':
+      return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+    case "'":
+      return text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
+    case '=':
+      return text.replaceAll('&', '&amp;').replace(/["'<>=`\s]/g, (found) => `&#${found.charCodeAt(0)};`);
+    case 'x':
+      return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    case ',':
+      return text.replace(/^,+|,+$/g, (commas) => '%2C'.repeat(commas.length));
+    case 'u':
+      return text.replace(/["'()\\\s]/g, '\\$&');
+    case 'd':
+    case 's':
+      return text.replace(layer === 'd' ? /["\\]/g : /['\\]/g, '\\$&');
+    case 'q':
+      return text.replace(/["'`\\]/g, '\\$&');
+    case 'm':
+      return /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(text) ? text : `./${text}`;
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,24 @@
+import type { FrameworkName } from '../types.ts';
+import type { FrameworkAdapter, Mention } from './adapter.ts';
+import { astro } from './astro.ts';
+import { docusaurus } from './docusaurus.ts';
+import { gatsby } from './gatsby.ts';
+import { next } from './next.ts';
+import { nuxt } from './nuxt.ts';
+import { vitepress } from './vitepress.ts';
+
+const ADAPTERS: readonly FrameworkAdapter[] = [vitepress, next, nuxt, docusaurus, gatsby, astro];
+
+/** The framework that hydrates a page, if one does. `html` is one character a byte. */
+export function detectFramework(html: string): FrameworkAdapter | undefined {
+  return ADAPTERS.find((adapter) => adapter.detect(html));
+}
+
+export function frameworkByName(name: FrameworkName | null): FrameworkAdapter | undefined {
+  return ADAPTERS.find((adapter) => adapter.name === name);
+}
+
+/** What a framework's script file will load though nothing names it. */
+export function discoverInScript(url: string, script: string): Mention[] {
+  return ADAPTERS.flatMap((adapter) => adapter.discoverInScript(url, script));
+}

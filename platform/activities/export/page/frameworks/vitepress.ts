@@ -1,0 +1,57 @@
+import { decodeBytes } from '../spanned-text.ts';
+import type { FrameworkAdapter, FrameworkPage, Mention } from './adapter.ts';
+
+const ENTRY = /<script\b[^>]*\ssrc="([^"]*?)(assets\/)(?:app|chunks\/metadata)\.[\w-]+\.js"/;
+const LEAN_CHUNK = /<link\b[^>]*\shref="([^"]+\.md\.[\w-]+)\.lean\.js"/;
+const HASH_MAP = /__VP_HASH_MAP__\s*=\s*JSON\.parse\(("(?:[^"\\]|\\.)*")\)/;
+const METADATA_CHUNK = /\/chunks\/metadata\.[\w-]+\.js$/;
+
+/**
+ * VitePress: each page has two script chunks, `{page}.md.{hash}.lean.js` for the first load (preloaded in the markup)
+ * and `{page}.md.{hash}.js` for a visit through the router (named nowhere but by its hash in `__VP_HASH_MAP__`).
+ */
+export const vitepress: FrameworkAdapter = {
+  name: 'vitepress',
+  startsByClassicScripts: false,
+  detect: (html) => html.includes('content="VitePress') || html.includes('__VP_HASH_MAP__'),
+
+  discover(page) {
+    const [, base] = ENTRY.exec(page.html) ?? [];
+    if (base === undefined) return [];
+    const [, chunk] = LEAN_CHUNK.exec(page.html) ?? [];
+    const own: Mention[] = chunk === undefined ? [] : [{ url: `${chunk}.js`, kind: 'asset' }];
+    // The router asks for the hash map again when a chunk is missing.
+    const hashMap: Mention = { url: `${base}hashmap.json`, kind: 'probe' };
+    // Every page carries the whole map: only the start page is asked for it, or a site's cost would be squared.
+    return [...own, hashMap, ...(isStartPage(page, base) ? chunksOf(page.html, `${base}assets/`) : [])];
+  },
+
+  discoverInScript(url, script) {
+    return METADATA_CHUNK.test(url) ? chunksOf(script, '../') : [];
+  },
+};
+
+function isStartPage({ url }: FrameworkPage, base: string): boolean {
+  return new URL(url).pathname.replace(/index\.html$/, '') === new URL(base, url).pathname;
+}
+
+/** Both chunks of every page of the map. Its keys are in lower case, the files aren't always: so these are guesses. */
+function chunksOf(text: string, folder: string): Mention[] {
+  const [, json] = HASH_MAP.exec(text) ?? [];
+  if (json === undefined) return [];
+  return Object.entries(hashMap(json)).flatMap(([page, hash]) => {
+    const chunk = `${folder}${encodeURIComponent(page)}.${hash}`;
+    return [
+      { url: `${chunk}.js`, kind: 'probe' as const },
+      { url: `${chunk}.lean.js`, kind: 'probe' as const },
+    ];
+  });
+}
+
+function hashMap(json: string): Record<string, string> {
+  try {
+    return JSON.parse(JSON.parse(decodeBytes(json)));
+  } catch {
+    return {};
+  }
+}

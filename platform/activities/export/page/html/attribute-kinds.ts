@@ -1,0 +1,100 @@
+import type { ResourceKind } from '../types.ts';
+
+type Kinds = Readonly<Record<string, ResourceKind>>;
+
+const BACKGROUND: Kinds = { background: 'asset' };
+const CITE: Kinds = { cite: 'endpoint' };
+const SVG_IMAGE: Kinds = { href: 'asset', 'xlink:href': 'asset' };
+const MEDIA: Kinds = { src: 'asset', poster: 'asset', 'data-src': 'asset', 'data-poster': 'asset' };
+
+/** Attributes that hold one address, by element. Those with rules of their own (link, meta, form, script) are apart. */
+const KINDS: Readonly<Record<string, Kinds>> = {
+  a: { href: 'page', 'xlink:href': 'page' },
+  area: { href: 'page' },
+  img: { src: 'asset', longdesc: 'endpoint', 'data-src': 'asset', 'data-lazy-src': 'asset', 'data-original': 'asset' },
+  source: { src: 'asset', 'data-src': 'asset' },
+  video: MEDIA,
+  audio: MEDIA,
+  track: { src: 'asset' },
+  input: { src: 'asset', formaction: 'endpoint' },
+  button: { formaction: 'endpoint' },
+  object: { data: 'asset' },
+  embed: { src: 'asset' },
+  iframe: { src: 'page', 'data-src': 'page', longdesc: 'endpoint' },
+  frame: { src: 'page', longdesc: 'endpoint' },
+  body: BACKGROUND,
+  table: BACKGROUND,
+  thead: BACKGROUND,
+  tbody: BACKGROUND,
+  tr: BACKGROUND,
+  td: BACKGROUND,
+  th: BACKGROUND,
+  blockquote: CITE,
+  q: CITE,
+  del: CITE,
+  ins: CITE,
+  use: SVG_IMAGE,
+  image: SVG_IMAGE,
+  feimage: SVG_IMAGE,
+  'astro-island': { 'component-url': 'asset', 'renderer-url': 'asset', 'before-hydration-url': 'asset' },
+};
+
+const NONE: Kinds = {};
+
+/** The attributes of an element (in lower case) that hold one address each. */
+export function kindsOf(element: string): Kinds {
+  return Object.hasOwn(KINDS, element) ? (KINDS[element] ?? NONE) : NONE;
+}
+
+/** Attributes that hold several image candidates. */
+export const SRCSETS: ReadonlySet<string> = new Set(['srcset', 'imagesrcset', 'data-srcset', 'data-lazy-srcset']);
+
+/** What scripts for lazy loading read, on any element: an address only where it looks like one of a file. */
+const LAZY: ReadonlySet<string> = new Set([
+  'data-src',
+  'data-lazy',
+  'data-lazy-src',
+  'data-original',
+  'data-background',
+  'data-background-image',
+  'data-bg',
+  'data-bg-image',
+  'data-image',
+  'data-image-src',
+  'data-poster',
+  'data-thumb',
+  'data-full',
+  'data-zoom-image',
+]);
+const FILE =
+  /^[^\s{}<>"'`()]+\.(?:avif|bmp|gif|ico|jpe?g|jxl|mp3|mp4|m4v|mov|ogg|ogv|pdf|png|svg|webm|webp)(?:[?#]|$)/i;
+
+export function isLazyAddress(attribute: string, value: string): boolean {
+  return LAZY.has(attribute) && FILE.test(value);
+}
+
+/** Custom elements name their media as they like: these two count where they look like a file. */
+export function isCustomElementAddress(element: string, attribute: string, value: string): boolean {
+  return element.includes('-') && (attribute === 'src' || attribute === 'poster') && FILE.test(value);
+}
+
+const OTHERS = [
+  ...['style', 'rel', 'as', 'type', 'integrity', 'crossorigin', 'ping', 'name', 'property', 'itemprop', 'http-equiv'],
+  ...['content', 'charset', 'action', 'method', 'async', 'defer', 'hreflang', 'media', 'data'],
+];
+
+const OF_INTEREST: ReadonlySet<string> = new Set([
+  ...Object.values(KINDS).flatMap((kinds) => Object.keys(kinds)),
+  ...SRCSETS,
+  ...LAZY,
+  ...OTHERS,
+]);
+
+/** Whether an attribute (in lower case) may concern the export at all. */
+export function isOfInterest(name: string): boolean {
+  return OF_INTEREST.has(name) || isEventHandler(name);
+}
+
+export function isEventHandler(name: string): boolean {
+  return name.length > 2 && name.charCodeAt(0) === 111 && name.charCodeAt(1) === 110;
+}

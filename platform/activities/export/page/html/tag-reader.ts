@@ -1,0 +1,65 @@
+import type { Collector } from '../collector.ts';
+import { decodeBytes } from '../spanned-text.ts';
+import type { MarkKind, ResourceKind } from '../types.ts';
+import type { Attribute, Tag } from './scan-markup.ts';
+
+/** One tag and the collector it is read into: what every element's own reader needs. */
+export class TagReader {
+  readonly tag: Tag;
+  readonly collector: Collector;
+
+  constructor(tag: Tag, collector: Collector) {
+    this.tag = tag;
+    this.collector = collector;
+  }
+
+  attribute(name: string): Attribute | undefined {
+    return this.tag.attributes.find((each) => each.name === name);
+  }
+
+  has(name: string): boolean {
+    return this.attribute(name) !== undefined;
+  }
+
+  /** An attribute's decoded value, trimmed; empty where it is missing. */
+  value(name: string): string {
+    const attribute = this.attribute(name);
+    return attribute === undefined ? '' : decodeBytes(attribute.value.text).trim();
+  }
+
+  /** Refers to the address that a whole attribute holds; undefined where it is missing or leads nowhere. */
+  refer(name: string, kind: ResourceKind, innerLayers = ''): number | undefined {
+    const attribute = this.attribute(name);
+    return attribute && this.referAttribute(attribute, kind, innerLayers);
+  }
+
+  referAttribute({ value, layer }: Attribute, kind: ResourceKind, innerLayers = ''): number | undefined {
+    const place = { span: value, from: 0, to: value.text.length, layers: innerLayers + layer };
+    return this.collector.refer(place, kind);
+  }
+
+  /** Marks a whole attribute, where it stands. */
+  mark(name: string, kind: MarkKind, note?: string | number): void {
+    const attribute = this.attribute(name);
+    if (attribute !== undefined) this.collector.mark(attribute.start, attribute.end, kind, note);
+  }
+
+  /** Marks an attribute's value. */
+  markValue(name: string, kind: MarkKind, note: string): void {
+    const attribute = this.attribute(name);
+    if (attribute === undefined) return;
+    const quote = attribute.layer === '=' ? 0 : 1;
+    this.collector.mark(attribute.end - quote - rawLength(attribute), attribute.end - quote, kind, note);
+  }
+
+  /** What protects a load from another host hinders the same bytes on one's own. */
+  markGuards(resource: number | undefined): void {
+    if (resource === undefined) return;
+    this.mark('integrity', 'integrity', resource);
+    this.mark('crossorigin', 'crossorigin', resource);
+  }
+}
+
+function rawLength({ value, end, layer }: Attribute): number {
+  return end - (layer === '=' ? 0 : 1) - value.start;
+}

@@ -1,0 +1,84 @@
+import { NOT_FOUND_PATH } from './assign-path.ts';
+import { bundledPolicy } from './content-security-policy.ts';
+import { applyLayers } from './escape.ts';
+import { frameworkByName } from './frameworks/detect.ts';
+import { NOT_FOUND_BASE } from './not-found-base.ts';
+import type { Splice } from './splice.ts';
+import { HELD_REL, HELD_TYPE, startGuard } from './start-guard.ts';
+import type { Mark, RewriteInput } from './types.ts';
+
+/** What the policies change in a page beyond its addresses. `isLocal` says whether a resource is in the bundle. */
+export function policySplices(input: RewriteInput, isLocal: (resource: number) => boolean): Splice[] {
+  const context = contextOf(input, isLocal);
+  return input.extraction.marks.flatMap((mark) => {
+    const text = replacement(mark, context);
+    return text === undefined ? [] : [{ start: mark[0], end: mark[1], text }];
+  });
+}
+
+type Context = {
+  input: RewriteInput;
+  isLocal: (resource: number) => boolean;
+  /** Scripts wait for the guard. */
+  held: boolean;
+  holdsClassic: boolean;
+  stripped: boolean;
+  isNotFound: boolean;
+};
+
+function contextOf(input: RewriteInput, isLocal: (resource: number) => boolean): Context {
+  const { extraction, ownPath, policy } = input;
+  const framework = frameworkByName(extraction.framework);
+  const held = policy.scripts === 'auto' && framework !== undefined;
+  return {
+    input,
+    isLocal,
+    held,
+    holdsClassic: held && framework.startsByClassicScripts,
+    stripped: policy.scripts === 'strip',
+    isNotFound: ownPath === NOT_FOUND_PATH,
+  };
+}
+
+/** The text that takes a mark's place; undefined where it stays. */
+function replacement([start, , kind, note]: Mark, context: Context): string | undefined {
+  switch (kind) {
+    case 'integrity':
+    case 'crossorigin':
+      return typeof note === 'number' && context.isLocal(note) ? '' : undefined;
+    case 'base':
+    case 'ping':
+      return '';
+    case 'handler':
+    case 'script':
+      return context.stripped ? '' : undefined;
+    case 'csp':
+      return applyLayers(bundledPolicy(String(note)), quoteBefore(context.input.bytes, start));
+    case 'hint':
+      return context.input.policy.external === 'bundle' ? '' : undefined;
+    case 'module':
+      return context.held ? ` type="${HELD_TYPE}" data-galley-type="module"` : undefined;
+    case 'classic':
+      return context.holdsClassic && typeof note === 'number' && context.isLocal(note)
+        ? ` type="${HELD_TYPE}"`
+        : undefined;
+    case 'type':
+      return context.held ? '' : undefined;
+    case 'preload':
+      return context.held || context.stripped ? HELD_REL + note : undefined;
+    case 'font':
+      // A font is preloaded only with `crossorigin`, which fails on a file; without, it would be loaded twice.
+      return HELD_REL + note;
+    case 'charset':
+      return '<meta charset="utf-8">';
+    case 'head':
+      return context.isNotFound ? NOT_FOUND_BASE : undefined;
+    case 'body-end':
+      return context.held ? startGuard(context.isNotFound ? null : new URL(context.input.url).pathname) : undefined;
+  }
+}
+
+function quoteBefore(bytes: Uint8Array, start: number): string {
+  const before = String.fromCharCode(bytes[start - 1] ?? 0);
+  return before === '"' || before === "'" ? before : '=';
+}

@@ -1,0 +1,98 @@
+/**
+ * Text cut out of a document, decoded, that still knows where each of its characters stands in the bytes.
+ *
+ * A document is read as one character a byte (latin1), so that an index is a byte offset: markup, CSS and script syntax
+ * are ASCII, and only an address itself has to be decoded. `pieces` is null where text and bytes run side by side.
+ */
+export type SpannedText = { text: string; start: number; pieces: readonly Piece[] | null };
+
+/** A run of text: verbatim bytes, or what one entity stands for. The last piece is empty and marks the end. */
+export type Piece = { textStart: number; rawStart: number; verbatim: boolean };
+
+const NON_ASCII = /[\x80-\xff]/;
+
+/** The characters that a one-character-a-byte text spells in UTF-8. */
+export function decodeBytes(text: string): string {
+  return NON_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;
+}
+
+/** The reverse of `decodeBytes`. */
+export function encodeBytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** A part of the document as it stands. */
+export function verbatim(source: string, start: number, end: number): SpannedText {
+  return { text: source.slice(start, end), start, pieces: null };
+}
+
+/** The byte offset of a character. An index inside an entity gives the entity's start; the text's length, its end. */
+export function rawOffset(span: SpannedText, index: number): number {
+  if (span.pieces === null) return span.start + index;
+  const piece = pieceAt(span.pieces, index);
+  if (piece === undefined) return span.start + index;
+  return piece.verbatim ? piece.rawStart + index - piece.textStart : piece.rawStart;
+}
+
+/** Whether a character stands in the bytes as itself. */
+export function isVerbatim(span: SpannedText, index: number): boolean {
+  return span.pieces === null || pieceAt(span.pieces, index)?.verbatim === true;
+}
+
+function pieceAt(pieces: readonly Piece[], index: number): Piece | undefined {
+  let low = 0;
+  let high = pieces.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((pieces[middle]?.textStart ?? 0) <= index) low = middle;
+    else high = middle - 1;
+  }
+  return pieces[low];
+}
+
+const ENTITY = /&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?/iy;
+
+/** Where an entity ends; its own start where none stands there (one entity may stand for two characters). */
+function entityEnd(source: string, start: number): number {
+  ENTITY.lastIndex = start;
+  return start + (ENTITY.exec(source)?.[0].length ?? 0);
+}
+
+/** Collects the pieces of one text as a tokenizer reports them. */
+export class SpanBuilder {
+  private text = '';
+  private pieces: Piece[] = [];
+  private end = 0;
+  private decoded = false;
+
+  /** Forgets everything and begins at a byte offset. */
+  begin(rawStart: number): void {
+    this.text = '';
+    this.pieces = [];
+    this.end = rawStart;
+    this.decoded = false;
+  }
+
+  data(source: string, start: number, end: number): void {
+    if (start === end) return;
+    this.pieces.push({ textStart: this.text.length, rawStart: start, verbatim: true });
+    this.text += source.slice(start, end);
+    this.end = end;
+  }
+
+  /** An entity that begins where the last piece ended (the tokenizer doesn't say where). */
+  entity(source: string, codePoint: number): void {
+    const last = this.pieces.at(-1);
+    if (last?.verbatim === false) this.end = entityEnd(source, last.rawStart);
+    this.pieces.push({ textStart: this.text.length, rawStart: this.end, verbatim: false });
+    this.text += encodeBytes(String.fromCodePoint(codePoint));
+    this.decoded = true;
+  }
+
+  finish(rawEnd: number): SpannedText {
+    const start = this.pieces[0]?.rawStart ?? rawEnd;
+    const contiguous = !this.decoded && start + this.text.length === rawEnd;
+    this.pieces.push({ textStart: this.text.length, rawStart: rawEnd, verbatim: true });
+    return { text: this.text, start, pieces: contiguous ? null : this.pieces };
+  }
+}
