@@ -1,0 +1,139 @@
+import {
+  request as forwardRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { startHttpSite } from '../http-site.ts';
+
+/** One request as it came to the proxy. */
+export interface ProxiedRequest {
+  method: string;
+  path: string;
+  /** When it arrived (milliseconds since 1970). */
+  atMs: number;
+  body: string;
+  headers: IncomingHttpHeaders;
+  /** What the client was answered; undefined while it waits and where the connection was cut. */
+  status: number | undefined;
+}
+
+export interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+}
+
+/** What an interception may do with a request. */
+export interface Exchange {
+  request: ProxiedRequest;
+  /** Hands it on and returns the real answer. */
+  forward(): Promise<Answer>;
+  reply(answer: { status: number; headers?: Answer['headers']; body?: string | Buffer }): void;
+  /** Resets the connection. */
+  cut(): void;
+}
+
+export type Behaviour = (exchange: Exchange) => Promise<void> | void;
+
+export interface Interception {
+  method?: 'GET' | 'POST';
+  path: RegExp;
+  /** What the body must contain, such as a domain. */
+  body?: string;
+  /** How many requests it takes; all of them where absent. */
+  times?: number;
+}
+
+export interface AdminProxy {
+  url: string;
+  requests: readonly ProxiedRequest[];
+  /** Requests of a kind, oldest first. */
+  matching(kind: Interception): ProxiedRequest[];
+  /** Treats matching requests by `behaviour` until `times` are used up or the returned function is called. */
+  intercept(kind: Interception, behaviour: Behaviour): () => void;
+  close(): Promise<void>;
+}
+
+/** A real HTTP server between the orchestrator and the Admin API; requests nobody intercepts pass through unchanged. */
+export async function startAdminProxy(upstream: () => string): Promise<AdminProxy> {
+  const requests: ProxiedRequest[] = [];
+  const rules: { kind: Interception; behaviour: Behaviour; left: number }[] = [];
+  const site = await startHttpSite(async (incoming, response) => {
+    const request = await readRequest(incoming);
+    requests.push(request);
+    const exchange = createExchange(request, response, upstream());
+    const rule = rules.find(({ kind, left }) => left > 0 && matches(kind, request));
+    if (rule === undefined) {
+      exchange.reply(await exchange.forward());
+      return;
+    }
+    rule.left -= 1;
+    await rule.behaviour(exchange);
+  });
+  return {
+    url: site.origin,
+    requests,
+    matching: (kind) => requests.filter((request) => matches(kind, request)),
+    intercept: (kind, behaviour) => {
+      const rule = { kind, behaviour, left: kind.times ?? Number.POSITIVE_INFINITY };
+      rules.unshift(rule);
+      return () => {
+        rule.left = 0;
+      };
+    },
+    close: site.close,
+  };
+}
+
+function matches({ method, path, body }: Interception, request: ProxiedRequest): boolean {
+  return (method ?? request.method) === request.method && path.test(request.path) && request.body.includes(body ?? '');
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<ProxiedRequest> {
+  const atMs = Date.now();
+  const { method = '', url: path = '', headers } = incoming;
+  return { method, path, atMs, body: (await readAll(incoming)).toString(), headers, status: undefined };
+}
+
+function createExchange(request: ProxiedRequest, response: ServerResponse, upstream: string): Exchange {
+  return {
+    request,
+    forward: () => forward(request, upstream),
+    reply: ({ status, headers = {}, body = '' }) => {
+      if (response.destroyed) return;
+      request.status = status;
+      response.writeHead(status, withoutHopByHop(headers)).end(body);
+    },
+    cut: () => response.destroy(),
+  };
+}
+
+async function forward({ method, path, headers, body }: ProxiedRequest, upstream: string): Promise<Answer> {
+  return await new Promise((resolve, reject) => {
+    const outgoing = forwardRequest(new URL(path, upstream), { method, headers, agent: false }, (answer) => {
+      readAll(answer).then(
+        (bytes) => resolve({ status: answer.statusCode ?? 502, headers: answer.headers, body: bytes }),
+        reject,
+      );
+    });
+    outgoing.once('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** The body is sent whole here, whatever the upstream's framing was. */
+function withoutHopByHop(headers: Answer['headers']): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || ['connection', 'keep-alive', 'transfer-encoding'].includes(name.toLowerCase())) continue;
+    kept[name] = value;
+  }
+  return kept;
+}
+
+async function readAll(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { lock } from 'proper-lockfile';
+
+const run = promisify(execFile);
+
+const SOURCES = [
+  'contract',
+  'api',
+  'workflows',
+  'activities',
+  'worker',
+  'forge',
+  'platform',
+  'deployment',
+  'cli',
+  'embedded',
+];
+
+/** What the build writes last. */
+const LAST_WRITTEN = join('dist', 'workflow-bundles', 'platform.js');
+
+/** A build takes some seconds; a lock not renewed for this long is a dead process's. */
+const LOCK_STALE_MS = 20_000;
+
+/** Path of the built command, as `npx galley` runs it. Builds first where a source is newer than the build. */
+export async function builtGalley(): Promise<string> {
+  const root = process.cwd();
+  await mkdir(join(root, '.cache'), { recursive: true });
+  const release = await lock(join(root, '.cache', 'build'), {
+    realpath: false,
+    stale: LOCK_STALE_MS,
+    retries: { retries: 600, factor: 1, minTimeout: 500, maxTimeout: 500 },
+  });
+  try {
+    if (await isStale(root)) await build(root);
+  } finally {
+    await release();
+  }
+  return join(root, 'dist', 'cli', 'main.js');
+}
+
+async function build(root: string): Promise<void> {
+  try {
+    await run('npm', ['run', 'build'], { cwd: root, timeout: 300_000 });
+  } catch (error) {
+    const said = typeof error === 'object' && error !== null && 'stdout' in error ? error.stdout : '';
+    throw new Error(`The tests run the built product, and npm run build failed:\n${said}`);
+  }
+}
+
+async function isStale(root: string): Promise<boolean> {
+  const builtMs = await modifiedMs(join(root, LAST_WRITTEN));
+  for (const folder of SOURCES) {
+    const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (entry.isFile() && (await modifiedMs(join(entry.parentPath, entry.name))) > builtMs) return true;
+    }
+  }
+  return false;
+}
+
+/** 0 where there is no such file (any more). */
+async function modifiedMs(path: string): Promise<number> {
+  return await stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type SiteState, siteState } from '../../../contract/site-state.ts';
+import { signContentful } from '../../api/signing.ts';
+import { freePort } from '../free-port.ts';
+import type { Program, Programs } from './programs.ts';
+
+/** A site of galley.yaml. */
+export interface SiteSetup {
+  name: string;
+  domain: string;
+  /** Keys of its section `export`; deployments are added. */
+  export?: Readonly<Record<string, string>>;
+}
+
+export interface OrchestratorOptions {
+  /** An empty folder for galley.yaml, the values files and each program's GALLEY_HOME. */
+  folder: string;
+  programs: Programs;
+  sites: readonly SiteSetup[];
+  temporalAddress: string;
+  adminApi: { url: string; key: string };
+  /** For every program, such as MIN_REFRESH_INTERVAL. */
+  variables?: Readonly<Record<string, string>>;
+}
+
+export interface Orchestrator {
+  url: string;
+  /** Sends a Contentful delivery, signed by Contentful's own package. */
+  publish(site: string, title?: string): Promise<Response>;
+  /** What `GET /sites/{site}` answers. */
+  state(site: string): Promise<SiteState>;
+  valuesFile(site: string): string;
+  /** Serves the site's values file by a `galley deployment` named `deployment-{site}`. */
+  deploy(site: string): Promise<Program>;
+  /** Text of a page as the deployment serves it now. */
+  served(site: string, path?: string): Promise<string>;
+}
+
+const OPERATOR_TOKEN = 'operator-token-of-the-tests';
+
+/** Contentful's secrets have 64 characters. */
+const CONTENTFUL_SECRET = 'c0ffee'.repeat(10).concat('c0ff');
+
+/** Starts `galley api` and `galley worker` (programs `api` and `worker`) on a galley.yaml with these sites. */
+export async function startOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
+  const { folder, programs, sites } = options;
+  const valuesFile = (site: string): string => join(folder, `${site}.values.yaml`);
+  const config = join(folder, 'galley.yaml');
+  await writeFile(config, galleyYaml(sites, valuesFile));
+  for (const { name } of sites) await writeFile(valuesFile(name), '# of the tests\nstaticExport:\n  enabled: false\n');
+  const variables = {
+    ...options.variables,
+    GALLEY_CONFIG: config,
+    TEMPORAL_ADDRESS: options.temporalAddress,
+    ADMIN_API_URL: options.adminApi.url,
+    ADMIN_API_KEY: options.adminApi.key,
+    OPERATOR_TOKEN,
+  };
+  const port = await freePort();
+  const home = (name: string): Record<string, string> => ({ GALLEY_HOME: join(folder, 'homes', name) });
+  const [api] = await Promise.all([
+    programs.start({ name: 'api', args: ['api'], variables: { ...variables, ...home('api'), PORT: String(port) } }),
+    programs.start({ name: 'worker', args: ['worker'], variables: { ...variables, ...home('worker') } }),
+  ]);
+
+  return {
+    url: api.url,
+    valuesFile,
+    publish: async (site, title = 'An entry') => {
+      const path = `/webhooks/${site}/contentful`;
+      const body = JSON.stringify(contentfulEntry(title));
+      const headers = signContentful({ secret: CONTENTFUL_SECRET, body, path, at: new Date() });
+      return await fetch(api.url + path, { method: 'POST', headers, body });
+    },
+    state: async (site) => {
+      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+      const answer = await fetch(`${api.url}/sites/${site}`, { headers });
+      const body: unknown = await answer.json();
+      if (answer.status !== 200) throw new Error(`GET /sites/${site}: ${answer.status} ${JSON.stringify(body)}`);
+      return siteState.parse(body);
+    },
+    deploy: async (site) =>
+      await programs.start({
+        name: `deployment-${site}`,
+        args: ['deployment', '--values', valuesFile(site)],
+        variables: { ...home(`deployment-${site}`), DEPLOYMENT_PORT: String(await freePort()) },
+      }),
+    served: async (site, path = '/') => {
+      const { url } = programs.get(`deployment-${site}`);
+      const answer = await fetch(url + path);
+      return `${answer.status} ${await answer.text()}`;
+    },
+  };
+}
+
+function galleyYaml(sites: readonly SiteSetup[], valuesFile: (site: string) => string): string {
+  const sections = sites.map(({ name, domain, export: settings }) => [
+    name,
+    {
+      domain,
+      webhooks: { contentful: { secret: CONTENTFUL_SECRET } },
+      export: { ...settings, deployments: [{ valuesFile: valuesFile(name) }] },
+    },
+  ]);
+  // JSON is YAML.
+  return JSON.stringify({ sites: Object.fromEntries(sections) }, null, 2);
+}
+
+function contentfulEntry(title: string): unknown {
+  return {
+    sys: { type: 'Entry', id: randomUUID(), updatedAt: new Date().toISOString() },
+    fields: { title: { 'en-US': title } },
+  };
+}
+
+/** The answer of a taken delivery. */
+export const accepted = z.object({ deliveryId: z.string(), accepted: z.array(z.string()) });

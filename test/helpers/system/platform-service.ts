@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { type ExportJob, exportJobPage } from '../../../contract/admin-api.ts';
+import { freePort } from '../free-port.ts';
+import type { Programs } from './programs.ts';
+import { runToEnd } from './run-to-end.ts';
+
+export interface PlatformOptions {
+  folder: string;
+  programs: Programs;
+  galley: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  variables?: Readonly<Record<string, string>>;
+}
+
+export interface PlatformService {
+  url: string;
+  createKey(): Promise<{ id: string; key: string }>;
+  revokeKey(id: string): Promise<void>;
+  addProject(project: { name: string; domain: string; origin: string }): Promise<void>;
+  /** Every export job of a domain, newest first, by the list endpoint. */
+  jobs(domain: string, key: string): Promise<ExportJob[]>;
+}
+
+const ORGANIZATION = 'Tests';
+const createdKey = z.object({ id: z.string(), key: z.string() });
+
+/** Starts `galley platform` and one `galley platform-worker` on PostgreSQL and a file object store. */
+export async function startPlatformService(options: PlatformOptions): Promise<PlatformService> {
+  const { folder, programs, galley } = options;
+  const variables = {
+    ...options.variables,
+    GALLEY_HOME: join(folder, 'homes', 'platform'),
+    DATABASE_URL: options.databaseUrl,
+    OBJECT_STORE_URL: pathToFileURL(join(folder, 'objects')).href,
+    TEMPORAL_ADDRESS: options.temporalAddress,
+    PLATFORM_PORT: String(await freePort()),
+  };
+  const [{ url }] = await Promise.all([
+    programs.start({ name: 'platform', args: ['platform'], variables }),
+    programs.start({ name: 'platform-worker', args: ['platform-worker'], variables }),
+  ]);
+  const command = async (...args: string[]): Promise<string> => await runToEnd(galley, args, variables);
+
+  return {
+    url,
+    createKey: async () =>
+      createdKey.parse(JSON.parse(await command('keys', 'create', '--organization', ORGANIZATION, '--json'))),
+    revokeKey: async (id) => {
+      await command('keys', 'revoke', id);
+    },
+    addProject: async ({ name, domain, origin }) => {
+      const project = ['--project', `prj_${name}`, '--domain', domain, '--origin', origin];
+      await command('projects', 'add', '--organization', ORGANIZATION, ...project, '--json');
+    },
+    jobs: async (domain, key) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await fetch(`${url}/v1/static-export/jobs?domain=${domain}&limit=100`, { headers });
+      return exportJobPage.parse(await answer.json()).jobs;
+    },
+  };
+}

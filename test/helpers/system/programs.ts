@@ -1,0 +1,113 @@
+import { createInterface } from 'node:readline';
+import { type GuardedChild, spawnGuarded } from '../../../embedded/guarded-child.ts';
+
+export interface ProgramSetup {
+  /** How the test calls it. */
+  name: string;
+  /** The galley command line, without `galley`. */
+  args: readonly string[];
+  variables: Readonly<Record<string, string>>;
+}
+
+export interface Program {
+  name: string;
+  /** The address in its line `ready …`; an empty text where it has none. */
+  url: string;
+  /** When it said that it runs (milliseconds since 1970). */
+  readyAtMs: number;
+  pid: number;
+  running(): boolean;
+}
+
+export interface Programs {
+  start(setup: ProgramSetup): Promise<Program>;
+  /** Ends it as a crash does. */
+  kill(name: string): Promise<void>;
+  /** Starts it anew, with other variables where they are given, after ending it in order where it still runs. */
+  restart(name: string, variables?: Readonly<Record<string, string>>): Promise<Program>;
+  get(name: string): Program;
+  /** The last lines of each, for the message of a failed test. */
+  lastWords(): string;
+  /** Ends all, the newest first. */
+  stop(): Promise<void>;
+}
+
+type Running = { setup: ProgramSetup; child: GuardedChild; program: Program; lines: string[] };
+
+const READY_TIMEOUT_MS = 60_000;
+const LINES_KEPT = 400;
+const LINES_SHOWN = 25;
+
+/** Runs galley's programs as processes of their own, none of which can outlive this one. */
+export function createPrograms(galley: string): Programs {
+  const all = new Map<string, Running>();
+
+  const start = async (setup: ProgramSetup, lines: string[] = []): Promise<Program> => {
+    const child = spawnGuarded(process.execPath, [galley, ...setup.args], environment(setup.variables));
+    let ended = false;
+    void child.exited.then(() => {
+      ended = true;
+      lines.push('(ended)');
+    });
+    const program = { name: setup.name, url: '', readyAtMs: 0, pid: child.process.pid ?? 0, running: () => !ended };
+    all.set(setup.name, { setup, child, program, lines });
+    const { readyAtMs, url } = await untilReady(setup.name, child, lines);
+    program.readyAtMs = readyAtMs;
+    program.url = url;
+    return program;
+  };
+  const find = (name: string): Running => {
+    const running = all.get(name);
+    if (running === undefined) throw new Error(`No program ${name} was started`);
+    return running;
+  };
+
+  return {
+    start,
+    kill: async (name) => await find(name).child.kill(),
+    restart: async (name, variables = {}) => {
+      const { setup, child, lines } = find(name);
+      await child.stop();
+      lines.push('(started again)');
+      return await start({ ...setup, variables: { ...setup.variables, ...variables } }, lines);
+    },
+    get: (name) => find(name).program,
+    lastWords: () =>
+      [...all].map(([name, { lines }]) => `--- ${name}\n${lines.slice(-LINES_SHOWN).join('\n')}`).join('\n'),
+    stop: async () => {
+      for (const { child } of [...all.values()].reverse()) await child.stop();
+    },
+  };
+}
+
+async function untilReady(
+  name: string,
+  { process: child, exited }: GuardedChild,
+  lines: string[],
+): Promise<{ readyAtMs: number; url: string }> {
+  return await new Promise((resolve, reject) => {
+    const failed = (why: string): void => reject(new Error(`${name} ${why}:\n${lines.slice(-LINES_SHOWN).join('\n')}`));
+    const timer = setTimeout(() => failed('did not say that it is ready'), READY_TIMEOUT_MS);
+    const read = (line: string): void => {
+      lines.push(line);
+      if (lines.length > LINES_KEPT) lines.shift();
+      if (!line.startsWith('ready')) return;
+      clearTimeout(timer);
+      resolve({ readyAtMs: Date.now(), url: /https?:\/\/\S+/.exec(line)?.[0] ?? '' });
+    };
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream) createInterface({ input: stream }).on('line', read);
+    }
+    void exited.then(() => {
+      clearTimeout(timer);
+      failed('ended at its start');
+    });
+  });
+}
+
+/** Only what a shell would have, so that the tester's own variables change nothing. */
+function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
+  const kept = Object.entries({ PATH, HOME, XDG_CACHE_HOME, TMPDIR }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(kept), LOG_LEVEL: 'info', ...variables };
+}

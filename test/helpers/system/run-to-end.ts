@@ -1,0 +1,15 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Runs a galley command to its end and returns what it printed. Throws with its own words where it fails. */
+export async function runToEnd(
+  galley: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', ...variables };
+  const { stdout } = await run(process.execPath, [galley, ...args], { env, timeout: 60_000 });
+  return stdout;
+}
