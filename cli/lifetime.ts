@@ -7,6 +7,10 @@ export interface Lifetime {
   signal: AbortSignal;
   /** Adds what `stop` has to end. One that takes too long or fails doesn't keep the others from ending. */
   onStop(name: string, stop: () => Promise<unknown>): void;
+  /** Says that a part can't go on, so that the program as a whole ends. Means nothing once the stop has begun. */
+  fail(error: Error): void;
+  /** Rejects with what `fail` was told; never resolves. */
+  failed: Promise<never>;
   /** Ends everything; safe to call more than once. */
   stop(): Promise<void>;
 }
@@ -18,6 +22,11 @@ export function createLifetime(logger: Logger): Lifetime {
   const abort = new AbortController();
   const steps: { name: string; stop: () => Promise<unknown> }[] = [];
   let stopping: Promise<void> | undefined;
+  let reportFailure: (error: Error) => void = () => {};
+  const failed = new Promise<never>((_resolve, reject) => {
+    reportFailure = reject;
+  });
+  failed.catch(() => {});
   const run = async (): Promise<void> => {
     abort.abort(new Error('stopping'));
     for (let step = steps.pop(); step; step = steps.pop()) await stopWithin(step);
@@ -41,6 +50,10 @@ export function createLifetime(logger: Logger): Lifetime {
     onStop: (name, stop) => {
       steps.push({ name, stop });
     },
+    fail: (error) => {
+      if (!abort.signal.aborted) reportFailure(error);
+    },
+    failed,
     stop: async () => {
       stopping ??= run();
       await stopping;

@@ -10,6 +10,7 @@ import { deploymentCommand } from './commands/deployment.ts';
 import { keysCommand } from './commands/keys.ts';
 import { projectsCommand } from './commands/projects.ts';
 import { sitesCommand } from './commands/sites.ts';
+import { upCommand } from './commands/up.ts';
 import { packageVersion } from './package-root.ts';
 
 const EXIT_DONE = 0;
@@ -29,15 +30,16 @@ function createProgram(): Command {
     .showHelpAfterError('(galley --help lists the commands)')
     .showSuggestionAfterError()
     .exitOverride();
-  for (const command of [
+  const commands = [
+    upCommand(),
     apiCommand(),
     deploymentCommand(),
     keysCommand(),
     projectsCommand(),
     sitesCommand(),
     configCommand(),
-  ])
-    program.addCommand(command);
+  ];
+  for (const command of commands) program.addCommand(command);
   inheritExitOverride(program);
   return program;
 }

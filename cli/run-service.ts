@@ -8,12 +8,12 @@ import { createLifetime, type Lifetime, untilSignal } from './lifetime.ts';
 export async function runService(logger: Logger, start: (lifetime: Lifetime) => Promise<string>): Promise<void> {
   const lifetime = createLifetime(logger);
   const asked = untilSignal();
-  const failed = (async () => {
+  const started = (async () => {
     const ready = await start(lifetime);
     process.stdout.write(`ready ${ready}\n`);
   })();
   try {
-    await Promise.race([asked, failed.then(() => asked)]);
+    await Promise.race([asked, lifetime.failed, started.then(() => asked)]);
   } finally {
     await lifetime.stop();
   }

@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { createContext } from '../context.ts';
+import { runService } from '../run-service.ts';
+import { installTemporalRuntime } from '../temporal-runtime.ts';
+import { startEverything } from '../up/start-everything.ts';
+
+export function upCommand(): Command {
+  return new Command('up')
+    .description('start everything on this machine in one go (npm start)')
+    .addHelpText(
+      'after',
+      `
+Temporal with its UI, the database, the platform (Admin API), the orchestrator and a deployment for each values file.
+State is kept in GALLEY_HOME (.galley). What a variable names is used instead: TEMPORAL_ADDRESS, DATABASE_URL,
+OBJECT_STORE_URL, ADMIN_API_URL with ADMIN_API_KEY. Ports: PORT, PLATFORM_PORT, DEPLOYMENT_PORT, TEMPORAL_PORT,
+TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. Ctrl-C ends it.`,
+    )
+    .action(async () => {
+      const { settings, logger } = createContext();
+      installTemporalRuntime(logger);
+      await runService(logger, async (lifetime) => {
+        const { addresses } = await startEverything({ settings, logger, lifetime });
+        const { platform, api, deployments, temporal, temporalUi } = addresses;
+        return [
+          `platform ${platform}`,
+          `api ${api}`,
+          ...deployments.map(({ url }) => `deployment ${url}`),
+          `temporal ${temporal}`,
+          ...(temporalUi === null ? [] : [`ui ${temporalUi}`]),
+        ].join(' ');
+      });
+    });
+}

@@ -1,0 +1,44 @@
+import type { Logger } from 'pino';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { createOrchestratorWorker } from '../../worker/worker.ts';
+import type { Lifetime } from '../lifetime.ts';
+import type { SearchAttributes } from '../search-attributes.ts';
+import type { Temporal } from '../temporal.ts';
+import { workflowBundle } from '../workflow-bundles.ts';
+import { runWorker } from './run-worker.ts';
+
+interface Wanted {
+  config: GalleyConfig;
+  minRefreshIntervalMs: number;
+}
+
+interface Surroundings {
+  temporal: Temporal;
+  searchAttributes: SearchAttributes;
+  logger: Logger;
+  lifetime: Lifetime;
+}
+
+/** Runs every workflow and activity of the orchestrator until the lifetime ends. Resolves when it polls. */
+export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surroundings): Promise<void> {
+  const { temporal, searchAttributes, lifetime } = surroundings;
+  const { config, minRefreshIntervalMs } = wanted;
+  const logger = surroundings.logger.child({ part: 'worker' });
+  const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
+    // Temporal answers by now; whether it takes our search attributes is known a moment later.
+    await searchAttributes.settled;
+    return await createOrchestratorWorker({
+      connection,
+      client: temporal.client,
+      namespace: temporal.namespace,
+      dataConverter: temporal.dataConverter,
+      workflowBundle: workflowBundle('orchestrator'),
+      readSite: (site) => (Object.hasOwn(config.sites, site) ? config.sites[site] : undefined),
+      adminApi: config.adminApi,
+      minRefreshIntervalMs,
+      searchAttributes: searchAttributes.ready(),
+      logger,
+    });
+  };
+  await runWorker({ name: 'orchestrator worker', create }, { temporal, logger, lifetime });
+}

@@ -1,0 +1,50 @@
+import { pathToFileURL } from 'node:url';
+import type { Logger } from 'pino';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import type { EmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
+import { errorText } from '../../embedded/report.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
+import { connectDatabase, type Database } from '../../platform/store/database.ts';
+import type { Settings } from '../environment.ts';
+import type { Home } from '../home.ts';
+import type { Lifetime } from '../lifetime.ts';
+
+interface Surroundings {
+  settings: Settings;
+  home: Home;
+  logger: Logger;
+  lifetime: Lifetime;
+  /** Where `up` runs the database itself. */
+  embedded?: EmbeddedDatabase | undefined;
+}
+
+export interface PlatformStore {
+  /** Connects with its first query; migrations are the caller's affair. */
+  db: Database;
+  objects: ObjectStore;
+}
+
+/**
+ * The platform's database and object store as the variables name them.
+ * @throws ConfigurationError where one is missing or wrong.
+ */
+export async function openPlatformStore(surroundings: Surroundings): Promise<PlatformStore> {
+  const { settings, home, logger, lifetime, embedded } = surroundings;
+  const target = embedded ?? (settings.databaseUrl === undefined ? undefined : { url: settings.databaseUrl });
+  if (target === undefined)
+    throw new ConfigurationError([
+      'DATABASE_URL: expected postgres://user:password@host/name (only `galley up` brings a database of its own)',
+    ]);
+  const url = settings.objectStoreUrl ?? pathToFileURL(home.path('objects')).href;
+  const objects = await createObjectStore({ url }).catch((error: unknown) => {
+    throw error instanceof RangeError ? new ConfigurationError([`OBJECT_STORE_URL: ${errorText(error)}`]) : error;
+  });
+  const db = connectDatabase({
+    url: target.url,
+    logger: logger.child({ part: 'database' }),
+    ...('maxConnections' in target ? { maxConnections: target.maxConnections } : {}),
+  });
+  lifetime.onStop('database connections', () => db.close());
+  return { db, objects };
+}

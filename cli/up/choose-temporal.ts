@@ -1,0 +1,33 @@
+import type { Logger } from 'pino';
+import { startDevServer } from '../../embedded/temporal/dev-server.ts';
+import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import type { Settings } from '../environment.ts';
+import type { Home } from '../home.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { openTemporal, type Temporal } from '../temporal.ts';
+
+interface Surroundings {
+  settings: Settings;
+  home: Home;
+  logger: Logger;
+  lifetime: Lifetime;
+}
+
+/** The Temporal service that the variables name, else the dev server on this machine with its state in GALLEY_HOME. */
+export async function chooseTemporal(
+  surroundings: Surroundings,
+): Promise<{ temporal: Temporal; uiUrl: string | null }> {
+  const { settings, home, logger, lifetime } = surroundings;
+  if (settings.temporalConfigured) return { temporal: openTemporal({ settings, logger }, lifetime), uiUrl: null };
+  const executable = await locateDevServer();
+  lifetime.signal.throwIfAborted();
+  const server = await startDevServer({
+    executable,
+    dbFilename: home.path('temporal.db'),
+    port: settings.temporalPort,
+    uiPort: settings.temporalUiPort,
+  });
+  lifetime.onStop('Temporal dev server', server.stop);
+  void server.exited.then(() => lifetime.fail(new Error('The embedded Temporal server ended by itself')));
+  return { temporal: openTemporal({ settings, logger, embedded: server }, lifetime), uiUrl: server.uiUrl };
+}

@@ -1,0 +1,96 @@
+import type { Logger } from 'pino';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
+import type { Admin } from '../admin/admin.ts';
+import { adminOnDatabase } from '../admin/admin-on-database.ts';
+import { OPERATOR_TOKEN_FILE } from '../admin/with-admin.ts';
+import { loadGalleyConfig } from '../config.ts';
+import type { Settings } from '../environment.ts';
+import { openHome, type RunningAddresses } from '../home.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
+import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
+import { startPlatformApi } from '../programs/platform-api.ts';
+import { openPlatformStore } from '../programs/platform-store.ts';
+import { registerSearchAttributes } from '../search-attributes.ts';
+import type { Temporal } from '../temporal.ts';
+import { chooseTemporal } from './choose-temporal.ts';
+import { ensureAdminKey, ensureProjects } from './first-organization.ts';
+import { startDeployments } from './start-deployments.ts';
+
+interface Surroundings {
+  settings: Settings;
+  logger: Logger;
+  lifetime: Lifetime;
+}
+
+export interface Everything {
+  addresses: RunningAddresses;
+  temporal: Temporal;
+  admin: Admin;
+  operatorToken: string;
+  config: GalleyConfig;
+}
+
+/**
+ * Starts Temporal, the database, the platform, the orchestrator and a deployment for each values file, in this one
+ * process but for Temporal. Resolves when everything answers.
+ */
+export async function startEverything({ settings, logger, lifetime }: Surroundings): Promise<Everything> {
+  const home = openHome(settings.home);
+  lifetime.onStop('GALLEY_HOME', await home.lock());
+  await checkConfiguration(settings);
+
+  const { temporal, uiUrl } = await chooseTemporal({ settings, home, logger, lifetime });
+  const { client, namespace } = temporal;
+  const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
+
+  const embedded = settings.databaseUrl === undefined ? await startEmbeddedDatabase(home.folder) : undefined;
+  if (embedded) {
+    lifetime.onStop('embedded database', embedded.stop);
+    void embedded.exited.then(() => lifetime.fail(new Error('The embedded database ended by itself')));
+  }
+  const store = await openPlatformStore({ settings, home, logger, lifetime, embedded });
+
+  const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));
+  const platform = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
+  await platform.migrated;
+
+  const admin = adminOnDatabase(store.db);
+  const adminKey = await ensureAdminKey({ admin, url: platform.url, home });
+  const config = await loadConfiguration(settings, { url: platform.url, key: adminKey });
+  await ensureProjects({ admin }, config.sites);
+
+  const orchestrator = { temporal, searchAttributes, logger, lifetime };
+  const { host, port, minRefreshIntervalMs } = settings;
+  const api = await startOrchestratorApi({ config, operatorToken, host, port }, orchestrator);
+  const deployments = await startDeployments(config, { settings, home, logger, lifetime });
+  await startOrchestratorWorker({ config, minRefreshIntervalMs }, orchestrator);
+
+  const addresses = {
+    platform: platform.url,
+    api: api.url,
+    deployments,
+    temporal: temporal.address,
+    temporalUi: uiUrl,
+  };
+  await home.announce(addresses);
+  lifetime.onStop('announcement', () => home.announce(null));
+  return { addresses, temporal, admin, operatorToken, config };
+}
+
+/** Before anything starts: a mistake in galley.yaml shall not cost the start of a database to be told. */
+async function checkConfiguration(settings: Settings): Promise<void> {
+  await loadConfiguration(settings, { url: 'http://127.0.0.1', key: 'made at the first start' });
+}
+
+/** The embedded platform is what the orchestrator calls, unless the variables name another Admin API. */
+async function loadConfiguration(settings: Settings, own: { url: string; key: string }): Promise<GalleyConfig> {
+  const { adminApiUrl, adminApiKey, configPath, variables } = settings;
+  const adminApi = adminApiUrl === undefined ? own : { url: adminApiUrl, key: adminApiKey ?? '' };
+  const config = await loadGalleyConfig({
+    path: configPath,
+    env: { ...variables, ADMIN_API_URL: adminApi.url, ADMIN_API_KEY: adminApi.key },
+  });
+  return config;
+}
