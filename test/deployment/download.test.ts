@@ -26,10 +26,13 @@ async function serve(handler: RequestListener): Promise<string> {
   return server.url;
 }
 
-function download(link: string, options: { etag?: string; maxSizeBytes?: number } = {}): Promise<Download> {
-  const { etag, maxSizeBytes = 1_000_000 } = options;
+function download(
+  link: string,
+  options: { etag?: string; maxSizeBytes?: number; onProgress?: () => void } = {},
+): Promise<Download> {
+  const { etag, maxSizeBytes = 1_000_000, onProgress = () => undefined } = options;
   const signal = AbortSignal.timeout(30_000);
-  return downloadBundle({ link: new URL(link), etag, folder, maxSizeBytes, signal, onProgress: () => undefined });
+  return downloadBundle({ link: new URL(link), etag, folder, maxSizeBytes, signal, onProgress });
 }
 
 async function refusal(link: string, options = {}): Promise<unknown> {
@@ -42,18 +45,22 @@ async function refusal(link: string, options = {}): Promise<unknown> {
 describe('a download', () => {
   it('that broke off goes on where it ended', async () => {
     const asked: unknown[] = [];
+    let cut = (): void => undefined;
     const origin = await serve((req, res) => {
       asked.push([req.headers.range, req.headers['if-range']]);
       if (req.headers.range === undefined) {
         res.writeHead(200, { etag: '"a"', 'content-length': bytes.length });
-        res.write(bytes.subarray(0, 120_000), () => setTimeout(() => res.destroy(), 50));
+        cut = () => res.destroy();
+        res.write(bytes.subarray(0, 120_000));
         return;
       }
       const start = Number(/bytes=(\d+)-/.exec(req.headers.range)?.[1]);
       res.writeHead(206, { etag: '"a"', 'content-range': `bytes ${start}-${bytes.length - 1}/${bytes.length}` });
       res.end(bytes.subarray(start));
     });
-    expect(await refusal(`${origin}/b`)).toMatchObject({ name: 'BundleUnavailableError', pace: 'soon' });
+    // Cut only after some bytes have arrived, else there is nothing to go on from.
+    const broken = await refusal(`${origin}/b`, { onProgress: () => cut() });
+    expect(broken).toMatchObject({ name: 'BundleUnavailableError', pace: 'soon' });
     const done = await download(`${origin}/b?fresh`);
     expect(done).toMatchObject({ kind: 'fetched', sha256: sha256(bytes), sizeBytes: bytes.length, etag: '"a"' });
     expect(asked).toEqual([
@@ -64,13 +71,15 @@ describe('a download', () => {
 
   it('begins anew where the server has other bytes by then, or no ranges', async () => {
     let isFirst = true;
+    let cut = (): void => undefined;
     const origin = await serve((_req, res) => {
       res.writeHead(200, { etag: isFirst ? '"a"' : '"b"' });
-      if (isFirst) res.write(Buffer.alloc(120_000), () => setTimeout(() => res.destroy(), 50));
+      cut = isFirst ? () => res.destroy() : () => undefined;
+      if (isFirst) res.write(Buffer.alloc(120_000));
       else res.end(bytes);
       isFirst = false;
     });
-    await refusal(`${origin}/b`);
+    await refusal(`${origin}/b`, { onProgress: () => cut() });
     expect(await download(`${origin}/b`)).toMatchObject({ sha256: sha256(bytes), etag: '"b"' });
   });
 
