@@ -1,2 +1,2 @@
 // The workflow bundle's entry: every workflow type the orchestrator's worker runs.
-export {};
+export { exportSite } from './export-site.ts';

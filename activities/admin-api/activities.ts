@@ -1,0 +1,22 @@
+import { createCancelExport } from './cancel-export.ts';
+import { createCreateBundle } from './create-bundle.ts';
+import { createFindExport } from './find-export.ts';
+import type { AdminApiClient } from './http-client.ts';
+import { createPatientCall } from './patient-call.ts';
+import { createPollExport } from './poll-export.ts';
+import { createStartExport } from './start-export.ts';
+
+/**
+ * The static export part of the Admin API as activities, one HTTP call each (a bundle that isn't ready makes two).
+ * @param options.quickAsksMs pauses between the first questions about a job; the tests on skipped time want none.
+ */
+export function createAdminApiActivities(client: AdminApiClient, options: { quickAsksMs?: readonly number[] } = {}) {
+  const call = createPatientCall(client);
+  return {
+    startExport: createStartExport(call),
+    pollExport: createPollExport(call, options.quickAsksMs),
+    createBundle: createCreateBundle(call),
+    cancelExport: createCancelExport(call),
+    findExport: createFindExport(call),
+  };
+}

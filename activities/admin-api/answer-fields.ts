@@ -1,0 +1,39 @@
+import type { AdminApiAnswer } from './http-client.ts';
+
+/** Reads single fields of an answer. Nothing but the seed's fields is needed, and unknown ones are ignored. */
+
+/** A job's live progress; null where the service doesn't tell or tells something that is no number. */
+export type ExportProgress = { percent: number | null; pageCount: number | null };
+
+export function field(answer: AdminApiAnswer, name: string): unknown {
+  return isRecord(answer.body) ? answer.body[name] : undefined;
+}
+
+/** A text field, trimmed and cut to 500 characters; a number counts as its digits. */
+export function textField(answer: AdminApiAnswer, name: string): string | undefined {
+  const value = field(answer, name);
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && text.trim() !== '' ? text.trim().slice(0, 500) : undefined;
+}
+
+export function progressOf(answer: AdminApiAnswer): ExportProgress {
+  return { percent: toNumber(field(answer, 'progress')), pageCount: toNumber(field(answer, 'pageCount')) };
+}
+
+/** What an error answer says, for people. A page or a fragment is named as such, never quoted. */
+export function errorText(answer: AdminApiAnswer): string {
+  const said = textField(answer, 'error') ?? textField(answer, 'message');
+  if (said !== undefined) return said.slice(0, 300);
+  if (answer.text.trim() === '') return 'an empty body';
+  if (/html/i.test(answer.contentType) || /^\s*</.test(answer.text)) return 'an HTML page instead of JSON';
+  return answer.body === undefined ? 'a body that is no JSON' : 'JSON without an error message';
+}
+
+function toNumber(value: unknown): number | null {
+  const number = typeof value === 'string' ? Number.parseFloat(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,62 @@
+import { Context } from '@temporalio/activity';
+import { errorText, field, textField } from './answer-fields.ts';
+import { benignWait, describeAnswer, finalFailure, retryAfterOf } from './outcomes.ts';
+import type { PatientCall } from './patient-call.ts';
+import { troubleFailure } from './patient-call.ts';
+import { pollDelayMs } from './poll-delay.ts';
+import { readJob } from './poll-export.ts';
+import { unreadable } from './start-export.ts';
+import { parseTimestampMs } from './timestamps.ts';
+
+/** A link whose end can't be read is taken to live this long: renewing it too often harms nobody. */
+const UNKNOWN_LIFETIME_MS = 15 * 60_000;
+
+export type BundleLink = {
+  bundleUrl: string;
+  /** The link's end as the service tells it (RFC 3339); null where it can't be read. */
+  expiresAt: string | null;
+  /** `expiresAt` minus the answer's own `Date`: free of any clock skew between the service and us. Not above zero: expired. */
+  lifetimeMs: number;
+  /** When this attempt was scheduled, on Temporal's clock: the lifetime counts from here, a little early at worst. */
+  obtainedAtMs: number;
+  version: string | null;
+};
+
+/** Asks for a fresh link to a completed job's bundle. Throws `JobGone` (404, 410) and, where a 409 turns out to be one, `JobFailed`. */
+export function createCreateBundle(call: PatientCall) {
+  return async function createBundle(input: { jobId: string }): Promise<BundleLink> {
+    const path = `/v1/static-export/jobs/${encodeURIComponent(input.jobId)}/bundle`;
+    const request = { method: 'POST', path } as const;
+    const { attempt, currentAttemptScheduledTimestampMs } = Context.current().info;
+    const { verdict, answer } = await call('bundle', request);
+    if (verdict === 'not-ready') {
+      const reading = await readJob(call, input.jobId);
+      if ('finished' in reading && reading.finished.status === 'failed') {
+        throw finalFailure('JobFailed', `${input.jobId} failed: ${reading.finished.error}`, answer.status);
+      }
+      const delayMs = pollDelayMs(attempt, retryAfterOf(answer));
+      throw benignWait('StillRunning', `the bundle of ${input.jobId} isn't ready: ${errorText(answer)}`, delayMs);
+    }
+    if (verdict !== 'success') throw finalFailure('JobGone', describeAnswer(request, answer), answer.status);
+    const bundleUrl = field(answer, 'bundleUrl');
+    if (typeof bundleUrl !== 'string' || !URL.canParse(bundleUrl)) {
+      throw troubleFailure(unreadable(answer.status, 'bundleUrl', answer.text), answer.status);
+    }
+    const expiresAtMs = parseTimestampMs(field(answer, 'expiresAt'));
+    return {
+      bundleUrl,
+      expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+      lifetimeMs: expiresAtMs === undefined ? UNKNOWN_LIFETIME_MS : expiresAtMs - answeredAtMs(answer.date),
+      obtainedAtMs: currentAttemptScheduledTimestampMs,
+      version: textField(answer, 'version')?.slice(0, 200) ?? null,
+    };
+  };
+}
+
+/** `Date` has whole seconds and leaves the fraction away, so the answer may be nearly a second younger than it says. */
+const DATE_FRACTION_MS = 999;
+
+function answeredAtMs(date: string | undefined): number {
+  const dateMs = parseTimestampMs(date);
+  return dateMs === undefined ? Date.now() : dateMs + DATE_FRACTION_MS;
+}

@@ -1,0 +1,26 @@
+import { field } from './answer-fields.ts';
+import type { PatientCall } from './patient-call.ts';
+
+/** Newest jobs looked through for a pinned version; an older pin keeps the link it has. */
+const LIMIT = 100;
+
+/**
+ * Finds the completed job that made a version, by the list of jobs where the service offers one. Null where it doesn't,
+ * or where the version is not among the newest hundred.
+ */
+export function createFindExport(call: PatientCall) {
+  return async function findExport(input: { domain: string; version: string }): Promise<string | null> {
+    const query = new URLSearchParams({ domain: input.domain, status: 'completed', limit: String(LIMIT) });
+    const { verdict, answer } = await call('list', { method: 'GET', path: `/v1/static-export/jobs?${query}` });
+    const jobs = verdict === 'success' ? field(answer, 'jobs') : undefined;
+    if (!Array.isArray(jobs)) return null;
+    const items: readonly unknown[] = jobs;
+    const found = items.find((job) => read(job, 'version') === input.version && read(job, 'status') === 'completed');
+    const jobId = read(found, 'jobId');
+    return typeof jobId === 'string' ? jobId : null;
+  };
+}
+
+function read(item: unknown, name: string): unknown {
+  return typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined;
+}

@@ -1,0 +1,105 @@
+import { request } from 'undici';
+
+/** One call may take this long, connection and body included (design 4). */
+export const CALL_TIMEOUT_MS = 15_000;
+
+/** No answer of this API is anywhere near this long; what is longer is not its answer. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+export type AdminApiCall = {
+  method: 'GET' | 'POST';
+  /** Below the service's base address, beginning with "/". */
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+};
+
+/** What came back, whatever the status. `body` is undefined where it wasn't JSON. */
+export type AdminApiAnswer = {
+  status: number;
+  body: unknown;
+  text: string;
+  contentType: string;
+  date: string | undefined;
+  retryAfter: string | undefined;
+  location: string | undefined;
+};
+
+/** Thrown when the service gave no complete answer: no connection, a reset, or more than 15 s. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+}
+
+/** Sends one call with the key. Redirects are never followed: the key belongs to the configured address only. */
+export type AdminApiClient = (call: AdminApiCall, cancelled?: AbortSignal) => Promise<AdminApiAnswer>;
+
+/**
+ * Makes a client of an Admin API.
+ * @param options `url`: the base address, a path prefix included; `key`: the bearer key; `timeoutMs`: for one call.
+ * @throws NoAnswerError from the calls.
+ */
+export function createAdminApiClient(options: { url: string; key: string; timeoutMs?: number }): AdminApiClient {
+  const base = options.url.replace(/\/+$/, '');
+  const timeoutMs = options.timeoutMs ?? CALL_TIMEOUT_MS;
+
+  return async ({ method, path, body, headers = {} }, cancelled) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = cancelled ? AbortSignal.any([timeout, cancelled]) : timeout;
+    try {
+      const response = await request(`${base}${path}`, {
+        method,
+        signal,
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${options.key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      const text = await readText(response.body);
+      const header = (name: string): string | undefined => [response.headers[name]].flat()[0];
+      return {
+        status: response.statusCode,
+        body: parseJson(text),
+        text,
+        contentType: header('content-type') ?? '',
+        date: header('date'),
+        retryAfter: header('retry-after'),
+        location: header('location'),
+      };
+    } catch (error) {
+      if (cancelled?.aborted) throw error;
+      const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : describeFault(error);
+      throw new NoAnswerError(`${method} ${path}: ${reason}`);
+    }
+  };
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function describeFault(error: unknown): string {
+  const read = (name: string): string => {
+    const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
+    return typeof value === 'string' ? value : '';
+  };
+  const code = read('code');
+  return `${read('message') || 'the connection failed'}${code === '' ? '' : ` (${code})`}`;
+}

@@ -1,0 +1,47 @@
+import { Context } from '@temporalio/activity';
+import { errorText, textField } from './answer-fields.ts';
+import { benignWait, finalFailure, retryAfterOf } from './outcomes.ts';
+import type { PatientCall } from './patient-call.ts';
+import { troubleFailure } from './patient-call.ts';
+import { pollDelayMs } from './poll-delay.ts';
+
+export type StartExportInput = {
+  domain: string;
+  /** One deliberate try: repeated by every attempt of this activity, so a lost answer makes no second job. */
+  idempotencyKey: string;
+};
+
+export type StartedExport = { jobId: string; version: string | null };
+
+/**
+ * Starts an export job. While another export of the domain is active (409) it waits for that one to end and then
+ * starts its own: the active one may have read older content, so it is never adopted.
+ */
+export function createStartExport(call: PatientCall) {
+  return async function startExport(input: StartExportInput): Promise<StartedExport> {
+    const { verdict, answer } = await call('start', {
+      method: 'POST',
+      path: '/v1/static-export/jobs',
+      body: { domain: input.domain },
+      headers: { 'idempotency-key': input.idempotencyKey },
+    });
+    if (verdict === 'busy') {
+      throw benignWait(
+        'DomainBusy',
+        `waiting for the active export of ${input.domain} to end: ${errorText(answer)}`,
+        pollDelayMs(Context.current().info.attempt, retryAfterOf(answer)),
+      );
+    }
+    if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(answer)}`, answer.status);
+    const jobId = textField(answer, 'jobId');
+    // The answer may have been cut on its way: the same key asks for the same job again.
+    if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'jobId', answer.text), answer.status);
+    return { jobId, version: textField(answer, 'version')?.slice(0, 200) ?? null };
+  };
+}
+
+/** An error text for a success without the field that makes it one. */
+export function unreadable(status: number, name: string, text: string): string {
+  const kind = /^\s*</.test(text) ? 'an HTML page' : text.trim() === '' ? 'an empty body' : 'an unreadable or cut body';
+  return `the Admin API answered ${status} without "${name}" (${kind})`;
+}

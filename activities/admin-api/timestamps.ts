@@ -1,0 +1,50 @@
+/** Longest wait that a Retry-After may ask for; longer ones are cut to it (design 4). */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt _](\d{2}:\d{2}:)(\d{2})(?:[.,](\d+))?\s*([Zz]|[+-]\d{2}:?\d{2}|)$/;
+
+/**
+ * Reads a timestamp as services write it, in milliseconds since 1970: RFC 3339 in every spelling (lower case, a space
+ * for the T, any number of fraction digits, a leap second), without a zone as UTC, an HTTP date, or a number of seconds
+ * or milliseconds. Undefined where it can't be read.
+ */
+export function parseTimestampMs(value: unknown): number | undefined {
+  if (typeof value === 'number') return fromNumber(value);
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (/^\d{9,14}(\.\d+)?$/.test(text)) return fromNumber(Number(text));
+  const match = RFC_3339.exec(text);
+  if (!match) return finite(Date.parse(text));
+  const [, day = '', hourMinute = '', second = '', fraction = '', zone = ''] = match;
+  // JavaScript knows no 61st second; the last one before it is near enough for a link's end.
+  const wholeSecond = second === '60' ? '59' : second;
+  const offset = zone === '' || zone.toUpperCase() === 'Z' ? 'Z' : zone.replace(/^([+-]\d{2}):?(\d{2})$/, '$1:$2');
+  const ms = finite(Date.parse(`${day}T${hourMinute}${wholeSecond}${offset}`));
+  return ms === undefined ? undefined : ms + Math.floor(Number(`0.${fraction || '0'}`) * 1000);
+}
+
+/**
+ * Reads `Retry-After` (seconds, or a date) as a wait in milliseconds, 0 to one hour. The date is compared with the
+ * answer's own `Date` where there is one, so that clock skew does no harm.
+ */
+export function parseRetryAfterMs(value: string | undefined, answerDate: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) * 1000 : untilMs(value, answerDate);
+  return ms === undefined ? undefined : Math.ceil(Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS));
+}
+
+function untilMs(value: string, answerDate: string | undefined): number | undefined {
+  const end = parseTimestampMs(value);
+  return end === undefined ? undefined : end - (parseTimestampMs(answerDate) ?? Date.now());
+}
+
+/** Below this a number is seconds (it would be 1973 in milliseconds, the year 5138 in seconds). */
+const MS_FROM = 1e11;
+
+function fromNumber(value: number): number | undefined {
+  return finite(value < MS_FROM ? value * 1000 : value);
+}
+
+function finite(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { hasCode } from './error-code.ts';
+
+/**
+ * Replaces a file's content as a whole: readers see the old bytes or the new ones, also after a crash. Mode and owner
+ * stay; a symbolic link stays one and its target is replaced. Missing folders are made.
+ */
+export async function replaceFile(path: string, content: string): Promise<void> {
+  const target = await resolveLinks(path);
+  const folder = dirname(target);
+  await mkdir(folder, { recursive: true });
+  const temporary = join(folder, `.${basename(target)}.${randomUUID()}.tmp`);
+  try {
+    const file = await open(temporary, 'wx');
+    try {
+      await file.writeFile(content);
+      await copyModeAndOwner(file, target);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/** The file that a path stands for, links followed; the path itself where nothing is there yet. */
+export async function resolveLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return path;
+    throw error;
+  }
+}
+
+async function copyModeAndOwner(file: FileHandle, target: string): Promise<void> {
+  const current = await stat(target).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  });
+  if (current === null) return;
+  const made = await file.stat();
+  if (made.uid !== current.uid || made.gid !== current.gid) {
+    // Only root may give files away; for others the group's and the mode's rights still hold.
+    await file.chown(current.uid, current.gid).catch((error: unknown) => {
+      if (!hasCode(error, 'EPERM')) throw error;
+    });
+  }
+  await file.chmod(current.mode & 0o7777);
+}
+
+/** Makes the rename itself durable. Not every file system can sync a folder; the content is synced either way. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!hasCode(error, 'EINVAL') && !hasCode(error, 'EPERM') && !hasCode(error, 'ENOTSUP')) throw error;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,69 @@
+import { isAlias, isScalar, type Pair, parse } from 'yaml';
+
+/** Replaces the characters `from` to `to` (offsets, `to` excluded) by `text`. */
+export type Splice = { from: number; to: number; text: string };
+
+/** Applies splices that don't overlap. */
+export function spliceAll(text: string, splices: readonly Splice[]): string {
+  return [...splices]
+    .sort((a, b) => b.from - a.from)
+    .reduce((result, { from, to, text: inserted }) => result.slice(0, from) + inserted + result.slice(to), text);
+}
+
+/** How a pair's value becomes another one, in the value's own quoting. Nothing where it is that value already. */
+export function replacementFor(pair: Pair, value: true | string, inFlow: boolean, newline: string): Splice[] {
+  const node = pair.value;
+  if (isAlias(node)) return [{ from: node.range?.[0] ?? 0, to: node.range?.[1] ?? 0, text: JSON.stringify(value) }];
+  if (node === null) {
+    const at = endOfKey(pair);
+    return [{ from: at, to: at, text: ` ${JSON.stringify(value)}` }];
+  }
+  if (!isScalar(node) || !node.range) return [];
+  if (node.value === value) return [];
+  const [from, to] = node.range;
+  if (from === to) {
+    const at = endOfKey(pair);
+    return [{ from: at, to: at, text: ` ${JSON.stringify(value)}` }];
+  }
+  if (node.type === 'BLOCK_FOLDED' || node.type === 'BLOCK_LITERAL') {
+    return [{ from, to, text: `${JSON.stringify(value)}${newline}` }];
+  }
+  return [{ from, to, text: value === true ? 'true' : quoteLike(node.type, value, inFlow) }];
+}
+
+function quoteLike(style: string | undefined, value: string, inFlow: boolean): string {
+  if (style === 'QUOTE_SINGLE' && !/[\r\n\t]/.test(value)) return `'${value.replaceAll("'", "''")}'`;
+  return style === 'PLAIN' && isPlain(value, inFlow) ? value : JSON.stringify(value);
+}
+
+function isPlain(value: string, inFlow: boolean): boolean {
+  if (/[\r\n\t]|^\s|\s$/.test(value) || (inFlow && /[,[\]{}]/.test(value))) return false;
+  try {
+    const read: unknown = parse(`key: ${value}`);
+    return typeof read === 'object' && read !== null && Reflect.get(read, 'key') === value;
+  } catch {
+    return false;
+  }
+}
+
+/** Offset behind a key's colon, and behind its value's anchor or tag. */
+export function endOfKey(pair: Pair): number {
+  const marks = ['map-value-ind', 'anchor', 'tag'];
+  const last = pair.srcToken?.sep?.findLast((token) => marks.includes(token.type));
+  if (last !== undefined) return last.offset + last.source.length;
+  return isScalar(pair.key) ? (pair.key.range?.[1] ?? 0) : 0;
+}
+
+/** Offset of the line break (or the text's end) at or behind `from`. */
+export function endOfLine(text: string, from: number): number {
+  const at = text.indexOf('\n', from);
+  if (at === -1) return text.length;
+  return text[at - 1] === '\r' ? at - 1 : at;
+}
+
+/** As many spaces as the character at `offset` is indented by. */
+export function indentAt(text: string, offset: number): string {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const bom = text[lineStart] === '\ufeff' ? 1 : 0;
+  return ' '.repeat(offset - lineStart - bom);
+}

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './deployment-target.ts';
+import { editValues, readPin } from './edit-values.ts';
+import { hasCode } from './error-code.ts';
+import { withFileLock } from './file-lock.ts';
+import { replaceFile } from './replace-file.ts';
+import { isOlder, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
+
+/**
+ * A self-hosted deployment, told through its values file. The file and its sidecar are changed under a lock; the
+ * sidecar goes first, because from then on an older write that comes late is refused, and a crash in between is
+ * mended by the retry of the same write.
+ */
+export function createValuesFileTarget(path: string): DeploymentTarget {
+  return { write: (write) => withFileLock(path, (stillHeld) => writeLink(path, write, stillHeld)) };
+}
+
+async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => void): Promise<DeploymentReport> {
+  const text = await readText(path);
+  const current = await readSidecar(path);
+  const pin = readPin(text);
+  const report = (outcome: DeploymentReport['outcome'], jobId: string | null): DeploymentReport => {
+    return { outcome, pin, jobId };
+  };
+  const deployed = current?.jobId ?? null;
+
+  if (current !== null && isSuperseded(write, current)) return report('superseded', deployed);
+  if (write.newest && pin !== null && !servesPin(pin, write, current)) return report('held', deployed);
+  if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) {
+    return report('unpinned', deployed);
+  }
+  // Only a deploy switches serving on: an operator who switched it off isn't overruled by a refresh.
+  const edited = editValues(text, {
+    enabled: write.kind === 'deploy' ? true : undefined,
+    bundleUrl: write.bundleUrl,
+  });
+  const { epoch, sequence, jobId, version } = write;
+  stillHeld();
+  await writeSidecar(path, { epoch, sequence, jobId, version });
+  if (edited !== text) {
+    stillHeld();
+    await replaceFile(path, edited);
+  }
+  return report('written', jobId);
+}
+
+function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {
+  return isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
+}
+
+/** A service that tells no versions leaves only one reading of a pin: what is deployed stays. */
+function servesPin(pin: string, write: DeploymentWrite, current: Sidecar | null): boolean {
+  if (write.version !== null) return pin === write.version;
+  return current === null || current.jobId === write.jobId;
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    // The first deploy makes the file.
+    if (hasCode(error, 'ENOENT')) return '';
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import type { SiteConfig } from '../../contract/galley-config.ts';
+
+/** What the workflow of a site needs of its configuration. No secrets: this enters the history. */
+export type SiteSettings = {
+  domain: string;
+  timeoutMs: number;
+  quietPeriodMs: number;
+  maxWaitMs: number;
+  whenBusy: 'queue' | 'cancel';
+  /** Share of the link's lifetime, before its end, at which it is refreshed. */
+  refreshMargin: number;
+  minRefreshIntervalMs: number;
+  valuesFiles: string[];
+  /** Whether the search attributes of contract/names.ts are usable here. */
+  searchAttributes: boolean;
+  /** The worker's build: a run made by another one continues as new, so that it doesn't carry old branches along. */
+  build: string;
+};
+
+export type SiteSettingsDeps = {
+  /** The site's section of the current configuration; undefined where the site was removed. */
+  readSite: (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
+  minRefreshIntervalMs: number;
+  searchAttributes: boolean;
+  build: string;
+};
+
+/** Reads a site's settings anew, so that a change needs no new workflow. Null where the site is no longer configured. */
+export function createReadSiteSettings(deps: SiteSettingsDeps) {
+  return async function readSiteSettings(input: { site: string }): Promise<SiteSettings | null> {
+    const config = await deps.readSite(input.site);
+    if (config === undefined) return null;
+    const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments } = config.export;
+    return {
+      domain: config.domain,
+      timeoutMs: timeout,
+      quietPeriodMs: quietPeriod,
+      maxWaitMs: maxWait,
+      whenBusy,
+      refreshMargin,
+      minRefreshIntervalMs: deps.minRefreshIntervalMs,
+      valuesFiles: deployments.map((deployment) => deployment.valuesFile),
+      searchAttributes: deps.searchAttributes,
+      build: deps.build,
+    };
+  };
+}

@@ -1,0 +1,151 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, type NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { galleyConfig, type SiteConfig } from '../../contract/galley-config.ts';
+import { QUERIES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS } from '../../contract/names.ts';
+import type { PublishedSignal } from '../../contract/publish-event.ts';
+import { type SiteState, siteState } from '../../contract/site-state.ts';
+import { createOrchestratorWorker } from '../../worker/worker.ts';
+import { exportSite } from '../../workflows/export-site.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
+import { type SmallAdminApi, startSmallAdminApi } from './small-admin-api.ts';
+
+/** Everything one site needs, on real parts: a worker, an Admin API and a values file in a folder of its own. */
+export type SiteBench = {
+  site: string;
+  api: SmallAdminApi;
+  handle: WorkflowHandle<typeof exportSite>;
+  valuesFile: string;
+  /** What the next reading of the configuration finds; undefined removes the site. */
+  configure(settings: Record<string, unknown> | undefined): void;
+  publish(options?: { id?: string; title?: string; dedupeMs?: number }): Promise<void>;
+  state(): Promise<SiteState>;
+  /** Polls the state until it is as described. */
+  until(description: string, holds: (state: SiteState) => boolean): Promise<SiteState>;
+  /** The link in the values file, taken apart. */
+  deployed(): Promise<{ jobId: string; content: number; expiresAtMs: number } | null>;
+  startWorker(options?: { minRefreshIntervalMs?: number }): Promise<{ stop(): Promise<void> }>;
+  close(): Promise<void>;
+};
+
+export type SiteBenchOptions = {
+  client: Client;
+  connection: NativeConnection;
+  clock?: () => number | Promise<number>;
+  settings?: Record<string, unknown>;
+  searchAttributes?: boolean;
+  minRefreshIntervalMs?: number;
+  quickAsksMs?: readonly number[];
+};
+
+// Failing activities are what these tests are about; the SDK would log each of them.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+let benches = 0;
+
+export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBench> {
+  const site = `site-${process.pid}-${++benches}`;
+  const folder = await mkdtemp(join(tmpdir(), 'galley-site-'));
+  const valuesFile = join(folder, 'values.yaml');
+  const clock = options.clock ?? Date.now;
+  const api = await startSmallAdminApi(clock);
+  const taskQueue = `${TASK_QUEUES.orchestrator}-${site}`;
+  const workers: { stop(): Promise<void> }[] = [];
+  let config: SiteConfig | undefined;
+  let published = 0;
+
+  const bench: SiteBench = {
+    site,
+    api,
+    valuesFile,
+    handle: options.client.workflow.getHandle<typeof exportSite>(WORKFLOW_IDS.exportSite(site)),
+    configure(settings) {
+      config = settings && parseSite({ deployments: [{ valuesFile }], ...settings });
+    },
+    async publish({ id, title = 'A page', dedupeMs = 86_400_000 } = {}) {
+      published++;
+      const receivedAt = new Date(await clock()).toISOString();
+      const event = { source: 'test', topic: 'entry.publish', action: 'publish', url: '', author: '' } as const;
+      const signal: PublishedSignal = {
+        deliveries: [{ id: id ?? `delivery-${published}`, source: 'test', receivedAt, dedupeMs }],
+        newest: { ...event, id: `entry-${published}`, title, at: receivedAt },
+      };
+      await options.client.workflow.signalWithStart(exportSite, {
+        workflowId: WORKFLOW_IDS.exportSite(site),
+        taskQueue,
+        args: [{ site }],
+        signal: SIGNALS.published,
+        signalArgs: [signal],
+      });
+    },
+    async state() {
+      return siteState.parse(await bench.handle.query(QUERIES.state));
+    },
+    async until(description, holds) {
+      let last: SiteState | undefined;
+      for (let attempt = 0; attempt < 300; attempt++) {
+        last = await bench.state();
+        if (holds(last)) return last;
+        await sleep(100);
+      }
+      throw new Error(`the site never became ${description}: ${JSON.stringify(last)}`);
+    },
+    async deployed() {
+      const text = await readFile(valuesFile, 'utf8').catch(() => '');
+      const [, jobId, content, expires] =
+        /objects\.test\/(\w+)\/bundle\.tar\.gz\?content=(\d+)&expires=(\d+)/.exec(text) ?? [];
+      return jobId ? { jobId, content: Number(content), expiresAtMs: Number(expires) } : null;
+    },
+    async startWorker({ minRefreshIntervalMs = options.minRefreshIntervalMs ?? 1_000 } = {}) {
+      const worker = await createOrchestratorWorker({
+        connection: options.connection,
+        client: options.client,
+        taskQueue,
+        readSite: () => config,
+        adminApi: { url: api.url, key: api.key, ...(options.quickAsksMs ? { quickAsksMs: options.quickAsksMs } : {}) },
+        minRefreshIntervalMs,
+        searchAttributes: options.searchAttributes ?? false,
+        logger: pino({ level: 'silent' }),
+        workflowBundle: workflowBundles.orchestrator,
+      });
+      const started = running(worker);
+      workers.push(started);
+      return started;
+    },
+    async close() {
+      await bench.handle.terminate('the test is over').catch(() => {});
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await api.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  bench.configure(options.settings ?? {});
+  await bench.startWorker();
+  return bench;
+}
+
+function running(worker: Worker): { stop(): Promise<void> } {
+  const ended = worker.run();
+  let asked = false;
+  return {
+    async stop() {
+      if (!asked) worker.shutdown();
+      asked = true;
+      await ended;
+    },
+  };
+}
+
+function parseSite(settings: Record<string, unknown>): SiteConfig {
+  const config = galleyConfig.parse({
+    adminApi: { url: 'http://127.0.0.1', key: 'unused' },
+    sites: { docs: { domain: 'docs.example.com', export: { quietPeriod: '200ms', maxWait: '2s', ...settings } } },
+  });
+  const { docs } = config.sites;
+  if (!docs) throw new Error('no site');
+  return docs;
+}

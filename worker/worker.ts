@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Client } from '@temporalio/client';
+import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from '../activities/create-activities.ts';
+import type { SiteConfig } from '../contract/galley-config.ts';
+import { TASK_QUEUES } from '../contract/names.ts';
+import { announceConfiguration } from './announce-configuration.ts';
+
+export type OrchestratorWorkerDeps = {
+  connection: NativeConnection;
+  /** Used once, to tell running sites that their configuration may have changed; without it they find out by themselves. */
+  client?: Client;
+  namespace?: string;
+  taskQueue?: string;
+  /** The site's section of the current configuration; undefined where it isn't (or no longer) configured. */
+  readSite: (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
+  adminApi: { url: string; key: string; quickAsksMs?: readonly number[] };
+  /** Time between two refreshes of one link at least (`MIN_REFRESH_INTERVAL`). */
+  minRefreshIntervalMs: number;
+  /** Whether the search attributes were found usable (search-attributes.ts). */
+  searchAttributes: boolean;
+  logger: Logger;
+  /** The bundle made by scripts/bundle-workflows.js; without it the workflows are bundled at start, which takes seconds. */
+  workflowBundle?: WorkflowBundleOption;
+  dataConverter?: DataConverter;
+  identity?: string;
+};
+
+/** Activities wait for other machines nearly all of their time, so many of them cost little. */
+const ACTIVITIES = 100;
+const WORKFLOW_TASKS = 40;
+
+/** What runs at a stop has this long to end; it is repeated elsewhere by then, so nothing is lost by a shorter one. */
+const SHUTDOWN_GRACE = '8s';
+
+/**
+ * Makes the worker that runs every workflow and activity of the orchestrator. `worker.run()` resolves after
+ * `worker.shutdown()`, once what was running has ended or been handed back.
+ */
+export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Promise<Worker> {
+  const { connection, client, logger, dataConverter, identity, workflowBundle } = deps;
+  const { readSite, adminApi, minRefreshIntervalMs, searchAttributes } = deps;
+  const build = await buildOf(workflowBundle);
+  const worker = await Worker.create({
+    connection,
+    namespace: deps.namespace ?? 'default',
+    taskQueue: deps.taskQueue ?? TASK_QUEUES.orchestrator,
+    activities: createActivities({ readSite, adminApi, minRefreshIntervalMs, searchAttributes, build, logger }),
+    ...(workflowBundle === undefined ? { workflowsPath: workflowsPath() } : { workflowBundle }),
+    ...(dataConverter === undefined ? {} : { dataConverter }),
+    ...(identity === undefined ? {} : { identity }),
+    maxConcurrentActivityTaskExecutions: ACTIVITIES,
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+    // A killed worker's workflows would otherwise wait 10 s for it before another one is asked.
+    stickyQueueScheduleToStartTimeout: '2s',
+    // Heartbeats are what notices a killed worker (within 5 s) and what shows progress: they mustn't be saved up.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+    shutdownGraceTime: SHUTDOWN_GRACE,
+  });
+  if (client) void announceConfiguration(client, logger);
+  return worker;
+}
+
+/** Tells one build of the workflow code from another, so that runs of an old one continue as new. */
+async function buildOf(bundle: WorkflowBundleOption | undefined): Promise<string> {
+  if (bundle === undefined) return 'unbundled';
+  const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');
+  return createHash('sha256').update(code).digest('hex').slice(0, 16);
+}
+
+function workflowsPath(): string {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return new URL(`../workflows/index.${extension}`, import.meta.url).pathname;
+}

@@ -1,0 +1,79 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { fromCarry, toCarry } from './export-site/carry.ts';
+import { exportLoop } from './export-site/export-loop.ts';
+import { answerMessages } from './export-site/messages.ts';
+import { showPresence } from './export-site/presence.ts';
+import { refreshLoop } from './export-site/refresh.ts';
+import { createSeenDeliveries } from './export-site/seen-deliveries.ts';
+import { freshMemory } from './export-site/site-memory.ts';
+import { newRun, rereadSettings, type SiteRun } from './export-site/site-run.ts';
+import { watchConfiguration } from './export-site/watch-configuration.ts';
+
+export type ExportSiteInput = {
+  /** The site's name in galley.yaml. */
+  site: string;
+  /** What the last run of the chain handed over (carry.ts). A first start has none. */
+  carry?: unknown;
+};
+
+/**
+ * A run's history stays well below what is slow to replay; an event is a few hundred bytes. The server's own suggestion
+ * comes at thousands only, and from a test server never.
+ */
+const LONG_HISTORY_EVENTS = 1_000;
+
+/**
+ * One site, for as long as it is configured: publishes are collected and exported, the newest export is deployed, and
+ * its link is kept fresh. Exporting and refreshing are coroutines of their own, so that neither waits for the other.
+ *
+ * This workflow outlives every release. A change to the commands it makes (an activity, a timer or an attribute more,
+ * less, or in another order) goes behind `patched('<what>-<yyyy-mm>')`, which can be removed (by way of
+ * `deprecatePatch`) a release later: a new build makes every run continue as new, so no run carries old branches long.
+ * The recorded histories under test/replay hold it.
+ */
+export async function exportSite(input: ExportSiteInput): Promise<void> {
+  const { memory, seen } =
+    input.carry === undefined
+      ? { memory: freshMemory(Date.now()), seen: createSeenDeliveries() }
+      : fromCarry(input.carry);
+  const run = newRun(input.site, memory, seen);
+  // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
+  answerMessages(run);
+
+  if (await rereadSettings(run)) await work(run);
+
+  await condition(() => run.deploysWaiting === 0 && allHandlersFinished());
+  if (run.removed) return;
+  await continueAsNew<typeof exportSite>({ site: run.site, carry: toCarry(run.memory, run.seen) });
+}
+
+/** Runs the coroutines until the run has to end, and ends them. Exports and refreshes under way go on in the next run. */
+async function work(run: SiteRun): Promise<void> {
+  const scope = new CancellationScope();
+  const coroutines = scope.run(() =>
+    Promise.all([exportLoop(run), refreshLoop(run), watchConfiguration(run), showPresence(run)]),
+  );
+  // A coroutine that throws is a fault of this code; the race lets it fail the workflow task.
+  await Promise.race([coroutines, condition(() => mustEnd(run) && canEnd(run))]);
+  scope.cancel();
+  await coroutines.catch((error: unknown) => {
+    if (!isCancellation(error)) throw error;
+  });
+}
+
+function mustEnd(run: SiteRun): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  return run.removed || run.buildChanged || historyLength > LONG_HISTORY_EVENTS || continueAsNewSuggested;
+}
+
+/** A write to a deployment is never interrupted, and whoever waits for an update gets the answer. */
+function canEnd(run: SiteRun): boolean {
+  return run.deploysWaiting === 0 && allHandlersFinished();
+}

@@ -1,0 +1,44 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+
+/** Passing trouble is retried quickly at first; 30 s is the longest that a mended service is left waiting. */
+const retry = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
+
+/**
+ * One call to the Admin API has 15 s (the attempt a little more, to report them). The heartbeat timeout makes a killed
+ * worker's call be noticed after 5 s instead.
+ */
+const oneCall = { startToCloseTimeout: '20s', heartbeatTimeout: '5s', retry } as const;
+
+/** An interrupted start is waited for: whether the service accepted the job must be known. Between attempts it ends at once. */
+export const { startExport } = proxyActivities<Activities>({
+  ...oneCall,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/** These only read, or may be repeated: an interrupted one is simply left. */
+export const { pollExport, createBundle, findExport } = proxyActivities<Activities>({
+  ...oneCall,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** Cancelling is a courtesy to the service: after half a minute the export is waited for instead. */
+export const { cancelExport } = proxyActivities<Activities>({ ...oneCall, scheduleToCloseTimeout: '30s' });
+
+/** Reads memory only; whatever takes longer than 5 s was a killed worker. */
+export const { readSiteSettings } = proxyActivities<Activities>({
+  startToCloseTimeout: '5s',
+  retry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/**
+ * A write takes milliseconds, or about 10 s where a killed worker's lock has to grow stale. What still fails after
+ * half a minute is told in the site's state and tried again with the next refresh.
+ */
+export const { writeDeployment } = proxyActivities<Activities>({
+  startToCloseTimeout: '15s',
+  heartbeatTimeout: '5s',
+  scheduleToCloseTimeout: '30s',
+  retry: { ...retry, maximumInterval: '5s' },
+});

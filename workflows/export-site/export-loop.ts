@@ -1,0 +1,102 @@
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { exportDueAtMs, putBack } from './debounce.ts';
+import { beginBackOff } from './export-back-off.ts';
+import { runExport } from './export-cycle.ts';
+import { isResumable, readFailure, toSiteError } from './failures.ts';
+import type { Exporting } from './site-memory.ts';
+import { rereadSettings, type SiteRun } from './site-run.ts';
+
+/** Exports what was published, one export at a time, for as long as the run lasts. */
+export async function exportLoop(run: SiteRun): Promise<void> {
+  for (;;) {
+    await condition(() => hasWork(run));
+    if (!(await backOffEnded(run))) continue;
+    if (run.memory.exporting === null) {
+      if (!(await rereadSettings(run))) return;
+      if (!(await burstEnded(run))) continue;
+      beginExport(run);
+    }
+    await finishExport(run);
+  }
+}
+
+function hasWork({ memory }: SiteRun): boolean {
+  return !memory.paused && (memory.exporting !== null || memory.pending !== null);
+}
+
+/** Waits out the back-off of the last failure. False where the work went away meanwhile. */
+async function backOffEnded(run: SiteRun): Promise<boolean> {
+  const { backOff } = run.memory;
+  const waitMs = (backOff?.untilMs ?? 0) - Date.now();
+  if (waitMs <= 0) return hasWork(run);
+  const summary = `next try after: ${run.memory.exportError?.message ?? 'a failure'}`.slice(0, 200);
+  await condition(() => run.memory.backOff !== backOff || !hasWork(run), waitMs, { summary });
+  return false;
+}
+
+/** Waits for a burst of publishes to end. One timer stands for many publishes: it is looked at again when it fires. */
+async function burstEnded(run: SiteRun): Promise<boolean> {
+  const waits = (): boolean => hasWork(run) && run.memory.pending?.immediate === false;
+  for (;;) {
+    const { pending } = run.memory;
+    if (pending === null || !hasWork(run)) return false;
+    const waitMs = exportDueAtMs(pending, run.settings) - Date.now();
+    if (waitMs <= 0) return true;
+    await condition(() => !waits(), waitMs, { summary: 'quiet period after a publish' });
+  }
+}
+
+function beginExport(run: SiteRun): void {
+  const { memory, settings } = run;
+  const { pending, cycle, attempt } = memory;
+  if (pending === null) return;
+  memory.pending = null;
+  memory.exporting = {
+    cycle,
+    attempt,
+    domain: settings.domain,
+    stage: 'starting',
+    jobId: null,
+    version: null,
+    startedAtMs: Date.now(),
+    exportedAt: null,
+    publishes: pending,
+    uncancellable: false,
+    cancelling: false,
+  };
+}
+
+async function finishExport(run: SiteRun): Promise<void> {
+  const { memory } = run;
+  const { exporting } = memory;
+  if (exporting === null) return;
+  if (memory.backOff) memory.backOff = { ...memory.backOff, waiting: false };
+  run.exportScope = new CancellationScope();
+  try {
+    const replaced = (await runExport(run, exporting, run.exportScope)) === 'replaced';
+    if (memory.exporting !== exporting) return;
+    memory.exporting = null;
+    memory.cycle++;
+    memory.attempt = 1;
+    memory.backOff = null;
+    if (replaced) memory.pending = putBack(exporting.publishes, memory.pending);
+    else memory.exportError = null;
+  } catch (error) {
+    // A rollback took the export away; the end of the run leaves it to the next one.
+    if (memory.exporting !== exporting) return;
+    if (isCancellation(error)) throw error;
+    exportFailed(run, exporting, error);
+  } finally {
+    run.exportScope = null;
+  }
+}
+
+function exportFailed({ memory }: SiteRun, exporting: Exporting, error: unknown): void {
+  const failure = readFailure(error);
+  memory.exportError = toSiteError(failure, Date.now());
+  beginBackOff(memory, failure, Date.now());
+  if (isResumable(failure)) return;
+  memory.exporting = null;
+  memory.attempt = exporting.attempt + 1;
+  memory.pending = putBack({ ...exporting.publishes, immediate: true }, memory.pending);
+}

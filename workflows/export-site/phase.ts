@@ -1,0 +1,44 @@
+import type { SitePhase, SiteState } from '../../contract/site-state.ts';
+import { firstToExpire } from './live-job.ts';
+import type { SiteMemory } from './site-memory.ts';
+
+/** Where a site stands, in one word. What is going on now comes before what is wrong, that before what is served. */
+export function phaseOf(memory: SiteMemory): SitePhase {
+  const { exporting, pending, backOff, paused, live, targets } = memory;
+  const failed = backOff?.waiting === true;
+  if (exporting !== null && !failed) {
+    return exporting.stage === 'bundling' || exporting.stage === 'deploying' ? exporting.stage : 'exporting';
+  }
+  if (paused) return 'paused';
+  if (failed && (exporting !== null || pending !== null)) return 'failed';
+  if (pending !== null) return 'debouncing';
+  if (targets.length > 0 && targets.every((target) => target.error !== null)) return 'failed';
+  if (targets.some((target) => target.held)) return 'held';
+  return live === null ? 'idle' : 'live';
+}
+
+/** The answer of the query `state`. `nextRefreshAtMs` may be infinite. */
+export function siteStateOf(site: string, memory: SiteMemory, nextRefreshAtMs: number): SiteState {
+  const { exporting, live, exportError, refreshError } = memory;
+  const errors = [exportError, refreshError].filter((error) => error !== null);
+  const failedTarget = memory.targets.find((target) => target.error !== null);
+  if (failedTarget?.error) {
+    const at = failedTarget.updatedAt ?? new Date(memory.epochMs).toISOString();
+    errors.push({ message: `${failedTarget.valuesFile}: ${failedTarget.error}`, status: null, at });
+  }
+  return {
+    site,
+    phase: phaseOf(memory),
+    jobId: exporting?.jobId ?? live?.jobId ?? null,
+    version: live?.version ?? null,
+    linkExpiresAt: firstToExpire(memory)?.expiresAt ?? null,
+    exportedAt: live?.exportedAt ?? null,
+    nextRefreshAt: live && Number.isFinite(nextRefreshAtMs) ? new Date(nextRefreshAtMs).toISOString() : null,
+    lastError: errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null,
+    deployments: memory.targets.map(({ valuesFile, jobId, version, updatedAt, held, error }) => {
+      return { valuesFile, jobId, version, updatedAt, held, error };
+    }),
+    deliveries: memory.deliveries,
+    progress: null,
+  };
+}

@@ -1,0 +1,57 @@
+import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import type { SiteState } from '../../contract/site-state.ts';
+import { siteStateOf } from './phase.ts';
+import { nextRefreshAtMs } from './refresh-due.ts';
+import type { SiteRun } from './site-run.ts';
+
+/** Keeps what the Temporal UI shows of the site in step with its state: the details, and the search attributes. */
+export async function showPresence(run: SiteRun): Promise<void> {
+  let details = '';
+  let attributes = '';
+  for (;;) {
+    await condition(() => describe(run) !== details || attributeKey(run) !== attributes);
+    details = describe(run);
+    setCurrentDetails(details);
+    if (attributeKey(run) === attributes) continue;
+    attributes = attributeKey(run);
+    // Unknown attributes would fail the workflow task, so they are only written where they were found usable.
+    if (run.settings.searchAttributes) upsert(stateOf(run));
+  }
+}
+
+export function stateOf(run: SiteRun): SiteState {
+  return siteStateOf(run.site, run.memory, nextRefreshAtMs(run));
+}
+
+function attributeKey(run: SiteRun): string {
+  const { phase, version, linkExpiresAt } = stateOf(run);
+  return JSON.stringify([run.settings.searchAttributes, phase, version, linkExpiresAt]);
+}
+
+function upsert({ site, phase, version, linkExpiresAt }: SiteState): void {
+  const { site: siteName, phase: phaseName, version: versionName, linkExpiresAt: expiryName } = SEARCH_ATTRIBUTES;
+  upsertSearchAttributes([
+    { key: { name: siteName, type: 'KEYWORD' }, value: site },
+    { key: { name: phaseName, type: 'KEYWORD' }, value: phase },
+    { key: { name: versionName, type: 'KEYWORD' }, value: version },
+    { key: { name: expiryName, type: 'DATETIME' }, value: linkExpiresAt === null ? null : new Date(linkExpiresAt) },
+  ]);
+}
+
+/** The site's story in Markdown, as the Temporal UI shows it beside the run. */
+function describe(run: SiteRun): string {
+  const state = stateOf(run);
+  const { pending, backOff, exporting, live, targets } = run.memory;
+  const lines = [
+    `**${run.settings.domain}**: ${state.phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
+    live && `serves ${live.version ?? live.jobId}, exported ${live.exportedAt}`,
+    state.linkExpiresAt && `link ends ${state.linkExpiresAt}, next refresh ${state.nextRefreshAt ?? 'unknown'}`,
+    exporting && `export ${exporting.jobId ?? ''} of ${exporting.publishes.count} publish(es): ${exporting.stage}`,
+    pending && `${pending.count} publish(es) wait${pending.newest ? `, the newest: ${pending.newest.title}` : ''}`,
+    backOff && `next try of the export ${new Date(backOff.untilMs).toISOString()}`,
+    ...targets.map((target) => target.held && `${target.valuesFile} is held at ${target.pin ?? 'its version'}`),
+    state.lastError && `last error (${state.lastError.at}): ${state.lastError.message}`,
+  ];
+  return lines.filter((line) => typeof line === 'string').join('\n\n');
+}

@@ -1,0 +1,36 @@
+import type { SiteSettings } from '../../activities/sites/read-site-settings.ts';
+import { refreshDelayMs } from './refresh-delay.ts';
+import type { SiteMemory } from './site-memory.ts';
+import { hasUnknownPin, isBehind, jobsInUse, wantedJobId } from './targets.ts';
+
+type Site = {
+  site: string;
+  memory: SiteMemory;
+  settings: Pick<SiteSettings, 'refreshMargin' | 'minRefreshIntervalMs'>;
+};
+
+/** When something has to be renewed next, in the workflow's milliseconds; infinite where nothing is live. */
+export function nextRefreshAtMs(site: Site): number {
+  const { memory } = site;
+  const jobs = jobsInUse(memory).map((jobId) => jobDueAtMs(site, jobId));
+  const unknownPins = memory.targets.filter((target) => hasUnknownPin(memory, target)).map(() => 0);
+  const dueAtMs = Math.min(...jobs, ...unknownPins);
+  return memory.refresh.failures > 0 ? Math.max(dueAtMs, memory.refresh.notBeforeMs) : dueAtMs;
+}
+
+/** When a job's link is due, or one of its deployments has to be told (again); 0 is at once. */
+export function jobDueAtMs({ site, memory, settings }: Site, jobId: string): number {
+  const link = memory.links.find((candidate) => candidate.jobId === jobId);
+  if (link === undefined) return 0;
+  const delayMs = refreshDelayMs({
+    lifetimeMs: link.lifetimeMs,
+    marginShare: settings.refreshMargin,
+    lastTookMs: memory.refresh.tookMs,
+    minIntervalMs: settings.minRefreshIntervalMs,
+    site,
+  });
+  const behind = memory.targets
+    .filter((target) => wantedJobId(memory, target) === jobId && isBehind(memory, target, Number.POSITIVE_INFINITY))
+    .map((target) => target.retryAtMs ?? 0);
+  return Math.min(link.obtainedAtMs + delayMs, ...behind);
+}

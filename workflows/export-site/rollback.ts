@@ -1,0 +1,46 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import { createBundle } from './activity-proxies.ts';
+import { deploy } from './deploy.ts';
+import { cancelJob } from './export-cycle.ts';
+import { readFailure } from './failures.ts';
+import { rememberLink, setLive } from './live-job.ts';
+import { rereadSettings, type SiteRun } from './site-run.ts';
+
+/**
+ * Deploys an earlier job. What was published so far, exported or not, is thereby set aside: the rollback holds until
+ * the next publish. Throws where the service gives no link for the job; then nothing has changed.
+ */
+export async function rollBack(run: SiteRun, jobId: string): Promise<void> {
+  await rereadSettings(run);
+  const link = await obtainLink(jobId);
+  const { memory, exportScope } = run;
+  const abandoned = memory.exporting;
+  const version = link.version ?? memory.jobs.find((job) => job.jobId === jobId)?.version ?? null;
+
+  memory.exporting = null;
+  memory.pending = null;
+  memory.backOff = null;
+  memory.exportError = null;
+  memory.attempt = 1;
+  memory.cycle++;
+  exportScope?.cancel();
+  setLive(run, { jobId, version, exportedAt: new Date().toISOString() }, true);
+  rememberLink(memory, jobId, link);
+  await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'rollback' });
+
+  const running = abandoned?.stage === 'polling' ? abandoned.jobId : null;
+  if (running !== null) await cancelJob(running, 'a rollback replaces it');
+}
+
+async function obtainLink(jobId: string) {
+  try {
+    // Somebody waits for the answer: two minutes outlast a restart of the service.
+    return await createBundle.executeWithOptions(
+      { scheduleToCloseTimeout: '2m', summary: `link for the rollback to ${jobId}` },
+      [{ jobId }],
+    );
+  } catch (error) {
+    const failure = readFailure(error);
+    throw ApplicationFailure.nonRetryable(`${jobId} can't be deployed: ${failure.message}`, 'RollbackFailed');
+  }
+}

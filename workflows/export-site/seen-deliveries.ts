@@ -1,0 +1,85 @@
+import { hash64 } from './hash64.ts';
+
+/**
+ * Remembers deliveries, so that a resend doesn't export twice. An id takes 13 characters when carried: 11 for its
+ * 64-bit hash and 2 for the second within the hour, so that a window of a minute is as exact as one of a day.
+ */
+
+/** More than this are never kept; the oldest go first. */
+export const MAX_SEEN = 20_000;
+
+/** No vendor resends for longer; older ones are forgotten. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+
+const HOUR_MS = 3_600_000;
+const HASH_CHARACTERS = 11;
+const ENTRY_CHARACTERS = HASH_CHARACTERS + 2;
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** One hour's deliveries: `hour` counts hours since 1970, `entries` are the ids one after the other. */
+export type SeenBucket = { hour: number; entries: string };
+
+export type SeenDeliveries = {
+  /**
+   * Records a delivery and tells whether it is a resend: the same id from the same source within `dedupeMs` of the
+   * time it was first seen.
+   */
+  isResend(delivery: { id: string; source: string; dedupeMs: number }, atMs: number): boolean;
+  /** The newest `limit` ids in hourly buckets, oldest first. */
+  toBuckets(limit?: number): SeenBucket[];
+};
+
+export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenDeliveries {
+  const seenAtSecond = new Map<string, number>(carried.flatMap(entriesOf));
+
+  function forgetOld(nowMs: number): void {
+    for (const [hash, second] of seenAtSecond) {
+      if (seenAtSecond.size <= MAX_SEEN && nowMs - second * 1000 <= KEPT_MS) return;
+      seenAtSecond.delete(hash);
+    }
+  }
+
+  return {
+    isResend({ id, source, dedupeMs }, atMs) {
+      const hash = hash64(`${source}\n${id}`);
+      const second = seenAtSecond.get(hash);
+      // A resend may overtake the first one on another host, hence the distance and not the difference.
+      if (second !== undefined && dedupeMs > 0 && Math.abs(atMs - second * 1000) <= dedupeMs) return true;
+      seenAtSecond.delete(hash);
+      seenAtSecond.set(hash, Math.floor(atMs / 1000));
+      forgetOld(atMs);
+      return false;
+    },
+    toBuckets(limit = MAX_SEEN) {
+      const buckets: SeenBucket[] = [];
+      for (const [hash, second] of [...seenAtSecond].slice(-limit)) {
+        const hour = Math.floor(second / 3600);
+        const last = buckets.at(-1);
+        const entry = hash + encodeSecond(second - hour * 3600);
+        if (last?.hour === hour) last.entries += entry;
+        else buckets.push({ hour, entries: entry });
+      }
+      return buckets;
+    },
+  };
+}
+
+/** Buckets as they were carried. Exported for the check of their shape. */
+export function isWholeBucket(bucket: SeenBucket): boolean {
+  return bucket.entries.length % ENTRY_CHARACTERS === 0;
+}
+
+function entriesOf({ hour, entries }: SeenBucket): [string, number][] {
+  return Array.from({ length: entries.length / ENTRY_CHARACTERS }, (_, index) => {
+    const entry = entries.slice(index * ENTRY_CHARACTERS, (index + 1) * ENTRY_CHARACTERS);
+    return [entry.slice(0, HASH_CHARACTERS), (hour * HOUR_MS) / 1000 + decodeSecond(entry.slice(HASH_CHARACTERS))];
+  });
+}
+
+function encodeSecond(second: number): string {
+  return `${DIGITS[second >> 6] ?? 'A'}${DIGITS[second & 63] ?? 'A'}`;
+}
+
+function decodeSecond(text: string): number {
+  return DIGITS.indexOf(text[0] ?? 'A') * 64 + DIGITS.indexOf(text[1] ?? 'A');
+}

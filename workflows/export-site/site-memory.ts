@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { publishEvent } from '../../contract/publish-event.ts';
+import { deliveryRecord, siteError } from '../../contract/site-state.ts';
+import { isWholeBucket } from './seen-deliveries.ts';
+
+/**
+ * What a site's workflow remembers from one run to the next. Everything is bounded, because a run's input is. Times in
+ * milliseconds are the workflow's own clock; texts are RFC 3339.
+ */
+
+const ms = z.number();
+const jobId = z.string().min(1).max(500);
+const version = z.string().max(200).nullable();
+
+const pending = z.object({
+  count: z.int().min(0),
+  oldestAtMs: ms,
+  firstAtMs: ms,
+  lastAtMs: ms,
+  newest: publishEvent.nullable(),
+  immediate: z.boolean(),
+});
+
+/** An export on its way. It goes on in the next run, or after trouble, where it stopped. */
+const exporting = z.object({
+  cycle: z.int(),
+  attempt: z.int(),
+  domain: z.string(),
+  stage: z.enum(['starting', 'polling', 'bundling', 'deploying']),
+  jobId: jobId.nullable(),
+  version,
+  startedAtMs: ms,
+  exportedAt: z.string().nullable(),
+  /** What it exports, to be put back where it fails. */
+  publishes: pending,
+  /** The service has no way to cancel: asked once is enough. */
+  uncancellable: z.boolean(),
+  /** The service was asked to cancel it: should it now fail, that is why. */
+  cancelling: z.boolean(),
+});
+export type Exporting = z.infer<typeof exporting>;
+
+/** A link that is in use, without the link itself: nothing needs to know it twice. */
+const link = z.object({ jobId, expiresAt: z.string().nullable(), obtainedAtMs: ms, lifetimeMs: ms });
+export type Link = z.infer<typeof link>;
+
+/** One deployment as this workflow left it. */
+const target = z.object({
+  valuesFile: z.string(),
+  jobId: jobId.nullable(),
+  version,
+  updatedAt: z.string().nullable(),
+  /** The operator's pin as last seen. */
+  pin: z.string().max(200).nullable(),
+  held: z.boolean(),
+  /** The pin for which the service's list of jobs was searched. */
+  searchedPin: z.string().nullable(),
+  error: z.string().nullable(),
+  failures: z.int(),
+  retryAtMs: ms.nullable(),
+});
+export type Target = z.infer<typeof target>;
+
+export const siteMemory = z.object({
+  format: z.literal(1),
+  /** When the chain of runs began. */
+  epochMs: z.int(),
+  /** Numbers the exports; with `attempt` it makes the idempotency key. */
+  cycle: z.int(),
+  attempt: z.int(),
+  /** Numbers the writes to the deployments. */
+  sequence: z.int(),
+  paused: z.boolean(),
+  pending: pending.nullable(),
+  exporting: exporting.nullable(),
+  backOff: z
+    .object({ untilMs: ms, notBeforeMs: ms, failures: z.int(), keyRefused: z.boolean(), waiting: z.boolean() })
+    .nullable(),
+  live: z.object({ jobId, version, exportedAt: z.string(), rolledBack: z.boolean() }).nullable(),
+  links: z.array(link).max(100),
+  /** Jobs and the versions they made, newest first: where a pin's job is found. */
+  jobs: z.array(z.object({ jobId, version: z.string() })).max(50),
+  targets: z.array(target),
+  exportError: siteError.nullable(),
+  refreshError: siteError.nullable(),
+  refresh: z.object({ failures: z.int(), notBeforeMs: ms, tookMs: ms, goneJobId: jobId.nullable() }),
+  deliveries: z.array(deliveryRecord).max(20),
+  seen: z.array(z.object({ hour: z.int(), entries: z.string() }).refine(isWholeBucket, 'cut in the middle of an id')),
+});
+
+/** As carried: see carry.ts. */
+export type CarriedMemory = z.infer<typeof siteMemory>;
+
+/** As worked with: the seen deliveries stand beside it. */
+export type SiteMemory = Omit<CarriedMemory, 'seen'>;
+
+export function freshMemory(nowMs: number): SiteMemory {
+  return {
+    format: 1,
+    epochMs: nowMs,
+    cycle: 1,
+    attempt: 1,
+    sequence: 0,
+    paused: false,
+    pending: null,
+    exporting: null,
+    backOff: null,
+    live: null,
+    links: [],
+    jobs: [],
+    targets: [],
+    exportError: null,
+    refreshError: null,
+    refresh: { failures: 0, notBeforeMs: 0, tookMs: 0, goneJobId: null },
+    deliveries: [],
+  };
+}

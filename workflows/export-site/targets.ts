@@ -1,0 +1,52 @@
+import type { SiteMemory, Target } from './site-memory.ts';
+
+/** Which job each deployment is to serve: pure functions over the memory. */
+
+/** Keeps what is known of the deployments that are still configured and adds the new ones. */
+export function adoptTargets(targets: readonly Target[], valuesFiles: readonly string[]): Target[] {
+  return valuesFiles.map(
+    (valuesFile) => targets.find((target) => target.valuesFile === valuesFile) ?? newTarget(valuesFile),
+  );
+}
+
+/** The newest job, or the one that the operator's pin asks for. Null where nothing is known to write. */
+export function wantedJobId(memory: SiteMemory, target: Target): string | null {
+  if (memory.live === null) return null;
+  if (!target.held || target.pin === null || target.pin === memory.live.version) return memory.live.jobId;
+  // An unknown version leaves what is deployed, and its link is kept fresh.
+  return memory.jobs.find((job) => job.version === target.pin)?.jobId ?? target.jobId;
+}
+
+/** The jobs whose links are in use, each once; the newest one where there is no deployment to ask. */
+export function jobsInUse(memory: SiteMemory): string[] {
+  if (memory.live === null) return [];
+  if (memory.targets.length === 0) return [memory.live.jobId];
+  return [...new Set(memory.targets.flatMap((target) => wantedJobId(memory, target) ?? []))];
+}
+
+/** Whether a deployment still has to be told of its job, its last try having been long enough ago. */
+export function isBehind(memory: SiteMemory, target: Target, nowMs: number): boolean {
+  const wanted = wantedJobId(memory, target);
+  const behind = (wanted !== null && wanted !== target.jobId) || target.error !== null;
+  return behind && (target.retryAtMs ?? 0) <= nowMs;
+}
+
+/** A pin whose job nobody knows yet: the service's list of jobs is searched once for each. */
+export function hasUnknownPin(memory: SiteMemory, target: Target): boolean {
+  return target.held && target.pin !== target.searchedPin && !memory.jobs.some((job) => job.version === target.pin);
+}
+
+function newTarget(valuesFile: string): Target {
+  return {
+    valuesFile,
+    jobId: null,
+    version: null,
+    updatedAt: null,
+    pin: null,
+    held: false,
+    searchedPin: null,
+    error: null,
+    failures: 0,
+    retryAtMs: null,
+  };
+}
