@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { scenarios } from '../helpers/system/scenario.ts';
+import { type SeedSystem, startSeedSystem } from '../helpers/system/seed-system.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+
+const HOUR_MS = 3_600_000;
+
+const quick = { quietPeriod: '100ms', maxWait: '1s', refreshMargin: '40%' } as const;
+
+describe("an Admin API with the specification's fields only", () => {
+  let system: SeedSystem;
+  const scenario = scenarios(() => system);
+
+  beforeAll(async () => {
+    system = await startSeedSystem({
+      sites: [
+        { name: 'rough', domain: 'rough.example.test', export: quick },
+        { name: 'storm', domain: 'storm.example.test', export: { ...quick, quietPeriod: '1s', maxWait: '3s' } },
+      ],
+      adminApi: {
+        linkTtlMs: 10_000,
+        // A clock of its own: read with ours, its links would have ended before they were made.
+        clockSkewMs: -HOUR_MS,
+        statusWords: ['QUEUED', 'pre_rendering', 'Finalizing …'],
+        manners: {
+          'rough.example.test': {
+            start: ['html-error', 'cut-json'],
+            read: ['html-error', 'well', 'cut-connection', 'cut-json'],
+            bundle: ['cut-json', 'html-error', 'cut-connection', 'well', 'html-error', 'well', 'cut-json'],
+          },
+        },
+      },
+      variables: { MIN_REFRESH_INTERVAL: '1s' },
+    });
+  });
+
+  afterAll(async () => {
+    await system?.stop();
+  });
+
+  scenario('is enough, with error pages, cut answers, unknown status words and dates of every spelling', async () => {
+    const { adminApi } = system;
+    adminApi.edit('rough.example.test', 'first edition');
+    expect((await system.publish('rough')).status).toBe(202);
+    await waitFor(async () => (await system.served('rough')).includes('home first edition'), {
+      describe: 'served the first edition',
+    });
+
+    adminApi.edit('rough.example.test', 'second edition');
+    await system.publish('rough');
+    await waitFor(async () => (await system.served('rough')).includes('home second edition'), {
+      describe: 'served the second edition',
+    });
+    expect(await system.state('rough')).toMatchObject({ phase: 'live', lastError: null });
+
+    const values = async (): Promise<string> => await readFile(system.valuesFile('rough'), 'utf8');
+    const links = new Set<string>();
+    await waitFor(
+      async () => {
+        links.add(await values());
+        return links.size > 2;
+      },
+      { describe: 'refreshed the link twice' },
+    );
+  });
+
+  scenario('gets at most 3 exports for 500 publishes in 5 s, and the last has the newest content', async () => {
+    const { adminApi } = system;
+    const answers: Promise<Response>[] = [];
+    for (let publish = 1; publish <= 500; publish += 1) {
+      adminApi.edit('storm.example.test', `edition ${publish}`);
+      answers.push(system.publish('storm', `Entry ${publish}`));
+      if (publish % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 202)).toEqual([]);
+
+    await waitFor(async () => (await system.served('storm')).includes('home edition 500'), {
+      describe: 'served the newest content',
+    });
+    await waitFor(async () => (await system.state('storm')).phase === 'live', { describe: 'came to rest' });
+    const exports = adminApi.exports('storm.example.test');
+    expect(exports.length).toBeLessThanOrEqual(3);
+    expect(exports.at(-1)).toBe('edition 500');
+  });
+});

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { builtGalley } from './built-product.ts';
+import { type Cleanups, createCleanups } from './cleanups.ts';
+import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestrator.ts';
+import { createPrograms, type Programs } from './programs.ts';
+import { type SeedAdminApi, type SeedAdminApiOptions, startSeedAdminApi } from './seed-admin-api.ts';
+import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
+
+/** The orchestrator and its deployments against somebody else's Admin API: needs Node and Temporal only. */
+export interface SeedSystem extends Orchestrator {
+  temporal: TemporalServer;
+  /** `api`, `worker` and `deployment-{site}`. */
+  programs: Programs;
+  adminApi: SeedAdminApi;
+  stop(): Promise<void>;
+}
+
+export interface SeedSystemOptions {
+  sites: readonly SiteSetup[];
+  adminApi: Omit<SeedAdminApiOptions, 'key'>;
+  variables?: Readonly<Record<string, string>>;
+}
+
+/** The seed names no prefix of keys. */
+const KEY = 'some-prefix_0123456789';
+
+export async function startSeedSystem(options: SeedSystemOptions): Promise<SeedSystem> {
+  const cleanups = createCleanups();
+  try {
+    return await start(options, cleanups);
+  } catch (error) {
+    await cleanups.run();
+    throw error;
+  }
+}
+
+async function start({ sites, adminApi: manners, variables = {} }: SeedSystemOptions, cleanups: Cleanups) {
+  const galley = await builtGalley();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-seed-system-'));
+  cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  cleanups.add(temporal.stop);
+  const adminApi = await startSeedAdminApi({ ...manners, key: KEY });
+  cleanups.add(adminApi.close);
+  const programs = createPrograms(galley);
+  cleanups.add(programs.stop);
+  const orchestrator = await startOrchestrator({
+    folder,
+    programs,
+    sites,
+    variables,
+    temporalAddress: temporal.address,
+    adminApi: { url: adminApi.url, key: KEY },
+  });
+  for (const { name } of sites) await orchestrator.deploy(name);
+  return { ...orchestrator, temporal, programs, adminApi, stop: cleanups.run };
+}
