@@ -7,10 +7,13 @@ import { UsageError } from './command-error.ts';
 import { apiCommand } from './commands/api.ts';
 import { configCommand } from './commands/config.ts';
 import { deploymentCommand } from './commands/deployment.ts';
+import { exportCommand } from './commands/export.ts';
 import { keysCommand } from './commands/keys.ts';
+import { platformCommand } from './commands/platform.ts';
 import { projectsCommand } from './commands/projects.ts';
 import { sitesCommand } from './commands/sites.ts';
 import { upCommand } from './commands/up.ts';
+import { workerCommand } from './commands/worker.ts';
 import { packageVersion } from './package-root.ts';
 
 const EXIT_DONE = 0;
@@ -33,7 +36,10 @@ function createProgram(): Command {
   const commands = [
     upCommand(),
     apiCommand(),
+    workerCommand(),
+    platformCommand(),
     deploymentCommand(),
+    exportCommand(),
     keysCommand(),
     projectsCommand(),
     sitesCommand(),

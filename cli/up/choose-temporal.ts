@@ -6,7 +6,7 @@ import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { openTemporal, type Temporal } from '../temporal.ts';
 
-interface Surroundings {
+export interface Surroundings {
   settings: Settings;
   home: Home;
   logger: Logger;

@@ -3,7 +3,7 @@ import type { Admin } from '../admin/admin.ts';
 import type { Home } from '../home.ts';
 
 const ORGANIZATION = 'galley';
-const KEY_FILE = 'admin-api-key';
+export const ADMIN_KEY_FILE = 'admin-api-key';
 
 interface Platform {
   admin: Admin;
@@ -14,27 +14,33 @@ interface Platform {
 
 /** The key with which the orchestrator calls the embedded platform: kept in GALLEY_HOME, made where it is missing or refused. */
 export async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
-  const kept = await home.readSecret(KEY_FILE);
+  const kept = await home.readSecret(ADMIN_KEY_FILE);
   if (kept !== undefined && (await isAccepted(url, kept))) return kept;
   const { key } = await admin.createKey({ organization: ORGANIZATION, plan: 'enterprise', name: 'orchestrator of up' });
-  await home.writeSecret(KEY_FILE, key);
+  await home.writeSecret(ADMIN_KEY_FILE, key);
   return key;
 }
 
 /** A project for each site that has none yet. What an operator changed of one (its origin, say) stays. */
-export async function ensureProjects({ admin }: Pick<Platform, 'admin'>, sites: GalleyConfig['sites']): Promise<void> {
-  const known = await admin.listProjects({ organization: ORGANIZATION });
-  for (const [name, { domain, projectId }] of Object.entries(sites)) {
-    if (known.some((project) => project.domain === domain)) continue;
-    const id = projectId ?? defaultProjectId(name);
-    if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain });
-    else await admin.addProject({ organization: ORGANIZATION, project: id, domain });
-  }
+export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<void> {
+  for (const [name, { domain, projectId }] of Object.entries(sites))
+    await ensureProject(admin, { domain, id: projectId ?? projectIdOf(name) });
 }
 
-/** An id may have 60 characters after its prefix, a site's name 63. */
-export function defaultProjectId(site: string): string {
-  return `prj_${site.slice(0, 60)}`;
+/** The id of the first organization's project of that domain; made, or moved to the domain, where there is none. */
+export async function ensureProject(admin: Admin, wanted: { domain: string; id?: string }): Promise<string> {
+  const { domain, id = projectIdOf(wanted.domain) } = wanted;
+  const known = await admin.listProjects({ organization: ORGANIZATION });
+  const existing = known.find((project) => project.domain === domain);
+  if (existing) return existing.project;
+  if (known.some(({ project }) => project === id)) await admin.setProject({ project: id, domain });
+  else await admin.addProject({ organization: ORGANIZATION, project: id, domain });
+  return id;
+}
+
+/** A project's id may have 60 characters after its prefix, none of them a dot. */
+function projectIdOf(name: string): string {
+  return `prj_${name.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, 60)}`;
 }
 
 async function isAccepted(platformUrl: string, key: string): Promise<boolean> {

@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
-import { startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
 import type { Admin } from '../admin/admin.ts';
-import { adminOnDatabase } from '../admin/admin-on-database.ts';
 import { OPERATOR_TOKEN_FILE } from '../admin/with-admin.ts';
 import { loadGalleyConfig } from '../config.ts';
 import type { Settings } from '../environment.ts';
@@ -10,13 +8,11 @@ import { openHome, type RunningAddresses } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
-import { startPlatformApi } from '../programs/platform-api.ts';
-import { openPlatformStore } from '../programs/platform-store.ts';
 import { registerSearchAttributes } from '../search-attributes.ts';
 import type { Temporal } from '../temporal.ts';
-import { chooseTemporal } from './choose-temporal.ts';
-import { ensureAdminKey, ensureProjects } from './first-organization.ts';
+import { ensureProjects } from './first-organization.ts';
 import { startDeployments } from './start-deployments.ts';
+import { startPlatform } from './start-platform.ts';
 
 interface Surroundings {
   settings: Settings;
@@ -41,26 +37,14 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   lifetime.onStop('GALLEY_HOME', await home.lock());
   await checkConfiguration(settings);
 
-  const { temporal, uiUrl } = await chooseTemporal({ settings, home, logger, lifetime });
+  const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));
+  const platform = await startPlatform({ settings, home, operatorToken, logger, lifetime });
+  const { admin, temporal } = platform;
+  const config = await loadConfiguration(settings, platform);
+  await ensureProjects(admin, config.sites);
+
   const { client, namespace } = temporal;
   const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
-
-  const embedded = settings.databaseUrl === undefined ? await startEmbeddedDatabase(home.folder) : undefined;
-  if (embedded) {
-    lifetime.onStop('embedded database', embedded.stop);
-    void embedded.exited.then(() => lifetime.fail(new Error('The embedded database ended by itself')));
-  }
-  const store = await openPlatformStore({ settings, home, logger, lifetime, embedded });
-
-  const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));
-  const platform = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
-  await platform.migrated;
-
-  const admin = adminOnDatabase(store.db);
-  const adminKey = await ensureAdminKey({ admin, url: platform.url, home });
-  const config = await loadConfiguration(settings, { url: platform.url, key: adminKey });
-  await ensureProjects({ admin }, config.sites);
-
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const { host, port, minRefreshIntervalMs } = settings;
   const api = await startOrchestratorApi({ config, operatorToken, host, port }, orchestrator);
@@ -72,7 +56,7 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
     api: api.url,
     deployments,
     temporal: temporal.address,
-    temporalUi: uiUrl,
+    temporalUi: platform.temporalUiUrl,
   };
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));

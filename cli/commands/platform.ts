@@ -1,0 +1,27 @@
+import { Command } from 'commander';
+import { createContext } from '../context.ts';
+import { openHome } from '../home.ts';
+import { startPlatformApi } from '../programs/platform-api.ts';
+import { openPlatformStore } from '../programs/platform-store.ts';
+import { runService } from '../run-service.ts';
+import { openTemporal } from '../temporal.ts';
+
+export function platformCommand(): Command {
+  return new Command('platform')
+    .description('serve the Admin API')
+    .addHelpText(
+      'after',
+      '\nListens on HOST (127.0.0.1) and PLATFORM_PORT (3100); needs DATABASE_URL. Waits for the database and for Temporal,\n' +
+        'and answers 503 meanwhile only without the database. OPERATOR_TOKEN opens its admin routes.',
+    )
+    .action(async () => {
+      const { settings, logger } = createContext();
+      await runService(logger, async (lifetime) => {
+        const temporal = openTemporal({ settings, logger }, lifetime);
+        const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
+        const { operatorToken } = settings;
+        const service = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
+        return `platform ${service.url}`;
+      });
+    });
+}

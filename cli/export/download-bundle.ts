@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { errorText } from '../../embedded/report.ts';
+import { CommandError } from '../command-error.ts';
+import type { BundleLink } from './admin-api-client.ts';
+
+/** A link is asked for its first byte this long; the rest may take its time. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/**
+ * Puts the archive at `file`, whole or not at all; resolves with its size in bytes.
+ * @throws CommandError when the link is refused, breaks off, or its bytes aren't those that were promised.
+ */
+export async function downloadBundle({ bundleUrl, sha256 }: BundleLink, file: string): Promise<number> {
+  await mkdir(dirname(file), { recursive: true });
+  const partial = `${file}.${process.pid}.part`;
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const measure = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  try {
+    const answer = new AbortController();
+    const timer = setTimeout(() => answer.abort(), ANSWER_TIMEOUT_MS);
+    const response = await fetch(bundleUrl, { signal: answer.signal }).finally(() => clearTimeout(timer));
+    if (!response.ok || !response.body) throw new CommandError(`The bundle's link was answered ${response.status}`);
+    await pipeline(response.body, measure, createWriteStream(partial));
+    const digest = hash.digest('hex');
+    if (sha256 && digest !== sha256)
+      throw new CommandError(`The bundle has the sha256 ${digest}, but ${sha256} was promised`);
+    await rename(partial, file);
+    return sizeBytes;
+  } catch (error) {
+    await rm(partial, { force: true });
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`The bundle could not be fetched: ${errorText(error)}`);
+  }
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import type { Admin } from '../admin/admin.ts';
+import { adminOverHttp } from '../admin/admin-over-http.ts';
+import { OPERATOR_TOKEN_FILE } from '../admin/with-admin.ts';
+import { CommandError, UsageError } from '../command-error.ts';
+import type { Context } from '../context.ts';
+import type { Settings } from '../environment.ts';
+import { openHome } from '../home.ts';
+import type { Lifetime } from '../lifetime.ts';
+import { installTemporalRuntime } from '../temporal-runtime.ts';
+import { ADMIN_KEY_FILE, ensureProject } from '../up/first-organization.ts';
+import { startPlatform } from '../up/start-platform.ts';
+import type { AdminApi } from './admin-api-client.ts';
+
+export interface Wanted {
+  domain: string;
+  origin: string | undefined;
+}
+
+interface Surroundings {
+  context: Context;
+  lifetime: Lifetime;
+  /** An empty folder for the state of a platform that is started for the purpose. */
+  folder: string;
+}
+
+/**
+ * The service that exports: the one that the variables name, the running `up`, or one started for the purpose. On the
+ * two of ours the domain gets its project.
+ */
+export async function openPlatform(wanted: Wanted, surroundings: Surroundings): Promise<AdminApi> {
+  const { settings } = surroundings.context;
+  if (settings.adminApiUrl !== undefined) return namedService(settings, wanted);
+  return (await runningUp(settings, wanted)) ?? (await startForThePurpose(wanted, surroundings));
+}
+
+function namedService({ adminApiUrl: url, adminApiKey: key }: Settings, { origin }: Wanted): AdminApi {
+  if (url === undefined || key === undefined)
+    throw new ConfigurationError(['ADMIN_API_KEY: expected the key of the service that ADMIN_API_URL names']);
+  if (origin !== undefined)
+    throw new UsageError(`--origin is set on the project of ${url}, by galley projects set --origin where that runs`);
+  return { url, key };
+}
+
+async function runningUp(settings: Settings, wanted: Wanted): Promise<AdminApi | undefined> {
+  const home = openHome(settings.home);
+  const running = await home.running();
+  if (running === undefined) return undefined;
+  const token = settings.operatorToken ?? (await home.readSecret(OPERATOR_TOKEN_FILE));
+  const key = await home.readSecret(ADMIN_KEY_FILE);
+  if (token === undefined || key === undefined)
+    throw new CommandError(`${settings.home} lacks the keys of its galley up`);
+  await prepareProject(adminOverHttp({ platformUrl: running.platform, token }), wanted);
+  return { url: running.platform, key };
+}
+
+async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }: Surroundings): Promise<AdminApi> {
+  const { logger } = context;
+  const settings: Settings = {
+    ...context.settings,
+    home: folder,
+    platformPort: 0,
+    temporalPort: 0,
+    temporalUiPort: 0,
+    temporalConfigured: false,
+    databaseUrl: undefined,
+    objectStoreUrl: undefined,
+    platformPublicUrl: undefined,
+    encryptionKey: undefined,
+  };
+  installTemporalRuntime(logger);
+  const operatorToken = randomBytes(32).toString('base64url');
+  const { url, key, admin } = await startPlatform({
+    settings,
+    home: openHome(folder),
+    operatorToken,
+    logger,
+    lifetime,
+  });
+  await prepareProject(admin, wanted);
+  return { url, key };
+}
+
+async function prepareProject(admin: Admin, { domain, origin }: Wanted): Promise<void> {
+  const project = await ensureProject(admin, { domain });
+  if (origin !== undefined) await admin.setProject({ project, origin });
+}
