@@ -42,12 +42,10 @@ export function renderErrors(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Express and its body parser throw errors with a status; all else is our fault and stays inside. */
+/** Express throws errors with a status, for a path that is no text; all else is our fault and stays inside. */
 function asHttpError(error: unknown): Pick<HttpError, 'status' | 'message' | 'headers'> {
   if (error instanceof HttpError) return error;
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  if (status === 413) return new HttpError(413, 'the body is larger than 1 MiB');
-  if (status === 415) return new HttpError(415, 'expected a body without content encoding');
   if (typeof status === 'number' && status >= 400 && status < 500) return new HttpError(status, 'bad request');
   return new HttpError(500, 'internal error');
 }

@@ -1,4 +1,4 @@
-import { type RequestHandler, raw } from 'express';
+import type { RequestHandler } from 'express';
 import { HttpError } from '../contract/http-error.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -19,10 +19,39 @@ export const requireJson: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** The body's bytes as they came: up to 1 MiB, nothing decoded or inflated, because they are what is signed. */
-export const rawBody: RequestHandler = raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
+/**
+ * Reads the body's bytes as they came into `request.body`: up to 1 MiB, nothing decoded or inflated, because they are
+ * what is signed. Express's own reader waits for the end of a body that is too large before it says so; a sender
+ * without an end is answered here at once, and Node discards what it still sends.
+ */
+export const rawBody: RequestHandler = (request, _response, next) => {
+  if ((request.get('content-encoding') ?? 'identity') !== 'identity') {
+    throw new HttpError(415, 'expected a body without content encoding');
+  }
+  if (Number(request.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  const collect = (chunk: Buffer): void => {
+    sizeBytes += chunk.length;
+    if (sizeBytes <= MAX_BODY_BYTES) {
+      chunks.push(chunk);
+      return;
+    }
+    request.off('data', collect).off('end', finish).resume();
+    next(tooLarge());
+  };
+  const finish = (): void => {
+    request.body = Buffer.concat(chunks);
+    next();
+  };
+  request.on('data', collect).once('end', finish).once('error', next);
+};
 
-/** What rawBody read; express leaves no buffer where the request had no body. */
+function tooLarge(): HttpError {
+  return new HttpError(413, 'the body is larger than 1 MiB');
+}
+
+/** What rawBody read. */
 export function bytesOf(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }

@@ -7,18 +7,21 @@ import { type Delivery, type Reading, rejected, type WebhookSource } from './sou
 
 const HEADERS = { signature: 'x-hub-signature-256', event: 'x-github-event', delivery: 'x-github-delivery' } as const;
 
+/** Whatever it is, it is read as text where it is one: only `ref` decides what happens. */
+const anything = z.unknown().optional();
+
 /** What a push is read for; Gitea's push has `compare_url` and the pusher's `login`. */
 const push = z.object({
   ref: z.string(),
-  after: z.string().optional(),
-  deleted: z.boolean().optional().catch(undefined),
-  compare: z.unknown(),
-  compare_url: z.unknown(),
+  after: anything,
+  deleted: anything,
+  compare: anything,
+  compare_url: anything,
   head_commit: z
-    .object({ id: z.unknown(), message: z.unknown(), url: z.unknown(), timestamp: z.unknown() })
+    .object({ id: anything, message: anything, url: anything, timestamp: anything })
     .nullish()
     .catch(undefined),
-  pusher: z.object({ name: z.unknown(), login: z.unknown() }).nullish().catch(undefined),
+  pusher: z.object({ name: anything, login: anything }).nullish().catch(undefined),
 });
 
 /**

@@ -1,0 +1,54 @@
+import { createServer } from 'node:http';
+import type { Client } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { pino } from 'pino';
+import { type ApiDeps, createApi } from '../../api/app.ts';
+import { type GalleyConfig, galleyConfig } from '../../contract/galley-config.ts';
+import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
+import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
+
+export const OPERATOR_TOKEN = 'operator-token';
+
+export type RunningApi = {
+  url: string;
+  /** Every line logged, as JSON. */
+  log: string[];
+  stop: () => Promise<void>;
+};
+
+/** The receiver on a real port of its own. */
+export async function startApi(deps: Pick<ApiDeps, 'client' | 'config'> & Partial<ApiDeps>): Promise<RunningApi> {
+  const log: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
+  const app = createApi({ operatorToken: OPERATOR_TOKEN, logger, temporalReady: () => true, ...deps });
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the receiver has no port');
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${address.port}`, log, stop };
+}
+
+/** A configuration with these sites' webhooks and no more than it needs. */
+export function configWith(sites: Record<string, { webhooks?: object; export?: object }>): GalleyConfig {
+  return galleyConfig.parse({
+    adminApi: { url: 'http://127.0.0.1:1', key: 'galley_unused' },
+    sites: Object.fromEntries(
+      Object.entries(sites).map(([name, site]) => [name, { domain: `${name}.example.com`, ...site }]),
+    ),
+  });
+}
+
+/** The `published` signals that a site's workflow holds, oldest first, read from its history. */
+export async function publishedSignals(client: Client, site: string): Promise<PublishedSignal[]> {
+  const history = await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).fetchHistory();
+  return (history.events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => {
+    const payload = signal?.input?.payloads?.[0];
+    if (signal?.signalName !== SIGNALS.published || !payload) return [];
+    return [publishedSignal.parse(defaultPayloadConverter.fromPayload(payload))];
+  });
+}

@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
+import { configWith, publishedSignals, type RunningApi, startApi } from './running-api.ts';
+import {
+  HMAC_SETTINGS,
+  type SignedHeaders,
+  type SignInput,
+  signContentful,
+  signGithub,
+  signHmac,
+  signStandard,
+  signToken,
+} from './signing.ts';
+
+type Scheme = {
+  source: string;
+  /** Two secrets that may sign, as while one is rotated out. */
+  secrets: [string, string];
+  foreignSecret: string;
+  settings?: object;
+  sign: (input: SignInput) => SignedHeaders | Promise<SignedHeaders>;
+  signatureHeader: string;
+  /** Headers without which a delivery is refused. */
+  required: string[];
+  /** Headers whose change breaks the signature. */
+  signed: string[];
+  signsBody: boolean;
+  /** The window, where a time is signed. */
+  pastMs?: number;
+};
+
+const base64Secret = (letter: string): string => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`;
+
+const schemes: Scheme[] = [
+  {
+    source: 'standard',
+    secrets: [base64Secret('a'), base64Secret('b')],
+    foreignSecret: base64Secret('c'),
+    sign: signStandard,
+    signatureHeader: 'webhook-signature',
+    required: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+    signed: ['webhook-id', 'webhook-timestamp'],
+    signsBody: true,
+    pastMs: 300_000,
+  },
+  {
+    source: 'github',
+    secrets: ['octo-a', 'octo-b'],
+    foreignSecret: 'octo-c',
+    sign: (input) => signGithub(input),
+    signatureHeader: 'x-hub-signature-256',
+    required: ['x-hub-signature-256', 'x-github-event', 'x-github-delivery'],
+    signed: [],
+    signsBody: true,
+  },
+  {
+    source: 'contentful',
+    secrets: ['a'.repeat(64), 'b'.repeat(64)],
+    foreignSecret: 'c'.repeat(64),
+    sign: (input) => signContentful(input),
+    signatureHeader: 'x-contentful-signature',
+    required: [
+      'x-contentful-signature',
+      'x-contentful-signed-headers',
+      'x-contentful-timestamp',
+      'x-contentful-topic',
+      'x-contentful-idempotency-key',
+    ],
+    signed: [
+      'x-contentful-signed-headers',
+      'x-contentful-timestamp',
+      'x-contentful-topic',
+      'x-contentful-idempotency-key',
+      'content-type',
+    ],
+    signsBody: true,
+    pastMs: 30_000,
+  },
+  {
+    source: 'token',
+    secrets: ['token-a', 'token-b'],
+    foreignSecret: 'token-c',
+    sign: signToken,
+    signatureHeader: 'authorization',
+    required: ['authorization'],
+    signed: [],
+    signsBody: false,
+  },
+  {
+    source: 'hmac',
+    secrets: ['hush-a', 'hush-b'],
+    foreignSecret: 'hush-c',
+    settings: HMAC_SETTINGS,
+    sign: signHmac,
+    signatureHeader: 'x-signature',
+    required: ['x-signature', 'x-time', 'x-id'],
+    signed: ['x-time'],
+    signsBody: true,
+    pastMs: 300_000,
+  },
+];
+
+const receipt = z.strictObject({ deliveryId: z.string(), accepted: z.array(z.string()) });
+
+const BODY = JSON.stringify({ ref: 'refs/heads/main', after: 'abc', title: 'Grüße aus der Küche' });
+
+let temporal: TestDevServer;
+let api: RunningApi;
+
+beforeAll(async () => {
+  temporal = await startDevServer();
+  const webhooks = Object.fromEntries(
+    schemes.map(({ source, secrets, settings }) => [source, { secret: secrets, ...settings }]),
+  );
+  const sites = Object.fromEntries(schemes.map(({ source }) => [`site-${source}`, { webhooks }]));
+  api = await startApi({ client: temporal.client, config: configWith(sites) });
+});
+
+afterAll(async () => {
+  await api.stop();
+  await temporal.stop();
+});
+
+describe.each(schemes)('a $source delivery', (scheme) => {
+  const path = `/webhooks/site-${scheme.source}/${scheme.source}`;
+  const sign = (change: Partial<SignInput> = {}) =>
+    scheme.sign({ secret: scheme.secrets[0], body: BODY, path, at: new Date(), ...change });
+  const post = (headers: SignedHeaders, body: string | Buffer = BODY) =>
+    fetch(api.url + path, { method: 'POST', headers, body });
+
+  async function expectRefused(headers: SignedHeaders, body?: string | Buffer): Promise<void> {
+    const answer = await post(headers, body);
+    expect(await answer.json()).toEqual({ error: 'the delivery could not be verified' });
+    expect(answer.status).toBe(401);
+  }
+
+  test('that is signed is accepted once Temporal holds it, by either of two secrets', async () => {
+    for (const secret of scheme.secrets) {
+      const answer = await post(await sign({ secret }));
+      expect(answer.status).toBe(202);
+      const body = receipt.parse(await answer.json());
+      expect(body.accepted).toEqual([`export:site-${scheme.source}`]);
+      const held = await publishedSignals(temporal.client, `site-${scheme.source}`);
+      expect(held.at(-1)?.deliveries).toMatchObject([{ id: body.deliveryId, source: scheme.source }]);
+    }
+  });
+
+  test('signed with another secret is refused', async () => {
+    await expectRefused(await sign({ secret: scheme.foreignSecret }));
+  });
+
+  if (scheme.signsBody) {
+    test('whose body was altered is refused', async () => {
+      await expectRefused(await sign(), BODY.replace('main', 'mine'));
+      await expectRefused(await sign(), `${BODY} `);
+      await expectRefused(await sign(), BODY.slice(0, -1));
+      await expectRefused(await sign(), '');
+    });
+
+    test('whose letters were replaced by bytes that decode to the same text is refused', async () => {
+      const body = JSON.stringify({ ref: 'refs/heads/main', note: '\ufffd' });
+      const altered = Buffer.from(body).toString('latin1').replace('\u00ef\u00bf\u00bd', '\u00ff');
+      await expectRefused(await sign({ body }), Buffer.from(altered, 'latin1'));
+    });
+  }
+
+  test.each(scheme.required)('without the header %s is refused', async (name) => {
+    const { [name]: _dropped, ...rest } = await sign();
+    await expectRefused(rest);
+    await expectRefused({ ...rest, [name]: '' });
+  });
+
+  if (scheme.signed.length > 0) {
+    test.each(scheme.signed)('whose header %s was altered is refused', async (name) => {
+      const headers = await sign();
+      const value = headers[name] ?? '';
+      const altered =
+        name === 'content-type' ? 'application/json' : value.replace(/\w$/, (last) => (last === '1' ? '2' : '1'));
+      expect(altered).not.toBe(value);
+      await expectRefused({ ...headers, [name]: altered });
+    });
+  }
+
+  test('whose signature has another length or encoding is refused', async () => {
+    const headers = await sign();
+    const signature = headers[scheme.signatureHeader] ?? '';
+    const others = [
+      signature.slice(0, -1),
+      `${signature}0`,
+      `${signature}${signature}`,
+      Buffer.from(signature).toString('base64'),
+      Buffer.from(signature).toString('hex'),
+      signature.replace(/[a-z0-9+/]{20,}=*$/i, (value) => Buffer.from(value, 'base64').toString('hex')),
+      'x',
+      '=',
+      'sha256=',
+      'v1,',
+      'Bearer',
+      'Bearer ',
+    ].filter((other) => other !== signature);
+    for (const other of others) await expectRefused({ ...headers, [scheme.signatureHeader]: other });
+  });
+
+  const { pastMs } = scheme;
+  if (pastMs !== undefined) {
+    test('is refused when its signed time is too old or too far ahead, and accepted just within', async () => {
+      const at = (offsetMs: number) => new Date(Date.now() + offsetMs);
+      await expectRefused(await sign({ at: at(-pastMs - 2_000) }));
+      await expectRefused(await sign({ at: at(65_000) }));
+      expect((await post(await sign({ at: at(-pastMs + 10_000) }))).status).toBe(202);
+      expect((await post(await sign({ at: at(50_000) }))).status).toBe(202);
+    });
+  }
+});
+
+test('says why only to the log, and writes neither bodies nor secrets there', async () => {
+  const answer = await fetch(`${api.url}/webhooks/site-token/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer nonsense', 'x-request-id': 'find-me' },
+    body: BODY,
+  });
+  expect(answer.headers.get('x-request-id')).toBe('find-me');
+  const line = api.log.find((entry) => entry.includes('find-me'));
+  expect(line).toContain('"reason":"bad-signature"');
+  const all = api.log.join();
+  for (const hidden of ['Küche', 'nonsense', 'token-a', 'octo-a', 'hush-a']) expect(all).not.toContain(hidden);
+});
