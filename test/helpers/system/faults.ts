@@ -1,5 +1,5 @@
-import type { Behaviour } from './admin-proxy.ts';
 import type { Gate } from './gate.ts';
+import type { Behaviour } from './intercepting-proxy.ts';
 
 /** What an Admin API, or the network before it, does wrong. */
 

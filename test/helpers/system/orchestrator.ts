@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { type SiteState, siteState } from '../../../contract/site-state.ts';
 import { signContentful } from '../../api/signing.ts';
 import { freePort } from '../free-port.ts';
 import type { Program, Programs } from './programs.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A site of galley.yaml. */
 export interface SiteSetup {
@@ -32,11 +32,15 @@ export interface Orchestrator {
   publish(site: string, title?: string): Promise<Response>;
   /** What `GET /sites/{site}` answers. */
   state(site: string): Promise<SiteState>;
+  /** Waits until the site is in this phase and returns its state. */
+  untilPhase(site: string, phase: SiteState['phase']): Promise<SiteState>;
   valuesFile(site: string): string;
   /** Serves the site's values file by a `galley deployment` named `deployment-{site}`. */
   deploy(site: string): Promise<Program>;
-  /** Text of a page as the deployment serves it now. */
+  /** Status and text of a page as the deployment serves it now. */
   served(site: string, path?: string): Promise<string>;
+  /** Waits until the deployment serves a page that says this. */
+  untilServed(site: string, text: string, path?: string): Promise<void>;
 }
 
 const OPERATOR_TOKEN = 'operator-token-of-the-tests';
@@ -66,6 +70,20 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
     programs.start({ name: 'worker', args: ['worker'], variables: { ...variables, ...home('worker') } }),
   ]);
 
+  const served = async (site: string, path = '/'): Promise<string> => {
+    const { url } = programs.get(`deployment-${site}`);
+    const answer = await fetch(url + path);
+    return `${answer.status} ${await answer.text()}`;
+  };
+
+  const state = async (site: string): Promise<SiteState> => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+    const answer = await fetch(`${api.url}/sites/${site}`, { headers });
+    const body: unknown = await answer.json();
+    if (answer.status !== 200) throw new Error(`GET /sites/${site}: ${answer.status} ${JSON.stringify(body)}`);
+    return siteState.parse(body);
+  };
+
   return {
     url: api.url,
     valuesFile,
@@ -75,12 +93,13 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
       const headers = signContentful({ secret: CONTENTFUL_SECRET, body, path, at: new Date() });
       return await fetch(api.url + path, { method: 'POST', headers, body });
     },
-    state: async (site) => {
-      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
-      const answer = await fetch(`${api.url}/sites/${site}`, { headers });
-      const body: unknown = await answer.json();
-      if (answer.status !== 200) throw new Error(`GET /sites/${site}: ${answer.status} ${JSON.stringify(body)}`);
-      return siteState.parse(body);
+    state,
+    untilPhase: async (site, phase) => {
+      const probe = async (): Promise<SiteState | false> => {
+        const found = await state(site);
+        return found.phase === phase && found;
+      };
+      return await waitFor(probe, { describe: `reached the phase ${phase}` });
     },
     deploy: async (site) =>
       await programs.start({
@@ -88,10 +107,10 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
         args: ['deployment', '--values', valuesFile(site)],
         variables: { ...home(`deployment-${site}`), DEPLOYMENT_PORT: String(await freePort()) },
       }),
-    served: async (site, path = '/') => {
-      const { url } = programs.get(`deployment-${site}`);
-      const answer = await fetch(url + path);
-      return `${answer.status} ${await answer.text()}`;
+    served,
+    untilServed: async (site, text, path) => {
+      const describe = `served "${text}"`;
+      await waitFor(async () => (await served(site, path)).includes(text), { describe, timeoutMs: 120_000 });
     },
   };
 }
@@ -115,6 +134,3 @@ function contentfulEntry(title: string): unknown {
     fields: { title: { 'en-US': title } },
   };
 }
-
-/** The answer of a taken delivery. */
-export const accepted = z.object({ deliveryId: z.string(), accepted: z.array(z.string()) });

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { type ExportJob, exportJobPage } from '../../../contract/admin-api.ts';
 import { freePort } from '../free-port.ts';
@@ -12,6 +11,8 @@ export interface PlatformOptions {
   galley: string;
   databaseUrl: string;
   temporalAddress: string;
+  /** `file:///…` or `s3://…`. */
+  objectStoreUrl: string;
   variables?: Readonly<Record<string, string>>;
 }
 
@@ -27,14 +28,14 @@ export interface PlatformService {
 const ORGANIZATION = 'Tests';
 const createdKey = z.object({ id: z.string(), key: z.string() });
 
-/** Starts `galley platform` and one `galley platform-worker` on PostgreSQL and a file object store. */
+/** Starts `galley platform` and one `galley platform-worker` on PostgreSQL. */
 export async function startPlatformService(options: PlatformOptions): Promise<PlatformService> {
   const { folder, programs, galley } = options;
   const variables = {
     ...options.variables,
     GALLEY_HOME: join(folder, 'homes', 'platform'),
     DATABASE_URL: options.databaseUrl,
-    OBJECT_STORE_URL: pathToFileURL(join(folder, 'objects')).href,
+    OBJECT_STORE_URL: options.objectStoreUrl,
     TEMPORAL_ADDRESS: options.temporalAddress,
     PLATFORM_PORT: String(await freePort()),
   };

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExportJob } from '../../../contract/admin-api.ts';
 import { startPostgres } from '../postgres.ts';
-import { type AdminProxy, startAdminProxy } from './admin-proxy.ts';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, createCleanups } from './cleanups.ts';
+import { type InterceptingProxy, startInterceptingProxy } from './intercepting-proxy.ts';
+import { fileStorage, startS3Storage } from './object-storage.ts';
 import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestrator.ts';
 import { type OriginSite, page, startOriginSite } from './origin-site.ts';
 import { type PlatformService, startPlatformService } from './platform-service.ts';
@@ -13,8 +14,9 @@ import { createPrograms, type Programs } from './programs.ts';
 import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
 
 export interface SystemOptions {
-  /** Names of the sites, each with its origin, project, values file and deployment; and keys of their `export` section. */
-  sites: Readonly<Record<string, SiteSetup['export']>>;
+  /** Each site's `export` section. Every site has an origin, a project, a values file and a deployment. */
+  sites: Readonly<Record<string, NonNullable<SiteSetup['export']>>>;
+  objects?: 'files' | 's3';
   /** For every program, such as BUNDLE_LINK_TTL. */
   variables?: Readonly<Record<string, string>>;
 }
@@ -26,7 +28,9 @@ export interface System extends Orchestrator {
   /** `platform`, `platform-worker`, `api`, `worker` and `deployment-{site}`. */
   programs: Programs;
   /** Between the orchestrator and the platform. */
-  proxy: AdminProxy;
+  proxy: InterceptingProxy;
+  /** Between the platform and its S3 server, with `objects: 's3'`. */
+  objectProxy: InterceptingProxy | undefined;
   key: { id: string; key: string };
   origin(site: string): OriginSite;
   /** The platform's own list of the site's exports, newest first. */
@@ -34,8 +38,13 @@ export interface System extends Orchestrator {
   stop(): Promise<void>;
 }
 
-/** Pages of a fresh origin: the start page, one that tests hold, one that nobody links to. */
+/** A page of every origin, linked from the start page, for tests to hold. */
 export const SLOW_PAGE = '/slow';
+
+/** The start page of an origin. */
+export function edition(text: string): string {
+  return page(text, [SLOW_PAGE]);
+}
 
 export async function startSystem(options: SystemOptions): Promise<System> {
   const cleanups = createCleanups();
@@ -47,48 +56,46 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   }
 }
 
-async function start({ sites, variables = {} }: SystemOptions, cleanups: Cleanups): Promise<System> {
-  const names = Object.keys(sites);
+async function start({ sites, objects = 'files', variables = {} }: SystemOptions, cleanups: Cleanups): Promise<System> {
   const galley = await builtGalley();
   const folder = await mkdtemp(join(tmpdir(), 'galley-system-'));
   cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-  const [postgres, temporal] = await Promise.all([startPostgres(), startTemporalServer(join(folder, 'temporal.db'))]);
+  const postgres = await startPostgres();
   cleanups.add(postgres.stop);
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
   cleanups.add(temporal.stop);
+  const storage = objects === 's3' ? await startS3Storage(cleanups) : fileStorage(folder);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);
 
   const { address: temporalAddress } = temporal;
-  const shared = { folder, programs, temporalAddress, variables };
-  const platform = await startPlatformService({ ...shared, galley, databaseUrl: postgres.url });
-  const proxy = await startAdminProxy(() => platform.url);
+  const platform = await startPlatformService({
+    ...{ folder, programs, galley, temporalAddress },
+    variables: { ...variables, ...storage.variables },
+    databaseUrl: postgres.url,
+    objectStoreUrl: storage.url,
+  });
+  const proxy = await startInterceptingProxy(platform.url);
   cleanups.add(proxy.close);
   const key = await platform.createKey();
   const origins = new Map<string, OriginSite>();
-  for (const name of names) {
-    const origin = await startOriginSite({ '/': page('first edition', [SLOW_PAGE]), [SLOW_PAGE]: page('slow') });
+  for (const name of Object.keys(sites)) {
+    const origin = await startOriginSite({ '/': edition('edition 1'), [SLOW_PAGE]: page('slow') });
     cleanups.add(origin.close);
     origins.set(name, origin);
     await platform.addProject({ name, domain: domainOf(name), origin: origin.origin });
   }
   const orchestrator = await startOrchestrator({
-    ...shared,
-    sites: Object.entries(sites).map(([name, settings]) => ({
-      name,
-      domain: domainOf(name),
-      ...(settings === undefined ? {} : { export: settings }),
-    })),
+    ...{ folder, programs, temporalAddress, variables },
+    sites: Object.entries(sites).map(([name, settings]) => ({ name, domain: domainOf(name), export: settings })),
     adminApi: { url: proxy.url, key: key.key },
   });
-  for (const name of names) await orchestrator.deploy(name);
+  for (const name of Object.keys(sites)) await orchestrator.deploy(name);
 
   return {
     ...orchestrator,
-    temporal,
-    platform,
-    programs,
-    proxy,
-    key,
+    ...{ temporal, platform, programs, proxy, key },
+    objectProxy: storage.proxy,
     origin: (site) => {
       const origin = origins.get(site);
       if (origin === undefined) throw new Error(`The system was started without a site ${site}`);
@@ -99,6 +106,6 @@ async function start({ sites, variables = {} }: SystemOptions, cleanups: Cleanup
   };
 }
 
-function domainOf(site: string): string {
+export function domainOf(site: string): string {
   return `${site}.example.test`;
 }

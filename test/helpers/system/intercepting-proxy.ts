@@ -12,7 +12,9 @@ export interface ProxiedRequest {
   path: string;
   /** When it arrived (milliseconds since 1970). */
   atMs: number;
+  /** As text, for an interception to look at. */
   body: string;
+  bytes: Buffer;
   headers: IncomingHttpHeaders;
   /** What the client was answered; undefined while it waits and where the connection was cut. */
   status: number | undefined;
@@ -37,7 +39,7 @@ export interface Exchange {
 export type Behaviour = (exchange: Exchange) => Promise<void> | void;
 
 export interface Interception {
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'PUT';
   path: RegExp;
   /** What the body must contain, such as a domain. */
   body?: string;
@@ -45,7 +47,7 @@ export interface Interception {
   times?: number;
 }
 
-export interface AdminProxy {
+export interface InterceptingProxy {
   url: string;
   requests: readonly ProxiedRequest[];
   /** Requests of a kind, oldest first. */
@@ -55,14 +57,14 @@ export interface AdminProxy {
   close(): Promise<void>;
 }
 
-/** A real HTTP server between the orchestrator and the Admin API; requests nobody intercepts pass through unchanged. */
-export async function startAdminProxy(upstream: () => string): Promise<AdminProxy> {
+/** A real HTTP server between two parts of the product; requests that nobody intercepts pass through unchanged. */
+export async function startInterceptingProxy(upstream: string): Promise<InterceptingProxy> {
   const requests: ProxiedRequest[] = [];
   const rules: { kind: Interception; behaviour: Behaviour; left: number }[] = [];
   const site = await startHttpSite(async (incoming, response) => {
     const request = await readRequest(incoming);
     requests.push(request);
-    const exchange = createExchange(request, response, upstream());
+    const exchange = createExchange(request, response, upstream);
     const rule = rules.find(({ kind, left }) => left > 0 && matches(kind, request));
     if (rule === undefined) {
       exchange.reply(await exchange.forward());
@@ -93,7 +95,8 @@ function matches({ method, path, body }: Interception, request: ProxiedRequest):
 async function readRequest(incoming: IncomingMessage): Promise<ProxiedRequest> {
   const atMs = Date.now();
   const { method = '', url: path = '', headers } = incoming;
-  return { method, path, atMs, body: (await readAll(incoming)).toString(), headers, status: undefined };
+  const bytes = await readAll(incoming);
+  return { method, path, atMs, bytes, body: bytes.toString(), headers, status: undefined };
 }
 
 function createExchange(request: ProxiedRequest, response: ServerResponse, upstream: string): Exchange {
@@ -109,16 +112,16 @@ function createExchange(request: ProxiedRequest, response: ServerResponse, upstr
   };
 }
 
-async function forward({ method, path, headers, body }: ProxiedRequest, upstream: string): Promise<Answer> {
+async function forward({ method, path, headers, bytes }: ProxiedRequest, upstream: string): Promise<Answer> {
   return await new Promise((resolve, reject) => {
     const outgoing = forwardRequest(new URL(path, upstream), { method, headers, agent: false }, (answer) => {
       readAll(answer).then(
-        (bytes) => resolve({ status: answer.statusCode ?? 502, headers: answer.headers, body: bytes }),
+        (body) => resolve({ status: answer.statusCode ?? 502, headers: answer.headers, body }),
         reject,
       );
     });
     outgoing.once('error', reject);
-    outgoing.end(body);
+    outgoing.end(bytes);
   });
 }
 
