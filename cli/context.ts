@@ -8,8 +8,12 @@ export interface Context {
   logger: Logger;
 }
 
-/** @throws ConfigurationError when a variable is wrong. */
-export function createContext(): Context {
+/**
+ * `quiet` is for a command that tells its own story: only errors are logged, unless LOG_LEVEL asks for more.
+ * @throws ConfigurationError when a variable is wrong.
+ */
+export function createContext({ quiet = false }: { quiet?: boolean } = {}): Context {
   const settings = readSettings();
-  return { settings, logger: createLogger({ level: settings.logLevel, terminal: process.stderr.isTTY === true }) };
+  const level = quiet && settings.variables.LOG_LEVEL === undefined ? 'error' : settings.logLevel;
+  return { settings, logger: createLogger({ level, terminal: process.stderr.isTTY === true }) };
 }

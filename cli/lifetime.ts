@@ -15,8 +15,14 @@ export interface Lifetime {
   stop(): Promise<void>;
 }
 
-/** Of the 15 s in which Ctrl-C must end everything, what one program may take: the slowest is a worker's drain. */
-const STEP_TIMEOUT_MS = 8_000;
+/**
+ * Of the 15 s in which Ctrl-C must end everything, what all programs have together. The slowest are the workers, which
+ * drain at the same time, from the moment of the stop.
+ */
+const STOP_TIMEOUT_MS = 11_500;
+
+/** What is left to one that comes after the others took it all. */
+const LAST_STEP_TIMEOUT_MS = 500;
 
 export function createLifetime(logger: Logger): Lifetime {
   const abort = new AbortController();
@@ -28,16 +34,18 @@ export function createLifetime(logger: Logger): Lifetime {
   });
   failed.catch(() => {});
   const run = async (): Promise<void> => {
+    const deadline = Date.now() + STOP_TIMEOUT_MS;
     abort.abort(new Error('stopping'));
-    for (let step = steps.pop(); step; step = steps.pop()) await stopWithin(step);
+    for (let step = steps.pop(); step; step = steps.pop())
+      await stopWithin(step, Math.max(deadline - Date.now(), LAST_STEP_TIMEOUT_MS));
   };
-  const stopWithin = async ({ name, stop }: (typeof steps)[number]): Promise<void> => {
+  const stopWithin = async ({ name, stop }: (typeof steps)[number], timeoutMs: number): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
         logger.warn({ part: name }, 'Did not stop in time');
         resolve();
-      }, STEP_TIMEOUT_MS);
+      }, timeoutMs);
     });
     const ended = Promise.resolve()
       .then(stop)

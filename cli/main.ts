@@ -6,10 +6,12 @@ import { errorText } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
 import { apiCommand } from './commands/api.ts';
 import { configCommand } from './commands/config.ts';
+import { demoCommand } from './commands/demo.ts';
 import { deploymentCommand } from './commands/deployment.ts';
 import { exportCommand } from './commands/export.ts';
 import { keysCommand } from './commands/keys.ts';
 import { platformCommand } from './commands/platform.ts';
+import { platformWorkerCommand } from './commands/platform-worker.ts';
 import { projectsCommand } from './commands/projects.ts';
 import { sitesCommand } from './commands/sites.ts';
 import { upCommand } from './commands/up.ts';
@@ -38,12 +40,14 @@ function createProgram(): Command {
     apiCommand(),
     workerCommand(),
     platformCommand(),
+    platformWorkerCommand(),
     deploymentCommand(),
     exportCommand(),
     keysCommand(),
     projectsCommand(),
     sitesCommand(),
     configCommand(),
+    demoCommand(),
   ];
   for (const command of commands) program.addCommand(command);
   inheritExitOverride(program);

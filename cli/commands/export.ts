@@ -37,7 +37,7 @@ export function exportCommand(): Command {
 async function exportOnce(given: string, { out, origin }: Options): Promise<void> {
   const domain = domainName.safeParse(given);
   if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
-  const context = createContext();
+  const context = createContext({ quiet: true });
   const lifetime = createLifetime(context.logger);
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
   lifetime.onStop('temporary folder', () => rm(folder, { recursive: true, force: true }));

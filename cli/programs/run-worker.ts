@@ -57,10 +57,11 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
     }
   };
 
-  const ended = runAll();
-  lifetime.onStop(program.name, async () => {
+  // At once, not at this program's turn: workers drain for seconds, and do so side by side.
+  signal.addEventListener('abort', () => {
     if (current?.getState() === 'RUNNING') current.shutdown();
-    await ended;
   });
+  const ended = runAll();
+  lifetime.onStop(program.name, () => ended);
   await Promise.race([started, ended]);
 }

@@ -8,7 +8,6 @@ import { openHome, type RunningAddresses } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
-import { registerSearchAttributes } from '../search-attributes.ts';
 import type { Temporal } from '../temporal.ts';
 import { ensureProjects } from './first-organization.ts';
 import { startDeployments } from './start-deployments.ts';
@@ -39,12 +38,10 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
 
   const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));
   const platform = await startPlatform({ settings, home, operatorToken, logger, lifetime });
-  const { admin, temporal } = platform;
+  const { admin, temporal, searchAttributes } = platform;
   const config = await loadConfiguration(settings, platform);
   await ensureProjects(admin, config.sites);
 
-  const { client, namespace } = temporal;
-  const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const { host, port, minRefreshIntervalMs } = settings;
   const api = await startOrchestratorApi({ config, operatorToken, host, port }, orchestrator);

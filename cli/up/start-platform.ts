@@ -3,6 +3,8 @@ import type { Admin } from '../admin/admin.ts';
 import { adminOnDatabase } from '../admin/admin-on-database.ts';
 import { startPlatformApi } from '../programs/platform-api.ts';
 import { openPlatformStore } from '../programs/platform-store.ts';
+import { startPlatformWorker } from '../programs/platform-worker.ts';
+import { registerSearchAttributes, type SearchAttributes } from '../search-attributes.ts';
 import type { Temporal } from '../temporal.ts';
 import { chooseTemporal, type Surroundings } from './choose-temporal.ts';
 import { ensureAdminKey } from './first-organization.ts';
@@ -14,6 +16,7 @@ export interface RunningPlatform {
   key: string;
   admin: Admin;
   temporal: Temporal;
+  searchAttributes: SearchAttributes;
   temporalUiUrl: string | null;
 }
 
@@ -29,7 +32,10 @@ export async function startPlatform(surroundings: Surroundings & { operatorToken
   const store = await openPlatformStore({ settings, home, logger, lifetime, embedded });
   const service = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
   await service.migrated;
+  const { client, namespace } = temporal;
+  const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
+  await startPlatformWorker({ store, temporal, searchAttributes, logger, lifetime });
   const admin = adminOnDatabase(store.db);
   const key = await ensureAdminKey({ admin, url: service.url, home });
-  return { url: service.url, key, admin, temporal, temporalUiUrl: uiUrl };
+  return { url: service.url, key, admin, temporal, searchAttributes, temporalUiUrl: uiUrl };
 }

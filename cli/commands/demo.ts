@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+import { CommandError } from '../command-error.ts';
+import { createContext } from '../context.ts';
+import { runDemo } from '../demo/run-demo.ts';
+import { createLifetime, untilSignal } from '../lifetime.ts';
+import { installTemporalRuntime } from '../temporal-runtime.ts';
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('see the whole way of a publish on this machine, with this project’s own documentation')
+    .option('--once', 'end when every step was seen')
+    .addHelpText(
+      'after',
+      '\nExit code 0 only if every step was seen. Free ports and a temporary folder; nothing is left behind.',
+    )
+    .action(demo);
+}
+
+async function demo({ once }: { once?: boolean }): Promise<void> {
+  const { settings, logger } = createContext({ quiet: true });
+  installTemporalRuntime(logger);
+  const lifetime = createLifetime(logger);
+  const say = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  const asked = untilSignal();
+  let allSeen = false;
+  const seen = runDemo({ logger, lifetime, variables: settings.variables, say }).then(async () => {
+    allSeen = true;
+    say('\nEvery step was seen.');
+    if (once) return;
+    say('Everything goes on running: Ctrl-C ends it.');
+    await asked;
+  });
+  const interrupted = asked.then(() => {
+    if (!allSeen) throw new CommandError('The demo was ended before every step was seen');
+  });
+  try {
+    await Promise.race([seen, interrupted, lifetime.failed]);
+  } finally {
+    await lifetime.stop();
+  }
+}

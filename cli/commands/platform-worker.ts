@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { createContext } from '../context.ts';
+import { openHome } from '../home.ts';
+import { openPlatformStore } from '../programs/platform-store.ts';
+import { startPlatformWorker } from '../programs/platform-worker.ts';
+import { runService } from '../run-service.ts';
+import { registerSearchAttributes } from '../search-attributes.ts';
+import { openTemporal } from '../temporal.ts';
+import { installTemporalRuntime } from '../temporal-runtime.ts';
+
+export function platformWorkerCommand(): Command {
+  return new Command('platform-worker')
+    .description("run the Admin API's jobs: crawl, rewrite, pack")
+    .addHelpText(
+      'after',
+      '\nNeeds DATABASE_URL, and the OBJECT_STORE_URL of the platform. Waits for the database and for Temporal as long as\n' +
+        'it takes. Any number may run and share the crawl. SIGINT and SIGTERM end it.',
+    )
+    .action(async () => {
+      const { settings, logger } = createContext();
+      installTemporalRuntime(logger);
+      await runService(logger, async (lifetime) => {
+        const temporal = openTemporal({ settings, logger }, lifetime);
+        const { client, namespace } = temporal;
+        const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
+        const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
+        await startPlatformWorker({ store, temporal, searchAttributes, logger, lifetime });
+        return `platform-worker at ${temporal.address}`;
+      });
+    });
+}

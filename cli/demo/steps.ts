@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { WORKFLOW_IDS } from '../../contract/names.ts';
+import { CommandError } from '../command-error.ts';
+import { createProgressBar } from '../export/progress-bar.ts';
+import type { Everything } from '../up/start-everything.ts';
+import { publish } from './contentful-publish.ts';
+import type { DocumentationSite } from './documentation-site.ts';
+import { readBundleUrl, readPage, readSiteState, until } from './watch.ts';
+import { SITE, type Workspace } from './workspace.ts';
+
+/** What the steps work on. */
+export interface Stage {
+  everything: Everything;
+  workspace: Workspace;
+  documentation: DocumentationSite;
+  say(line: string): void;
+  signal: AbortSignal;
+}
+
+const DEPLOY_TIMEOUT_MS = 180_000;
+const REFRESH_TIMEOUT_MS = 90_000;
+const REFRESHES = 2;
+
+/** Sends a signed webhook. Resolves with the moment it was sent, in epoch milliseconds. */
+export async function publishEntry({ everything, workspace, say }: Stage, title: string): Promise<number> {
+  const url = new URL(`/webhooks/${SITE}/contentful`, everything.addresses.api);
+  const sentAt = Date.now();
+  const { status, body } = await publish(url, workspace.contentfulSecret, { id: randomUUID(), title });
+  if (status !== 202) throw new CommandError(`the webhook was answered ${status}: ${body}`);
+  say(`Contentful publishes "${title}": 202 after ${Date.now() - sentAt} ms, ${body}`);
+  say(`  Temporal UI: ${workflowUrl(everything, WORKFLOW_IDS.exportSite(SITE))}`);
+  return sentAt;
+}
+
+/** Shows the job that follows a publish; resolves with its id when the values file names its bundle. */
+export async function watchExport(stage: Stage, previousJobId: string | null): Promise<string> {
+  const { everything, workspace, say, signal } = stage;
+  const { addresses, operatorToken } = everything;
+  const state = async () => await readSiteState(addresses.api, SITE, operatorToken);
+  const jobId = await until('a new export job', DEPLOY_TIMEOUT_MS, signal, async () => {
+    const { jobId } = await state();
+    return jobId !== null && jobId !== previousJobId ? jobId : undefined;
+  });
+  say(`  Temporal UI: ${workflowUrl(everything, jobId)}`);
+  const bar = createProgressBar('  export');
+  try {
+    await until('the export deployed', DEPLOY_TIMEOUT_MS, signal, async () => {
+      const { phase, progress } = await state();
+      const done = phase === 'live';
+      bar.update({
+        status: phase,
+        progress: done ? 100 : (progress?.percent ?? null),
+        pageCount: progress?.pageCount ?? null,
+      });
+      return done || undefined;
+    });
+  } finally {
+    bar.stop();
+  }
+  say(`  ${workspace.valuesFile} names ${withoutQuery(await readBundleUrl(workspace.valuesFile))}`);
+  return jobId;
+}
+
+/** Resolves with the moment when the deployment serves the page with this text. */
+export async function seeServed({ everything, documentation, say, signal }: Stage, text: string): Promise<number> {
+  const [deployment] = everything.addresses.deployments;
+  if (deployment === undefined) throw new CommandError('there is no deployment');
+  const url = `${deployment.url}${documentation.page}`;
+  await until(`"${text}" at ${url}`, DEPLOY_TIMEOUT_MS, signal, async () =>
+    (await readPage(url))?.includes(text) ? true : undefined,
+  );
+  say(`  served: ${url} says "${text}"`);
+  return Date.now();
+}
+
+/** Waits for fresh links of the same job in the values file. */
+export async function seeRefreshes({ workspace, say, signal }: Stage): Promise<void> {
+  let link = await readBundleUrl(workspace.valuesFile);
+  for (let count = 1; count <= REFRESHES; count += 1) {
+    link = await until(`refresh ${count} of the link`, REFRESH_TIMEOUT_MS, signal, async () => {
+      const now = await readBundleUrl(workspace.valuesFile);
+      return now !== link ? now : undefined;
+    });
+    say(`  refresh ${count}: a fresh link in the values file at ${new Date().toISOString()}`);
+  }
+}
+
+function workflowUrl({ addresses, temporal }: Everything, workflowId: string): string {
+  if (addresses.temporalUi === null) return `${workflowId} at ${temporal.address}`;
+  return `${addresses.temporalUi}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`;
+}
+
+/** What a signature opens is nobody else's business. */
+function withoutQuery(link: string | undefined): string {
+  return link === undefined ? 'no bundle' : `${link.split('?')[0]}?…`;
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino';
+import { migrateWhenReachable } from '../../platform/store/migrate.ts';
+import { createPlatformWorker } from '../../platform/worker.ts';
+import type { Lifetime } from '../lifetime.ts';
+import type { SearchAttributes } from '../search-attributes.ts';
+import type { Temporal } from '../temporal.ts';
+import { workflowBundle } from '../workflow-bundles.ts';
+import type { PlatformStore } from './platform-store.ts';
+import { runWorker } from './run-worker.ts';
+
+interface Surroundings {
+  store: PlatformStore;
+  temporal: Temporal;
+  searchAttributes: SearchAttributes;
+  logger: Logger;
+  lifetime: Lifetime;
+}
+
+/** Runs the platform's jobs until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls. */
+export async function startPlatformWorker(surroundings: Surroundings): Promise<void> {
+  const { store, temporal, searchAttributes, lifetime } = surroundings;
+  const logger = surroundings.logger.child({ part: 'platform worker' });
+  await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
+  const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
+    await searchAttributes.settled;
+    return await createPlatformWorker({
+      ...store,
+      connection,
+      namespace: temporal.namespace,
+      dataConverter: temporal.dataConverter,
+      workflowBundle: workflowBundle('platform'),
+      searchAttributes: searchAttributes.ready(),
+      logger,
+    });
+  };
+  await runWorker({ name: 'platform worker', create }, { temporal, logger, lifetime });
+}
