@@ -24,7 +24,9 @@ export function resolveRequest(target: string, site: Lookup): Resolved {
   if (path === undefined) return { kind: 'malformed' };
 
   const redirect = site.redirect(encodedPath + search) ?? site.redirect(encodedPath) ?? site.redirect(path);
-  if (redirect !== undefined) return { kind: 'redirect', location: redirect.to, status: redirect.status };
+  if (redirect !== undefined && redirect.to !== target) {
+    return { kind: 'redirect', location: redirect.to, status: redirect.status };
+  }
 
   const page = site.page(encodedPath + search) ?? site.page(encodedPath);
   if (page !== undefined) return { kind: 'file', file: page };

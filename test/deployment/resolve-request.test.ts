@@ -25,6 +25,7 @@ const site = createSite(
       { from: '/old', to: '/guides/start', status: 301 },
       { from: '/find?q=1', to: 'https://elsewhere.example/', status: 302 },
       { from: '/straße', to: '/', status: 308 },
+      { from: '/plain', to: '/plain', status: 302 },
     ],
   }),
 );

@@ -1,0 +1,78 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitepress';
+
+const docs = fileURLToPath(new URL('..', import.meta.url));
+
+/** A page for each webhook source and each decision: listed from the folder, so that none is forgotten. */
+function pagesOf(folder: string): { text: string; link: string }[] {
+  const names = readdirSync(docs).includes(folder) ? readdirSync(`${docs}/${folder}`) : [];
+  return names
+    .filter((name) => name.endsWith('.md') && name !== 'index.md')
+    .sort()
+    .map((name) => name.slice(0, -'.md'.length))
+    .map((name) => ({ text: titleOf(name), link: `/${folder}/${name}` }));
+}
+
+function titleOf(name: string): string {
+  const text = name.replace(/^\d+-/, '').replaceAll('-', ' ');
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+export default defineConfig({
+  title: 'Galley',
+  description: 'A CMS publishes, and the self-hosted documentation follows by itself.',
+  lang: 'en',
+  // Addresses without .html, as most documentation hosts have them: the demo exports this very site, and this is the
+  // form that an export has most to do for.
+  cleanUrls: true,
+  lastUpdated: false,
+  ignoreDeadLinks: [/configuration$/],
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Guide', link: '/getting-started' },
+      { text: 'Operate', link: '/operate/production' },
+      { text: 'Reference', link: '/reference/cli' },
+    ],
+    sidebar: [
+      {
+        text: 'Guide',
+        items: [
+          { text: 'Getting started', link: '/getting-started' },
+          { text: 'Concepts', link: '/concepts' },
+          { text: 'A hosted Admin API', link: '/guide/hosted-admin-api' },
+          { text: 'Export one site now', link: '/guide/one-shot-export' },
+          { text: 'The self-hosted deployment', link: '/guide/deployment' },
+        ],
+      },
+      {
+        text: 'Operate',
+        items: [
+          { text: 'Production', link: '/operate/production' },
+          { text: 'Monitoring', link: '/operate/monitoring' },
+          { text: 'States of a site', link: '/operate/states' },
+          { text: 'When something fails', link: '/operate/failures' },
+          { text: 'Backup and upgrades', link: '/operate/backup-and-upgrades' },
+          { text: 'Security', link: '/security' },
+        ],
+      },
+      {
+        text: 'Reference',
+        items: [
+          { text: 'Command line', link: '/reference/cli' },
+          { text: 'galley.yaml', link: '/configuration' },
+          { text: 'Environment', link: '/reference/environment' },
+          { text: 'Values file', link: '/reference/values-file' },
+          { text: 'HTTP of the orchestrator', link: '/reference/http' },
+          { text: 'Admin API', link: '/reference/admin-api' },
+          { text: 'Bundle format', link: '/reference/bundle-format' },
+          { text: 'Dependencies', link: '/dependencies' },
+        ],
+      },
+      { text: 'Webhook sources', collapsed: true, items: pagesOf('sources') },
+      { text: 'Decisions', collapsed: true, link: '/decisions/', items: pagesOf('decisions') },
+    ],
+  },
+});
