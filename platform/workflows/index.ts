@@ -1,2 +1,2 @@
 // The workflow bundle's entry: every workflow type the platform's worker runs.
-export {};
+export { staticExportJob } from './static-export-job.ts';

@@ -1,0 +1,75 @@
+import type { Logger } from 'pino';
+import type { ObjectStore } from '../objects/object-store.ts';
+import type { Database } from '../store/database.ts';
+import { crawlSite } from './export/crawl-site.ts';
+import { cleanUpExport, failExport } from './export/end-export.ts';
+import type { ExportDeps } from './export/export-deps.ts';
+import { createAddressGuard } from './export/fetch/address-guard.ts';
+import { createFetcher } from './export/fetch/fetcher.ts';
+import { createOriginLimiter } from './export/fetch/origin-limiter.ts';
+import { freezeExport } from './export/freeze-export.ts';
+import { DEFAULT_LIMITS, type ExportLimits } from './export/limits.ts';
+import { openExport } from './export/open-export.ts';
+import { packExport } from './export/pack-export.ts';
+import { createUrlMaps } from './export/rewrite/url-map.ts';
+import { rewriteFiles } from './export/rewrite-files.ts';
+import { createSegmentStore } from './export/segment-store.ts';
+
+export type PlatformActivityDeps = {
+  db: Database;
+  objects: ObjectStore;
+  logger: Logger;
+  /** Bounds that differ from the defaults. */
+  limits?: Partial<ExportLimits>;
+  /** Whether the server knows our search attributes. */
+  searchAttributes?: boolean;
+};
+
+const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
+
+function exportDeps(deps: PlatformActivityDeps): ExportDeps {
+  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
+  const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency });
+  return {
+    db: deps.db,
+    objects: deps.objects,
+    logger: deps.logger,
+    limits,
+    segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
+    maps: createUrlMaps(deps.db),
+    fetcherFor: ({ operatorHosts }) =>
+      createFetcher({
+        guard: createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] }),
+        limiter,
+        limits: {
+          ...limits,
+          maxBodyBytes: limits.maxFileBytes,
+          maxConnectionsPerOrigin: limits.maxConcurrency,
+          userAgent: USER_AGENT,
+        },
+      }),
+  };
+}
+
+/** The activities of the platform's workflows, over the given database and object store. */
+export function createPlatformActivities(deps: PlatformActivityDeps) {
+  const shared = exportDeps(deps);
+  const { soloCrawlMs, activityMs, parallelActivities } = shared.limits;
+  return {
+    /** Begins a job and says how its crawl is to be shared among workers. */
+    openExport: async ({ jobId }: { jobId: string }) => ({
+      ...(await openExport(shared, jobId)),
+      plan: { soloCrawlMs, activityMs, parallelActivities },
+      searchAttributes: deps.searchAttributes === true,
+    }),
+    crawlSite: (input: { jobId: string; maxMs: number }) => crawlSite(shared, input),
+    freezeExport: ({ jobId }: { jobId: string }) => freezeExport(shared, jobId),
+    rewriteFiles: ({ jobId }: { jobId: string }) => rewriteFiles(shared, jobId),
+    packExport: ({ jobId }: { jobId: string }) => packExport(shared, jobId),
+    failExport: ({ jobId, error }: { jobId: string; error: string }) => failExport(shared, jobId, error),
+    cleanUpExport: ({ jobId, archiveKey }: { jobId: string; archiveKey: string | null }) =>
+      cleanUpExport(shared, jobId, archiveKey),
+  };
+}
+
+export type PlatformActivities = ReturnType<typeof createPlatformActivities>;

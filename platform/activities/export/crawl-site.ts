@@ -1,0 +1,67 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { getCrawl } from '../../store/crawls.ts';
+import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import { countPages, queryVariants, releaseLeases, renewLeases } from '../../store/frontier.ts';
+import { createAdmission } from './crawl/admission.ts';
+import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier.ts';
+import { visit } from './crawl/visit.ts';
+import type { ExportDeps } from './export-deps.ts';
+import { lively } from './lively.ts';
+import { crawlProgress } from './progress.ts';
+import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
+
+/**
+ * Crawls until the site is done or the time is up. Any number of these work on one job, in any processes; one that
+ * dies loses only what it had fetched and not yet settled, which another fetches again.
+ */
+export async function crawlSite(
+  deps: ExportDeps,
+  { jobId, maxMs }: { jobId: string; maxMs: number },
+): Promise<CrawlRest> {
+  const { db, limits, logger } = deps;
+  let fetchedCount = 0;
+  let token = '';
+
+  async function onTick(): Promise<void> {
+    await renewLeases(db, { jobId, token, leaseMs: limits.leaseMs });
+    const crawl = await getCrawl(db, jobId);
+    if (crawl?.phase !== 'crawling') return;
+    const pageCount = await countPages(db, jobId);
+    await updateExportJobProgress(db, jobId, { progress: crawlProgress(crawl), pageCount });
+  }
+
+  return lively({ details: () => ({ fetched: fetchedCount }), onTick, logger }, async (life) => {
+    token = life.token;
+    if (life.deadTokens.length > 0) await releaseLeases(db, jobId, life.deadTokens);
+    const { settings, urlCount } = await readCrawl(db, jobId);
+    const variants = await queryVariants(db, jobId);
+    const admission = createAdmission({ settings, limits, urlCount, variants });
+    const fetcher = deps.fetcherFor(settings);
+    const ended = new AbortController();
+    const signal = AbortSignal.any([life.signal, ended.signal]);
+    try {
+      return await crawlFrontier(deps, {
+        jobId,
+        token,
+        admission,
+        signal,
+        maxMs: Math.min(maxMs, limits.activityMs),
+        visit: async (leased) => {
+          const visited = await visit({ ...deps, fetcher }, { settings, leased, signal });
+          fetchedCount += 1;
+          return visited;
+        },
+      });
+    } catch (error) {
+      if (error instanceof CrawlOver) throw ApplicationFailure.nonRetryable(error.message, CRAWL_GONE);
+      throw error;
+    } finally {
+      ended.abort(new Error('The crawl activity has ended'));
+      await fetcher.close();
+      // Best effort: leases end by themselves.
+      await releaseLeases(db, jobId, [token]).catch((error: unknown) => {
+        logger.warn({ err: error, jobId }, 'Leases could not be given back');
+      });
+    }
+  });
+}

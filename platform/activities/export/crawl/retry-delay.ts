@@ -1,0 +1,18 @@
+import type { FetchFailure } from '../fetch/failure.ts';
+
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 8_000;
+/** An origin that asks for more patience than this has refused. */
+const MAX_PATIENCE_MS = 5 * 60_000;
+/** A connection that fails, or an origin that says it is overloaded, is worth more tries than an error page. */
+const EXTRA_ATTEMPTS = 4;
+
+/** How long until a failed address is tried again, in milliseconds; undefined where it is given up. */
+export function retryDelayMs(failure: FetchFailure, attempts: number, maxAttempts: number): number | undefined {
+  if (!failure.soft) return undefined;
+  const patient = failure.status === null || failure.status === 429 || failure.status === 503;
+  if (attempts >= maxAttempts + (patient ? EXTRA_ATTEMPTS : 0)) return undefined;
+  const askedMs = failure.retryAfterMs ?? 0;
+  if (askedMs > MAX_PATIENCE_MS) return undefined;
+  return Math.max(askedMs, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1)));
+}

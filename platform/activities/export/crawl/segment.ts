@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { SettledUrl } from '../../../store/frontier.ts';
+import { segmentKey } from '../object-keys.ts';
+import type { SegmentStore } from '../segment-store.ts';
+import type { UnplacedFile, Visited } from './visit.ts';
+
+function isUnplaced(result: Visited['result']): result is UnplacedFile {
+  return result.outcome === 'file' && 'bytes' in result;
+}
+
+/** Bytes a result will take in a segment. */
+export function unplacedBytes(result: Visited['result']): number {
+  return isUnplaced(result) ? result.bytes.length + result.extraction.length : 0;
+}
+
+/**
+ * Stores the bodies of a group of results as one object, each followed by its extraction, and says for each where it
+ * is. One large write instead of many small ones is what disks and S3 are good at.
+ */
+export async function placeFiles(
+  segments: SegmentStore,
+  jobId: string,
+  group: readonly Visited[],
+): Promise<SettledUrl[]> {
+  const objectKey = segmentKey(jobId, randomUUID());
+  const parts: Uint8Array[] = [];
+  let byteOffset = 0;
+  const settled = group.map(({ result }): SettledUrl => {
+    if (!isUnplaced(result)) return result;
+    const { bytes, extraction, ...file } = result;
+    parts.push(bytes, extraction);
+    const placed = { ...file, objectKey, byteOffset, byteLength: bytes.length, extractionLength: extraction.length };
+    byteOffset += bytes.length + extraction.length;
+    return placed;
+  });
+  if (byteOffset > 0) await segments.write(objectKey, Buffer.concat(parts, byteOffset));
+  return settled;
+}

@@ -1,0 +1,20 @@
+import type { Logger } from 'pino';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import type { Database } from '../../store/database.ts';
+import type { Fetcher } from './fetch/fetcher.ts';
+import type { ExportLimits } from './limits.ts';
+import type { UrlMaps } from './rewrite/url-map.ts';
+import type { SegmentStore } from './segment-store.ts';
+import type { ExportSettings } from './settings.ts';
+
+/** What the export's activities share within a process. */
+export type ExportDeps = {
+  db: Database;
+  objects: ObjectStore;
+  logger: Logger;
+  limits: ExportLimits;
+  segments: SegmentStore;
+  maps: UrlMaps;
+  /** A fetcher that may reach this site's origin; close it. */
+  fetcherFor(site: Pick<ExportSettings, 'operatorHosts'>): Fetcher;
+};

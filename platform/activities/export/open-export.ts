@@ -1,0 +1,99 @@
+import { getCrawl, openCrawl } from '../../store/crawls.ts';
+import type { Database } from '../../store/database.ts';
+import { markExportJobRunning } from '../../store/export-job-transitions.ts';
+import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
+import { type FoundUrl, settleUrls } from '../../store/frontier.ts';
+import { getProject, type Project } from '../../store/projects.ts';
+import { createAdmission } from './crawl/admission.ts';
+import { notFoundUrl } from './crawl/visit.ts';
+import { type Discovery, discover } from './discovery/discover.ts';
+import type { ExportDeps } from './export-deps.ts';
+import type { ExportLimits } from './limits.ts';
+import { lively } from './lively.ts';
+import type { ResourceKind, Site } from './page/types.ts';
+import { normalizeUrl } from './page/url-identity.ts';
+import { rankOf } from './resource-rank.ts';
+import type { ExportSettings } from './settings.ts';
+
+export type OpenedExport =
+  | { state: 'open'; domain: string; version: string; pageHints: number }
+  /** The job ended before its workflow began, or there is none of that id. */
+  | { state: 'over' };
+
+const FOUND_PER_STATEMENT = 2_000;
+
+/** Begins a job: reads its project, asks the origin for its rules and hints, and puts the first addresses in line. */
+export async function openExport(deps: ExportDeps, jobId: string): Promise<OpenedExport> {
+  return lively({ details: () => 'reading robots.txt and the sitemap', logger: deps.logger }, async ({ signal }) => {
+    const job = await markExportJobRunning(deps.db, jobId);
+    if (job?.status !== 'running') return { state: 'over' };
+    const project = await getProject(deps.db, job.projectId);
+    if (project === undefined) return { state: 'over' };
+
+    const site = siteOf(job.domain, project);
+    const wanted = settingsOf(job, project, site);
+    const known = await getCrawl(deps.db, jobId);
+    const fetcher = deps.fetcherFor(wanted);
+    try {
+      const { maxUrls } = deps.limits;
+      const hints = await discover(fetcher, site, { signal, maxPages: maxUrls, sitemaps: wanted.pages === null });
+      const settings: ExportSettings =
+        known === undefined ? { ...wanted, robotsTxt: hints.robotsTxt } : JSON.parse(known.settingsJson);
+      await openCrawl(deps.db, jobId, JSON.stringify(settings));
+      await seed(deps.db, deps.limits, settings, hints);
+      return { state: 'open', domain: job.domain, version: job.version, pageHints: hints.pages.length };
+    } finally {
+      await fetcher.close();
+    }
+  });
+}
+
+function siteOf(domain: string, project: Project): Site {
+  return { domain, origin: project.origin === null ? `https://${domain}` : new URL(project.origin).origin };
+}
+
+function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<ExportSettings, 'robotsTxt'> {
+  const { external, scripts } = project.settings;
+  const home = `https://${job.domain}/`;
+  const paths = requestedPaths(job);
+  return {
+    jobId: job.id,
+    version: job.version,
+    createdAt: job.createdAt.toISOString(),
+    site,
+    operatorHosts: project.origin === null ? [] : [hostAndPort(new URL(project.origin))],
+    external: external === 'keep' ? 'keep' : 'bundle',
+    keepHosts: Array.isArray(external) ? external : [],
+    scripts,
+    pages: paths === null ? null : paths.flatMap((path) => normalizeUrl(path, site, home) ?? []),
+  };
+}
+
+function hostAndPort(origin: URL): string {
+  const defaultPort = origin.protocol === 'https:' ? '443' : '80';
+  return `${origin.hostname}:${origin.port === '' ? defaultPort : origin.port}`;
+}
+
+/** Adds the first addresses; those that are there already stay as they are. */
+async function seed(db: Database, limits: ExportLimits, settings: ExportSettings, hints: Discovery): Promise<void> {
+  const { jobId, site, pages } = settings;
+  const home = `https://${site.domain}/`;
+  const admission = createAdmission({ settings, limits, urlCount: 0, variants: new Map() });
+  const entry = (url: string, kind: ResourceKind, foundOn: string | null, depth = 0): FoundUrl[] => {
+    const found = admission.admit({ url, kind }, { url: '', depth: depth - 1 });
+    return found === undefined ? [] : [{ ...found, foundOn }];
+  };
+  const found = [
+    ...(pages ?? [home]).flatMap((url) => entry(url, 'page', null)),
+    // Whatever robots.txt and the paths say: a bundle always has a not-found page.
+    { url: notFoundUrl(settings), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
+    ...['favicon.ico', 'robots.txt'].flatMap((name) => entry(`${home}${name}`, 'probe', null)),
+    ...hints.sitemaps.flatMap((url) => entry(url, 'probe', null)),
+    ...hints.pages.flatMap(({ url, foundOn }) => entry(url, 'page', foundOn, 1)),
+  ].sort((a, b) => (a.url < b.url ? -1 : 1));
+  const unique = found.filter(({ url }, index) => url !== found[index - 1]?.url);
+  for (let start = 0; start < unique.length; start += FOUND_PER_STATEMENT) {
+    const piece = unique.slice(start, start + FOUND_PER_STATEMENT);
+    await settleUrls(db, { jobId, token: '', leaseMs: limits.leaseMs, settled: [], found: piece });
+  }
+}

@@ -1,0 +1,54 @@
+import { completeExportJob, updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import type { ExportDeps } from './export-deps.ts';
+import { lively } from './lively.ts';
+import { reportKey as keyOfReport } from './object-keys.ts';
+import { readBundle } from './pack/manifest.ts';
+import { packBundle } from './pack/pack-bundle.ts';
+import { createReport } from './pack/report.ts';
+import { packProgress } from './progress.ts';
+import { readCrawl } from './read-crawl.ts';
+
+export type PackedExport = {
+  /** `cancelled`: the job's cancel was accepted before it could complete. */
+  state: 'completed' | 'cancelled';
+  archiveKey: string;
+  sizeBytes: number;
+  contentSha256: string;
+  pageCount: number;
+  fileCount: number;
+  brokenLinks: number;
+};
+
+/** The job's last stage: the archive and the report are written, then the row says completed. */
+export async function packExport(deps: ExportDeps, jobId: string): Promise<PackedExport> {
+  const { db, objects, logger } = deps;
+  let bytes = 0;
+  let totalBytes = 0;
+  const onTick = async () => {
+    await updateExportJobProgress(db, jobId, { progress: packProgress({ bytes, totalBytes }), pageCount: 0 });
+  };
+  return lively({ details: () => ({ bytes, totalBytes }), onTick, logger }, async ({ signal }) => {
+    const { settings, ...crawl } = await readCrawl(db, jobId);
+    const { manifest, members } = await readBundle(db, settings, crawl);
+    totalBytes = 2 * members.reduce((sum, member) => sum + member.sizeBytes, 0);
+    const onBytes = (read: number) => {
+      bytes += read;
+    };
+    const { gzipLevel } = deps.limits;
+    const archive = await packBundle(objects, manifest, members, { gzipLevel, onBytes, signal });
+    const report = await createReport(db, settings, crawl);
+    const reportKey = keyOfReport(jobId);
+    await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
+    const { contentSha256, pageCount, files } = manifest;
+    const row = await completeExportJob(db, jobId, { ...archive, contentSha256, pageCount, reportKey });
+    return {
+      state: row?.status === 'completed' ? 'completed' : 'cancelled',
+      archiveKey: archive.archiveKey,
+      sizeBytes: archive.archiveSizeBytes,
+      contentSha256,
+      pageCount,
+      fileCount: files.length,
+      brokenLinks: report.counts.brokenLinks,
+    };
+  });
+}

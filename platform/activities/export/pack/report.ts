@@ -1,0 +1,47 @@
+import type { ExportReport } from '../../../../contract/admin-api.ts';
+import { settledBatches } from '../../../store/crawl-batches.ts';
+import type { Database } from '../../../store/database.ts';
+import { reportedUrls } from '../../../store/frontier-map.ts';
+import { isOfSite } from '../page/url-identity.ts';
+import { rankOf, SKIPPED_RANK } from '../resource-rank.ts';
+import { createBrokenLinks } from '../rewrite/broken-links.ts';
+import type { ExportSettings } from '../settings.ts';
+
+/** Entries a list of the report names; the counts are whole. */
+const MAX_ENTRIES = 10_000;
+
+/** What the export met on its way: addresses referred to in vain, redirects of the site, pages left out and why. */
+export async function createReport(
+  db: Database,
+  settings: ExportSettings,
+  { skippedCount }: { skippedCount: number },
+): Promise<ExportReport> {
+  const { jobId, site } = settings;
+  const broken = createBrokenLinks();
+  for await (const batch of settledBatches(db, jobId)) broken.merge(batch.brokenJson);
+
+  const select = { jobId, limit: MAX_ENTRIES };
+  // Guesses from script text and pictures for other machines promise nothing to a reader.
+  const missing = await reportedUrls(db, { ...select, outcome: 'missing', minRank: rankOf('identity') });
+  const redirects = await reportedUrls(db, { ...select, outcome: 'redirect', minRank: rankOf('identity') });
+  const skipped = await reportedUrls(db, { ...select, outcome: 'skipped', minRank: SKIPPED_RANK });
+  return {
+    jobId,
+    brokenLinks: missing.rows.map(({ url, reason, status, foundOn }) => ({
+      url,
+      reason: reason ?? 'no answer',
+      status,
+      referrers: [...new Set([...broken.referrersOf(url), ...(foundOn === null ? [] : [foundOn])])],
+    })),
+    redirects: redirects.rows
+      .filter(({ url }) => isOfSite(url, site))
+      .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
+    skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
+    truncated: [missing, redirects, skipped].some(({ rows, total }) => total > rows.length),
+    counts: {
+      brokenLinks: missing.total,
+      redirects: redirects.total,
+      skippedPages: Math.max(skipped.total, skippedCount),
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch } from '../../store/crawl-batches.ts';
+import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import type { ExportDeps } from './export-deps.ts';
+import { lively } from './lively.ts';
+import { rewriteProgress } from './progress.ts';
+import { readCrawl } from './read-crawl.ts';
+import { rewriteBatch } from './rewrite/rewrite-batch.ts';
+
+/** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */
+const BATCHES_AT_ONCE = 3;
+/** How often a worker without a batch looks whether another one's came back. */
+const POLL_MS = 200;
+
+export type RewriteRest = { done: boolean; settled: number; total: number };
+
+/** Makes pieces of the archive until all are made or the time is up; any number of these work on one job. */
+export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<RewriteRest> {
+  const { db, limits, logger } = deps;
+  let madeCount = 0;
+  let token = '';
+
+  async function onTick(): Promise<void> {
+    await renewBatches(db, { jobId, token, leaseMs: limits.leaseMs });
+    const progress = rewriteProgress(await batchProgress(db, jobId));
+    await updateExportJobProgress(db, jobId, { progress, pageCount: 0 });
+  }
+
+  return lively({ details: () => ({ batches: madeCount }), onTick, logger }, async ({ signal, ...life }) => {
+    token = life.token;
+    if (life.deadTokens.length > 0) await releaseBatches(db, jobId, life.deadTokens);
+    const crawl = await readCrawl(db, jobId);
+    const endAt = Date.now() + limits.activityMs;
+
+    async function makeBatches(): Promise<void> {
+      while (Date.now() < endAt) {
+        signal.throwIfAborted();
+        const [number] = await leaseBatches(db, { jobId, token, limit: 1, leaseMs: limits.leaseMs });
+        if (number === undefined) return;
+        const batch = await rewriteBatch(deps, crawl, number);
+        await settleBatch(db, { jobId, token, batch });
+        madeCount += 1;
+      }
+    }
+
+    try {
+      while (true) {
+        await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, makeBatches));
+        const { total, settled, free } = await batchProgress(db, jobId);
+        if (settled === total || Date.now() >= endAt) return { done: settled === total, settled, total };
+        // The rest is in other hands; it comes back to us if those let go of it.
+        if (free === 0) await sleep(POLL_MS, undefined, { signal });
+      }
+    } finally {
+      await releaseBatches(db, jobId, [token]).catch((error: unknown) => {
+        logger.warn({ err: error, jobId }, 'Batches could not be given back');
+      });
+    }
+  });
+}

@@ -1,0 +1,117 @@
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+import { crawlBatches, crawls } from './schema/crawls.ts';
+
+const PAGE_ROWS = 100;
+
+/**
+ * Ends the crawl: from here on the frontier doesn't change, and its files are grouped in batches 0 to `batchCount` - 1.
+ * Call it in the transaction that writes the paths.
+ */
+export async function freezeCrawl(
+  tx: Executor,
+  jobId: string,
+  { batchCount, pageCount }: { batchCount: number; pageCount: number },
+): Promise<void> {
+  await tx.execute(sql`
+    insert into crawl_batches (job_id, number, state)
+    select ${jobId}, number, 'queued' from generate_series(0, ${batchCount}::integer - 1) as number`);
+  await tx.update(crawls).set({ phase: 'frozen', batchCount, pageCount }).where(eq(crawls.jobId, jobId));
+}
+
+/** Locks the crawl's row until the transaction ends and says its phase; undefined where the crawl is gone. */
+export async function lockCrawl(tx: Executor, jobId: string): Promise<'crawling' | 'frozen' | undefined> {
+  const [row] = await tx.select({ phase: crawls.phase }).from(crawls).where(eq(crawls.jobId, jobId)).for('update');
+  return row?.phase;
+}
+
+/** Takes up to `limit` batches that nobody works on, lowest first; leases that have ended count as free. */
+export async function leaseBatches(
+  db: Executor,
+  { jobId, token, limit, leaseMs }: { jobId: string; token: string; limit: number; leaseMs: number },
+): Promise<number[]> {
+  const { rows } = await db.execute<{ number: number }>(sql`
+    with free as (
+      select number from crawl_batches
+      where job_id = ${jobId} and (state = 'queued' or (state = 'leased' and lease_until < now()))
+      order by number limit ${limit} for update skip locked
+    )
+    update crawl_batches b
+    set state = 'leased', lease_token = ${token}, lease_until = now() + make_interval(secs => ${leaseMs / 1000}::float8)
+    from free where b.job_id = ${jobId} and b.number = free.number
+    returning b.number`);
+  return rows.map((row) => row.number).sort((a, b) => a - b);
+}
+
+/** Gives back what these workers hold. */
+export async function releaseBatches(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
+  await db.execute(sql`
+    update crawl_batches set state = 'queued', lease_token = null, lease_until = null
+    where job_id = ${jobId} and state = 'leased' and lease_token = any(${sql.param(tokens)}::text[])`);
+}
+
+/** Holds a worker's batches for longer. */
+export async function renewBatches(
+  db: Executor,
+  { jobId, token, leaseMs }: { jobId: string; token: string; leaseMs: number },
+): Promise<void> {
+  await db.execute(sql`
+    update crawl_batches set lease_until = now() + make_interval(secs => ${leaseMs / 1000}::float8)
+    where job_id = ${jobId} and state = 'leased' and lease_token = ${token}`);
+}
+
+export type SettledBatch = {
+  number: number;
+  objectKey: string;
+  sizeBytes: number;
+  pageCount: number;
+  filesJson: string;
+  brokenJson: string;
+};
+
+/** Keeps a batch's result. False where the lease was lost: then another worker's result counts. */
+export async function settleBatch(
+  db: Executor,
+  { jobId, token, batch }: { jobId: string; token: string; batch: SettledBatch },
+): Promise<boolean> {
+  const { number, ...result } = batch;
+  const rows = await db
+    .update(crawlBatches)
+    .set({ ...result, state: 'settled', leaseToken: null, leaseUntil: null })
+    .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.number, number), eq(crawlBatches.leaseToken, token)))
+    .returning({ number: crawlBatches.number });
+  return rows.length > 0;
+}
+
+/** How far rewriting is. */
+export async function batchProgress(
+  db: Executor,
+  jobId: string,
+): Promise<{ total: number; settled: number; free: number }> {
+  const { rows } = await db.execute<{ total: number; settled: number; free: number }>(sql`
+    select count(*)::integer as total, (count(*) filter (where state = 'settled'))::integer as settled,
+      (count(*) filter (where state = 'queued' or (state = 'leased' and lease_until < now())))::integer as free
+    from crawl_batches where job_id = ${jobId}`);
+  return rows[0] ?? { total: 0, settled: 0, free: 0 };
+}
+
+/** The settled batches in the archive's order, in pieces. */
+export async function* settledBatches(db: Executor, jobId: string): AsyncGenerator<SettledBatch> {
+  let after = -1;
+  while (true) {
+    const rows = await db
+      .select()
+      .from(crawlBatches)
+      .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.state, 'settled'), gt(crawlBatches.number, after)))
+      .orderBy(asc(crawlBatches.number))
+      .limit(PAGE_ROWS);
+    for (const { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson } of rows) {
+      if (objectKey === null || sizeBytes === null || filesJson === null || brokenJson === null) {
+        throw new Error(`Batch ${number} of ${jobId} has no result`);
+      }
+      yield { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson };
+    }
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1)?.number ?? after;
+  }
+}

@@ -1,0 +1,137 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+
+/** An address as the freezing of paths sees it. Which fields are set depends on the outcome. */
+export type SettledRow = {
+  id: number;
+  url: string;
+  rank: number;
+  outcome: 'file' | 'redirect' | 'missing' | 'skipped';
+  status: number | null;
+  reason: string | null;
+  redirectTo: string | null;
+  contentType: string | null;
+  isPage: boolean;
+  byteLength: number | null;
+  sha256: string | null;
+};
+
+const PAGE_ROWS = 5_000;
+
+/** Every settled address of a job in pieces, in no meaningful order. */
+export async function* settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
+  let after = 0;
+  while (true) {
+    const { rows } = await db.execute<SettledRow>(sql`
+      select id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
+        content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256
+      from crawl_urls where job_id = ${jobId} and state = 'settled' and id > ${after} order by id limit ${PAGE_ROWS}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1)?.id ?? after;
+  }
+}
+
+/** What freezing decided for an address: its place in the bundle, or where a redirect ends. */
+export type FrozenUrl = {
+  id: number;
+  outcome: SettledRow['outcome'];
+  reason: string | null;
+  redirectTo: string | null;
+  path: string | null;
+  fragment: string | null;
+  batch: number | null;
+};
+
+/** Writes decisions in few large statements. */
+export async function writeFrozen(db: Executor, jobId: string, frozen: readonly FrozenUrl[]): Promise<void> {
+  for (let start = 0; start < frozen.length; start += PAGE_ROWS) {
+    await db.execute(sql`
+      update crawl_urls u set outcome = v.outcome, reason = v.reason, redirect_to = v."redirectTo", path = v.path,
+        fragment = v.fragment, batch = v.batch
+      from json_to_recordset(${JSON.stringify(frozen.slice(start, start + PAGE_ROWS))}::json) as v(
+        id bigint, outcome text, reason text, "redirectTo" text, path text, fragment text, batch integer)
+      where u.id = v.id and u.job_id = ${jobId}`);
+  }
+}
+
+/** Where an address leads once the paths are frozen. */
+export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fragment'> & { url: string };
+
+/** The part of the frozen map that these addresses need; without `urls` the whole of it. */
+export async function* mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
+  const chosen = urls === undefined ? sql`true` : sql`url = any(${sql.param(urls)}::text[])`;
+  let after = 0;
+  while (true) {
+    const { rows } = await db.execute<MappedUrl & { id: number }>(sql`
+      select id::float8 as id, url, outcome, redirect_to as "redirectTo", path, fragment from crawl_urls
+      where job_id = ${jobId} and ${chosen} and id > ${after} order by id limit ${PAGE_ROWS}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1)?.id ?? after;
+  }
+}
+
+/** A file as rewriting needs it. */
+export type BatchFileRow = {
+  url: string;
+  path: string;
+  contentType: string;
+  isPage: boolean;
+  objectKey: string;
+  byteOffset: number;
+  byteLength: number;
+  extractionLength: number;
+};
+
+/** The files of one batch, in no meaningful order (the database's is not the bundle's). */
+export async function batchFiles(db: Executor, jobId: string, batch: number): Promise<BatchFileRow[]> {
+  const { rows } = await db.execute<BatchFileRow>(sql`
+    select url, path, content_type as "contentType", is_page as "isPage", object_key as "objectKey",
+      byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength", extraction_length as "extractionLength"
+    from crawl_urls where job_id = ${jobId} and batch = ${batch}`);
+  return rows;
+}
+
+/** An address for the report. */
+export type ReportedUrl = {
+  url: string;
+  rank: number;
+  status: number | null;
+  reason: string | null;
+  redirectTo: string | null;
+  foundOn: string | null;
+};
+
+/** Addresses of one outcome for the report, in the order they were found, and how many there are in all. */
+export async function reportedUrls(
+  db: Executor,
+  { jobId, outcome, minRank, limit }: { jobId: string; outcome: SettledRow['outcome']; minRank: number; limit: number },
+): Promise<{ rows: ReportedUrl[]; total: number }> {
+  const chosen = sql`job_id = ${jobId} and outcome = ${outcome} and rank >= ${minRank}`;
+  const { rows } = await db.execute<ReportedUrl>(sql`
+    select url, rank, status, reason, redirect_to as "redirectTo", found_on as "foundOn"
+    from crawl_urls where ${chosen} order by id limit ${limit + 1}`);
+  if (rows.length <= limit) return { rows, total: rows.length };
+  const counted = await db.execute<{ total: number }>(
+    sql`select count(*)::integer as total from crawl_urls where ${chosen}`,
+  );
+  return { rows: rows.slice(0, limit), total: counted.rows[0]?.total ?? rows.length };
+}
+
+/** The redirects of a frozen map, in pieces. */
+export async function* mappedRedirects(
+  db: Executor,
+  jobId: string,
+): AsyncGenerator<Array<{ url: string; redirectTo: string; status: number }>> {
+  let after = 0;
+  while (true) {
+    const { rows } = await db.execute<{ id: number; url: string; redirectTo: string; status: number }>(sql`
+      select id::float8 as id, url, redirect_to as "redirectTo", coalesce(status, 302)::integer as status
+      from crawl_urls where job_id = ${jobId} and outcome = 'redirect' and redirect_to is not null
+        and rank > 1 and id > ${after} order by id limit ${PAGE_ROWS}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1)?.id ?? after;
+  }
+}

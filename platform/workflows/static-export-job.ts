@@ -1,0 +1,145 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  ContinueAsNew,
+  continueAsNew,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { PlatformActivities } from '../activities/create-platform-activities.ts';
+import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
+import { failureText } from './static-export-job/failure-text.ts';
+import { crawlersFor, rewritersFor } from './static-export-job/share-work.ts';
+
+export type StaticExportJobInput = { jobId: string };
+
+export type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
+
+/** An origin, the database or the object store may be away for a while: 30 tries are about half an hour. */
+const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
+
+const stages = proxyActivities<PlatformActivities>({
+  // All of these grow with the site; that they live is what the heartbeat says.
+  startToCloseTimeout: '6h',
+  heartbeatTimeout: '5s',
+  retry: { ...RETRY, maximumAttempts: 30 },
+});
+
+const shared = proxyActivities<PlatformActivities>({
+  // They take on work for a minute at most; the rest is what one slow answer or one large file may take.
+  startToCloseTimeout: '30m',
+  heartbeatTimeout: '5s',
+  retry: { ...RETRY, maximumAttempts: 30 },
+});
+
+const endings = proxyActivities<PlatformActivities>({
+  // A job's end must be written some day, whatever it takes.
+  startToCloseTimeout: '10m',
+  retry: RETRY,
+});
+
+/** Hours of crawling; far below where Temporal warns. */
+const LONG_HISTORY_EVENTS = 4_000;
+
+/**
+ * One static export: opens the job, crawls, freezes the paths, makes the pieces of the archive and packs them. The row
+ * in the database is what the API reads, and each stage finds there what the one before it left; so a run that was
+ * continued as new goes through the stages again, and each does only what is missing.
+ */
+export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<StaticExportJobResult> {
+  let archiveKey: string | null = null;
+  try {
+    const packed = await runStages(jobId);
+    if (packed === undefined) return { status: 'over', contentSha256: null, pageCount: 0 };
+    archiveKey = packed.archiveKey;
+    if (packed.state === 'cancelled') throw ApplicationFailure.nonRetryable('cancelled', 'ExportFailed');
+    await forget(jobId, archiveKey);
+    return { status: 'completed', contentSha256: packed.contentSha256, pageCount: packed.pageCount };
+  } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
+    const text = failureText(error);
+    setCurrentDetails(`Failed: ${text}`);
+    await CancellationScope.nonCancellable(async () => {
+      await endings.failExport({ jobId, error: text });
+      await forget(jobId, archiveKey);
+    });
+    if (isCancellation(error)) throw error;
+    throw ApplicationFailure.nonRetryable(text, 'ExportFailed');
+  }
+}
+
+/** Undefined where the job ended before its workflow began. */
+async function runStages(jobId: string) {
+  const opened = await stages.openExport.executeWithOptions({ summary: 'robots.txt and sitemaps' }, [{ jobId }]);
+  if (opened.state === 'over') return undefined;
+  const story: JobStory = { domain: opened.domain, version: opened.version, stage: 'crawling' };
+  if (opened.searchAttributes) markJob(story);
+
+  await crawl(jobId, story, opened.plan);
+
+  tell(story, { stage: 'freezing the paths' });
+  const frozen = await stages.freezeExport.executeWithOptions({ summary: 'every address gets its path' }, [{ jobId }]);
+
+  tell(story, { ...frozen, stage: 'rewriting' });
+  const rewriters = rewritersFor(frozen.batchCount, opened.plan.parallelActivities);
+  await untilDone((round) => {
+    const summary = `rewrite ${frozen.batchCount} batches, round ${round}`;
+    return together(rewriters, () => shared.rewriteFiles.executeWithOptions({ summary }, [{ jobId }]));
+  });
+
+  tell(story, { stage: 'packing the archive' });
+  const packed = await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]);
+  const { state, fileCount, sizeBytes, brokenLinks } = packed;
+  tell(story, { stage: `${state}: ${fileCount} files, ${sizeBytes} bytes, ${brokenLinks} broken links` });
+  return packed;
+}
+
+/** One worker at first, which is all that a small site needs; then as many as there are links in line for. */
+async function crawl(
+  jobId: string,
+  story: JobStory,
+  plan: { soloCrawlMs: number; activityMs: number; parallelActivities: number },
+): Promise<void> {
+  tell(story, {});
+  let crawlers = 1;
+  await untilDone(async (round) => {
+    if (workflowInfo().historyLength > LONG_HISTORY_EVENTS) await continueAsNew<typeof staticExportJob>({ jobId });
+    const maxMs = round === 1 ? plan.soloCrawlMs : plan.activityMs;
+    const summary = `crawl, round ${round}, ${crawlers} at once`;
+    const rest = await together(crawlers, () => shared.crawlSite.executeWithOptions({ summary }, [{ jobId, maxMs }]));
+    crawlers = crawlersFor(Math.max(...rest.map((each) => each.queuedCount)), plan.parallelActivities);
+    return rest;
+  });
+}
+
+async function untilDone(runRound: (round: number) => Promise<Array<{ done: boolean }>>): Promise<void> {
+  for (let round = 1; ; round += 1) {
+    const rest = await runRound(round);
+    if (rest.some((each) => each.done)) return;
+  }
+}
+
+/** Runs several activities of one kind; where one fails for good, the others are cancelled. */
+function together<Result>(count: number, run: () => Promise<Result>): Promise<Result[]> {
+  return CancellationScope.cancellable(async () => {
+    try {
+      return await Promise.all(Array.from({ length: count }, run));
+    } catch (error) {
+      CancellationScope.current().cancel();
+      throw error;
+    }
+  });
+}
+
+function tell(story: JobStory, change: Partial<JobStory>): void {
+  Object.assign(story, change);
+  setCurrentDetails(jobDetails(story));
+}
+
+function forget(jobId: string, archiveKey: string | null): Promise<void> {
+  return endings.cleanUpExport.executeWithOptions({ summary: 'forget what the job worked on' }, [
+    { jobId, archiveKey },
+  ]);
+}

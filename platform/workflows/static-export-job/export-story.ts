@@ -1,0 +1,32 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
+
+/** What the Temporal UI says of a job. */
+export type JobStory = {
+  domain: string;
+  version: string;
+  stage: string;
+  urlCount?: number;
+  pageCount?: number;
+};
+
+const SITE = defineSearchAttributeKey(SEARCH_ATTRIBUTES.site, SearchAttributeType.KEYWORD);
+const VERSION = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAttributeType.KEYWORD);
+
+/** The workflow's current details, in Markdown. */
+export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobStory): string {
+  const counts = [
+    pageCount === undefined ? [] : [`${pageCount} pages`],
+    urlCount === undefined ? [] : [`${urlCount} addresses`],
+  ].flat();
+  return [`**${domain}**, version ${version}`, stage, counts.join(', ')].filter((line) => line !== '').join('\n\n');
+}
+
+/** Makes the job findable by site and version. Only where the server knows the attributes: else the run would fail. */
+export function markJob({ domain, version }: JobStory): void {
+  upsertSearchAttributes([
+    { key: SITE, value: domain },
+    { key: VERSION, value: version },
+  ]);
+}
