@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { heartbeatWhile } from '../heartbeat.ts';
 import type { ExportProgress } from './answer-fields.ts';
 import type { AdminApiAnswer, AdminApiCall, AdminApiClient } from './http-client.ts';
 import { NoAnswerError } from './http-client.ts';
@@ -11,9 +12,6 @@ const PATIENCE_MS = 60_000;
 
 /** A Retry-After up to this is waited for here; a longer one is handed to the workflow, which can show and carry it. */
 const SHORT_WAIT_MS = 30_000;
-
-/** A killed worker's call is noticed within the heartbeat timeout of 5 s rather than after the call's own 15 s. */
-const HEARTBEAT_EVERY_MS = 1_500;
 
 /** Every heartbeat of these activities: `GET /sites/{site}` shows the progress, the next attempt reads `troubleSinceMs`. */
 export type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
@@ -83,17 +81,12 @@ function laterFailure(message: string, status: number | null, retryAfterMs: numb
 }
 
 async function answerOf(client: AdminApiClient, call: AdminApiCall): Promise<AdminApiAnswer> {
-  const details = lastHeartbeat();
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(details), HEARTBEAT_EVERY_MS);
   try {
     // A cancelled activity lets its call end: whether a create was accepted must be known.
-    return await client(call);
+    return await heartbeatWhile(() => client(call), lastHeartbeat());
   } catch (error) {
     if (error instanceof NoAnswerError) throw troubleFailure(error.message, null);
     throw error;
-  } finally {
-    clearInterval(timer);
   }
 }
 

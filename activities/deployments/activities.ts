@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { heartbeatWhile } from '../heartbeat.ts';
 import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './deployment-target.ts';
 import { ValuesFileError } from './edit-values.ts';
 import { createValuesFileTarget } from './values-file.ts';
@@ -19,7 +20,7 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
     async writeDeployment(input: DeploymentWrite & { valuesFile: string }): Promise<DeploymentReport> {
       const { valuesFile, ...write } = input;
       try {
-        const report = await targetOf(valuesFile).write(write);
+        const report = await heartbeatWhile(() => targetOf(valuesFile).write(write));
         const { kind, jobId, sequence } = write;
         logger.info({ valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin }, 'deployment told');
         return report;

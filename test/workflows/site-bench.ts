@@ -23,12 +23,16 @@ export type SiteBench = {
   /** What the next reading of the configuration finds; undefined removes the site. */
   configure(settings: Record<string, unknown> | undefined): void;
   publish(options?: { id?: string; title?: string; dedupeMs?: number }): Promise<void>;
+  /** Starts the workflow without a publish. */
+  start(): Promise<void>;
   state(): Promise<SiteState>;
   /** Polls the state until it is as described. */
   until(description: string, holds: (state: SiteState) => boolean): Promise<SiteState>;
   /** The link in the values file, taken apart. */
   deployed(): Promise<{ jobId: string; content: number; expiresAtMs: number } | null>;
-  startWorker(options?: { minRefreshIntervalMs?: number }): Promise<{ stop(): Promise<void> }>;
+  startWorker(): Promise<void>;
+  /** Stops the worker as a deployment of a new release does: what runs is handed back. */
+  stopWorker(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -54,7 +58,7 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
   const clock = options.clock ?? Date.now;
   const api = await startSmallAdminApi(clock);
   const taskQueue = `${TASK_QUEUES.orchestrator}-${site}`;
-  const workers: { stop(): Promise<void> }[] = [];
+  let stopRunning = async (): Promise<void> => {};
   let config: SiteConfig | undefined;
   let published = 0;
 
@@ -82,6 +86,10 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         signalArgs: [signal],
       });
     },
+    async start() {
+      const workflowId = WORKFLOW_IDS.exportSite(site);
+      await options.client.workflow.start(exportSite, { workflowId, taskQueue, args: [{ site }] });
+    },
     async state() {
       return siteState.parse(await bench.handle.query(QUERIES.state));
     },
@@ -100,25 +108,26 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         /objects\.test\/(\w+)\/bundle\.tar\.gz\?content=(\d+)&expires=(\d+)/.exec(text) ?? [];
       return jobId ? { jobId, content: Number(content), expiresAtMs: Number(expires) } : null;
     },
-    async startWorker({ minRefreshIntervalMs = options.minRefreshIntervalMs ?? 1_000 } = {}) {
+    async startWorker() {
       const worker = await createOrchestratorWorker({
         connection: options.connection,
         client: options.client,
         taskQueue,
         readSite: () => config,
         adminApi: { url: api.url, key: api.key, ...(options.quickAsksMs ? { quickAsksMs: options.quickAsksMs } : {}) },
-        minRefreshIntervalMs,
+        minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
         searchAttributes: options.searchAttributes ?? false,
         logger: pino({ level: 'silent' }),
         workflowBundle: workflowBundles.orchestrator,
       });
-      const started = running(worker);
-      workers.push(started);
-      return started;
+      stopRunning = running(worker);
+    },
+    async stopWorker() {
+      await stopRunning();
     },
     async close() {
       await bench.handle.terminate('the test is over').catch(() => {});
-      await Promise.all(workers.map((worker) => worker.stop()));
+      await stopRunning();
       await api.close();
       await rm(folder, { recursive: true, force: true });
     },
@@ -128,15 +137,13 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
   return bench;
 }
 
-function running(worker: Worker): { stop(): Promise<void> } {
+function running(worker: Worker): () => Promise<void> {
   const ended = worker.run();
   let asked = false;
-  return {
-    async stop() {
-      if (!asked) worker.shutdown();
-      asked = true;
-      await ended;
-    },
+  return async () => {
+    if (!asked) worker.shutdown();
+    asked = true;
+    await ended;
   };
 }
 

@@ -34,11 +34,11 @@ export const { readSiteSettings } = proxyActivities<Activities>({
 
 /**
  * A write takes milliseconds, or about 10 s where a killed worker's lock has to grow stale. What still fails after
- * half a minute is told in the site's state and tried again with the next refresh.
+ * a quarter of a minute is told in the site's state and tried again by the refresh.
  */
 export const { writeDeployment } = proxyActivities<Activities>({
   startToCloseTimeout: '15s',
   heartbeatTimeout: '5s',
-  scheduleToCloseTimeout: '30s',
+  scheduleToCloseTimeout: '15s',
   retry: { ...retry, maximumInterval: '5s' },
 });

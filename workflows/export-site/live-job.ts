@@ -13,7 +13,8 @@ export function setLive(
   rolledBack: boolean,
 ): void {
   run.memory.live = { ...job, rolledBack };
-  run.memory.refresh.goneJobId = null;
+  run.memory.refresh = { ...run.memory.refresh, failures: 0, notBeforeMs: 0, goneJobId: null };
+  run.memory.refreshError = null;
   if (job.version !== null) rememberVersion(run.memory, job.jobId, job.version);
   run.refreshScope?.cancel();
 }
