@@ -2,7 +2,12 @@ import { pack } from 'tar-stream';
 import type { ArchiveEntry } from './types.ts';
 
 /** What ends a tar file; taken off each piece so that pieces can follow one another. */
-const END_BYTES = 1024;
+export const END_BYTES = 1024;
+
+/** Every member's header but for its name and size. */
+export function tarHeader(path: string, sizeBytes: number) {
+  return { name: path, size: sizeBytes, mode: 0o644, mtime: new Date(0), uid: 0, gid: 0, type: 'file' } as const;
+}
 
 /**
  * Files as tar members without the end of the archive. Times, modes and owners are fixed, so equal files make equal
@@ -11,8 +16,7 @@ const END_BYTES = 1024;
 export async function tarBlocks(entries: readonly Pick<ArchiveEntry, 'path' | 'bytes'>[]): Promise<Buffer> {
   const tar = pack();
   for (const { path, bytes } of entries) {
-    const header = { name: path, size: bytes.byteLength, mode: 0o644, mtime: new Date(0), uid: 0, gid: 0 };
-    tar.entry({ ...header, type: 'file' }, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    tar.entry(tarHeader(path, bytes.byteLength), Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   }
   tar.finalize();
   const chunks: Uint8Array[] = [];

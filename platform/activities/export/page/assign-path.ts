@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mediaType } from './document.ts';
-import { extensionFor } from './file-extension.ts';
+import { extensionFor, isNamedAsFile } from './file-extension.ts';
 import { safeSegment } from './safe-segment.ts';
 import type { ResourceKind, Site } from './types.ts';
 import { isOfSite } from './url-identity.ts';
@@ -53,7 +53,7 @@ function decodeSegment(segment: string): string {
 }
 
 function fileName(last: string, type: string, kind: ResourceKind): string {
-  const isHtml = type === 'text/html' || (type === '' && kind === 'page');
+  const isHtml = type === 'text/html' || (type === '' && kind === 'page' && !isNamedAsFile(last));
   if (last === '') return isHtml || type === '' ? 'index.html' : `index${extensionFor('', type)}`;
   if (isHtml) return /\.(?:html?|xhtml)$/i.test(last) ? last : `${last}.html`;
   return kind === 'probe' ? last : last + extensionFor(last, type);

@@ -24,7 +24,7 @@ export function toUtf8(bytes: Uint8Array, contentType: string, format: DocumentF
   const declared = mark ?? HEADER.exec(contentType)?.[1] ?? declaredLabel(bytes, format);
   const decoder = decoderFor(declared ?? (isUtf8(bytes) ? 'utf-8' : 'windows-1252'));
   if (decoder === undefined || decoder.encoding === 'utf-8') return bytes;
-  const text = decoder.decode(bytes);
+  const text = decoder.encoding === 'windows-1252' ? decodeWindows1252(bytes) : decoder.decode(bytes);
   const declaration = DECLARATIONS[format];
   return Buffer.from(declaration ? text.replace(declaration, '$1utf-8') : text, 'utf8');
 }
@@ -41,6 +41,15 @@ function declaredLabel(bytes: Uint8Array, format: DocumentFormat): string | unde
   const label = DECLARATIONS[format]?.exec(head)?.[2];
   // Were it UTF-16, the declaration itself couldn't have been read.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+}
+
+/** The characters of the bytes 0x80 to 0x9f, which Latin-1 leaves to control codes. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
+/** Node's own decoder reads windows-1252 as Latin-1 (some releases), and curly quotes are most of what it is used for. */
+function decodeWindows1252(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return text.replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80));
 }
 
 /** Undefined for a charset nobody knows: the bytes then stay what they are. */

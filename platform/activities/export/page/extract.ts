@@ -1,7 +1,8 @@
 import { Collector } from './collector.ts';
 import { extractCss } from './css/extract-css.ts';
 import { extractXml } from './extract-xml.ts';
-import { detectFramework, discoverInScript } from './frameworks/detect.ts';
+import type { Patch } from './frameworks/adapter.ts';
+import { detectFramework, discoverInScript, patchScript } from './frameworks/detect.ts';
 import { extractHtml } from './html/extract-html.ts';
 import { extractScript } from './script/extract-script.ts';
 import { extractWebManifest } from './script/web-manifest.ts';
@@ -36,6 +37,7 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
     case 'js':
       extractScript(whole, '', collector);
       for (const { url, kind } of discoverInScript(collector.url, source)) collector.mention(url, kind);
+      markPatches(patchScript(source), collector);
       break;
     case 'svg':
     case 'xml':
@@ -55,7 +57,12 @@ function readFramework(html: string, collector: Collector): FrameworkName | null
   for (const { url, kind } of framework.discover({ html, url: collector.url })) {
     collector.mention(url, kind, collector.url);
   }
+  markPatches(framework.patch(html), collector);
   return framework.name;
+}
+
+function markPatches(patches: readonly Patch[], collector: Collector): void {
+  for (const { start, end, text } of patches) collector.mark(start, end, 'patch', text);
 }
 
 /** The extraction as stored text. */

@@ -50,9 +50,21 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['zip', 'gz', 'tgz', 'map', 'mov', 'wav', 'flac', 'webmanifest', 'tif', 'tiff', 'jxl', 'heic', 'ics', 'epub'],
 ]);
 
+const PAGES: ReadonlySet<string> = new Set(['html', 'htm', 'xhtml', 'xht']);
+
+function extensionOf(name: string): string | undefined {
+  return /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
+}
+
+/** Whether a name ends in an extension that says what the file is (and that it isn't a page). */
+export function isNamedAsFile(name: string): boolean {
+  const own = extensionOf(name);
+  return own !== undefined && KNOWN.has(own) && !PAGES.has(own);
+}
+
 /** What to append to a file's name so that a static host serves it as its type: `.css` for `fonts?family=…`, or nothing. */
 export function extensionFor(name: string, type: string): string {
-  const own = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
+  const own = extensionOf(name);
   if (own !== undefined && KNOWN.has(own)) return '';
   const [strong] = Object.hasOwn(EXTENSIONS, type) ? (EXTENSIONS[type] ?? []) : [];
   if (strong !== undefined) return `.${strong}`;

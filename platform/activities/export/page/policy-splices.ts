@@ -73,6 +73,8 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
       return '<meta charset="utf-8">';
     case 'head':
       return context.isNotFound ? NOT_FOUND_BASE : undefined;
+    case 'patch':
+      return context.stripped ? undefined : String(note);
     case 'body-end':
       return context.held ? startGuard(context.isNotFound ? null : new URL(context.input.url).pathname) : undefined;
   }

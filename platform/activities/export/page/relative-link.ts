@@ -1,5 +1,4 @@
 import { decodeBytes } from './spanned-text.ts';
-import { canonicalEscapes } from './url-identity.ts';
 
 /** Characters that need no escape in a link, in CSS or in a script: their plain spelling is the readable one. */
 const READABLE = /%(?:40|24|2C|3D)/g;
@@ -27,12 +26,17 @@ export function relativeLink(from: string, to: string): string {
   return '../'.repeat(fromFolders.length - shared) + encodePath(toSegments.slice(shared).join('/'));
 }
 
-/** Relative, without query and of no character that some context escapes. */
-const PLAIN_RELATIVE = /^(?!\/|[a-z][a-z0-9+.-]*:)[\w\-.~/%@+,;:=$!*\x80-\xff]+$/i;
+/** Relative, without query and of no character that some context escapes otherwise than as `&amp;`. */
+const PLAIN_RELATIVE = /^(?!\/|[a-z][a-z0-9+.-]*:)(?:[\w\-.~/%@+,;:=$!*'()\x80-\xff]|&amp;)+$/i;
 
 /** Whether `written` (bytes as they stand) leads from one file to the other already, in whatever spelling. */
 export function leadsTo(written: string, from: string, to: string): boolean {
   if (!PLAIN_RELATIVE.test(written)) return false;
-  const resolved = new URL(decodeBytes(written), `https://bundle.invalid/${encodePath(from)}`);
-  return canonicalEscapes(resolved.pathname) === canonicalEscapes(`/${encodePath(to)}`);
+  const address = decodeBytes(written).replaceAll('&amp;', '&');
+  const { pathname } = new URL(address, `https://bundle.invalid/${encodePath(from)}`);
+  try {
+    return decodeURIComponent(pathname) === `/${to}`;
+  } catch {
+    return false;
+  }
 }

@@ -8,18 +8,23 @@ export const HELD_REL = 'galley-';
  * original path, in any of the spellings a static host answers to. Elsewhere the static HTML stands as it is.
  *
  * Before it starts them it writes links from the root: a router changes the address without a new document, and a
- * relative link that outlives the move (navigation, sidebar) would lead elsewhere.
+ * relative link that outlives the move (navigation, sidebar, icon) would lead elsewhere.
  *
  * `path` is the page's original path; null for the not-found page, which a host shows at any address. The text holds
  * no `<` and no `&`, so it stands in XHTML too.
  */
 export function startGuard(path: string | null): string {
-  const condition = path === null ? NOT_FOUND_IS_AT_HOME : `name(location.pathname)===name(${asciiLiteral(path)})`;
-  return `<script>(function(){${NAME}try{if(!(${condition}))return}catch(e){return}if(!/^http/.test(location.protocol))return;${START}})()</script>`;
+  const isAtHome = path === null ? NOT_FOUND_IS_AT_HOME : `name(location.pathname)===name(${asciiLiteral(path)})`;
+  const otherwise = path === null ? NOT_FOUND_NOTICE : '';
+  return `<script>(function(){${NAME}var go=false;try{go=/^http/.test(location.protocol)?${isAtHome}:false}catch(e){}if(!go){${otherwise}return}${START}})()</script>`;
 }
 
 /** For the not-found page: shown at its own name below a folder, it is known to stand under a sub-path. */
 const NOT_FOUND_IS_AT_HOME = '!/^\\/.+\\/404(\\.html)?$/.test(location.pathname)';
+
+/** Many routers render the not-found page by script alone: without one it must still say what it is. */
+const NOT_FOUND_NOTICE =
+  "if(!document.body.innerText.trim()){var p=document.createElement('p'),a=document.createElement('a');p.textContent='Page not found. ';a.textContent='Home';a.href='index.html';p.appendChild(a);document.body.appendChild(p)}";
 
 /** One name for `/a`, `/a.html`; for `/a/`, `/a/index`, `/a/index.html`. */
 const NAME =
@@ -28,9 +33,10 @@ const NAME =
 const START = [
   'function each(s,f){Array.prototype.forEach.call(document.querySelectorAll(s),f)}',
   'function root(e,k){var v=e.getAttribute(k);if(!v||/^(#|\\/\\/|[a-z][a-z0-9+.-]*:)/i.test(v))return;try{var u=new URL(v,document.baseURI);e.setAttribute(k,u.pathname+u.search+u.hash)}catch(x){}}',
-  "each('a[href],area[href]',function(e){root(e,'href')});",
+  // Browsers ask for the icon again when the address changes; a stylesheet would be loaded twice if it were touched.
+  "each('a[href],area[href],link[href]:not([rel~=stylesheet])',function(e){root(e,'href')});",
   "each('form[action]',function(e){root(e,'action')});",
-  `each('link[rel^="${HELD_REL}"]',function(e){root(e,'href');e.rel=e.rel.slice(${HELD_REL.length})});`,
+  `each('link[rel^="${HELD_REL}"]',function(e){e.rel=e.rel.slice(${HELD_REL.length})});`,
   `each('script[type="${HELD_TYPE}"]',function(o){var n=document.createElement('script');`,
   "Array.prototype.forEach.call(o.attributes,function(a){if(a.name!=='type')if(a.name!=='data-galley-type')n.setAttribute(a.name,a.value)});",
   "if(o.getAttribute('data-galley-type'))n.type=o.getAttribute('data-galley-type');",

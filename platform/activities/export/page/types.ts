@@ -50,7 +50,7 @@ export type Reference = readonly [start: number, end: number, resource: number, 
  * `base`, `ping`, `handler`: nothing (attribute). `csp`: the policy (attribute value). `hint`: host (whole tag).
  * `script`: nothing (whole element). `module`, `classic`: the script's type (the point after `<script`), `type`: its type
  * attribute. `preload`, `font`: the rel (attribute value; `font` where it is of a font). `head`, `body-end`: points for insertion. `charset`: a point for a
- * missing `<meta charset>`.
+ * missing `<meta charset>`. `patch`: the text a framework's script needs instead.
  */
 export type Mark = readonly [start: number, end: number, kind: MarkKind, note?: string | number];
 export type MarkKind =
@@ -69,7 +69,8 @@ export type MarkKind =
   | 'font'
   | 'head'
   | 'body-end'
-  | 'charset';
+  | 'charset'
+  | 'patch';
 
 export type FrameworkName = 'vitepress' | 'next' | 'nuxt' | 'docusaurus' | 'gatsby' | 'astro';
 

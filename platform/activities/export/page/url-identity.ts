@@ -1,8 +1,10 @@
 import type { ExternalPolicy, Resource, Site } from './types.ts';
 
 const ESCAPE = /%[0-9a-f]{2}/gi;
-/** Characters whose escaped and plain spellings name the same thing (RFC 3986 unreserved, and what servers treat so). */
-const PLAIN = /[A-Za-z0-9\-._~!$'()*,:;=@&]/;
+/** Characters whose escaped and plain spellings name the same thing. `+` isn't one: some servers read it as a space. */
+const PLAIN_IN_PATH = /[A-Za-z0-9\-._~!$'()*,:;=@&]/;
+/** In a query `&` and `=` part the fields. */
+const PLAIN_IN_QUERY = /[A-Za-z0-9\-._~!$'()*,:;@]/;
 const OTHER_SCHEME = /^[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
 /**
@@ -15,20 +17,18 @@ export function normalizeUrl(url: string, site: Site, base?: string): string | u
   const parsed = parse(url, base);
   if (parsed === undefined || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return undefined;
   if (parsed.username !== '' || parsed.password !== '' || parsed.hostname === '') return undefined;
-  const path = canonicalEscapes(parsed.pathname);
-  return `${publicOrigin(parsed, site)}${path}${canonicalEscapes(parsed.search)}`;
+  const path = canonicalEscapes(parsed.pathname, PLAIN_IN_PATH);
+  return `${publicOrigin(parsed, site)}${path}${canonicalEscapes(parsed.search, PLAIN_IN_QUERY)}`;
 }
 
-/** A path or query with its escapes spelled one way: upper case, and none where the plain character means the same. */
-export function canonicalEscapes(text: string): string {
-  const escaped = text.includes('%') ? text.replace(ESCAPE, canonicalEscape) : text;
+function canonicalEscapes(text: string, plain: RegExp): string {
+  const escaped = text.includes('%') ? text.replace(ESCAPE, (found) => canonicalEscape(found, plain)) : text;
   return /[|^[\]]/.test(escaped) ? escaped.replace(/[|^[\]]/g, percentEncode) : escaped;
 }
 
-function canonicalEscape(escaped: string): string {
+function canonicalEscape(escaped: string, plain: RegExp): string {
   const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
-  // "&" and "=" part a query's fields, so there their escaped form means something else; "%2B" stays for "+" likewise.
-  return PLAIN.test(character) && character !== '&' && character !== '=' ? character : escaped.toUpperCase();
+  return plain.test(character) ? character : escaped.toUpperCase();
 }
 
 function percentEncode(character: string): string {

@@ -7,4 +7,5 @@ export const astro: FrameworkAdapter = {
   detect: (html) => html.includes('<astro-island') || html.includes('content="Astro v'),
   discover: () => [],
   discoverInScript: () => [],
+  patch: () => [],
 };

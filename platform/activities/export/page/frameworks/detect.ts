@@ -1,5 +1,5 @@
 import type { FrameworkName } from '../types.ts';
-import type { FrameworkAdapter, Mention } from './adapter.ts';
+import type { FrameworkAdapter, Mention, Patch } from './adapter.ts';
 import { astro } from './astro.ts';
 import { docusaurus } from './docusaurus.ts';
 import { gatsby } from './gatsby.ts';
@@ -21,4 +21,9 @@ export function frameworkByName(name: FrameworkName | null): FrameworkAdapter | 
 /** What a framework's script file will load though nothing names it. */
 export function discoverInScript(url: string, script: string): Mention[] {
   return ADAPTERS.flatMap((adapter) => adapter.discoverInScript(url, script));
+}
+
+/** What must change in a framework's script file. */
+export function patchScript(script: string): Patch[] {
+  return ADAPTERS.flatMap((adapter) => adapter.patch(script));
 }

@@ -8,4 +8,5 @@ export const docusaurus: FrameworkAdapter = {
   detect: (html) => html.includes('content="Docusaurus') || html.includes('id="__docusaurus"'),
   discover: () => [],
   discoverInScript: (url, script) => (/\/runtime~main\.[\w-]+\.js$/.test(url) ? webpackChunks(url, script) : []),
+  patch: () => [],
 };

@@ -21,4 +21,5 @@ export const gatsby: FrameworkAdapter = {
   },
 
   discoverInScript: (url, script) => (/\/webpack-runtime-[\w-]+\.js$/.test(url) ? webpackChunks(url, script) : []),
+  patch: () => [],
 };

@@ -27,4 +27,5 @@ export const next: FrameworkAdapter = {
     if (!BUILD_MANIFEST.test(url)) return [];
     return [...script.matchAll(CHUNK)].map(([, chunk = '']) => ({ url: `../../${chunk}`, kind: 'probe' }));
   },
+  patch: () => [],
 };

@@ -19,4 +19,5 @@ export const nuxt: FrameworkAdapter = {
   },
 
   discoverInScript: () => [],
+  patch: () => [],
 };

@@ -1,9 +1,11 @@
 import { decodeBytes } from '../spanned-text.ts';
-import type { FrameworkAdapter, FrameworkPage, Mention } from './adapter.ts';
+import type { FrameworkAdapter, FrameworkPage, Mention, Patch } from './adapter.ts';
 
 const ENTRY = /<script\b[^>]*\ssrc="([^"]*?)(assets\/)(?:app|chunks\/metadata)\.[\w-]+\.js"/;
 const LEAN_CHUNK = /<link\b[^>]*\shref="([^"]+\.md\.[\w-]+)\.lean\.js"/;
 const HASH_MAP = /__VP_HASH_MAP__\s*=\s*JSON\.parse\(("(?:[^"\\]|\\.)*")\)/;
+const SITE_DATA = '__VP_SITE_DATA__';
+const CLEAN_URLS = /\\"cleanUrls\\":true/g;
 const METADATA_CHUNK = /\/chunks\/metadata\.[\w-]+\.js$/;
 
 /**
@@ -28,6 +30,15 @@ export const vitepress: FrameworkAdapter = {
 
   discoverInScript(url, script) {
     return METADATA_CHUNK.test(url) ? chunksOf(script, '../') : [];
+  },
+
+  /** Without clean URLs the router itself writes `.html`, so that an address it made can be loaded anew on any host. */
+  patch(text): Patch[] {
+    const from = text.lastIndexOf(SITE_DATA);
+    const last = from < 0 ? undefined : [...text.slice(from).matchAll(CLEAN_URLS)].at(-1);
+    if (last === undefined) return [];
+    const end = from + last.index + last[0].length;
+    return [{ start: end - 'true'.length, end, text: 'false' }];
   },
 };
 

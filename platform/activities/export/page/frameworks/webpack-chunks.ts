@@ -15,8 +15,12 @@ const MAX_CHUNKS = 20_000;
  */
 export function webpackChunks(url: string, script: string): Mention[] {
   const mentions: Mention[] = [];
-  for (const [, folder = '', names, , separator = '', hashes = '', extension = ''] of script.matchAll(CHUNK_NAME)) {
-    const base = chunkBase(url, folder);
+  const matches = [...script.matchAll(CHUNK_NAME)];
+  const base = publicPath(
+    url,
+    matches.map(([, folder = '']) => folder),
+  );
+  for (const [, folder = '', names, , separator = '', hashes = '', extension = ''] of matches) {
     const nameOf = table(names ?? '');
     for (const [id, hash] of table(hashes)) {
       if (mentions.length >= MAX_CHUNKS) return mentions;
@@ -34,8 +38,8 @@ function table(text: string): Map<string, string> {
   return new Map(entries);
 }
 
-/** Chunk names are relative to the public path, which is what the runtime's own address has before that folder. */
-function chunkBase(url: string, folder: string): string {
-  const at = folder === '' ? -1 : url.lastIndexOf(`/${folder}`);
-  return at < 0 ? url.slice(0, url.lastIndexOf('/') + 1) : url.slice(0, at + 1);
+/** Chunk names are relative to the public path: what the runtime's own address has before one of those folders. */
+function publicPath(url: string, folders: readonly string[]): string {
+  const own = folders.find((folder) => folder !== '' && url.includes(`/${folder}`));
+  return url.slice(0, own === undefined ? url.lastIndexOf('/') + 1 : url.lastIndexOf(`/${own}`) + 1);
 }

@@ -4,6 +4,9 @@ import { SpanBuilder, type SpannedText } from '../spanned-text.ts';
 /** An attribute of interest. `start` to `end` covers it whole, with the space before its name and its quotes. */
 export type Attribute = { name: string; start: number; end: number; value: SpannedText; layer: AttributeLayer };
 
+/** Each new attribute is compared with those before it, which must not cost a hostile tag's square. */
+const MAX_ATTRIBUTES = 200;
+
 /** How the value is quoted (`escape.ts`). */
 export type AttributeLayer = '"' | "'" | '=';
 
@@ -93,7 +96,8 @@ export function scanMarkup(source: string, options: ScanOptions, visitor: Markup
           value: value.finish(valueEnd),
           layer: quote === QuoteType.Double ? '"' : quote === QuoteType.Single ? "'" : '=',
         };
-        if (!tag.attributes.some((each) => each.name === name)) tag.attributes.push(attribute);
+        const isKnown = tag.attributes.length >= MAX_ATTRIBUTES || tag.attributes.some((each) => each.name === name);
+        if (!isKnown) tag.attributes.push(attribute);
         name = '';
       },
       onopentagend(end) {
@@ -120,7 +124,7 @@ export function scanMarkup(source: string, options: ScanOptions, visitor: Markup
         if (rawTag !== undefined) content.data(source, cdataStart(source, start), end - endOffset);
       },
       onprocessinginstruction(start, end) {
-        visitor.instruction?.(start - 1, end + 1);
+        visitor.instruction?.(source.lastIndexOf('<?', start), end + 2);
       },
       oncomment() {},
       ondeclaration() {},

@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { bundleManifest, contentDigestLine } from '../../../../../contract/bundle.ts';
+import { createManifest } from '../../../../../platform/activities/export/archive/manifest.ts';
+import {
+  gzipMember,
+  manifestMember,
+  trailerMember,
+} from '../../../../../platform/activities/export/archive/members.ts';
+
+const LONG = `${'folder/'.repeat(30)}${'n'.repeat(150)}.html`;
+const ENTRIES = [
+  { path: 'index.html', bytes: Buffer.from('<p>home'), contentType: 'text/html' },
+  { path: 'empty.txt', bytes: new Uint8Array(), contentType: 'text/plain' },
+  { path: 'exact.bin', bytes: Buffer.alloc(512, 7), contentType: 'application/octet-stream' },
+  { path: LONG, bytes: Buffer.from('deep'), contentType: 'text/html' },
+  { path: 'über/日本 %.html', bytes: Buffer.from('é'), contentType: 'text/html' },
+];
+const JOB = {
+  jobId: 'se_0123456789abcdef',
+  domain: 'docs.example.com',
+  version: 'v1',
+  createdAt: '2026-01-01T00:00:00Z',
+};
+
+async function archive(): Promise<{ bytes: Buffer; manifestText: string }> {
+  const members = [await gzipMember(ENTRIES.slice(0, 2)), await gzipMember(ENTRIES.slice(2), { level: 1 })];
+  const files = members.flatMap((member) => member.files);
+  const manifest = createManifest({ ...JOB, pageCount: 3, files, redirects: [] });
+  const parts = [await manifestMember(manifest), ...members.map(({ bytes }) => bytes), await trailerMember()];
+  return { bytes: Buffer.concat(parts), manifestText: JSON.stringify(manifest) };
+}
+
+describe('the archive', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'galley-archive-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is what tar itself reads, names long and foreign included', async () => {
+    const file = join(folder, 'bundle.tar.gz');
+    writeFileSync(file, (await archive()).bytes);
+    const environment = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C.UTF-8' } } as const;
+    const listed = execFileSync('tar', ['--quoting-style=literal', '-tzf', file], environment);
+    expect(listed.trimEnd().split('\n')).toEqual(['.galley/manifest.json', ...ENTRIES.map(({ path }) => path)]);
+    execFileSync('tar', ['-xzf', file, '-C', folder], environment);
+    for (const { path, bytes } of ENTRIES) expect(readFileSync(join(folder, path))).toEqual(Buffer.from(bytes));
+    expect(statSync(join(folder, 'index.html')).mtimeMs).toBe(0);
+  });
+
+  it('is read by tar-stream and gunzip, the manifest first', async () => {
+    const { bytes, manifestText } = await archive();
+    const tar = extract();
+    Readable.from([gunzipSync(bytes)]).pipe(tar);
+    const seen: { name: string; text: string; mode: number | undefined; uid: number | undefined }[] = [];
+    for await (const entry of tar) {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of entry) if (chunk instanceof Uint8Array) chunks.push(chunk);
+      const { name, mode, uid } = entry.header;
+      seen.push({ name, mode, uid, text: Buffer.concat(chunks).toString('utf8') });
+    }
+    expect(seen.map(({ name }) => name)).toEqual(['.galley/manifest.json', ...ENTRIES.map(({ path }) => path)]);
+    expect(seen.every(({ mode, uid }) => mode === 0o644 && uid === 0)).toBe(true);
+    expect(JSON.parse(seen[0]?.text ?? '')).toEqual(JSON.parse(manifestText));
+    expect(
+      gunzipSync(bytes)
+        .subarray(-1024)
+        .every((byte) => byte === 0),
+    ).toBe(true);
+  });
+
+  it('is the same bytes for the same files', async () => {
+    const [one, two] = [await archive(), await archive()];
+    expect(one.bytes.equals(two.bytes)).toBe(true);
+  });
+
+  it('tells the size, hash and type of each file', async () => {
+    const { files } = await gzipMember(ENTRIES);
+    expect(files[0]).toEqual({
+      path: 'index.html',
+      size: 7,
+      sha256: createHash('sha256').update('<p>home').digest('hex'),
+      contentType: 'text/html',
+    });
+    expect(files.map(({ path }) => path)).toEqual(ENTRIES.map(({ path }) => path));
+  });
+
+  it('holds nothing but the end where there are no files', async () => {
+    const { bytes } = await gzipMember([]);
+    expect(gunzipSync(Buffer.concat([bytes, await trailerMember()]))).toEqual(Buffer.alloc(1024));
+  });
+});
+
+describe('the manifest', () => {
+  const file = (path: string, sha256 = 'a'.repeat(64)) => ({ path, size: 1, sha256, contentType: 'text/html' });
+
+  it('lists files and redirects in one order and hashes paths and contents only', () => {
+    const redirects = [
+      { from: '/b', to: '/c', status: 301 },
+      { from: '/a', to: '/c', status: 302 },
+    ];
+    const one = createManifest({ ...JOB, pageCount: 2, files: [file('b'), file('B'), file('a/z')], redirects });
+    expect(bundleManifest.parse(one)).toEqual(one);
+    expect(one.files.map(({ path }) => path)).toEqual(['B', 'a/z', 'b']);
+    expect(one.redirects.map(({ from }) => from)).toEqual(['/a', '/b']);
+    const lines = one.files.map(contentDigestLine).join('');
+    expect(one.contentSha256).toBe(createHash('sha256').update(lines).digest('hex'));
+  });
+
+  it('differs in its content hash exactly where a path or content does', () => {
+    const base = { ...JOB, pageCount: 1, redirects: [] };
+    const one = createManifest({ ...base, files: [file('a')] });
+    const other = { ...base, jobId: 'se_ffffffffffffffff', version: 'v2', createdAt: '2027-01-01T00:00:00Z' };
+    expect(createManifest({ ...other, files: [file('a')] }).contentSha256).toBe(one.contentSha256);
+    expect(createManifest({ ...base, files: [file('b')] }).contentSha256).not.toBe(one.contentSha256);
+    expect(createManifest({ ...base, files: [file('a', 'b'.repeat(64))] }).contentSha256).not.toBe(one.contentSha256);
+  });
+});

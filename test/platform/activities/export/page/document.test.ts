@@ -1,0 +1,59 @@
+import { documentFormat, readDocument } from '../../../../../platform/activities/export/page/document.ts';
+
+const utf8 = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
+const read = (bytes: Uint8Array, contentType: string) => readDocument({ bytes, contentType, url: 'https://x/' });
+
+describe('a fetched document', () => {
+  it.each([
+    ['text/html; charset=utf-8', '/x', 'html'],
+    ['APPLICATION/XHTML+XML', '/x', 'html'],
+    ['text/css', '/x', 'css'],
+    ['application/x-javascript', '/x', 'js'],
+    ['image/svg+xml', '/x', 'svg'],
+    ['application/rss+xml', '/x', 'xml'],
+    ['application/manifest+json', '/x', 'manifest'],
+    ['application/json', '/manifest.json', 'manifest'],
+    ['application/json', '/data.json', 'other'],
+    ['application/octet-stream', '/x.mjs?v=1', 'js'],
+    ['', '/x.css', 'css'],
+    ['image/png', '/x.css', 'other'],
+  ])('of type %j at %s is read as %s', (type, url, format) => {
+    expect(documentFormat(type, url)).toBe(format);
+  });
+
+  it('in UTF-8 keeps its very bytes', () => {
+    const bytes = Buffer.from('<meta charset="utf-8">é');
+    expect(read(bytes, 'text/html').bytes).toBe(bytes);
+    const invalid = Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0xc3]);
+    expect(read(invalid, 'text/html; charset=utf-8').bytes).toBe(invalid);
+  });
+
+  it.each([
+    ['the header', Buffer.from('<p>\xe9', 'latin1'), 'text/html; charset="ISO-8859-1"', '<p>é'],
+    ['a meta charset', Buffer.from('<meta charset=latin1><p>\x80', 'latin1'), 'text/html', '<meta charset=utf-8><p>€'],
+    [
+      'a meta content type',
+      Buffer.from('<META http-equiv="Content-Type" content="text/html; charset=windows-1251">\xcf', 'latin1'),
+      'text/html',
+      '<META http-equiv="Content-Type" content="text/html; charset=utf-8">П',
+    ],
+    ['a byte order mark', Buffer.from('\ufeff<p>é', 'utf16le'), 'text/html; charset=ascii', '<p>é'],
+    ['nothing, when it isn’t UTF-8', Buffer.from('<p>caf\xe9', 'latin1'), 'text/html', '<p>café'],
+    ['Shift JIS', Buffer.from([0x3c, 0x70, 0x3e, 0x93, 0xfa]), 'text/html; charset=shift_jis', '<p>日'],
+  ])('in another charset, told by %s, becomes UTF-8', (_, bytes, type, expected) => {
+    expect(utf8(read(bytes, type).bytes)).toBe(expected);
+  });
+
+  it('of CSS and XML has its own declaration changed too', () => {
+    const css = Buffer.from('@charset "iso-8859-1";a{content:"\xe9"}', 'latin1');
+    expect(utf8(read(css, 'text/css').bytes)).toBe('@charset "utf-8";a{content:"é"}');
+    const xml = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>\xe9</a>', 'latin1');
+    expect(utf8(read(xml, 'application/xml').bytes)).toBe('<?xml version="1.0" encoding="utf-8"?><a>é</a>');
+  });
+
+  it('in a charset nobody knows, or of no text, stays as it is', () => {
+    const bytes = Buffer.from([0xff, 0x00, 0x80]);
+    expect(read(bytes, 'text/html; charset=klingon').bytes).toBe(bytes);
+    expect(read(bytes, 'image/png').bytes).toBe(bytes);
+  });
+});

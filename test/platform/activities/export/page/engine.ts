@@ -1,0 +1,63 @@
+import { assignPath } from '../../../../../platform/activities/export/page/assign-path.ts';
+import { readDocument } from '../../../../../platform/activities/export/page/document.ts';
+import { extract } from '../../../../../platform/activities/export/page/extract.ts';
+import { rewrite } from '../../../../../platform/activities/export/page/rewrite.ts';
+import type {
+  Extraction,
+  Resource,
+  RewritePolicy,
+  Site,
+  Target,
+} from '../../../../../platform/activities/export/page/types.ts';
+
+export const SITE: Site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
+export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle' };
+
+export type Sample = { text: string | Uint8Array; type?: string; url?: string };
+
+/** Extracts from a text as if it had been fetched at `/guides/start`. */
+export function extractFrom({ text, type = 'text/html; charset=utf-8', url = '/guides/start' }: Sample): Extraction {
+  const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
+  return extract(readDocument({ bytes, contentType: type, url: SITE.origin + url }), SITE);
+}
+
+/** The addresses that have a reference, in order, as `kind address`; the site's own without scheme and domain. */
+export function referencesOf(sample: Sample): string[] {
+  const { references, resources } = extractFrom(sample);
+  return references.map(([, , index]) => describeResource(resources[index]));
+}
+
+export function resourcesOf(sample: Sample, kind?: string): string[] {
+  const { resources } = extractFrom(sample);
+  return resources.filter((each) => kind === undefined || each.kind === kind).map(describeResource);
+}
+
+function describeResource(resource: Resource | undefined): string {
+  if (resource === undefined) return 'nothing';
+  return `${resource.kind} ${resource.url.replace(`https://${SITE.domain}`, '')}`;
+}
+
+/** Where everything would be if the origin had all of it: pages without an extension as HTML. */
+export function everything({ url, kind }: Resource): Target {
+  const isPage = kind === 'page' && !/\.[a-z0-9]+(\?|$)/.test(new URL(url).pathname);
+  return { path: assignPath({ url, contentType: isPage ? 'text/html' : '', kind }, SITE) };
+}
+
+export type RewriteSample = Sample & {
+  target?: (resource: Resource) => Target;
+  policy?: Partial<RewritePolicy>;
+  ownPath?: string;
+};
+
+/** Extracts and rewrites a text; its own path is that of its address. */
+export function rewritten(sample: RewriteSample): string {
+  const { text, type = 'text/html; charset=utf-8', url = '/guides/start', target = everything } = sample;
+  const fetched = { bytes: Buffer.from(text), contentType: type, url: SITE.origin + url };
+  const document = readDocument(fetched);
+  const ownUrl = `https://${SITE.domain}${url}`;
+  const ownPath = sample.ownPath ?? assignPath({ url: ownUrl, contentType: type, kind: 'page' }, SITE);
+  const extraction = extract(document, SITE);
+  const policy = { ...AUTO, ...sample.policy };
+  const result = rewrite({ bytes: document.bytes, extraction, site: SITE, url: ownUrl, ownPath, target, policy });
+  return Buffer.from(result).toString('utf8');
+}

@@ -1,0 +1,98 @@
+import { referencesOf, resourcesOf, rewritten } from './engine.ts';
+
+describe('what a script refers to', () => {
+  const script = (text: string) => ({ text, type: 'text/javascript', url: '/assets/app.js' });
+
+  it('are its imports, static and dynamic, and assets beside it', () => {
+    const text = [
+      'import a from "./a.js";import "/b.js";import vue from "vue";',
+      "export * from '../c.js';import('https://esm.example.org/d.js');",
+      'import(`./$' + '{x}.js`);',
+      'new URL("./worker.js", import.meta.url)',
+    ].join('');
+    expect(referencesOf(script(text))).toEqual([
+      'asset /assets/a.js',
+      'asset /b.js',
+      'asset /c.js',
+      'asset https://esm.example.org/d.js',
+      'asset /assets/worker.js',
+    ]);
+    expect(rewritten(script(text))).toBe(
+      text.replace('"/b.js"', '"../b.js"').replace('https://esm.example.org/d.js', '../_external/esm.example.org/d.js'),
+    );
+  });
+
+  it('are guesses from its strings, never rewritten', () => {
+    const text =
+      'const deps=["assets/x.css","/data/a.json?v=1","./y.wasm","name.js","/api/users","https://x.org/z.js"]';
+    expect(resourcesOf(script(text), 'probe')).toEqual([
+      'probe /assets/x.css',
+      'probe /data/a.json?v=1',
+      'probe /assets/y.wasm',
+    ]);
+    expect(rewritten(script(text))).toBe(text);
+  });
+
+  it('is nothing where it doesn’t lex, and never an error', () => {
+    expect(referencesOf(script('import { from "./a.js; }}} `'))).toEqual([]);
+  });
+});
+
+describe('what an SVG refers to', () => {
+  const svg = (text: string) => ({ text, type: 'image/svg+xml', url: '/img/a.svg' });
+
+  it('are images, symbols, links and styles', () => {
+    const text =
+      '<?xml version="1.0"?><?xml-stylesheet href="/s.css"?><svg><image href="/i.png"/><use xlink:href="/b.svg#x"/>' +
+      '<a href="/about"><rect fill="url(#g)" mask="url(/m.svg#m)"/></a><style><![CDATA[a{b:url(/c.png)}]]></style>' +
+      '<style>a{b:url(/d.png?a&amp;b)}</style></svg>';
+    expect(referencesOf(svg(text))).toEqual([
+      'asset /s.css',
+      'asset /i.png',
+      'asset /b.svg',
+      'page /about',
+      'asset /m.svg',
+      'asset /c.png',
+      'asset /d.png?a&b',
+    ]);
+    expect(rewritten(svg(text))).toBe(
+      '<?xml version="1.0"?><?xml-stylesheet href="../s.css"?><svg><image href="../i.png"/><use xlink:href="../b.svg#x"/>' +
+        '<a href="../about.html"><rect fill="url(#g)" mask="url(../m.svg#m)"/></a><style><![CDATA[a{b:url(../c.png)}]]></style>' +
+        '<style>a{b:url(../d.c0fbaf699d26.png)}</style></svg>',
+    );
+  });
+});
+
+describe('what a web app manifest refers to', () => {
+  it('are its icons, screenshots and start pages', () => {
+    const text = JSON.stringify({
+      name: '/x.png',
+      start_url: '/',
+      scope: '/',
+      icons: [{ src: '/i.png', sizes: '1x1' }],
+      screenshots: [{ src: 'https:\\/\\/docs.example.com/s.png' }],
+      shortcuts: [{ name: 'N', url: '/guides/start', icons: [{ src: '/j.png' }] }],
+    });
+    const sample = { text, type: 'application/manifest+json', url: '/app/site.webmanifest' };
+    expect(referencesOf(sample)).toEqual([
+      'page /',
+      'asset /i.png',
+      'asset /s.png',
+      'page /guides/start',
+      'asset /j.png',
+    ]);
+    expect(JSON.parse(rewritten(sample))).toMatchObject({
+      name: '/x.png',
+      start_url: '../index.html',
+      icons: [{ src: '../i.png' }],
+      shortcuts: [{ url: '../guides/start.html', icons: [{ src: '../j.png' }] }],
+    });
+  });
+});
+
+describe('other XML', () => {
+  it('keeps its addresses: a feed is read elsewhere', () => {
+    const text = '<rss><link>/x</link><a href="/y"/></rss>';
+    expect(referencesOf({ text, type: 'application/rss+xml', url: '/feed.xml' })).toEqual([]);
+  });
+});
