@@ -3,7 +3,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { QUERIES, SEARCH_ATTRIBUTES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../contract/names.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
-import { hedged } from './hedged-call.ts';
+import { withinDeadline } from './deadline.ts';
 
 /** What a site's workflow is started with; the rest it reads from its configuration. */
 export type SiteStart = { site: string; domain: string };
@@ -33,12 +33,12 @@ const siteAttribute = defineSearchAttributeKey(SEARCH_ATTRIBUTES.site, SearchAtt
 export function createTemporalGateway(options: TemporalGatewayOptions): TemporalGateway {
   const { client, searchAttributesReady, signalDeadlineMs = 1_500 } = options;
   const within = <T>(deadlineMs: number, call: () => Promise<T>): Promise<T> =>
-    client.withDeadline(Date.now() + deadlineMs, call);
+    withinDeadline(deadlineMs, client.withDeadline(Date.now() + deadlineMs, call));
 
   return {
     async publish({ site, domain }, signal) {
       const attributes = searchAttributesReady() ? [{ key: siteAttribute, value: site }] : [];
-      const signalWithStart = () =>
+      await within(signalDeadlineMs, () =>
         client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, {
           workflowId: WORKFLOW_IDS.exportSite(site),
           taskQueue: TASK_QUEUES.orchestrator,
@@ -48,8 +48,8 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
           memo: { site, domain },
           staticSummary: `Keeps ${domain} exported and deployed`,
           ...(attributes.length > 0 && { typedSearchAttributes: attributes }),
-        });
-      await within(signalDeadlineMs, () => hedged(signalWithStart, { deadlineMs: signalDeadlineMs }));
+        }),
+      );
     },
 
     async describe(site, deadlineMs) {

@@ -4,6 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { RECEIVER_CONNECTION } from '../api/temporal-connection.ts';
 import { errorText } from '../embedded/report.ts';
 import type { Settings } from './environment.ts';
 import type { Lifetime } from './lifetime.ts';
@@ -45,6 +46,7 @@ export function createTemporal({ settings, logger, embedded }: TemporalOptions):
   const { connectionOptions, namespace } = connectConfig(settings, embedded);
   const { address = DEFAULTS.address, apiKey, metadata, tls } = connectionOptions;
   const connection = Connection.lazy({
+    ...RECEIVER_CONNECTION,
     address,
     ...(tls === undefined ? {} : { tls }),
     ...(apiKey === undefined ? {} : { apiKey }),

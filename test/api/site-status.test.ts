@@ -82,9 +82,10 @@ async function until(site: string, holds: (state: z.infer<typeof status>) => boo
   return state;
 }
 
-async function push(site: string, ref = 'refs/heads/main'): Promise<string> {
+async function push(site: string, ref = 'refs/heads/main', asDelivery?: string): Promise<string> {
   const body = JSON.stringify({ ref, after: 'f00' });
-  const headers = await signGithub({ secret: SECRET, body, path: '', at: new Date() });
+  const signed = await signGithub({ secret: SECRET, body, path: '', at: new Date() });
+  const headers = asDelivery === undefined ? signed : { ...signed, 'x-github-delivery': asDelivery };
   const answer = await fetch(`${api.url}/webhooks/${site}/github`, { method: 'POST', headers, body });
   expect(answer.status).toBe(202);
   return headers['x-github-delivery'] ?? '';
@@ -169,6 +170,17 @@ describe('a site', () => {
       ['blog', 'idle'],
       ['docs', 'live'],
     ]);
+  });
+
+  test('that gets a delivery once more accepts it and starts nothing', async () => {
+    await withWorker(async () => {
+      const { deliveries } = await until('docs', ({ current }) => current);
+      const first = deliveries.find(({ outcome }) => outcome === 'started');
+      await push('docs', 'refs/heads/main', first?.id);
+      const after = await until('docs', (state) => state.deliveries[0]?.outcome === 'duplicate');
+      expect(after).toMatchObject({ phase: 'live', deliveries: [{ id: first?.id }, {}, { id: first?.id }] });
+      expect(adminApi.jobs).toHaveLength(1);
+    });
   });
 
   test('whose workflow was ended is idle: nothing keeps it fresh', async () => {

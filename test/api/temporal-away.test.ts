@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { configWith, OPERATOR_TOKEN, publishedSignals, type RunningApi, startApi } from './running-api.ts';
 import { signToken } from './signing.ts';
@@ -39,7 +40,7 @@ async function deliver(id: string): Promise<{ status: number; retryAfter: string
 
 test('While Temporal is away deliveries are turned back within 2 s, and accepted again once it is there', async () => {
   // The client outlives the server that it was made for, as in production.
-  const connection = Connection.lazy({ address: temporal.address });
+  const connection = Connection.lazy({ address: temporal.address, ...RECEIVER_CONNECTION });
   api = await startApi({ client: new Client({ connection }), config });
   try {
     expect(await deliver('before')).toMatchObject({ status: 202 });

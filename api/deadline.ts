@@ -1,0 +1,8 @@
+/** Rejects once `deadlineMs` have passed, whatever becomes of the call: the SDK's own retries may outlast its deadline. */
+export async function withinDeadline<T>(deadlineMs: number, call: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs);
+  });
+  return await Promise.race([call, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,29 @@
+import { type ConnectionOptions, isRetryableError, makeGrpcRetryInterceptor } from '@temporalio/client';
+
+const FIRST_DELAY_MS = 60;
+const LONGEST_DELAY_MS = 400;
+const ATTEMPTS = 8;
+
+/**
+ * How the receiver's connection to Temporal is tuned; the program that opens it spreads these into its options.
+ *
+ * Retries: a workflow that is just closing refuses signals for some milliseconds, as does a busy one. The SDK would wait
+ * 1.4 s and more before it asks again, which is past the deadline of a delivery. Short delays also mean that no retry is
+ * left behind when the connection closes.
+ *
+ * Reconnecting: gRPC's pause between two tries grows to two minutes; a receiver must be back soon after Temporal is.
+ */
+export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'channelArgs'> = {
+  interceptors: [
+    makeGrpcRetryInterceptor({
+      delayFunction: (attempt) => jittered(Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS)),
+      retryableDecider: (attempt, status) => attempt < ATTEMPTS && isRetryableError(status),
+    }),
+  ],
+  channelArgs: { 'grpc.initial_reconnect_backoff_ms': 500, 'grpc.max_reconnect_backoff_ms': 3_000 },
+};
+
+/** ±20 %, so that deliveries of many sites don't come again all at once. */
+function jittered(delayMs: number): number {
+  return delayMs * (0.8 + 0.4 * Math.random());
+}

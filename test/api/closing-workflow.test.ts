@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
+import { createTemporalGateway } from '../../api/temporal-gateway.ts';
+import { TASK_QUEUES } from '../../contract/names.ts';
+import type { PublishedSignal } from '../../contract/publish-event.ts';
+import { startDevServer } from '../helpers/temporal.ts';
+
+const logger = new DefaultLogger('ERROR');
+Runtime.install({ logger });
+
+function signal(index: number): PublishedSignal {
+  const at = new Date().toISOString();
+  const id = String(index);
+  return {
+    deliveries: [{ id, source: 'token', receivedAt: at, dedupeMs: 60_000 }],
+    newest: { source: 'token', topic: '', action: 'publish', id, title: id, url: '', author: '', at },
+  };
+}
+
+test('Deliveries are acknowledged within their deadline also while the workflow keeps closing and refuses signals', async () => {
+  const temporal = await startDevServer();
+  const connection = await Connection.connect({ address: temporal.address, ...RECEIVER_CONNECTION });
+  try {
+    const workflowsPath = fileURLToPath(new URL('./restless-workflows.ts', import.meta.url));
+    const worker = await Worker.create({
+      connection: temporal.nativeConnection,
+      taskQueue: TASK_QUEUES.orchestrator,
+      workflowBundle: await bundleWorkflowCode({ workflowsPath, logger }),
+    });
+    const gateway = createTemporalGateway({ client: new Client({ connection }), searchAttributesReady: () => false });
+    const results = await worker.runUntil(async () => {
+      const calls: Promise<void>[] = [];
+      for (let index = 0; index < 120; index += 1) {
+        calls.push(gateway.publish({ site: 'restless', domain: 'docs.example.com' }, signal(index)));
+        await sleep(50);
+      }
+      return await Promise.allSettled(calls);
+    });
+    // With the SDK's own pauses one in ten is turned back; a machine that stands still for a second may cost a few.
+    expect(results.filter(({ status }) => status === 'rejected').length).toBeLessThan(4);
+    const { status } = await temporal.client.workflow.getHandle('export:restless').describe();
+    expect(status.name).toBe('RUNNING');
+  } finally {
+    await connection.close();
+    await temporal.stop();
+  }
+});
