@@ -21,12 +21,16 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
 
 function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  // Express can't decode a parameter such as %ff: no such path then.
-  if (error instanceof URIError) return unknownPath();
+  if (isUndecodable(error)) return unknownPath();
   if (isDatabaseAway(error)) {
     return new HttpError(503, 'The database is away; try again', { 'Retry-After': RETRY_AFTER_SECONDS });
   }
   return new HttpError(500, 'An unexpected fault; the request id finds it in the log');
+}
+
+/** Express can't decode a parameter such as `%ff`: no such path then. */
+function isUndecodable(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'name' in error && error.name === 'URIError';
 }
 
 function unknownPath(): HttpError {

@@ -28,7 +28,7 @@ function hasJsonType(request: Request): boolean {
 }
 
 function bodyError(error: unknown): unknown {
-  if (!(error instanceof Error) || !('status' in error)) return error;
+  if (typeof error !== 'object' || error === null || !('status' in error)) return error;
   switch (error.status) {
     case 413:
       return new HttpError(413, `The body is too large: at most ${MAX_BODY_BYTES} bytes`);

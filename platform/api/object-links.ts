@@ -33,7 +33,7 @@ async function sendObject({ request, response, objects, key, info }: Sending): P
     .set('ETag', `"${info.sizeBytes.toString(16)}-${info.modifiedAt.getTime().toString(16)}"`)
     .set('Last-Modified', info.modifiedAt.toUTCString())
     .set('Cache-Control', 'private, no-transform');
-  if (request.fresh) {
+  if (isUnchanged(request, response)) {
     response.status(304).end();
     return;
   }
@@ -47,6 +47,12 @@ async function sendObject({ request, response, objects, key, info }: Sending): P
     return;
   }
   await stream(response, () => objects.get(key, range));
+}
+
+/** Express's own `fresh` also asks for Cache-Control, and fetch sends `no-cache` along with every condition. */
+function isUnchanged(request: Request, response: Response): boolean {
+  const known = request.headers['if-none-match']?.split(',').map((each) => each.trim().replace(/^W\//, ''));
+  return known?.some((each) => each === '*' || each === response.get('ETag')) ?? false;
 }
 
 /** The one range asked for; undefined: the whole object. Throws 416 for one that the object doesn't have. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../error-code.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { measure } from './measure.ts';
 import { assertObjectKey, ObjectMissingError, type ObjectStore } from './object-store.ts';
@@ -81,7 +81,7 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
 async function writeDurably(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const file = await open(path, 'wx');
   try {
-    await pipeline(chunks, file.createWriteStream({ autoClose: false }));
+    await writeFile(file, chunks);
     await file.sync();
     return (await file.stat()).size;
   } finally {
@@ -119,7 +119,7 @@ async function* listFiles(root: string, folder: string, prefix: string): AsyncIt
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 }
 
 function throwMissing(error: unknown, key: string): never {

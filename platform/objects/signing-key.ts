@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../error-code.ts';
 
 const SIZE_BYTES = 32;
 
@@ -24,7 +25,7 @@ export async function readSigningKey(folder: string): Promise<Buffer> {
     // Unlike rename, link refuses to replace a key that another process has put there meanwhile.
     await link(draft, path);
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
   }
@@ -35,7 +36,7 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -43,8 +44,4 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
 function checked(key: Buffer, path: string): Buffer {
   if (key.length !== SIZE_BYTES) throw new Error(`${path} is damaged: expected ${SIZE_BYTES} bytes`);
   return key;
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

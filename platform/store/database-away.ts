@@ -1,3 +1,5 @@
+import { errorCode } from '../error-code.ts';
+
 const SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -21,11 +23,12 @@ const SQL_STATES = /^(08...|28...|3D000|53300|57P0[1-5]|42P01)$/;
 /** node-postgres names these by message only. */
 const MESSAGES = /Connection terminated|connection timeout|timeout exceeded when trying to connect|Query read timeout/i;
 
-/** True where a failure means that the database can't be reached, rather than that it refused what was asked. */
+/** True where a failure, or what caused it, means that the database can't be reached rather than that it refused. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (SYSTEM_CODES.has(code) || SQL_STATES.test(code) || MESSAGES.test(error.message)) return true;
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseAway);
-  return isDatabaseAway(error.cause);
+  if (typeof error !== 'object' || error === null) return false;
+  const code = errorCode(error);
+  if (SYSTEM_CODES.has(code) || SQL_STATES.test(code)) return true;
+  if ('message' in error && typeof error.message === 'string' && MESSAGES.test(error.message)) return true;
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.some(isDatabaseAway)) return true;
+  return 'cause' in error && isDatabaseAway(error.cause);
 }

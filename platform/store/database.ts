@@ -34,7 +34,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections ?? 10,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     query_timeout: options.queryTimeoutMs ?? 60_000,
     keepAlive: true,
     application_name: 'galley-platform',

@@ -42,7 +42,9 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
     expect((await collect(await store.get('raw/ab/one', { start: 99_990 }))).equals(bytes.subarray(99_990))).toBe(true);
     expect((await store.read('raw/ab/one', { start: 99_999, end: 200_000 })).length).toBe(1);
     expect((await store.read('raw/ab/one', { start: 100_000 })).length).toBe(0);
-    expect(await store.head('raw/ab/one')).toEqual({ sizeBytes: 100_000, modifiedAt: expect.any(Date) });
+    const info = await store.head('raw/ab/one');
+    expect(info?.sizeBytes).toBe(100_000);
+    expect(Math.abs(Date.now() - (info?.modifiedAt.getTime() ?? 0))).toBeLessThan(60_000);
   });
 
   it('keeps an object of no bytes', async () => {
@@ -162,7 +164,7 @@ export function objectStoreContract(start: () => Promise<StoreUnderTest>): void 
         url.replace('c'.repeat(64), 'd'.repeat(64)),
         url.replace(/(signature=[^&]*)(.)(&|$)/i, (_, head, last, tail) => `${head}${last === 'a' ? 'b' : 'a'}${tail}`),
         url.replace(/expires=\d+/i, (text) => `${text}0`),
-        url.replace(/(signature=)[^&]+/i, '$1'),
+        url.replace(/(signature=)[^&]+/i, (_, name) => name + '0'.repeat(64)),
       ];
       for (const each of tampered) {
         expect(each).not.toBe(url);

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pino, { type Logger } from 'pino';
+import { createKey } from '../../platform/admin/api-keys.ts';
+import { addProject } from '../../platform/admin/projects.ts';
+import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
+import type { PlatformApiDeps } from '../../platform/api/platform-api-deps.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import { bundleKey, type ObjectStore } from '../../platform/objects/object-store.ts';
+import { type Database, openDatabase } from '../../platform/store/database.ts';
+import { completeExportJob, markExportJobRunning } from '../../platform/store/export-job-transitions.ts';
+import type { TestDatabase } from './pglite.ts';
+
+export const OPERATOR_TOKEN = 'operator-token-of-the-tests';
+
+export type TestPlatform = {
+  baseUrl: string;
+  db: Database;
+  objects: ObjectStore;
+  /** The jobs whose workflow was asked to start or to cancel, in order. */
+  started: string[];
+  cancelled: string[];
+  /** Moves the platform's clock, in milliseconds. */
+  advance(ms: number): void;
+  now(): number;
+  /** A new organization with a key and a project; names are made up where none are given. */
+  addCustomer(options?: { plan?: 'enterprise' | 'free'; domain?: string }): Promise<Customer>;
+  /** Completes a job as a worker would, with these bytes as its archive. */
+  complete(jobId: string, archive?: Uint8Array): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type Customer = { key: string; keyId: string; organization: string; project: string; domain: string };
+
+let customers = 0;
+
+/** The platform's API on a real port over a database, with files as object store; jobs move only when told. */
+export async function startTestPlatform(
+  server: Pick<TestDatabase, 'url' | 'maxConnections'>,
+  deps: Partial<PlatformApiDeps> & { logger?: Logger } = {},
+): Promise<TestPlatform> {
+  const folder = await mkdtemp(join(tmpdir(), 'galley-objects-'));
+  const logger = deps.logger ?? pino({ level: 'silent' });
+  const db = deps.db ?? (await openDatabase({ url: server.url, maxConnections: server.maxConnections, logger }));
+  let offsetMs = 0;
+  const now = () => Date.now() + offsetMs;
+  const objects = deps.objects ?? (await createObjectStore({ url: pathToFileURL(folder).href, now }));
+  const [started, cancelled]: [string[], string[]] = [[], []];
+  const http = createServer();
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const baseUrl = addressOf(http);
+  const app = createPlatformApi({
+    objects,
+    startExport: async (jobId) => void started.push(jobId),
+    cancelExport: async (jobId) => void cancelled.push(jobId),
+    publicUrl: () => baseUrl,
+    bundleLinkTtlMs: 3_600_000,
+    operatorToken: OPERATOR_TOKEN,
+    now,
+    ...deps,
+    db,
+    logger,
+  });
+  http.on('request', app);
+
+  return {
+    baseUrl,
+    db,
+    objects,
+    started,
+    cancelled,
+    now,
+    advance: (ms) => {
+      offsetMs += ms;
+    },
+    async addCustomer({ plan = 'enterprise', domain } = {}) {
+      customers += 1;
+      const name = `Organization ${customers} ${process.pid}`;
+      const { key, id, organization } = await createKey(db, { organization: name, plan });
+      const project = `prj_${process.pid}_${customers}`;
+      const added = await addProject(db, { organization, project, domain: domain ?? `docs${customers}.example.com` });
+      return { key, keyId: id, organization, project, domain: added.domain };
+    },
+    async complete(jobId, archive = Buffer.from('an archive')) {
+      const archiveSha256 = createHash('sha256').update(archive).digest('hex');
+      const archiveKey = bundleKey(archiveSha256);
+      const reportKey = `reports/${jobId}.json`;
+      const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0 };
+      const report = { jobId, brokenLinks: [], redirects: [], skippedPages: [], truncated: false, counts };
+      await objects.put(archiveKey, archive, { contentType: 'application/gzip' });
+      await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
+      await markExportJobRunning(db, jobId);
+      const sizes = { pageCount: 3, archiveSizeBytes: archive.byteLength, contentSha256: archiveSha256 };
+      await completeExportJob(db, jobId, { archiveKey, archiveSha256, reportKey, ...sizes });
+    },
+    async stop() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+      if (!deps.db) await db.close();
+      await objects.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function addressOf(http: Server): string {
+  const address = http.address();
+  if (address === null || typeof address === 'string') throw new Error('The server does not listen');
+  return `http://127.0.0.1:${address.port}`;
+}

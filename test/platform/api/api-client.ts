@@ -1,0 +1,38 @@
+import { errorBody } from '../../../contract/http-error.ts';
+import type { OpenApiCheck } from '../../helpers/openapi-check.ts';
+import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
+
+type Sent = { key?: string; body?: unknown; raw?: string | undefined; headers?: Record<string, string> };
+
+type Answer = { status: number; headers: Headers; text: string; body: unknown; error: string };
+
+export type ApiClient = ReturnType<typeof createApiClient>;
+
+/** Sends requests and holds each answer against the OpenAPI document: its paths only, where it is given. */
+export function createApiClient(baseUrl: string, check?: OpenApiCheck) {
+  async function request(method: string, path: string, { key, body, raw, headers = {} }: Sent = {}): Promise<Answer> {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(raw !== undefined && { body: Buffer.from(raw) }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const parsed: unknown = JSON.parse(text);
+    if (path.startsWith('/v1/')) check?.check(method, path.split('?')[0] ?? '', response, parsed);
+    expect(response.headers.get('x-request-id')).toMatch(/^[\w.-]+$/);
+    const error = response.status < 400 ? '' : errorBody.strict().parse(parsed).error;
+    return { status: response.status, headers: response.headers, text, body: parsed, error };
+  }
+
+  return {
+    request,
+    get: (path: string, sent?: Sent) => request('GET', path, sent),
+    post: (path: string, sent?: Sent) => request('POST', path, sent),
+    adminPost: (path: string, body: unknown) => request('POST', path, { key: OPERATOR_TOKEN, body }),
+  };
+}
