@@ -30,6 +30,9 @@ export interface Home {
   running(): Promise<RunningAddresses | undefined>;
 }
 
+/** The secret with which other commands speak to a running `up`. */
+export const OPERATOR_TOKEN_FILE = 'operator-token';
+
 const LOCK = 'up.lock';
 const ADDRESSES = 'up.json';
 

@@ -3,7 +3,7 @@ import { createLifetime, type Lifetime, untilSignal } from './lifetime.ts';
 
 /**
  * Runs a program until SIGINT or SIGTERM, then ends all it started. `start` resolves with what the line `ready …` says;
- * a signal during the start ends that too.
+ * a signal during the start ends that too, so what takes long to import is imported in there.
  */
 export async function runService(logger: Logger, start: (lifetime: Lifetime) => Promise<string>): Promise<void> {
   const lifetime = createLifetime(logger);

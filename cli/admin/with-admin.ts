@@ -1,13 +1,8 @@
-import { startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
-import { type DatabaseOptions, openDatabase } from '../../platform/store/database.ts';
+import type { DatabaseOptions } from '../../platform/store/database.ts';
 import { CommandError } from '../command-error.ts';
 import { type Context, createContext } from '../context.ts';
-import { openHome } from '../home.ts';
+import { OPERATOR_TOKEN_FILE, openHome } from '../home.ts';
 import type { Admin } from './admin.ts';
-import { adminOnDatabase } from './admin-on-database.ts';
-import { adminOverHttp } from './admin-over-http.ts';
-
-export const OPERATOR_TOKEN_FILE = 'operator-token';
 
 /** A command shouldn't wait for ever for a database that isn't there, as a service does. */
 const OPEN_TIMEOUT_MS = 15_000;
@@ -26,10 +21,12 @@ export async function withAdmin(use: (admin: Admin) => Promise<void>): Promise<v
     const token = settings.operatorToken ?? (await home.readSecret(OPERATOR_TOKEN_FILE));
     if (token === undefined)
       throw new CommandError(`${settings.home} holds no operator token of the running galley up`);
+    const { adminOverHttp } = await import('./admin-over-http.ts');
     return await use(adminOverHttp({ platformUrl: running.platform, token }));
   }
   const unlock = await home.lock();
   try {
+    const { startEmbeddedDatabase } = await import('../../embedded/database/embedded-database.ts');
     const { url, maxConnections, stop } = await startEmbeddedDatabase(settings.home);
     try {
       await onDatabase({ url, maxConnections }, context, use);
@@ -46,6 +43,9 @@ async function onDatabase(
   { logger }: Context,
   use: (admin: Admin) => Promise<void>,
 ): Promise<void> {
+  // Imported when it is needed: the database's code costs a second that `galley --help` needn't.
+  const { openDatabase } = await import('../../platform/store/database.ts');
+  const { adminOnDatabase } = await import('./admin-on-database.ts');
   const db = await openDatabase({ ...target, logger, signal: AbortSignal.timeout(OPEN_TIMEOUT_MS) }).catch(
     (error: unknown) => {
       if (error instanceof DOMException && error.name === 'TimeoutError')

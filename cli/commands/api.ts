@@ -1,10 +1,7 @@
 import { Command } from 'commander';
 import { loadGalleyConfig } from '../config.ts';
 import { createContext } from '../context.ts';
-import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { runService } from '../run-service.ts';
-import { registerSearchAttributes } from '../search-attributes.ts';
-import { openTemporal } from '../temporal.ts';
 
 export function apiCommand(): Command {
   return new Command('api')
@@ -18,6 +15,9 @@ export function apiCommand(): Command {
       const { settings, logger } = createContext();
       const config = await loadGalleyConfig({ path: settings.configPath, env: settings.variables });
       await runService(logger, async (lifetime) => {
+        const { startOrchestratorApi } = await import('../programs/orchestrator-api.ts');
+        const { registerSearchAttributes } = await import('../search-attributes.ts');
+        const { openTemporal } = await import('../temporal.ts');
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });

@@ -1,9 +1,7 @@
 import { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import { createContext } from '../context.ts';
-import { runDemo } from '../demo/run-demo.ts';
 import { createLifetime, untilSignal } from '../lifetime.ts';
-import { installTemporalRuntime } from '../temporal-runtime.ts';
 
 export function demoCommand(): Command {
   return new Command('demo')
@@ -18,6 +16,8 @@ export function demoCommand(): Command {
 
 async function demo({ once }: { once?: boolean }): Promise<void> {
   const { settings, logger } = createContext({ quiet: true });
+  const { runDemo } = await import('../demo/run-demo.ts');
+  const { installTemporalRuntime } = await import('../temporal-runtime.ts');
   installTemporalRuntime(logger);
   const lifetime = createLifetime(logger);
   const say = (line: string): void => {

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
 import { openHome } from '../home.ts';
-import { startDeployment } from '../programs/deployment.ts';
 import { runService } from '../run-service.ts';
 
 export function deploymentCommand(): Command {
@@ -17,6 +16,7 @@ export function deploymentCommand(): Command {
     .action(async ({ values }: { values: string }) => {
       const { settings, logger } = createContext();
       await runService(logger, async (lifetime) => {
+        const { startDeployment } = await import('../programs/deployment.ts');
         const { url } = await startDeployment(
           { valuesFile: resolve(values), host: settings.host, port: settings.deploymentPort },
           { home: openHome(settings.home), logger, lifetime },

@@ -1,12 +1,7 @@
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
 import { openHome } from '../home.ts';
-import { openPlatformStore } from '../programs/platform-store.ts';
-import { startPlatformWorker } from '../programs/platform-worker.ts';
 import { runService } from '../run-service.ts';
-import { registerSearchAttributes } from '../search-attributes.ts';
-import { openTemporal } from '../temporal.ts';
-import { installTemporalRuntime } from '../temporal-runtime.ts';
 
 export function platformWorkerCommand(): Command {
   return new Command('platform-worker')
@@ -18,8 +13,13 @@ export function platformWorkerCommand(): Command {
     )
     .action(async () => {
       const { settings, logger } = createContext();
-      installTemporalRuntime(logger);
       await runService(logger, async (lifetime) => {
+        const { openPlatformStore } = await import('../programs/platform-store.ts');
+        const { startPlatformWorker } = await import('../programs/platform-worker.ts');
+        const { registerSearchAttributes } = await import('../search-attributes.ts');
+        const { openTemporal } = await import('../temporal.ts');
+        const { installTemporalRuntime } = await import('../temporal-runtime.ts');
+        installTemporalRuntime(logger);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });

@@ -1,10 +1,7 @@
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
 import { openHome } from '../home.ts';
-import { startPlatformApi } from '../programs/platform-api.ts';
-import { openPlatformStore } from '../programs/platform-store.ts';
 import { runService } from '../run-service.ts';
-import { openTemporal } from '../temporal.ts';
 
 export function platformCommand(): Command {
   return new Command('platform')
@@ -17,6 +14,9 @@ export function platformCommand(): Command {
     .action(async () => {
       const { settings, logger } = createContext();
       await runService(logger, async (lifetime) => {
+        const { startPlatformApi } = await import('../programs/platform-api.ts');
+        const { openPlatformStore } = await import('../programs/platform-store.ts');
+        const { openTemporal } = await import('../temporal.ts');
         const temporal = openTemporal({ settings, logger }, lifetime);
         const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
         const { operatorToken } = settings;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { siteState } from '../../contract/site-state.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { createContext } from '../context.ts';
-import { openHome } from '../home.ts';
+import { OPERATOR_TOKEN_FILE, openHome } from '../home.ts';
 import { requestJson } from '../request-json.ts';
 
 /** Read loosely: an api of another release may say more or less. */
@@ -28,7 +28,7 @@ async function showStatus(site: string | undefined, options: { json?: boolean; u
   const { settings } = createContext();
   const home = openHome(settings.home);
   const running = await home.running();
-  const token = settings.operatorToken ?? (running ? await home.readSecret('operator-token') : undefined);
+  const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
   if (token === undefined) throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
   const base = options.url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
   const path = site === undefined ? '/sites' : `/sites/${encodeURIComponent(site)}`;

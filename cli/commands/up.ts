@@ -1,8 +1,6 @@
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
 import { runService } from '../run-service.ts';
-import { installTemporalRuntime } from '../temporal-runtime.ts';
-import { startEverything } from '../up/start-everything.ts';
 
 export function upCommand(): Command {
   return new Command('up')
@@ -17,8 +15,10 @@ TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. C
     )
     .action(async () => {
       const { settings, logger } = createContext();
-      installTemporalRuntime(logger);
       await runService(logger, async (lifetime) => {
+        const { installTemporalRuntime } = await import('../temporal-runtime.ts');
+        const { startEverything } = await import('../up/start-everything.ts');
+        installTemporalRuntime(logger);
         const { addresses } = await startEverything({ settings, logger, lifetime });
         const { platform, api, deployments, temporal, temporalUi } = addresses;
         return [

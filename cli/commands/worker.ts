@@ -1,11 +1,7 @@
 import { Command } from 'commander';
 import { loadGalleyConfig } from '../config.ts';
 import { createContext } from '../context.ts';
-import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
 import { runService } from '../run-service.ts';
-import { registerSearchAttributes } from '../search-attributes.ts';
-import { openTemporal } from '../temporal.ts';
-import { installTemporalRuntime } from '../temporal-runtime.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')
@@ -18,8 +14,12 @@ export function workerCommand(): Command {
     .action(async () => {
       const { settings, logger } = createContext();
       const config = await loadGalleyConfig({ path: settings.configPath, env: settings.variables });
-      installTemporalRuntime(logger);
       await runService(logger, async (lifetime) => {
+        const { startOrchestratorWorker } = await import('../programs/orchestrator-worker.ts');
+        const { registerSearchAttributes } = await import('../search-attributes.ts');
+        const { openTemporal } = await import('../temporal.ts');
+        const { installTemporalRuntime } = await import('../temporal-runtime.ts');
+        installTemporalRuntime(logger);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });

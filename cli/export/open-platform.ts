@@ -2,15 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { Admin } from '../admin/admin.ts';
 import { adminOverHttp } from '../admin/admin-over-http.ts';
-import { OPERATOR_TOKEN_FILE } from '../admin/with-admin.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import type { Context } from '../context.ts';
 import type { Settings } from '../environment.ts';
-import { openHome } from '../home.ts';
+import { OPERATOR_TOKEN_FILE, openHome } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
-import { installTemporalRuntime } from '../temporal-runtime.ts';
 import { ADMIN_KEY_FILE, ensureProject } from '../up/first-organization.ts';
-import { startPlatform } from '../up/start-platform.ts';
 import type { AdminApi } from './admin-api-client.ts';
 
 export interface Wanted {
@@ -56,6 +53,8 @@ async function runningUp(settings: Settings, wanted: Wanted): Promise<AdminApi |
 }
 
 async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }: Surroundings): Promise<AdminApi> {
+  const { installTemporalRuntime } = await import('../temporal-runtime.ts');
+  const { startPlatform } = await import('../up/start-platform.ts');
   const { logger } = context;
   const settings: Settings = {
     ...context.settings,

@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Admin } from '../admin/admin.ts';
-import { OPERATOR_TOKEN_FILE } from '../admin/with-admin.ts';
 import { loadGalleyConfig } from '../config.ts';
 import type { Settings } from '../environment.ts';
-import { openHome, type RunningAddresses } from '../home.ts';
+import { OPERATOR_TOKEN_FILE, openHome, type RunningAddresses } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
