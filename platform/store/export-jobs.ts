@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm';
 import type { ExportJobStatus } from '../../contract/admin-api.ts';
 import type { Executor, Transaction } from './database.ts';
 import { newId } from './ids.ts';
@@ -98,15 +98,24 @@ export async function listExportJobs(db: Executor, filter: ExportJobFilter): Pro
     .limit(filter.limit);
 }
 
-/** Every queued or running job that nothing has touched since `untouchedSince`, oldest first: the reconciler's work. */
+/**
+ * Queued or running jobs that nothing has touched since `untouchedSince`, in order of creation, a page at a time: the
+ * reconciler's work.
+ */
 export async function listUnsettledExportJobs(
   db: Executor,
-  { untouchedSince, limit }: { untouchedSince: Date; limit: number },
+  page: { untouchedSince: Date; afterSequence: number; limit: number },
 ): Promise<ExportJobRow[]> {
   return db
     .select()
     .from(exportJobs)
-    .where(and(inArray(exportJobs.status, ACTIVE_STATUSES), lt(exportJobs.updatedAt, untouchedSince)))
-    .orderBy(exportJobs.updatedAt)
-    .limit(limit);
+    .where(
+      and(
+        inArray(exportJobs.status, ACTIVE_STATUSES),
+        lt(exportJobs.updatedAt, page.untouchedSince),
+        gt(exportJobs.sequence, page.afterSequence),
+      ),
+    )
+    .orderBy(asc(exportJobs.sequence))
+    .limit(page.limit);
 }

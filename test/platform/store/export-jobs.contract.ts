@@ -186,14 +186,21 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
     expect(await listExportJobs(db, { organizationId: 'org_none', limit: 10 })).toEqual([]);
   });
 
-  it('lists for the reconciler only active jobs that nothing has touched for a while', async () => {
-    const [queued, ended] = [await insert(await newProject()), await insert(await newProject())];
+  it('lists for the reconciler only active jobs that nothing has touched for a while, page by page', async () => {
+    const [queued, ended, other] = [
+      await insert(await newProject()),
+      await insert(await newProject()),
+      await insert(await newProject()),
+    ];
     await failExportJob(db, ended.id, 'ended');
+    const list = (untouchedSince: Date, afterSequence: number, limit: number) =>
+      listUnsettledExportJobs(db, { untouchedSince, afterSequence, limit });
     const later = new Date(Date.now() + 60_000);
-    const ids = (await listUnsettledExportJobs(db, { untouchedSince: later, limit: 1000 })).map((row) => row.id);
-    expect(ids).toContain(queued.id);
-    expect(ids).not.toContain(ended.id);
-    expect(await listUnsettledExportJobs(db, { untouchedSince: new Date(0), limit: 1000 })).toEqual([]);
+    const ids = async (after: number, limit: number) => (await list(later, after, limit)).map((row) => row.id);
+    expect(await ids(queued.sequence - 1, 1000)).toEqual([queued.id, other.id]);
+    expect(await ids(queued.sequence - 1, 1)).toEqual([queued.id]);
+    expect(await ids(queued.sequence, 1)).toEqual([other.id]);
+    expect(await list(new Date(0), 0, 1000)).toEqual([]);
   });
 
   it('opens a database that is already migrated, also from several processes at once', async () => {

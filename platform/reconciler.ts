@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
+import type { Database } from './store/database.ts';
+import { failExportJob } from './store/export-job-transitions.ts';
+import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
+import { deleteExpiredAnswers } from './store/idempotency-keys.ts';
+import { deleteUsesUntil } from './store/usage-log.ts';
+
+const PAGE_SIZE = 100;
+
+/** No limit looks further back. */
+const USES_KEPT_MS = 86_400_000;
+
+export type Reconciler = {
+  /** Begins to look, now and after each interval. */
+  start(): void;
+  /** Ends after the look under way. */
+  stop(): Promise<void>;
+  /** One look. Throws where the database or Temporal is away. */
+  reconcile(): Promise<void>;
+};
+
+export type ReconcilerDeps = {
+  db: Database;
+  temporalClient: Client;
+  logger: Logger;
+  taskQueue?: string;
+  intervalMs?: number;
+  /** How long a row must have been untouched before it is looked at: its workflow may be just about to move it. */
+  graceMs?: number;
+};
+
+/**
+ * Brings jobs and their workflows back together (design 10): starts the workflow of a queued job that has none, tells
+ * a running one again that it was cancelled, and fails a job whose workflow has ended or is gone. Any number of
+ * processes may do so at once: each step is idempotent. It also forgets what has expired.
+ */
+export function createReconciler(deps: ReconcilerDeps): Reconciler {
+  const { db, temporalClient, logger, taskQueue, intervalMs = 10_000, graceMs = 10_000 } = deps;
+  const workflows = createExportWorkflows({ client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) });
+  const stopping = new AbortController();
+  let loop: Promise<void> | undefined;
+
+  async function reconcile(): Promise<void> {
+    const untouchedSince = new Date(Date.now() - graceMs);
+    let afterSequence = 0;
+    for (;;) {
+      const rows = await listUnsettledExportJobs(db, { untouchedSince, afterSequence, limit: PAGE_SIZE });
+      for (const row of rows) {
+        if (stopping.signal.aborted) return;
+        await settle(row, { db, workflows, logger });
+      }
+      afterSequence = rows.at(-1)?.sequence ?? afterSequence;
+      if (rows.length < PAGE_SIZE) break;
+    }
+    await deleteExpiredAnswers(db, new Date());
+    await deleteUsesUntil(db, new Date(Date.now() - USES_KEPT_MS));
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await reconcile().catch((error: unknown) => {
+        logger.warn({ err: error, retryInMs: intervalMs }, 'Jobs and workflows could not be compared; trying again');
+      });
+      await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    reconcile,
+    start() {
+      loop ??= run();
+    },
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
+
+/** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */
+async function settle(
+  row: ExportJobRow,
+  { db, workflows, logger }: { db: Database; workflows: ExportWorkflows; logger: Logger },
+): Promise<void> {
+  const state = await workflows.look(row.id);
+  if (state === 'running') {
+    if (row.cancelRequestedAt !== null) await workflows.cancel(row.id);
+    return;
+  }
+  if (state === 'unknown' && row.status === 'queued') {
+    await workflows.start(row.id);
+    logger.info({ jobId: row.id }, 'Started the workflow of a queued export that had none');
+    return;
+  }
+  await failExportJob(db, row.id, 'The export was lost: its workflow ended without a result');
+  logger.warn({ jobId: row.id, workflow: state }, 'Failed an export whose workflow is gone');
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import pino from 'pino';
+import { createExportWorkflows } from '../../platform/export-workflows.ts';
+import { createReconciler } from '../../platform/reconciler.ts';
+import { markExportJobRunning, requestExportJobCancel } from '../../platform/store/export-job-transitions.ts';
+import { getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
+import { startPglite, type TestDatabase } from '../helpers/pglite.ts';
+import { startTestPlatform, type TestPlatform } from '../helpers/platform-api.ts';
+import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
+
+const logger = pino({ level: 'silent' });
+
+describe('the reconciler', () => {
+  let temporal: TestDevServer;
+  let database: TestDatabase;
+  let platform: TestPlatform;
+
+  beforeAll(async () => {
+    [temporal, database] = await Promise.all([startDevServer(), startPglite()]);
+    platform = await startTestPlatform(database);
+  }, 180_000);
+  afterAll(async () => {
+    await platform?.stop();
+    await database?.stop();
+    await temporal?.stop();
+  });
+
+  /** A job as a start leaves it when Temporal is away: a row and nothing else. */
+  async function queuedJob(): Promise<string> {
+    const { project, domain } = await platform.addCustomer();
+    const { rows } = await platform.db.execute(`select organization_id from projects where id = '${project}'`);
+    const organizationId = String(rows[0]?.organization_id);
+    const job = { organizationId, projectId: project, domain, version: null, paths: null, at: new Date() };
+    return (await platform.db.transaction((tx) => insertExportJob(tx, job))).id;
+  }
+
+  const reconciler = (graceMs = -60_000) =>
+    createReconciler({ db: platform.db, temporalClient: temporal.client, logger, graceMs, intervalMs: 50 });
+  const workflows = () => createExportWorkflows({ client: temporal.client });
+  const status = async (jobId: string) => (await getExportJob(platform.db, jobId))?.status;
+
+  it('starts the workflow of a queued job that has none, once, with the job as its only input', async () => {
+    const jobId = await queuedJob();
+    expect(await workflows().look(jobId)).toBe('unknown');
+    await Promise.all([reconciler().reconcile(), reconciler().reconcile()]);
+    await reconciler().reconcile();
+    expect(await workflows().look(jobId)).toBe('running');
+    const { type, taskQueue } = await temporal.client.workflow.getHandle(jobId).describe();
+    expect([type, taskQueue]).toEqual(['staticExportJob', 'galley-platform']);
+    expect(await status(jobId)).toBe('queued');
+  });
+
+  it('leaves alone what was touched a moment ago', async () => {
+    const jobId = await queuedJob();
+    await reconciler(60_000).reconcile();
+    expect(await workflows().look(jobId)).toBe('unknown');
+  });
+
+  it('fails a running job that Temporal knows nothing of', async () => {
+    const jobId = await queuedJob();
+    await markExportJobRunning(platform.db, jobId);
+    await reconciler().reconcile();
+    expect(await getExportJob(platform.db, jobId)).toMatchObject({
+      status: 'failed',
+      error: 'The export was lost: its workflow ended without a result',
+    });
+  });
+
+  it('fails a job whose workflow ended without a result, queued or running', async () => {
+    const jobs = [await queuedJob(), await queuedJob()];
+    for (const jobId of jobs) await workflows().start(jobId);
+    await markExportJobRunning(platform.db, jobs[1] ?? '');
+    await reconciler().reconcile();
+    expect(await Promise.all(jobs.map(status))).toEqual(['queued', 'running']);
+    for (const jobId of jobs) await temporal.client.workflow.getHandle(jobId).terminate();
+    await reconciler().reconcile();
+    expect(await Promise.all(jobs.map(status))).toEqual(['failed', 'failed']);
+  });
+
+  it('tells a running workflow again that its job was cancelled', async () => {
+    const jobId = await queuedJob();
+    await workflows().start(jobId);
+    await markExportJobRunning(platform.db, jobId);
+    await requestExportJobCancel(platform.db, jobId);
+    await reconciler().reconcile();
+    const { events = [] } = await temporal.client.workflow.getHandle(jobId).fetchHistory();
+    expect(events?.filter((event) => event.workflowExecutionCancelRequestedEventAttributes)).toHaveLength(1);
+  });
+
+  it('takes a cancel of what was never started, and a second start, for success', async () => {
+    await workflows().cancel('se_ffffffffffffffff');
+    const jobId = await queuedJob();
+    await workflows().start(jobId);
+    await workflows().start(jobId);
+    await temporal.client.workflow.getHandle(jobId).terminate();
+    await workflows().start(jobId);
+    expect(await workflows().look(jobId)).toBe('ended');
+  });
+
+  it('goes on by itself, through failures, until it is stopped', async () => {
+    const away = new Client({ connection: Connection.lazy({ address: '127.0.0.1:9' }) });
+    const deaf = createReconciler({ db: platform.db, temporalClient: away, logger, graceMs: -60_000, intervalMs: 20 });
+    const lively = reconciler();
+    const jobId = await queuedJob();
+    deaf.start();
+    lively.start();
+    lively.start();
+    const deadline = Date.now() + 30_000;
+    while ((await workflows().look(jobId)) !== 'running' && Date.now() < deadline) await sleep(50);
+    await Promise.all([deaf.stop(), lively.stop()]);
+    expect(await workflows().look(jobId)).toBe('running');
+    const late = await queuedJob();
+    await sleep(200);
+    expect(await workflows().look(late)).toBe('unknown');
+    await away.connection.close();
+  });
+});
