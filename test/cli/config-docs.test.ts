@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseGalleyConfig } from '../../cli/config.ts';
+
+/** What the examples name, each with a value that its place takes. */
+const env: Record<string, string> = {
+  ADMIN_API_URL: 'http://127.0.0.1:3100',
+  ADMIN_API_KEY: 'galley_key',
+  CONTENTFUL_SECRET: 'c'.repeat(64),
+  GITHUB_WEBHOOK_SECRET: 'octo',
+  STANDARD_WEBHOOK_SECRET: 'whsec_c2VjcmV0',
+  STRAPI_TOKEN: 'token',
+  WEBHOOK_TOKEN: 'token',
+  WEBHOOK_SECRET: 'hush',
+};
+
+const sources = readdirSync('docs/sources').map((name) => join('docs/sources', name));
+const pages = ['docs/configuration.md', 'docs/getting-started.md', ...sources];
+
+const examples = pages.flatMap((page) =>
+  [...readFileSync(page, 'utf8').matchAll(/^( *)```yaml\n([\s\S]*?)^\1```$/gm)].map(
+    ([, indent = '', text = ''], index) => ({
+      name: `${page} (${index + 1})`,
+      text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  ),
+);
+
+describe('the documented configurations', () => {
+  test('are found: at least one for each source', () => {
+    expect(examples.length).toBeGreaterThan(sources.length);
+  });
+
+  test.each([...examples, { name: 'galley.example.yaml', text: readFileSync('galley.example.yaml', 'utf8') }])(
+    'are valid: $name',
+    ({ text }) => {
+      const { sites } = parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env });
+      expect(Object.keys(sites)).toEqual(['handbook']);
+    },
+  );
+
+  test('cover every source that can be configured', () => {
+    const configured = examples.flatMap(({ text }) =>
+      Object.keys(parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env }).sites.handbook?.webhooks ?? {}),
+    );
+    expect([...new Set(configured)].sort()).toEqual(['contentful', 'github', 'hmac', 'standard', 'token']);
+  });
+});
