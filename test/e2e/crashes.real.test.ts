@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holdAnswer, holdBefore } from '../helpers/system/faults.ts';
 import { createGate } from '../helpers/system/gate.ts';
@@ -11,7 +12,7 @@ const READ = { method: 'GET', path: /\/jobs\/[^/]+$/ } as const;
 const BUNDLE = { method: 'POST', path: /\/bundle$/ } as const;
 const ARCHIVE = { method: 'PUT', path: /\/bundles\// } as const;
 
-/** Required of a timer that was due while no worker ran. */
+/** Required of a timer that was due while no worker, or no Temporal, ran. */
 const OVERDUE_TIMER_MS = 5_000;
 
 /** How long the site `waiting` waits for another publish. */
@@ -97,17 +98,23 @@ describe('a crash in the middle of an export', () => {
     held.open();
     await system.programs.restart('worker');
     await expectOneJob('bundled', jobId);
+    const bundles = { ...BUNDLE, path: new RegExp(`/${jobId}/bundle$`) };
+    expect(system.proxy.matching(bundles).length).toBeGreaterThan(1);
   });
 
   scenario("of the orchestrator's worker between bundle and deploy leaves the deploy to be done", async () => {
+    const values = async (): Promise<string> => await readFile(system.valuesFile('deployed'), 'utf8');
     let letGo = async (): Promise<void> => {};
+    let before = '';
     await publishSecond('deployed', async () => {
       letGo = await holdValuesFile(system.valuesFile('deployed'));
+      before = await values();
     });
     await system.untilPhase('deployed', 'deploying');
     const jobId = await secondJob('deployed');
     await system.programs.kill('worker');
     await letGo();
+    expect(await values()).toBe(before);
     await system.programs.restart('worker');
     await expectOneJob('deployed', jobId);
   });
@@ -122,21 +129,27 @@ describe('a crash in the middle of an export', () => {
     const jobId = await secondJob('crawled');
     await system.programs.kill('platform-worker');
     held.open();
+    expect((await system.jobs('crawled'))[0]?.status).toBe('running');
     await system.programs.restart('platform-worker');
     await expectOneJob('crawled', jobId);
   });
 
   scenario("of the platform's worker while it packs leaves the archive to be packed again", async () => {
     const held = createGate();
+    const written = (): number => system.objectProxy?.matching(ARCHIVE).length ?? 0;
+    let before = 0;
     await publishSecond('packed', () => {
+      before = written();
       system.objectProxy?.intercept({ ...ARCHIVE, times: 1 }, holdBefore(held));
     });
     await waitFor(() => held.arrivals > 0, { describe: 'wrote the archive' });
     const jobId = await secondJob('packed');
     await system.programs.kill('platform-worker');
-    held.open();
+    expect((await system.jobs('packed'))[0]?.status).toBe('running');
     await system.programs.restart('platform-worker');
     await expectOneJob('packed', jobId);
+    expect(written() - before).toBe(2);
+    held.open();
   });
 
   scenario(
@@ -166,6 +179,10 @@ describe('a crash in the middle of an export', () => {
     });
     await waitFor(() => held.arrivals > 0, { describe: 'crawled the held page' });
     const jobId = await secondJob('stored');
+    await system.publish('waiting');
+    await system.untilPhase('waiting', 'debouncing');
+    const dueAtMs = Date.now() + QUIET_PERIOD_MS;
+    const asked = system.proxy.matching(CREATE).length;
     await system.temporal.kill();
     held.open();
 
@@ -174,12 +191,18 @@ describe('a crash in the middle of an export', () => {
     expect(Date.now() - sentAtMs).toBeLessThanOrEqual(REFUSAL_MS);
     expect(refusal.status).toBe(503);
     expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0);
-    await sleep(3_000);
+    await sleep(Math.max(dueAtMs - Date.now(), 0) + 500);
     for (const name of ['api', 'worker', 'platform', 'platform-worker']) {
       expect([name, system.programs.get(name).running()]).toEqual([name, true]);
     }
+    expect(system.proxy.matching(CREATE)).toHaveLength(asked);
 
     await system.temporal.restart();
+    const restartedAtMs = Date.now();
+    const create = await waitFor(() => system.proxy.matching(CREATE)[asked], {
+      describe: 'exported after the restart',
+    });
+    expect(create.atMs - restartedAtMs).toBeLessThanOrEqual(OVERDUE_TIMER_MS);
     await expectOneJob('stored', jobId);
     origin.put('/', edition('edition 3'));
     await waitFor(async () => (await system.publish('stored')).status === 202, { describe: 'took webhooks again' });

@@ -56,13 +56,15 @@ describe('a publish on the whole product, each part a process of its own', () =>
   });
 
   scenario('leaves a link that is refreshed for ever and never found expired', async () => {
+    const first = await link('handbook');
     const links = new Set<string>();
     const refused: number[] = [];
+    // The first byte is enough to know whether a link opens.
+    const open = async (url: string): Promise<number> => (await fetch(url, { headers: { range: 'bytes=0-0' } })).status;
     await waitFor(
       async () => {
         const current = await link('handbook');
-        // The first byte is enough to know that the link opens.
-        const { status } = await fetch(current, { headers: { range: 'bytes=0-0' } });
+        const status = await open(current);
         if (status !== 206) refused.push(status);
         links.add(current);
         return links.size > 3;
@@ -70,6 +72,7 @@ describe('a publish on the whole product, each part a process of its own', () =>
       { describe: 'refreshed the link three times', timeoutMs: 120_000, everyMs: 200 },
     );
     expect(refused).toEqual([]);
+    await waitFor(async () => (await open(first)) === 403, { describe: 'refused a link that was left to expire' });
     expect(await system.jobs('handbook')).toHaveLength(2);
   });
 
