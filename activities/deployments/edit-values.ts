@@ -91,7 +91,7 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
   const pair = isMap(root) ? findPair(root, GROUP) : undefined;
 
   if (isMap(pair?.value)) {
-    yield groupSplices(text, pair.value, edit, newline);
+    yield* groupSplices(text, pair.value, edit, newline);
   } else if (pair !== undefined) {
     if (isAlias(pair.value) || (isScalar(pair.value) && pair.value.value !== null)) {
       throw new ValuesFileError(`expected ${GROUP} to be a group with the keys enabled and bundleUrl`);
@@ -119,7 +119,7 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
   }
 }
 
-function groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: string): Splice[] {
+function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: string): Generator<Splice[]> {
   const splices: Splice[] = [];
   const missing: [string, string][] = [];
   const wanted: [string, true | string][] = [['bundleUrl', edit.bundleUrl]];
@@ -129,16 +129,24 @@ function groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: s
     if (pair === undefined) missing.push([name, JSON.stringify(value)]);
     else splices.push(...replacementFor(pair, value, group.flow === true, newline));
   }
-  if (missing.length === 0) return splices;
   const start = group.range?.[0] ?? 0;
-  if (group.flow) {
+  if (missing.length === 0) {
+    yield splices;
+  } else if (group.flow) {
     const inside = missing.map(([name, value]) => `"${name}": ${value}`).join(', ');
     const at = start + 1;
-    return [...splices, { from: at, to: at, text: `${inside}${group.items.length > 0 ? ', ' : ''}` }];
+    yield [...splices, { from: at, to: at, text: `${inside}${group.items.length > 0 ? ', ' : ''}` }];
+  } else {
+    const indent = indentAt(text, start);
+    const lines = missing.map(([name, value]) => `${name}: ${value}`);
+    const switchValue = findPair(group, 'enabled')?.value;
+    if (isScalar(switchValue) && switchValue.range) {
+      // The link is looked for below the switch; what follows the switch on its line stays there.
+      const at = endOfLine(text, switchValue.range[1]);
+      yield [...splices, { from: at, to: at, text: lines.map((line) => `${newline}${indent}${line}`).join('') }];
+    }
+    yield [...splices, { from: start, to: start, text: lines.map((line) => `${line}${newline}${indent}`).join('') }];
   }
-  const indent = indentAt(text, start);
-  const inside = missing.map(([name, value]) => `${name}: ${value}${newline}${indent}`).join('');
-  return [...splices, { from: start, to: start, text: inside }];
 }
 
 function findPair(map: YAMLMap, name: string): Pair | undefined {

@@ -1,4 +1,4 @@
-import { isAlias, isScalar, type Pair, parse } from 'yaml';
+import { isAlias, isScalar, type Pair, parse, type Scalar } from 'yaml';
 
 /** Replaces the characters `from` to `to` (offsets, `to` excluded) by `text`. */
 export type Splice = { from: number; to: number; text: string };
@@ -28,10 +28,12 @@ export function replacementFor(pair: Pair, value: true | string, inFlow: boolean
   if (node.type === 'BLOCK_FOLDED' || node.type === 'BLOCK_LITERAL') {
     return [{ from, to, text: `${JSON.stringify(value)}${newline}` }];
   }
-  return [{ from, to, text: value === true ? 'true' : quoteLike(node.type, value, inFlow) }];
+  return [{ from, to, text: value === true ? 'true' : quoteLike(node, value, inFlow) }];
 }
 
-function quoteLike(style: string | undefined, value: string, inFlow: boolean): string {
+function quoteLike({ type: style, value: old }: Scalar, value: string, inFlow: boolean): string {
+  // Where no text stood, there is no quoting to keep.
+  if (typeof old !== 'string') return JSON.stringify(value);
   if (style === 'QUOTE_SINGLE' && !/[\r\n\t]/.test(value)) return `'${value.replaceAll("'", "''")}'`;
   return style === 'PLAIN' && isPlain(value, inFlow) ? value : JSON.stringify(value);
 }

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { parse, stringify } from 'yaml';
+import { editValues, readPin, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
+
+const LINK = 'https://objects.example.com/a/bundle.tar.gz?sig=a%2Bb&expires=17';
+const deploy = { enabled: true, bundleUrl: LINK } as const;
+
+/** What the edit means: the two keys, and nothing else. */
+function meant(text: string, bundleUrl = LINK): unknown {
+  const before = entriesOf(parse(text));
+  const group = entriesOf(before.find(([key]) => key === 'staticExport')?.[1]);
+  const staticExport = { ...Object.fromEntries(group), enabled: true, bundleUrl };
+  return { ...Object.fromEntries(before), staticExport };
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
+
+describe('editing a values file', () => {
+  it('changes the characters of the two values only', () => {
+    const text = [
+      '# deployed by hand, once',
+      'image:   {tag: "1.2"}   # aligned',
+      '',
+      'staticExport:',
+      '    version: "2026-11-21.3"  # pinned',
+      "    bundleUrl: 'https://old.example.com/it''s'   # the link",
+      '    enabled: false # for now',
+      '# the end',
+      'list:',
+      '- a',
+      '',
+    ].join('\n');
+    expect(editValues(text, deploy)).toBe(
+      text.replace("'https://old.example.com/it''s'", `'${LINK}'`).replace('enabled: false', 'enabled: true'),
+    );
+  });
+
+  it.each([
+    ['plain', 'bundleUrl: https://old', `bundleUrl: ${LINK}`],
+    ['double quoted', 'bundleUrl: "https://old"', `bundleUrl: "${LINK}"`],
+    ['single quoted', "bundleUrl: 'https://old'", `bundleUrl: '${LINK}'`],
+    ['empty', 'bundleUrl: # none yet', `bundleUrl: "${LINK}" # none yet`],
+    ['null', 'bundleUrl: ~', `bundleUrl: "${LINK}"`],
+    ['folded', 'bundleUrl: >-\n    https://\n    old', `bundleUrl: "${LINK}"`],
+    ['anchored', 'bundleUrl: &link "https://old"', `bundleUrl: &link "${LINK}"`],
+    ['tagged', 'bundleUrl: !!str "https://old"', `bundleUrl: !!str "${LINK}"`],
+  ])('keeps the quoting of a %s value', (_, old, edited) => {
+    const text = `staticExport:\n  enabled: true\n  ${old}\nother: 1\n`;
+    expect(editValues(text, deploy)).toBe(`staticExport:\n  enabled: true\n  ${edited}\nother: 1\n`);
+  });
+
+  it.each([
+    ['an empty file', ''],
+    ['a file of comments', '# nothing yet\n'],
+    ['a file without the group', 'image:\n  tag: v1\n'],
+    ['a file that ends without a line break', 'image:\n  tag: v1'],
+    ['a file that ends in a block text', 'note: |\n  text'],
+    ['a file that ends in a kept block text', 'note: |+\n  text\n\n'],
+    ['a file with document marks', '---\nimage: v1\n...\n'],
+    ['an empty group', 'staticExport:\nother: 1\n'],
+    ['an empty group with a comment', 'a: 1\nstaticExport: # ours\n\nother: 1\n'],
+    ['an explicit null', 'staticExport: null\nother: 1\n'],
+    ['an empty flow group', 'staticExport: {}\n'],
+    ['a flow group', 'staticExport: {version: "1", enabled: false}\n'],
+    ['JSON', '{"image": "v1", "staticExport": {"enabled": false, "bundleUrl": "x"}}\n'],
+    ['JSON without the group', '{"image": "v1"}'],
+    ['an empty JSON object', '{}'],
+    ['a group with one key', 'staticExport:\n  version: "1"\nother: 1\n'],
+    ['a quoted key', '"staticExport":\n  "enabled": no\n'],
+    ['an indented root', '  a: 1\n  staticExport:\n      enabled: false\n'],
+    ['a complex key', '? staticExport\n: enabled: false\n'],
+    ['a byte order mark', '\ufeffa: 1\n'],
+    ['a byte order mark before the group', '\ufeffstaticExport:\n  enabled: false\n'],
+    ['a merge key', 'base: &base\n  x: 1\nstaticExport:\n  <<: *base\n  enabled: false\n'],
+    ['an alias as link', 'link: &l https://x\nstaticExport:\n  bundleUrl: *l\n'],
+  ])('works on %s, twice the same', (_, text) => {
+    const edited = editValues(text, deploy);
+    expect(parse(edited)).toEqual(meant(text));
+    expect(editValues(edited, deploy)).toBe(edited);
+  });
+
+  it('keeps Windows line ends, also in what it adds', () => {
+    expect(editValues('a: 1\r\nstaticExport:\r\n  version: "1"\r\n', deploy)).toBe(
+      `a: 1\r\nstaticExport:\r\n  enabled: true\r\n  bundleUrl: "${LINK}"\r\n  version: "1"\r\n`,
+    );
+    expect(editValues('a: 1\r\n', deploy)).not.toMatch(/[^\r]\n/);
+  });
+
+  it('leaves `enabled` alone where it is only to refresh', () => {
+    const text = 'staticExport:\n  enabled: false\n  bundleUrl: x\n';
+    expect(editValues(text, { enabled: undefined, bundleUrl: LINK })).toBe(text.replace(' x', ` ${LINK}`));
+  });
+
+  it.each([
+    ['broken YAML', 'a: [1\nb: "'],
+    ['a key twice', 'staticExport:\n  enabled: true\n  enabled: false\n'],
+    ['a list at the top', '- a\n'],
+    ['a text as the group', 'staticExport: yes please\n'],
+    ['an alias as the group', 'base: &b {enabled: true}\nstaticExport: *b\n'],
+    ['a list as the link', 'staticExport:\n  bundleUrl: [a]\n'],
+    ['two documents', 'a: 1\n---\nb: 2\n'],
+  ])('refuses %s rather than harming it', (_, text) => {
+    expect(() => editValues(text, deploy)).toThrow(ValuesFileError);
+  });
+
+  it('means exactly the two keys for whatever else a file holds', () => {
+    const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constant('it is: # odd'));
+    const value = fc.oneof(
+      scalar,
+      fc.array(scalar, { maxLength: 3 }),
+      fc.dictionary(fc.string(), scalar, { maxKeys: 3 }),
+    );
+    const group = fc.record({ enabled: scalar, bundleUrl: scalar, version: fc.string() }, { requiredKeys: [] });
+    const file = fc.record({ before: value, staticExport: group, after: value }, { requiredKeys: [] });
+    const style = fc.record({
+      indent: fc.integer({ min: 1, max: 6 }),
+      collectionStyle: fc.constantFrom(...(['any', 'block', 'flow'] as const)),
+      defaultStringType: fc.constantFrom(...(['PLAIN', 'QUOTE_DOUBLE', 'QUOTE_SINGLE', 'BLOCK_LITERAL'] as const)),
+      windows: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        file,
+        style,
+        fc.webUrl({ withQueryParameters: true }),
+        (content, { windows, ...options }, bundleUrl) => {
+          const written = stringify(content, options);
+          const text = windows ? written.replaceAll('\n', '\r\n') : written;
+          expect(parse(editValues(text, { enabled: true, bundleUrl }))).toEqual(meant(text, bundleUrl));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the pin', () => {
+  it.each([
+    ['staticExport: {version: "2026-11-21.3"}', '2026-11-21.3'],
+    ['staticExport:\n  version: 1.10 # as typed', '1.10'],
+    ['staticExport:\n  version: 7', '7'],
+    ['staticExport:\n  version:', null],
+    ['staticExport:\n  version: ""', null],
+    ['a: 1', null],
+    ['', null],
+  ])('of %j is read as it was typed', (text, pin) => {
+    expect(readPin(text)).toBe(pin);
+  });
+});

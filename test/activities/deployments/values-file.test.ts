@@ -1,0 +1,167 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
+import { readSidecar, sidecarPath } from '../../../activities/deployments/sidecar.ts';
+import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-values-'));
+  path = join(folder, 'values.yaml');
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+function write(changes: Partial<DeploymentWrite> = {}): DeploymentWrite {
+  const sequence = changes.sequence ?? 1;
+  const jobId = changes.jobId ?? 'job-1';
+  return {
+    epoch: 1_000,
+    sequence,
+    kind: 'deploy',
+    jobId,
+    version: jobId.replace('job-', 'v'),
+    newest: true,
+    bundleUrl: `https://objects.test/${jobId}?n=${sequence}`,
+    ...changes,
+  };
+}
+
+async function link(): Promise<unknown> {
+  const values: unknown = parse(await readFile(path, 'utf8'));
+  const group: unknown = typeof values === 'object' && values !== null ? Reflect.get(values, 'staticExport') : null;
+  return typeof group === 'object' && group !== null ? Reflect.get(group, 'bundleUrl') : undefined;
+}
+
+describe('a values file', () => {
+  it('that does not exist is made, its folder too, and switched on', async () => {
+    path = join(folder, 'deep', 'er', 'values.yaml');
+    const report = await createValuesFileTarget(path).write(write());
+    expect(report).toEqual({ outcome: 'written', pin: null, jobId: 'job-1' });
+    expect(parse(await readFile(path, 'utf8'))).toEqual({
+      staticExport: { enabled: true, bundleUrl: 'https://objects.test/job-1?n=1' },
+    });
+    expect((await readdir(join(folder, 'deep', 'er'))).sort()).toEqual(['values.yaml', 'values.yaml.galley.json']);
+  });
+
+  it('keeps its mode and owner, and stays the target of a symbolic link', async () => {
+    const real = join(folder, 'real.yaml');
+    await writeFile(real, 'a: 1\n');
+    await chmod(real, 0o640);
+    await symlink(real, path);
+    const before = await stat(real);
+    await createValuesFileTarget(path).write(write());
+    const after = await stat(real);
+    expect([after.mode, after.uid, after.gid]).toEqual([before.mode, before.uid, before.gid]);
+    expect(await readFile(real, 'utf8')).toContain('bundleUrl');
+    expect(await link()).toBe('https://objects.test/job-1?n=1');
+  });
+
+  it('is never overwritten by an older write, whichever chain of runs it comes from', async () => {
+    const target = createValuesFileTarget(path);
+    await target.write(write({ sequence: 5, jobId: 'job-5' }));
+    const late = await target.write(write({ sequence: 4, jobId: 'job-4' }));
+    const older = await target.write(write({ epoch: 999, sequence: 50, jobId: 'job-50' }));
+    expect([late, older]).toEqual(Array(2).fill({ outcome: 'superseded', pin: null, jobId: 'job-5' }));
+    expect(await link()).toBe('https://objects.test/job-5?n=5');
+    expect(await target.write(write({ epoch: 2_000, sequence: 1, jobId: 'job-6' }))).toMatchObject({
+      outcome: 'written',
+    });
+  });
+
+  it('takes the same write twice', async () => {
+    const target = createValuesFileTarget(path);
+    await target.write(write());
+    await writeFile(path, 'staticExport: {enabled: false}\n');
+    expect(await target.write(write())).toMatchObject({ outcome: 'written' });
+    expect(await link()).toBe('https://objects.test/job-1?n=1');
+  });
+
+  it('takes a refresh only for the job that is deployed, and is not switched on by it', async () => {
+    const target = createValuesFileTarget(path);
+    await target.write(write({ sequence: 1, jobId: 'job-1' }));
+    await target.write(write({ sequence: 2, jobId: 'job-2' }));
+    const stale = await target.write(write({ sequence: 3, jobId: 'job-1', kind: 'refresh' }));
+    expect(stale).toMatchObject({ outcome: 'superseded', jobId: 'job-2' });
+    await writeFile(path, (await readFile(path, 'utf8')).replace('enabled: true', 'enabled: false'));
+    await target.write(write({ sequence: 4, jobId: 'job-2', kind: 'refresh' }));
+    expect(await link()).toBe('https://objects.test/job-2?n=4');
+    expect(await readFile(path, 'utf8')).toContain('enabled: false');
+  });
+
+  it('pinned to another version is held: the newest is not written, the pinned one is', async () => {
+    const target = createValuesFileTarget(path);
+    await target.write(write({ sequence: 1, jobId: 'job-1' }));
+    await writeFile(path, `${await readFile(path, 'utf8')}  version: v1\n`);
+    expect(await target.write(write({ sequence: 2, jobId: 'job-2' }))).toEqual({
+      outcome: 'held',
+      pin: 'v1',
+      jobId: 'job-1',
+    });
+    expect(await target.write(write({ sequence: 3, jobId: 'job-1', newest: false }))).toMatchObject({
+      outcome: 'written',
+    });
+    expect(await link()).toBe('https://objects.test/job-1?n=3');
+    await writeFile(path, (await readFile(path, 'utf8')).replace('version: v1', 'version: v9'));
+    expect(await target.write(write({ sequence: 4, jobId: 'job-1', newest: false }))).toMatchObject({
+      outcome: 'unpinned',
+      pin: 'v9',
+    });
+  });
+
+  it('pinned where the service tells no versions keeps what is deployed', async () => {
+    const target = createValuesFileTarget(path);
+    await writeFile(path, 'staticExport: {version: "1"}\n');
+    expect(await target.write(write({ version: null }))).toMatchObject({ outcome: 'written' });
+    expect(await target.write(write({ sequence: 2, jobId: 'job-2', version: null }))).toMatchObject({
+      outcome: 'held',
+      jobId: 'job-1',
+    });
+  });
+
+  it('with a damaged sidecar is written, and the sidecar made anew', async () => {
+    await writeFile(sidecarPath(path), '{"epoch": 1');
+    expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
+    expect(await readSidecar(path)).toEqual({ epoch: 1_000, sequence: 1, jobId: 'job-1', version: 'v1' });
+  });
+
+  it('that can not be read as YAML is left as it is, and so is its sidecar', async () => {
+    await writeFile(path, 'a: [1\n');
+    await expect(createValuesFileTarget(path).write(write())).rejects.toThrow(/not YAML/);
+    expect(await readFile(path, 'utf8')).toBe('a: [1\n');
+    expect(await readSidecar(path)).toBeNull();
+  });
+
+  it('ends with the newest of many writers, whole at every moment', async () => {
+    await writeFile(path, '# kept\nstaticExport:\n  enabled: true\n');
+    const sequences = [7, 3, 9, 1, 8, 2, 10, 5, 4, 6];
+    let done = false;
+    const reading = (async () => {
+      while (!done) {
+        expect(await readFile(path, 'utf8')).toMatch(/^# kept\nstaticExport:\n {2}enabled: true\n/);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    })();
+    await Promise.all(
+      sequences.map((sequence) => createValuesFileTarget(path).write(write({ sequence, jobId: `job-${sequence}` }))),
+    );
+    done = true;
+    await reading;
+    expect(await link()).toBe('https://objects.test/job-10?n=10');
+    expect((await readdir(folder)).sort()).toEqual(['values.yaml', 'values.yaml.galley.json']);
+  });
+
+  it('is taken over from a writer that was killed while it held the lock', async () => {
+    const lock = `${path}.lock`;
+    await mkdir(lock);
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(lock, longAgo, longAgo);
+    expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
+  });
+});
