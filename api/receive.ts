@@ -48,7 +48,7 @@ export function createReceiver({ config, queue, filtered, metrics, logger, now }
     const receivedAt = now();
     const webhook = asWebhookRequest(request);
 
-    const verification = source.verify(webhook, secrets, receivedAt);
+    const verification = await source.verify(webhook, secrets, receivedAt);
     if (!verification.ok) {
       metrics.reject({ source: sourceName, reason: verification.reason });
       const requestId = response.get('x-request-id');

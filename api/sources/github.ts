@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
+import { Webhooks } from '@octokit/webhooks';
 import { z } from 'zod';
 import type { WebhookSources } from '../../contract/galley-config.ts';
 import { HttpError } from '../../contract/http-error.ts';
 import { readInstant, readText } from './json-fields.ts';
-import { anyEqualInConstantTime, hmacOf } from './signature.ts';
 import { type Delivery, type Reading, rejected, type WebhookSource } from './source.ts';
 
 const HEADERS = { signature: 'x-hub-signature-256', event: 'x-github-event', delivery: 'x-github-delivery' } as const;
@@ -30,12 +31,16 @@ const push = z.object({
  */
 export function githubSource({ branch }: NonNullable<WebhookSources['github']>): WebhookSource {
   return {
-    verify({ header, body }, secrets) {
+    async verify({ header, body }, secrets) {
       const [signature, event, delivery] = [HEADERS.signature, HEADERS.event, HEADERS.delivery].map(header);
       if (!signature || !event || !delivery) return rejected('missing-header');
       if (!/^sha256=[0-9a-f]{64}$/.test(signature)) return rejected('malformed-header');
-      const expected = secrets.map((secret) => `sha256=${hmacOf('sha256', secret, [body], 'hex')}`);
-      return anyEqualInConstantTime(expected, signature) ? { ok: true, vendorId: delivery } : rejected('bad-signature');
+      // The vendor's verifier takes text, and a byte that isn't UTF-8 would be replaced before it is checked.
+      if (!isUtf8(body)) return rejected('bad-signature');
+      const text = body.toString('utf8');
+      if (text === '') return rejected('bad-signature');
+      const matches = await Promise.all(secrets.map((secret) => new Webhooks({ secret }).verify(text, signature)));
+      return matches.includes(true) ? { ok: true, vendorId: delivery } : rejected('bad-signature');
     },
     read({ header }, body, delivery) {
       const topic = header(HEADERS.event) ?? '';

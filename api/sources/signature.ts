@@ -2,8 +2,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { RejectReason } from './source.ts';
 
 /**
- * The vendors' own verifiers aren't used here: they take the body as text, so bytes that aren't UTF-8 are replaced
- * before they are checked, and they read the clock themselves. The tests sign with the vendors' packages.
+ * What the sources without a usable verifier of their vendor's share. (`standardwebhooks` reads the clock itself and
+ * has a fixed window, so it signs in the tests only; GitHub's own verifier is used in github.ts.)
  */
 
 export type HmacAlgorithm = 'sha256' | 'sha512';

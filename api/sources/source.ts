@@ -23,8 +23,8 @@ export type Reading = { kind: 'publish'; event: PublishEvent } | { kind: 'filter
 
 /** One way in which content systems sign and describe their deliveries. */
 export interface WebhookSource {
-  /** Checks the raw bytes against each secret, and the signed time against `now`. Never throws. */
-  verify(request: WebhookRequest, secrets: readonly string[], now: Date): Verification;
+  /** Checks the raw bytes against each secret, and the signed time against `now`. Never throws or rejects. */
+  verify(request: WebhookRequest, secrets: readonly string[], now: Date): Verification | Promise<Verification>;
   /** Reads a verified delivery. `body` is its JSON. Throws HttpError 400 where a field it can't do without is missing. */
   read(request: WebhookRequest, body: unknown, delivery: Delivery): Reading;
 }
