@@ -24,6 +24,8 @@ const stages = proxyActivities<PlatformActivities>({
   // All of these grow with the site; that they live is what the heartbeat says.
   startToCloseTimeout: '6h',
   heartbeatTimeout: '5s',
+  // What they write must not come after the cleaning up.
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { ...RETRY, maximumAttempts: 30 },
 });
 
@@ -31,6 +33,8 @@ const shared = proxyActivities<PlatformActivities>({
   // They take on work for a minute at most; the rest is what one slow answer or one large file may take.
   startToCloseTimeout: '30m',
   heartbeatTimeout: '5s',
+  // What they write must not come after the cleaning up.
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { ...RETRY, maximumAttempts: 30 },
 });
 

@@ -162,7 +162,7 @@ async function untar(bytes: Buffer): Promise<Map<string, string>> {
   tar.end(bytes);
   for await (const entry of tar) {
     const chunks: Buffer[] = [];
-    for await (const chunk of entry) chunks.push(chunk);
+    for await (const chunk of entry) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
     files.set(entry.header.name, Buffer.concat(chunks).toString('utf8'));
   }
   return files;

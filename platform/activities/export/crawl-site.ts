@@ -37,8 +37,7 @@ export async function crawlSite(
     const variants = await queryVariants(db, jobId);
     const admission = createAdmission({ settings, limits, urlCount, variants });
     const fetcher = deps.fetcherFor(settings);
-    const ended = new AbortController();
-    const signal = AbortSignal.any([life.signal, ended.signal]);
+    const { signal } = life;
     try {
       return await crawlFrontier(deps, {
         jobId,
@@ -56,8 +55,7 @@ export async function crawlSite(
       if (error instanceof CrawlOver) throw ApplicationFailure.nonRetryable(error.message, CRAWL_GONE);
       throw error;
     } finally {
-      ended.abort(new Error('The crawl activity has ended'));
-      await fetcher.close();
+      void fetcher.close();
       // Best effort: leases end by themselves.
       await releaseLeases(db, jobId, [token]).catch((error: unknown) => {
         logger.warn({ err: error, jobId }, 'Leases could not be given back');

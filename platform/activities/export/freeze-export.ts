@@ -3,7 +3,7 @@ import { freezeCrawl, lockCrawl } from '../../store/crawl-batches.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import type { SettledRow } from '../../store/frontier-map.ts';
 import { settledRows, writeFrozen } from '../../store/frontier-map.ts';
-import { notFoundUrl } from './crawl/visit.ts';
+import { notFoundUrl } from './crawl/not-found-page.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { judgeCrawl } from './freeze/judge-crawl.ts';
 import { planBundle } from './freeze/plan-bundle.ts';
@@ -30,7 +30,7 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
       for await (const piece of settledRows(tx, jobId)) for (const row of piece) rows.push(row);
       const impossible = judgeCrawl(rows, settings);
       if (impossible !== undefined) throw ApplicationFailure.nonRetryable(impossible, EXPORT_IMPOSSIBLE);
-      const plan = planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings) });
+      const plan = planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings.site) });
       await writeFrozen(tx, jobId, plan.frozen);
       await freezeCrawl(tx, jobId, plan);
     });

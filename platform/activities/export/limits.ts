@@ -46,7 +46,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   initialConcurrency: 16,
   maxConcurrency: 48,
   maxAttempts: 5,
-  soloCrawlMs: 2_000,
+  soloCrawlMs: 4_000,
   parallelActivities: 4,
   activityMs: 50_000,
   leaseMs: 60_000,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 
@@ -26,6 +27,8 @@ export async function lively<Result>(
   const tokenOf = (number: number) => `${runId}/${activityId}#${number}`;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, ended.signal]);
+  // Every request under way listens to it, and there are many; Node takes more than ten for a leak.
+  setMaxListeners(0, signal);
 
   let ticking = false;
   const tick = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
 import { type FoundUrl, settleUrls } from '../../store/frontier.ts';
 import { getProject, type Project } from '../../store/projects.ts';
 import { createAdmission } from './crawl/admission.ts';
-import { notFoundUrl } from './crawl/visit.ts';
+import { notFoundUrl } from './crawl/not-found-page.ts';
 import { type Discovery, discover } from './discovery/discover.ts';
 import type { ExportDeps } from './export-deps.ts';
 import type { ExportLimits } from './limits.ts';
@@ -43,7 +43,7 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
       await seed(deps.db, deps.limits, settings, hints);
       return { state: 'open', domain: job.domain, version: job.version, pageHints: hints.pages.length };
     } finally {
-      await fetcher.close();
+      void fetcher.close();
     }
   });
 }
@@ -86,7 +86,7 @@ async function seed(db: Database, limits: ExportLimits, settings: ExportSettings
   const found = [
     ...(pages ?? [home]).flatMap((url) => entry(url, 'page', null)),
     // Whatever robots.txt and the paths say: a bundle always has a not-found page.
-    { url: notFoundUrl(settings), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
+    { url: notFoundUrl(settings.site), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
     ...['favicon.ico', 'robots.txt'].flatMap((name) => entry(`${home}${name}`, 'probe', null)),
     ...hints.sitemaps.flatMap((url) => entry(url, 'probe', null)),
     ...hints.pages.flatMap(({ url, foundOn }) => entry(url, 'page', foundOn, 1)),

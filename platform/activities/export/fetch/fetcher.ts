@@ -27,6 +27,7 @@ export type Fetcher = {
    * guard. Never throws but for the signal's own reason.
    */
   get(url: URL, options: FetchOptions): Promise<FetchResult>;
+  /** Ends all connections at once. */
   close(): Promise<void>;
 };
 
@@ -38,6 +39,11 @@ export type FetcherLimits = BodyLimits & {
 };
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Compressing for a reader on the same machine costs both sides time and saves nobody anything. */
+function isThisMachine(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+}
 
 function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
@@ -52,6 +58,7 @@ export function createFetcher(options: {
   const { guard, limiter, limits } = options;
   const agent = createPinnedAgent({ guard, maxConnectionsPerOrigin: limits.maxConnectionsPerOrigin });
   const headers = { 'user-agent': limits.userAgent, accept: '*/*', 'accept-encoding': ACCEPT_ENCODING };
+  const localHeaders = { ...headers, 'accept-encoding': 'identity' };
 
   async function readAnswer(url: URL, answer: Dispatcher.ResponseData, request: FetchOptions): Promise<FetchResult> {
     const status = answer.statusCode;
@@ -86,7 +93,13 @@ export function createFetcher(options: {
     try {
       const path = `${url.pathname}${url.search}`;
       const { signal } = controller;
-      const answer = await agent.request({ origin: url.origin, path, method: 'GET', headers, signal });
+      const answer = await agent.request({
+        origin: url.origin,
+        path,
+        method: 'GET',
+        headers: isThisMachine(url.hostname) ? localHeaders : headers,
+        signal,
+      });
       return await readAnswer(url, answer, request);
     } catch (error) {
       request.signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { ObjectStore } from '../../../objects/object-store.ts';
 import type { SettledBatch } from '../../../store/crawl-batches.ts';
 import type { Database } from '../../../store/database.ts';
@@ -11,12 +12,12 @@ import { memberKey } from '../object-keys.ts';
 import { NOT_FOUND_PATH } from '../page/assign-path.ts';
 import { parseExtraction } from '../page/extract.ts';
 import { rewrite } from '../page/rewrite.ts';
-import type { Extraction } from '../page/types.ts';
+import type { Extraction, Resource, Target } from '../page/types.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
-import { createBrokenLinks } from './broken-links.ts';
+import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { storeLargeMember } from './large-member.ts';
-import { targetIn, type UrlMaps } from './url-map.ts';
+import { targetIn, type UrlMap, type UrlMaps } from './url-map.ts';
 
 export type RewriteDeps = {
   db: Database;
@@ -24,6 +25,7 @@ export type RewriteDeps = {
   segments: SegmentStore;
   maps: UrlMaps;
   limits: ExportLimits;
+  logger: Logger;
 };
 
 export type RewriteJob = {
@@ -54,7 +56,7 @@ async function readFile(deps: RewriteDeps, job: RewriteJob, row: BatchFileRow): 
  */
 export async function rewriteBatch(deps: RewriteDeps, job: RewriteJob, number: number): Promise<SettledBatch> {
   const { settings } = job;
-  const { jobId, site } = settings;
+  const { jobId } = settings;
   const rows = (await batchFiles(deps.db, jobId, number)).sort(byPath);
   const objectKey = memberKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
@@ -71,23 +73,9 @@ export async function rewriteBatch(deps: RewriteDeps, job: RewriteJob, number: n
   };
   const map = await deps.maps.forUrls({ jobId, urlCount: job.urlCount }, referred);
   const broken = createBrokenLinks();
-  const entries = files.map(({ row, bytes, extraction }): ArchiveEntry => {
-    const { url, path, contentType } = row;
-    if (extraction === undefined) return { path, bytes, contentType };
-    const written = rewrite({
-      bytes,
-      extraction,
-      site,
-      url,
-      ownPath: path,
-      target: (resource) => {
-        const target = targetIn(map, resource);
-        if ('missing' in target) broken.add(resource.url, url);
-        return target;
-      },
-      policy: { scripts: settings.scripts, external: settings.external },
-    });
-    return { path, bytes: written, contentType };
+  const entries = files.map((file): ArchiveEntry => {
+    const { path, contentType } = file.row;
+    return { path, bytes: rewriteFile(deps, settings, map, broken, file), contentType };
   });
   const member = await gzipMember(entries, { level: deps.limits.gzipLevel });
   const { sizeBytes } = await deps.objects.put(objectKey, member.bytes, {
@@ -96,4 +84,26 @@ export async function rewriteBatch(deps: RewriteDeps, job: RewriteJob, number: n
   });
   const filesJson = JSON.stringify(member.files);
   return { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson: broken.toJson() };
+}
+
+function rewriteFile(
+  { logger }: RewriteDeps,
+  { site, scripts, external }: ExportSettings,
+  map: UrlMap,
+  broken: BrokenLinks,
+  { row, bytes, extraction }: ReadFile,
+): Uint8Array {
+  const { url, path: ownPath } = row;
+  if (extraction === undefined) return bytes;
+  const target = (resource: Resource): Target => {
+    const found = targetIn(map, resource);
+    if ('missing' in found) broken.add(resource.url, url);
+    return found;
+  };
+  try {
+    return rewrite({ bytes, extraction, site, url, ownPath, target, policy: { scripts, external } });
+  } catch (error) {
+    logger.error({ err: error, url }, 'A document could not be rewritten; its links stay as they are');
+    return bytes;
+  }
 }

@@ -1,0 +1,27 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { ObjectStore } from '../../../objects/object-store.ts';
+import { largeObjectKey } from '../object-keys.ts';
+
+export type LargeBody = { objectKey: string; byteLength: number; sha256: string };
+
+/** Streams a body that is too large for memory into an object of its own. */
+export async function storeLarge(
+  objects: ObjectStore,
+  jobId: string,
+  body: AsyncIterable<Buffer>,
+  contentType: string,
+): Promise<LargeBody> {
+  const hash = createHash('sha256');
+  let byteLength = 0;
+  const counted = async function* () {
+    for await (const chunk of body) {
+      hash.update(chunk);
+      byteLength += chunk.length;
+      yield chunk;
+    }
+  };
+  const objectKey = largeObjectKey(jobId, randomUUID());
+  await objects.put(objectKey, Readable.from(counted()), { contentType });
+  return { objectKey, byteLength, sha256: hash.digest('hex') };
+}

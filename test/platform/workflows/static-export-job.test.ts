@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { contentDigestLine } from '../../../contract/bundle.ts';
+import { WORKFLOW_TYPES } from '../../../contract/names.ts';
+import { getCrawl } from '../../../platform/store/crawls.ts';
+import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
+import { getExportJob } from '../../../platform/store/export-jobs.ts';
+import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
+import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
+import { startPglite } from '../../helpers/pglite.ts';
+
+const HOME = 'https://docs.example.com';
+
+let rig: ExportRig;
+let site: HttpSite;
+let assets: HttpSite;
+
+beforeAll(async () => {
+  rig = await startExportRig(await startPglite());
+  assets = await startHttpSite(serveFiles(externalFiles));
+  site = await startHttpSite(serveFiles({}));
+  await rig.startWorker({ privateHosts: [assets.host], batchFiles: 6, parallelActivities: 2 });
+});
+
+beforeEach(() => {
+  site.requests.length = 0;
+  site.setHandler(serveFiles(fixtureSite(assets.origin)));
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await site.close();
+  await assets.close();
+});
+
+async function leftovers(jobId: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of rig.objects.list(`exports/${jobId}/`)) keys.push(key);
+  return keys;
+}
+
+async function waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await sleep(50);
+}
+
+describe('staticExportJob', () => {
+  it('brings every page and asset of the site into the bundle', async () => {
+    const { row, manifest, files, report } = await rig.run({ origin: site.origin });
+    expect(row).toMatchObject({ status: 'completed', progress: 100, error: null, pageCount: manifest.pageCount });
+    const pages = ['index.html', 'guide/index.html', 'guide/start.html', 'café/menü.html', '日本.html'];
+    const more = ['based/page.html', 'deep/er/other.html', 'listed-only.html', '404.html'];
+    expect([...files.keys()]).toEqual(expect.arrayContaining([...pages, ...more]));
+    expect([...files.keys()].filter((path) => path.startsWith('search.'))).toHaveLength(2);
+    expect(manifest.pageCount).toBe(pages.length + more.length - 1 + 2);
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining(['img/a@2x.png', 'img/wider.png', 'img/bild eins.png', 'deep/er/pic.png', 'sprite.svg']),
+    );
+    expect([...files.values()].some((text) => text === 'wOF2external')).toBe(true);
+    expect([...files.keys()].some((path) => path.includes('private'))).toBe(false);
+
+    const home = files.get('index.html') ?? '';
+    expect(home).toContain('href="guide/start.html#first"');
+    expect(home).toContain('href="https://elsewhere.example/page"');
+    expect(home).not.toContain(site.origin);
+    expect(home).not.toContain(assets.origin);
+    expect(files.get('css/main.css')).toMatch(/url\("?\.\.\/img\/bg\.png/);
+
+    expect(manifest.redirects).toEqual(
+      expect.arrayContaining([
+        { from: '/old', to: '/guide/start#first', status: 302 },
+        { from: '/guide', to: '/guide/', status: 301 },
+        { from: '/away', to: 'https://elsewhere.example/page', status: 301 },
+      ]),
+    );
+    expect(report.brokenLinks).toEqual(
+      expect.arrayContaining([
+        { url: `${HOME}/gone`, reason: 'HTTP 404', status: 404, referrers: [`${HOME}/`] },
+        { url: `${HOME}/guide/missing`, reason: 'HTTP 404', status: 404, referrers: [`${HOME}/guide/`] },
+        expect.objectContaining({ url: `${HOME}/loop`, reason: expect.stringContaining('redirects') }),
+      ]),
+    );
+    expect(report.skippedPages).toEqual([{ url: `${HOME}/private/x`, reason: 'robots.txt disallows it' }]);
+  });
+
+  it('describes exactly the files that are in the archive, in order, and leaves nothing else behind', async () => {
+    const { row, manifest, files } = await rig.run({ origin: site.origin });
+    expect(manifest.files.map((file) => file.path)).toEqual([...files.keys()]);
+    expect(manifest.files.map((file) => file.path)).toEqual([...files.keys()].sort());
+    const digest = createHash('sha256');
+    for (const file of manifest.files) digest.update(contentDigestLine(file));
+    expect(manifest.contentSha256).toBe(digest.digest('hex'));
+    expect(row.contentSha256).toBe(manifest.contentSha256);
+    expect(await leftovers(row.id)).toEqual([]);
+    expect(await getCrawl(rig.db, row.id)).toBeUndefined();
+  });
+
+  it('makes the same content of an unchanged site, however the answers arrive', async () => {
+    const first = await rig.run({ origin: site.origin });
+    const answer = serveFiles(fixtureSite(assets.origin));
+    site.setHandler(async (request, response) => {
+      await sleep(createHash('md5').update(`${request.url}${Date.now()}`).digest()[0] ?? 0);
+      answer(request, response);
+    });
+    const second = await rig.run({ origin: site.origin });
+    expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
+    expect(second.manifest.files).toEqual(first.manifest.files);
+    expect(second.row.archiveSha256).not.toBe(first.row.archiveSha256);
+  });
+
+  it('exports only the paths asked for, with what they need, and links to the rest where it is', async () => {
+    const { files, manifest, report } = await rig.run({ origin: site.origin, paths: ['/', '/guide/start'] });
+    expect([...files.keys()].filter((path) => path.endsWith('.html')).sort()).toEqual([
+      '404.html',
+      'guide/start.html',
+      'index.html',
+    ]);
+    expect(files.has('css/theme.css')).toBe(true);
+    expect(manifest.pageCount).toBe(2);
+    expect(files.get('index.html')).toContain(`href="${HOME}/guide/"`);
+    expect(report.brokenLinks).toEqual([]);
+  });
+
+  it('leaves what other hosts serve as links where the project says so', async () => {
+    const kept = await rig.run({ origin: site.origin, settings: { external: 'keep' } });
+    expect(kept.files.get('index.html')).toContain(`${assets.origin}/logo.png`);
+    expect([...kept.files.keys()].some((path) => path.startsWith('_external'))).toBe(false);
+    const listed = await rig.run({ origin: site.origin, settings: { external: ['127.0.0.1'] } });
+    expect(listed.files.get('index.html')).toContain(`${assets.origin}/logo.png`);
+  });
+
+  it('tries soft failures again, and reports those that stay', async () => {
+    const answer = serveFiles(fixtureSite(assets.origin));
+    const tries = new Map<string, number>();
+    site.setHandler((request, response) => {
+      const url = request.url ?? '';
+      tries.set(url, (tries.get(url) ?? 0) + 1);
+      const failing = url === '/img/bg.png' || (url === '/guide/start' && (tries.get(url) ?? 0) < 3);
+      if (failing) response.writeHead(500).end();
+      else answer(request, response);
+    });
+    const { files, report } = await rig.run({ origin: site.origin });
+    expect(files.has('guide/start.html')).toBe(true);
+    expect(report.brokenLinks).toContainEqual({
+      url: `${HOME}/img/bg.png`,
+      reason: 'HTTP 500',
+      status: 500,
+      referrers: [`${HOME}/css/main.css`],
+    });
+  });
+
+  it('does not follow a site that never ends', async () => {
+    site.setHandler((request, response) => {
+      const url = new URL(request.url ?? '', site.origin);
+      const next = Number(url.searchParams.get('n') ?? 0) + 1;
+      response.setHeader('content-type', 'text/html');
+      if (url.pathname !== '/' && !url.pathname.startsWith('/x')) response.writeHead(404).end('<p>no');
+      else
+        response.end(
+          `<a href="/?n=${next}">next</a><a href="${url.pathname === '/' ? '' : url.pathname}/x">deeper</a>`,
+        );
+    });
+    const { report, manifest } = await rig.run({ origin: site.origin });
+    expect(manifest.pageCount).toBeGreaterThan(5);
+    expect(report.skippedPages.map((skipped) => skipped.reason).join()).toMatch(
+      /query strings.*repeats|repeats.*query strings/,
+    );
+  });
+
+  it.each([
+    ['answers 500', 500, /The start page .* HTTP 500/],
+    ['is not there', 404, /The start page .* HTTP 404/],
+  ])('fails with a clear message when the start page %s', async (_case, status, message) => {
+    site.setHandler((_request, response) => response.writeHead(status).end());
+    const jobId = await rig.start({ origin: site.origin });
+    const row = await rig.end(jobId);
+    expect(row.status).toBe('failed');
+    expect(row.error).toMatch(message);
+    expect(await leftovers(jobId)).toEqual([]);
+  });
+
+  it('fails when the start page leads to another site, or robots.txt forbids it', async () => {
+    site.setHandler(
+      serveFiles({ '/': { body: '', status: 302, headers: { location: 'https://www.elsewhere.example/' } } }),
+    );
+    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(
+      /redirects to https:\/\/www\.elsewhere/,
+    );
+    site.setHandler(serveFiles({ '/': '<p>hi', '/robots.txt': 'User-agent: *\nDisallow: /' }));
+    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(/robots\.txt disallows/);
+  });
+
+  it('never fetches from a private address that is not the origin', async () => {
+    const inside = await startHttpSite(serveFiles({ '/secret.png': 'secret', '/': 'secret' }));
+    site.setHandler(
+      serveFiles({
+        '/': `<img src="${inside.origin}/secret.png"><img src="/hop.png"><a href="/hop">x</a>`,
+        '/hop.png': { body: '', status: 302, headers: { location: `${inside.origin}/secret.png` } },
+        '/hop': { body: '', status: 302, headers: { location: `${inside.origin}/` } },
+      }),
+    );
+    const { files, report } = await rig.run({ origin: site.origin });
+    expect(inside.requests).toEqual([]);
+    expect([...files.values()].join()).not.toContain('secret\n');
+    expect(report.brokenLinks.map((link) => link.reason).join()).toContain('refused');
+    await inside.close();
+  });
+
+  it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
+    site.setHandler(async (_request, response) => {
+      await sleep(100);
+      response.setHeader('content-type', 'text/html');
+      response.end(`<a href="/${Math.random()}">a</a><a href="/${Math.random()}">b</a>`);
+    });
+    const jobId = await rig.start({ origin: site.origin });
+    await waitFor(() => site.requests.length > 20);
+    await requestExportJobCancel(rig.db, jobId);
+    await rig.temporal.client.workflow.getHandle(jobId).cancel();
+    const row = await rig.end(jobId);
+    expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
+    expect(await leftovers(jobId)).toEqual([]);
+    expect(await getCrawl(rig.db, jobId)).toBeUndefined();
+    expect((await rig.temporal.client.workflow.getHandle(jobId).describe()).status.name).toBe('CANCELLED');
+  });
+
+  it('does nothing for a job that has ended already', async () => {
+    const jobId = await rig.start({ origin: site.origin });
+    await rig.end(jobId);
+    const before = await getExportJob(rig.db, jobId);
+    const again = await rig.temporal.client.workflow.execute(WORKFLOW_TYPES.staticExportJob, {
+      workflowId: `${jobId}-again`,
+      taskQueue: 'galley-platform',
+      args: [{ jobId }],
+    });
+    expect(again).toMatchObject({ status: 'over' });
+    expect(await getExportJob(rig.db, jobId)).toEqual(before);
+  });
+
+  it('tells its story in the Temporal UI', async () => {
+    const jobId = await rig.start({ origin: site.origin });
+    const row = await rig.end(jobId);
+    const handle = rig.temporal.client.workflow.getHandle(jobId);
+    const { searchAttributes } = await handle.describe();
+    expect(searchAttributes).toMatchObject({ GalleySite: ['docs.example.com'], GalleyVersion: [row.version] });
+    const details = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    expect(details.currentDetails).toMatch(/docs\.example\.com.*completed: \d+ files/s);
+  });
+});
