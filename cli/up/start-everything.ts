@@ -8,8 +8,9 @@ import type { Lifetime } from '../lifetime.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
 import type { Temporal } from '../temporal.ts';
+import { checkPorts } from './check-ports.ts';
+import { planDeployments, startDeployments } from './deployments.ts';
 import { ensureProjects } from './first-organization.ts';
-import { startDeployments } from './start-deployments.ts';
 import { startPlatform } from './start-platform.ts';
 
 interface Surroundings {
@@ -33,7 +34,9 @@ export interface Everything {
 export async function startEverything({ settings, logger, lifetime }: Surroundings): Promise<Everything> {
   const home = openHome(settings.home);
   lifetime.onStop('GALLEY_HOME', await home.lock());
-  await checkConfiguration(settings);
+  // Before anything starts: a mistake in galley.yaml or a port in use shall not cost the start of a database to be told.
+  const planned = planDeployments(await loadConfiguration(settings, STAND_IN), settings, home);
+  await checkPorts(settings, planned);
 
   const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));
   const platform = await startPlatform({ settings, home, operatorToken, logger, lifetime });
@@ -44,7 +47,7 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const { host, port, minRefreshIntervalMs } = settings;
   const api = await startOrchestratorApi({ config, operatorToken, host, port }, orchestrator);
-  const deployments = await startDeployments(config, { settings, home, logger, lifetime });
+  const deployments = await startDeployments(planned, { home, logger, lifetime });
   await startOrchestratorWorker({ config, minRefreshIntervalMs }, orchestrator);
 
   const addresses = {
@@ -59,18 +62,13 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   return { addresses, temporal, admin, operatorToken, config };
 }
 
-/** Before anything starts: a mistake in galley.yaml shall not cost the start of a database to be told. */
-async function checkConfiguration(settings: Settings): Promise<void> {
-  await loadConfiguration(settings, { url: 'http://127.0.0.1', key: 'made at the first start' });
-}
+/** For the check of galley.yaml, before there is a platform and a key. */
+const STAND_IN = { url: 'http://127.0.0.1', key: 'made at the first start' };
 
 /** The embedded platform is what the orchestrator calls, unless the variables name another Admin API. */
 async function loadConfiguration(settings: Settings, own: { url: string; key: string }): Promise<GalleyConfig> {
   const { adminApiUrl, adminApiKey, configPath, variables } = settings;
   const adminApi = adminApiUrl === undefined ? own : { url: adminApiUrl, key: adminApiKey ?? '' };
-  const config = await loadGalleyConfig({
-    path: configPath,
-    env: { ...variables, ADMIN_API_URL: adminApi.url, ADMIN_API_KEY: adminApi.key },
-  });
-  return config;
+  const env = { ...variables, ADMIN_API_URL: adminApi.url, ADMIN_API_KEY: adminApi.key };
+  return await loadGalleyConfig({ path: configPath, env });
 }

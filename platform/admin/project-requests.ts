@@ -11,10 +11,12 @@ export const projectId = z
 const origin = z
   .url({ protocol: /^https?$/, error: 'expected an http(s) address such as http://127.0.0.1:8080' })
   .refine((text) => {
+    // Zod goes on after a failed check: what is no address has had its message.
+    if (!URL.canParse(text)) return true;
     const { pathname, search, hash, username, password } = new URL(text);
     return pathname === '/' && [search, hash, username, password].every((part) => part === '');
   }, 'expected only scheme, host and port')
-  .transform((text) => new URL(text).origin);
+  .transform((text) => (URL.canParse(text) ? new URL(text).origin : text));
 
 const repository = z
   .url({ protocol: /^(https?|ssh|file)$/, error: 'expected the repository as an https, http, ssh or file address' })

@@ -57,7 +57,20 @@ export async function galley(args: readonly string[], variables: Variables = {},
 
 /** Starts a galley service and waits for its line `ready …`; rejects with what it said where it ends before that. */
 export async function startGalley(args: readonly string[], variables: Variables, cwd?: string): Promise<RunningGalley> {
+  return await untilReady(spawnGalley(args, variables, cwd), args);
+}
+
+/** A service that isn't ready yet, for what happens until then. */
+export function spawnService(
+  args: readonly string[],
+  variables: Variables,
+  cwd?: string,
+): { process: ChildProcess; ready: Promise<RunningGalley>; output: () => string } {
   const child = spawnGalley(args, variables, cwd);
+  return { process: child, ready: untilReady(child, args), output: collect(child).output };
+}
+
+async function untilReady(child: ChildProcess, args: readonly string[]): Promise<RunningGalley> {
   const { finished, output } = collect(child);
   const ready = await new Promise<string>((resolve, reject) => {
     if (child.stdout)

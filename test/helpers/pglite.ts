@@ -7,9 +7,9 @@ export type TestDatabase = { url: string; maxConnections: number; stop(): Promis
  * An empty embedded PostgreSQL in memory behind a port, as `npm start` has one. Its socket server mixes the messages
  * of several connections, so a pool on it has one.
  */
-export async function startPglite(): Promise<TestDatabase> {
+export async function startPglite(port = 0): Promise<TestDatabase> {
   const db = await PGlite.create();
-  const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port: 0, maxConnections: 8 });
+  const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port, maxConnections: 8 });
   await server.start();
   return {
     url: `postgres://postgres:postgres@${server.getServerConn()}/postgres`,

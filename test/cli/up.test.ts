@@ -1,0 +1,178 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
+
+const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
+
+let folder: string;
+let home: string;
+let variables: Record<string, string>;
+const running: RunningGalley[] = [];
+
+async function up(): Promise<RunningGalley> {
+  const started = await startGalley(['up'], variables, folder);
+  running.push(started);
+  return started;
+}
+
+/** Where a part answers, as the line `ready` says it. */
+function address({ ready }: RunningGalley, part: string): string {
+  return new RegExp(` ${part} (\\S+)`).exec(ready)?.[1] ?? `no ${part} in: ${ready}`;
+}
+
+/** Processes of this machine whose command line names our folder: Temporal's does, by its database file. */
+async function processesOfHome(): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir('/proc')) {
+    const command = /^\d+$/.test(entry) ? await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '') : '';
+    if (command.includes(home)) found.push(command);
+  }
+  return found;
+}
+
+async function prepareFolder(): Promise<void> {
+  folder = await mkdtemp(join(tmpdir(), 'galley-up-'));
+  home = join(folder, 'state');
+  variables = { ...FREE_PORTS, GALLEY_HOME: home };
+}
+
+async function cleanUp(): Promise<void> {
+  await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
+  await rm(folder, { recursive: true, force: true });
+}
+
+describe('galley up', () => {
+  let first: RunningGalley;
+
+  beforeAll(async () => {
+    await prepareFolder();
+    await writeFile(
+      join(folder, 'galley.yaml'),
+      'sites:\n  handbook:\n    domain: docs.example.com\n    export: {deployments: [{valuesFile: values.yaml}]}\n',
+    );
+    first = await up();
+  }, 120_000);
+
+  afterAll(cleanUp);
+
+  test.each([
+    ['platform', '/healthz'],
+    ['api', '/readyz'],
+    ['deployment', '/-/status'],
+    ['ui', '/'],
+  ])('answers at the address of its %s', async (part, path) => {
+    expect((await fetch(`${address(first, part)}${path}`)).status).toBe(200);
+  });
+
+  test('keeps its secrets and addresses readable by its user only', async () => {
+    for (const name of ['operator-token', 'admin-api-key', 'up.json'])
+      expect({ name, mode: (await stat(join(home, name))).mode & 0o077 }).toEqual({ name, mode: 0 });
+  });
+
+  test('makes a project for each site of galley.yaml and tells where the sites stand', async () => {
+    const { stdout } = await galley(['projects', 'list', '--organization', 'galley'], variables, folder);
+    expect(stdout).toMatch(/^prj_handbook\tgalley\tdocs\.example\.com/);
+    const status = await galley(['sites', 'status', 'handbook'], variables, folder);
+    expect({ code: status.code, stdout: status.stdout }).toEqual({ code: 0, stdout: 'handbook: idle\n' });
+    const token = (await readFile(join(home, 'operator-token'), 'utf8')).trim();
+    const site = `${address(first, 'api')}/sites/handbook`;
+    expect((await fetch(site)).status).toBe(401);
+    expect((await fetch(site, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+  });
+
+  test('lets keys and projects be managed beside it', async () => {
+    const created = await galley(['keys', 'create', '--organization', 'acme', '--json'], variables, folder);
+    expect(created.stderr).toBe('');
+    expect(JSON.parse(created.stdout)).toEqual({
+      id: expect.stringMatching(/./),
+      key: expect.stringMatching(/^galley_/),
+      organization: 'acme',
+    });
+    const { id, key } = JSON.parse(created.stdout);
+    const project = ['--project', 'prj_docs', '--domain', 'guide.example.com', '--origin', 'http://127.0.0.1:8080'];
+    const added = await galley(['projects', 'add', '--organization', 'acme', ...project, '--json'], variables, folder);
+    expect(JSON.parse(added.stdout)).toMatchObject({ project: 'prj_docs', origin: 'http://127.0.0.1:8080' });
+    const refused = await galley(['projects', 'set', '--project', 'prj_none', '--ref', 'main'], variables, folder);
+    expect({ code: refused.code, stderr: refused.stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^galley: .*There is no project prj_none/),
+    });
+    const wrong = await galley(['projects', 'set', '--project', 'prj_docs', '--origin', 'nowhere'], variables, folder);
+    expect({ code: wrong.code, stderr: wrong.stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/origin/) });
+
+    const jobs = `${address(first, 'platform')}/v1/static-export/jobs`;
+    expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
+    expect((await galley(['keys', 'revoke', id], variables, folder)).code).toBe(0);
+    expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
+  }, 60_000);
+
+  test('is the only one on its GALLEY_HOME: a second one says which process has it', async () => {
+    const { code, stderr } = await galley(['up'], variables, folder);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(`^galley: ${home} is in use by process ${first.process.pid} since .*GALLEY_HOME.*\\n$`),
+    );
+    expect((await fetch(`${address(first, 'api')}/healthz`)).status).toBe(200);
+  });
+
+  test('ends at Ctrl-C within 15 s with 0 and leaves no child', async () => {
+    expect((await processesOfHome()).length).toBeGreaterThan(0);
+    const startedAt = Date.now();
+    const { code } = await first.stop('SIGINT');
+    expect(code).toBe(0);
+    expect(Date.now() - startedAt).toBeLessThan(15_000);
+    expect(await processesOfHome()).toEqual([]);
+    await expect(fetch(address(first, 'platform'))).rejects.toThrow();
+  }, 30_000);
+
+  test('lets keys and projects be managed on the embedded database also while it does not run', async () => {
+    const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
+    expect(JSON.parse(stdout)).toHaveLength(2);
+  }, 60_000);
+
+  test('leaves no child after a kill without a chance to clean up, and starts again with its state', async () => {
+    const second = await up();
+    await second.stop('SIGKILL');
+    for (let attempt = 0; attempt < 40 && (await processesOfHome()).length > 0; attempt += 1) await sleep(250);
+    expect(await processesOfHome()).toEqual([]);
+    const third = await up();
+    expect((await fetch(`${address(third, 'api')}/readyz`)).status).toBe(200);
+    const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
+    expect(JSON.parse(stdout)).toHaveLength(2);
+  }, 240_000);
+});
+
+describe('a port in use', () => {
+  let taken: Server;
+  let port: string;
+
+  beforeEach(async () => {
+    await prepareFolder();
+    taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const bound = taken.address();
+    port = String(typeof bound === 'object' && bound !== null ? bound.port : 0);
+  });
+
+  afterEach(async () => {
+    taken.close();
+    await cleanUp();
+  });
+
+  test.each(['PORT', 'PLATFORM_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'DEPLOYMENT_PORT'])(
+    '%s: one sentence that names it, exit code 1, and nothing left running',
+    async (variable) => {
+      const { code, stderr } = await galley(['up'], { ...variables, [variable]: port }, folder);
+      const lines = stderr.split('\n').filter((line) => line.startsWith('galley:'));
+      expect(lines).toEqual([
+        `galley: Port ${port} on 127.0.0.1 is in use: stop what listens there, or set ${variable} to another port (0: a free one).`,
+      ]);
+      expect(code).toBe(1);
+      expect(await processesOfHome()).toEqual([]);
+    },
+    60_000,
+  );
+});
