@@ -47,10 +47,11 @@ export const versionLabel = z
 export const startExportRequest = z.strictObject({
   domain: domainName,
   version: versionLabel.optional(),
+  // Bounded so that every list within the bounds also fits the 1 MiB that a body may have.
   paths: z
-    .array(z.string().startsWith('/', 'expected a path that starts with "/"').max(2000))
+    .array(z.string().startsWith('/', 'expected a path that starts with "/"').max(1000))
     .min(1)
-    .max(10_000)
+    .max(1000)
     .optional(),
 });
 export type StartExportRequest = z.infer<typeof startExportRequest>;

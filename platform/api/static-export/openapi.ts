@@ -54,7 +54,9 @@ const startExport = operation({
   parameters: parametersOf('header', idempotencyHeader),
   requestBody: {
     required: true,
-    content: { 'application/json': { schema: refTo('StartExportRequest'), example: { domain: 'docs.example.com' } } },
+    content: {
+      'application/json': { schema: refTo('StartExportRequest'), example: { domain: 'docs.customer.example' } },
+    },
   },
   responses: {
     202: success('The job is queued.', 'ExportJob', { headers: rateLimitHeaders({ required: false }), links: NEXT }),

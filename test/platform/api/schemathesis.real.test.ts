@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TestDatabase } from '../../helpers/pglite.ts';
+import { type Customer, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import { startPostgres } from '../../helpers/postgres.ts';
+import { locateRealTool } from '../../helpers/real-tool.ts';
+
+/**
+ * A key used before for another request is refused whatever the data: by what happened, as with the 409 and 429 that
+ * schemathesis lets pass by itself.
+ */
+const CONFIG = `
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "401", "403", "404", "409", "422", "429"]
+`;
+
+const TEN_MINUTES_MS = 600_000;
+
+describe('schemathesis over the whole OpenAPI document', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let customer: Customer;
+  let folder: string;
+
+  beforeAll(async () => {
+    database = await startPostgres();
+    let starts = 0;
+    platform = await startTestPlatform(database, {
+      // Most jobs end at once, so that bundles and reports are there; every fifth goes on, so that conflicts are too.
+      startExport: async (jobId) => {
+        starts += 1;
+        if (starts % 5 !== 0) await platform.complete(jobId);
+      },
+    });
+    // The document's example starts exports of it.
+    customer = await platform.addCustomer({ domain: 'docs.customer.example' });
+    folder = await mkdtemp(join(tmpdir(), 'galley-schemathesis-'));
+    await writeFile(join(folder, 'schemathesis.toml'), CONFIG);
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await database?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it(
+    'finds nothing with all checks',
+    async () => {
+      const run = spawn(
+        await locateRealTool('schemathesis'),
+        [
+          'run',
+          `${platform.baseUrl}/openapi.json`,
+          '--header',
+          `Authorization: Bearer ${customer.key}`,
+          '--checks',
+          'all',
+          '--continue-on-failure',
+          '--max-examples',
+          '60',
+          '--suppress-health-check',
+          'too_slow',
+          '--no-color',
+        ],
+        { cwd: folder, env: { PATH: process.env.PATH ?? '', HOME: folder }, stdio: ['ignore', 'pipe', 'pipe'] },
+      );
+      const [output, errors, [code]] = await Promise.all([text(run.stdout), text(run.stderr), once(run, 'exit')]);
+      const shown = `${output}${errors}`.split('\n').map((line) => line.slice(0, 400));
+      if (code !== 0) throw new Error(`schemathesis ended with ${code}:\n${shown.slice(-150).join('\n')}`);
+      expect(output).toMatch(/Operations:\s+6 selected/);
+      expect(output).not.toContain('FAILURES');
+    },
+    TEN_MINUTES_MS,
+  );
+});
