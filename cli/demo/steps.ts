@@ -43,15 +43,17 @@ export async function watchExport(stage: Stage, previousJobId: string | null): P
   });
   say(`  Temporal UI: ${workflowUrl(everything, jobId)}`);
   const bar = createProgressBar('  export');
+  // The site tells the job's progress only while it exports: afterwards the last one stands.
+  let last = { percent: 0, pageCount: 0 };
   try {
     await until('the export deployed', DEPLOY_TIMEOUT_MS, signal, async () => {
       const { phase, progress } = await state();
       const done = phase === 'live';
-      bar.update({
-        status: phase,
-        progress: done ? 100 : (progress?.percent ?? null),
-        pageCount: progress?.pageCount ?? null,
-      });
+      last = {
+        percent: done ? 100 : Math.max(last.percent, progress?.percent ?? 0),
+        pageCount: Math.max(last.pageCount, progress?.pageCount ?? 0),
+      };
+      bar.update({ status: phase, progress: last.percent, pageCount: last.pageCount });
       return done || undefined;
     });
   } finally {

@@ -1,8 +1,8 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
+import { createExportWorkflows } from '../../platform/export-workflows.ts';
+import { createReconciler } from '../../platform/reconciler.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import type { Settings } from '../environment.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -26,13 +26,15 @@ export interface PlatformService extends HttpService {
 
 /** Serves the Admin API until the lifetime ends. Answers 503 while its database is away. */
 export async function startPlatformApi(surroundings: Surroundings): Promise<PlatformService> {
-  const { settings, store, operatorToken, lifetime } = surroundings;
+  const { settings, store, temporal, operatorToken, lifetime } = surroundings;
   const logger = surroundings.logger.child({ part: 'platform' });
+  const workflows = createExportWorkflows({ client: temporal.client });
   let listeningUrl = '';
   const app = withSettingsNamed(() =>
     createPlatformApi({
       ...store,
-      ...exportJobs(surroundings.temporal),
+      startExport: workflows.start,
+      cancelExport: workflows.cancel,
       publicUrl: () => settings.platformPublicUrl ?? listeningUrl,
       bundleLinkTtlMs: settings.bundleLinkTtlMs,
       ...(operatorToken === undefined ? {} : { operatorToken }),
@@ -44,8 +46,19 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
   listeningUrl = service.url;
   lifetime.onStop('platform server', service.stop);
   const migrated = migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
-  migrated.catch((error: Error) => lifetime.fail(error));
+  migrated.then(
+    () => startReconciler(surroundings, logger),
+    (error: Error) => lifetime.fail(error),
+  );
   return { ...service, migrated };
+}
+
+/** In the API's process, because there the accepted jobs are what must not be lost; several do no harm. */
+function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Logger): void {
+  if (lifetime.signal.aborted) return;
+  const reconciler = createReconciler({ db: store.db, temporalClient: temporal.client, logger });
+  reconciler.start();
+  lifetime.onStop('reconciler', reconciler.stop);
 }
 
 /** The platform speaks of its options; here they are variables. */
@@ -55,32 +68,4 @@ function withSettingsNamed<T>(create: () => T): T {
   } catch (error) {
     throw error instanceof RangeError ? new ConfigurationError([error.message]) : error;
   }
-}
-
-/** A job's workflow has the job's id, so a second start of one finds the first. */
-function exportJobs({ client }: Temporal): {
-  startExport(jobId: string): Promise<void>;
-  cancelExport(jobId: string): Promise<void>;
-} {
-  return {
-    startExport: async (jobId) => {
-      try {
-        await client.workflow.start(WORKFLOW_TYPES.staticExportJob, {
-          workflowId: jobId,
-          taskQueue: TASK_QUEUES.platform,
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
-          args: [{ jobId }],
-        });
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-    },
-    cancelExport: async (jobId) => {
-      try {
-        await client.workflow.getHandle(jobId).cancel();
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    },
-  };
 }
