@@ -1,0 +1,301 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { createAdminApiActivities } from '../../../activities/admin-api/activities.ts';
+import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
+import { type Scripted, startScriptedServer } from './scripted-server.ts';
+
+type Server = Awaited<ReturnType<typeof startScriptedServer>>;
+type Activities = ReturnType<typeof createAdminApiActivities>;
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+async function api(...script: Scripted[]): Promise<{ server: Server; activities: Activities }> {
+  const server = await startScriptedServer(script);
+  servers.push(server);
+  const client = createAdminApiClient({ url: `${server.url}/base/`, key: 'galley_secret', timeoutMs: 1_000 });
+  return { server, activities: createAdminApiActivities(client, { quickAsksMs: [] }) };
+}
+
+type Attempt = { attempt?: number; heartbeatDetails?: unknown };
+
+/** Failing is what most of these tests are about; the SDK would log each of them. */
+function environment(info: Attempt): MockActivityEnvironment {
+  return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<ApplicationFailure> {
+  const error: unknown = await work.then(
+    (value) => new Error(`expected a failure, got ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ApplicationFailure) return error;
+  throw error;
+}
+
+const start = (activities: Activities, info: Attempt = {}) =>
+  environment(info).run(activities.startExport, {
+    domain: 'docs.example.com',
+    idempotencyKey: 'run:1:1',
+  });
+const poll = (activities: Activities, info: Attempt = {}) =>
+  environment(info).run(activities.pollExport, { jobId: 'se_1/ä' });
+const bundle = (activities: Activities, info: Attempt = {}) =>
+  environment(info).run(activities.createBundle, { jobId: 'se_1' });
+const cancel = (activities: Activities) => environment({}).run(activities.cancelExport, { jobId: 'se_1' });
+
+describe('starting an export', () => {
+  it.each([200, 201, 202, 203])('takes %i for success and needs nothing but a job id', async (status) => {
+    const { server, activities } = await api({ status, body: { jobId: 'anything at all', surprise: [1] } });
+    await expect(start(activities)).resolves.toEqual({ jobId: 'anything at all', version: null });
+    expect(server.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/base/v1/static-export/jobs',
+      body: '{"domain":"docs.example.com"}',
+      headers: {
+        authorization: 'Bearer galley_secret',
+        'idempotency-key': 'run:1:1',
+        'content-type': 'application/json',
+      },
+    });
+  });
+
+  it('takes a number for a job id', async () => {
+    const { activities } = await api({ status: 202, body: { jobId: 17 } });
+    await expect(start(activities)).resolves.toEqual({ jobId: '17', version: null });
+  });
+
+  it('waits, without an error in the logs, while another export of the domain is active', async () => {
+    const { activities } = await api({ status: 409, body: { error: 'se_9 is active' } });
+    const failure = await failureOf(start(activities, { attempt: 1 }));
+    expect(failure).toMatchObject({ type: 'DomainBusy', category: 'BENIGN', nextRetryDelay: 1_000 });
+    expect(failure.nonRetryable).not.toBe(true);
+    expect(failure.message).toContain('se_9 is active');
+    expect(await failureOf(start(activities, { attempt: 40 }))).toMatchObject({ nextRetryDelay: 15_000 });
+  });
+});
+
+describe.each([
+  ['startExport', start],
+  ['pollExport', poll],
+  ['createBundle', bundle],
+] as const)('%s', (_, call) => {
+  it.each([401, 403])('takes %i for a refused key that nobody should try again', async (status) => {
+    const { activities } = await api({ status, body: { error: 'no' } });
+    const failure = await failureOf(call(activities));
+    expect(failure).toMatchObject({
+      type: 'KeyRefused',
+      nonRetryable: true,
+      details: [{ status, retryAfterMs: null }],
+    });
+    expect(failure.message).toContain(`answered ${status}: no`);
+    expect(failure.message).not.toContain('galley_secret');
+  });
+
+  it.each([400, 413, 415, 422, 418])('takes %i for a request that will never be accepted', async (status) => {
+    const { activities } = await api({ status, body: { error: 'no' } });
+    expect(await failureOf(call(activities))).toMatchObject({ type: 'Rejected', nonRetryable: true });
+  });
+
+  it('follows no redirect, so that the key stays where it belongs', async () => {
+    const elsewhere = await startScriptedServer([{ status: 200, body: {} }]);
+    servers.push(elsewhere);
+    const { activities } = await api({ status: 307, headers: { location: elsewhere.url } });
+    expect(await failureOf(call(activities))).toMatchObject({
+      type: 'Rejected',
+      message: expect.stringContaining('check adminApi.url'),
+    });
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it.each<[string, Scripted]>([
+    ['answers 500', { status: 500, body: { error: 'oops' } }],
+    [
+      'answers 502 with an HTML page',
+      { status: 502, text: '<html>bad gateway', headers: { 'content-type': 'text/html' } },
+    ],
+    ['resets the connection', 'reset'],
+    ['breaks off in the middle of its answer', 'cut'],
+    ['says nothing within the time for one call', 'silence'],
+    ['answers 200 with an HTML page', { status: 200, text: '<!doctype html><title>Log in</title>' }],
+    ['answers 200 with cut JSON', { status: 200, text: '{"jobId": "se_' }],
+    ['answers 200 with an empty body', { status: 200, text: '' }],
+    ['answers 200 with JSON of another kind', { status: 200, body: ['jobId'] }],
+  ])('tries again where the service %s, and tells the workflow after a minute of it', async (_name, scripted) => {
+    const { activities } = await api(scripted);
+    const early = await failureOf(call(activities));
+    expect(early).toMatchObject({ type: 'Unavailable' });
+    expect(early.nonRetryable).not.toBe(true);
+    expect(early.message).not.toContain('<');
+    const troubleSinceMs = Date.now() - 61_000;
+    const late = await failureOf(call(activities, { heartbeatDetails: { percent: 3, pageCount: 4, troubleSinceMs } }));
+    expect(late).toMatchObject({ type: 'Unavailable', nonRetryable: true });
+  });
+
+  it.each([
+    ['seconds', '7', 7_000],
+    ['a date', new Date(Date.UTC(2026, 10, 21, 8, 0, 9)).toUTCString(), 9_000],
+  ])('respects a short Retry-After in %s', async (_name, retryAfter, nextRetryDelay) => {
+    const date = new Date(Date.UTC(2026, 10, 21, 8, 0, 0)).toUTCString();
+    const { activities } = await api({ status: 429, headers: { 'retry-after': retryAfter, date } });
+    expect(await failureOf(call(activities))).toMatchObject({ type: 'RateLimited', nextRetryDelay });
+  });
+
+  it('hands a long Retry-After to the workflow, an hour at most', async () => {
+    const { activities } = await api({ status: 429, headers: { 'retry-after': '86400' } });
+    expect(await failureOf(call(activities))).toMatchObject({
+      type: 'RateLimited',
+      nonRetryable: true,
+      details: [{ status: 429, retryAfterMs: 3_600_000 }],
+    });
+  });
+});
+
+describe('polling an export', () => {
+  it.each(['queued', 'running', 'RUNNING', 'packing', 'paused?', 'archived'])(
+    'takes the status %j for still running',
+    async (status) => {
+      const { server, activities } = await api({ status: 200, body: { status, progress: '42.5%', pageCount: '12' } });
+      const mock = environment({ attempt: 3 });
+      const heartbeats: unknown[] = [];
+      mock.on('heartbeat', (details: unknown) => heartbeats.push(details));
+      const failure = await failureOf(mock.run(activities.pollExport, { jobId: 'se_1/ä' }));
+      expect(failure).toMatchObject({ type: 'StillRunning', category: 'BENIGN', nextRetryDelay: 1_690 });
+      expect(failure.message).toContain('42.5 %, 12 pages');
+      expect(heartbeats).toContainEqual({ percent: 42.5, pageCount: 12, troubleSinceMs: null });
+      expect(server.received[0]?.path).toBe('/base/v1/static-export/jobs/se_1%2F%C3%A4');
+    },
+  );
+
+  it.each([
+    [{ status: 'completed' }, { status: 'completed', version: null, pageCount: null }],
+    [
+      { status: 'Completed', version: 3, pageCount: 9 },
+      { status: 'completed', version: '3', pageCount: 9 },
+    ],
+    [{ status: 'failed' }, { status: 'failed', error: 'the service gave no reason' }],
+    [
+      { status: 'failed', error: 'no pages' },
+      { status: 'failed', error: 'no pages' },
+    ],
+  ])('reads %j as its end', async (body, finished) => {
+    const { activities } = await api({ status: 200, body });
+    await expect(poll(activities)).resolves.toEqual(finished);
+  });
+
+  it('asks a few times within its first attempt, so that a small site is done at once', async () => {
+    const server = await startScriptedServer([
+      { status: 200, body: { status: 'running' } },
+      { status: 200, body: { status: 'running' } },
+      { status: 200, body: { status: 'completed' } },
+    ]);
+    servers.push(server);
+    const activities = createAdminApiActivities(createAdminApiClient({ url: server.url, key: 'k' }), {
+      quickAsksMs: [10, 10, 10],
+    });
+    await expect(poll(activities, { attempt: 1 })).resolves.toMatchObject({ status: 'completed' });
+    expect(server.received).toHaveLength(3);
+  });
+
+  it.each([404, 410])('takes %i for a job that is gone', async (status) => {
+    const { activities } = await api({ status, body: { error: 'unknown' } });
+    expect(await failureOf(poll(activities))).toMatchObject({ type: 'JobGone', nonRetryable: true });
+  });
+});
+
+describe('asking for a bundle', () => {
+  const date = 'Sat, 21 Nov 2026 08:00:00 GMT';
+
+  it.each<[string, unknown]>([
+    ['RFC 3339', '2026-11-21T09:00:00.999Z'],
+    ['another zone', '2026-11-21T10:30:00.999+01:30'],
+    ['lower case with nanoseconds', '2026-11-21t09:00:00.999999999z'],
+    ['a space', '2026-11-21 09:00:00.999Z'],
+    ['no zone', '2026-11-21T09:00:00.999'],
+    ['an offset without a colon', '2026-11-21T11:00:00.999+0200'],
+    ['milliseconds', Date.UTC(2026, 10, 21, 9, 0, 0, 999)],
+    ['a text of seconds', String(Date.UTC(2026, 10, 21, 9, 0, 0, 999) / 1000)],
+  ])('reads an end written as %s, and the lifetime by the service’s own clock', async (_, expiresAt) => {
+    const { activities } = await api({
+      status: 201,
+      headers: { date },
+      body: { bundleUrl: 'https://x/b?s=1', expiresAt },
+    });
+    await expect(bundle(activities)).resolves.toMatchObject({
+      bundleUrl: 'https://x/b?s=1',
+      expiresAt: '2026-11-21T09:00:00.999Z',
+      lifetimeMs: 3_600_000,
+      version: null,
+    });
+  });
+
+  it('takes a link whose end can not be read for a short-lived one', async () => {
+    const { activities } = await api({
+      status: 200,
+      body: { bundleUrl: 'https://x/b', expiresAt: 'next Tuesday-ish' },
+    });
+    await expect(bundle(activities)).resolves.toMatchObject({ expiresAt: null, lifetimeMs: 900_000 });
+  });
+
+  it('reads the job again at 409: a failed one ends the cycle, a running one is waited for', async () => {
+    const failed = await api({ status: 409, body: {} }, { status: 200, body: { status: 'failed', error: 'no disk' } });
+    expect(await failureOf(bundle(failed.activities))).toMatchObject({
+      type: 'JobFailed',
+      nonRetryable: true,
+      message: expect.stringContaining('no disk'),
+    });
+    const running = await api({ status: 409, body: {} }, { status: 200, body: { status: 'running' } });
+    expect(await failureOf(bundle(running.activities))).toMatchObject({ type: 'StillRunning', category: 'BENIGN' });
+  });
+
+  it.each([404, 410])('takes %i for a bundle that is gone', async (status) => {
+    const { activities } = await api({ status, body: { error: 'unknown' } });
+    expect(await failureOf(bundle(activities))).toMatchObject({
+      type: 'JobGone',
+      details: [{ status, retryAfterMs: null }],
+    });
+  });
+});
+
+describe('cancelling an export', () => {
+  it.each<[Scripted, string]>([
+    [{ status: 200, body: { result: 'accepted' } }, 'accepted'],
+    [{ status: 202, text: '' }, 'accepted'],
+    [{ status: 200, body: { result: 'already-finished' } }, 'finished'],
+    [{ status: 409, body: {} }, 'finished'],
+    [{ status: 404, body: {} }, 'unsupported'],
+    [{ status: 405, body: {} }, 'unsupported'],
+    [{ status: 501, text: 'what?' }, 'unsupported'],
+  ])('that is answered %j is %s', async (scripted, outcome) => {
+    const { activities } = await api(scripted);
+    await expect(cancel(activities)).resolves.toBe(outcome);
+  });
+});
+
+describe('finding the job of a version', () => {
+  const find = (activities: Activities) =>
+    environment({}).run(activities.findExport, { domain: 'docs.example.com', version: 'v2' });
+
+  it('reads the list of jobs where there is one', async () => {
+    const jobs = [
+      { jobId: 'a', version: 'v3', status: 'completed' },
+      null,
+      { jobId: 'b', version: 'v2', status: 'completed' },
+    ];
+    const { server, activities } = await api({ status: 200, body: { jobs, nextCursor: null } });
+    await expect(find(activities)).resolves.toBe('b');
+    expect(server.received[0]?.path).toContain('domain=docs.example.com&status=completed');
+  });
+
+  it.each<[Scripted]>([[{ status: 404, body: {} }], [{ status: 405 }], [{ status: 200, text: 'hello' }]])(
+    'knows none where the service answers %j',
+    async (scripted) => {
+      const { activities } = await api(scripted);
+      await expect(find(activities)).resolves.toBeNull();
+    },
+  );
+});

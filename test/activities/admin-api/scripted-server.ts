@@ -1,0 +1,48 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+
+/** One answer: a status with a body, or a connection that breaks before or in the middle of it, or silence. */
+export type Scripted =
+  | { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
+  | 'reset'
+  | 'cut'
+  | 'silence';
+
+export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
+
+/** A real HTTP server that gives the scripted answers one after the other; the last one again and again. */
+export async function startScriptedServer(script: Scripted[]): Promise<{
+  url: string;
+  received: Received[];
+  close(): Promise<void>;
+}> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { method = '', url: path = '', headers } = request;
+    received.push({ method, path, headers, body });
+    const scripted = script.length > 1 ? script.shift() : script[0];
+    if (scripted === undefined || scripted === 'silence') return;
+    if (scripted === 'reset') return void request.socket.resetAndDestroy();
+    if (scripted === 'cut') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"jobId":"se_');
+      setTimeout(() => request.socket.destroy(), 20);
+      return;
+    }
+    const text = scripted.text ?? (scripted.body === undefined ? '' : JSON.stringify(scripted.body));
+    response.writeHead(scripted.status, { 'content-type': 'application/json', ...scripted.headers }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    received,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

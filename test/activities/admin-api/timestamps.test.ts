@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { pollDelayMs } from '../../../activities/admin-api/poll-delay.ts';
+import { parseRetryAfterMs, parseTimestampMs } from '../../../activities/admin-api/timestamps.ts';
+
+const moments = fc.date({ min: new Date('1980-01-01'), max: new Date('2200-01-01'), noInvalidDate: true });
+
+describe('a timestamp', () => {
+  it('is read however it is spelled', () => {
+    fc.assert(
+      fc.property(moments, fc.integer({ min: -14 * 60, max: 14 * 60 }), (moment, offsetMinutes) => {
+        const ms = moment.getTime();
+        const local = new Date(ms + offsetMinutes * 60_000).toISOString().slice(0, -1);
+        const [hours, minutes] = [Math.floor(Math.abs(offsetMinutes) / 60), Math.abs(offsetMinutes) % 60];
+        const two = (value: number): string => String(value).padStart(2, '0');
+        const zone = `${offsetMinutes < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`;
+        expect(parseTimestampMs(`${local}${zone}`)).toBe(ms);
+        expect(parseTimestampMs(`${local.replace('T', ' ')}${zone.replace(':', '')}`)).toBe(ms);
+        expect(parseTimestampMs(moment.toISOString().toLowerCase())).toBe(ms);
+        expect(parseTimestampMs(moment.toUTCString())).toBe(Math.floor(ms / 1000) * 1000);
+        expect(parseTimestampMs(Math.floor(ms / 1000))).toBe(Math.floor(ms / 1000) * 1000);
+        expect(parseTimestampMs(ms)).toBe(ms);
+      }),
+    );
+  });
+
+  it('with a leap second is the second before', () => {
+    expect(parseTimestampMs('2016-12-31T23:59:60Z')).toBe(Date.UTC(2016, 11, 31, 23, 59, 59));
+  });
+
+  it.each([undefined, null, '', 'soon', {}, [], Number.NaN, '2026-13-45T00:00:00Z'])('%p is none', (value) => {
+    expect(parseTimestampMs(value)).toBeUndefined();
+  });
+});
+
+describe('Retry-After', () => {
+  it.each([
+    ['120', 120_000],
+    [' 0 ', 0],
+    ['0.5', 500],
+    ['999999', 3_600_000],
+    ['Sat, 21 Nov 2026 08:00:30 GMT', 30_000],
+    ['Sat, 21 Nov 2026 07:00:00 GMT', 0],
+    ['whenever', undefined],
+    [undefined, undefined],
+  ])('%j is a wait of %s ms', (value, ms) => {
+    expect(parseRetryAfterMs(value, 'Sat, 21 Nov 2026 08:00:00 GMT')).toBe(ms);
+  });
+});
+
+describe('the time between two questions', () => {
+  it('grows from one second to fifteen and keeps to a longer Retry-After', () => {
+    expect(pollDelayMs(1)).toBe(1_000);
+    expect(pollDelayMs(2)).toBeGreaterThan(1_000);
+    expect(pollDelayMs(500)).toBe(15_000);
+    expect(pollDelayMs(1, 60_000)).toBe(60_000);
+    expect(pollDelayMs(500, 1_000)).toBe(15_000);
+  });
+});

@@ -1,0 +1,119 @@
+import { addRequest } from '../../../workflows/export-site/debounce.ts';
+import { phaseOf, siteStateOf } from '../../../workflows/export-site/phase.ts';
+import { nextRefreshAtMs } from '../../../workflows/export-site/refresh-due.ts';
+import {
+  type Exporting,
+  freshMemory,
+  type SiteMemory,
+  type Target,
+} from '../../../workflows/export-site/site-memory.ts';
+import { adoptTargets, isBehind, jobsInUse, wantedJobId } from '../../../workflows/export-site/targets.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const live = { jobId: 'new', version: 'v2', exportedAt: new Date(NOW_MS).toISOString(), rolledBack: false };
+
+function exporting(stage: Exporting['stage']): Exporting {
+  const publishes = addRequest(null, NOW_MS);
+  const about = {
+    cycle: 1,
+    attempt: 1,
+    domain: 'd',
+    jobId: 'next',
+    version: null,
+    startedAtMs: NOW_MS,
+    exportedAt: null,
+  };
+  return { ...about, stage, publishes, uncancellable: false, cancelling: false };
+}
+
+function target(changes: Partial<Target> = {}): Target {
+  const [fresh] = adoptTargets([], ['values.yaml']);
+  if (!fresh) throw new Error('no target');
+  return { ...fresh, jobId: 'new', version: 'v2', ...changes };
+}
+
+function memory(changes: Partial<SiteMemory> = {}): SiteMemory {
+  return { ...freshMemory(NOW_MS), ...changes };
+}
+
+const waiting = { untilMs: 1, notBeforeMs: 0, failures: 1, keyRefused: false, waiting: true };
+
+describe('the phase', () => {
+  it.each<[string, Partial<SiteMemory>]>([
+    ['idle', {}],
+    ['debouncing', { pending: addRequest(null, 1) }],
+    ['exporting', { exporting: exporting('starting'), live }],
+    ['exporting', { exporting: exporting('polling') }],
+    ['bundling', { exporting: exporting('bundling') }],
+    ['deploying', { exporting: exporting('deploying') }],
+    ['exporting', { exporting: exporting('polling'), paused: true }],
+    ['exporting', { exporting: exporting('polling'), backOff: { ...waiting, waiting: false } }],
+    ['failed', { exporting: exporting('polling'), backOff: waiting }],
+    ['failed', { pending: addRequest(null, 1), backOff: waiting, live }],
+    ['paused', { paused: true, live, pending: addRequest(null, 1) }],
+    ['paused', { paused: true, exporting: exporting('polling'), backOff: waiting }],
+    ['live', { live, targets: [target()] }],
+    ['live', { live, targets: [] }],
+    ['held', { live, targets: [target(), target({ held: true, pin: 'v1' })] }],
+    ['failed', { live, targets: [target({ error: 'disk full' })] }],
+    ['live', { live, targets: [target({ error: 'disk full' }), target()] }],
+  ])('is %s', (phase, changes) => {
+    expect(phaseOf(memory(changes))).toBe(phase);
+  });
+});
+
+describe('the state', () => {
+  it('tells the newest of the errors', () => {
+    const error = (at: string, status: number) => ({ message: 'm', status, at });
+    const both = {
+      exportError: error('2026-11-21T10:00:00.000Z', 500),
+      refreshError: error('2026-11-21T11:00:00.000Z', 401),
+    };
+    expect(siteStateOf('docs', memory(both), 0).lastError?.status).toBe(401);
+  });
+
+  it('names the job being exported, else the one deployed', () => {
+    expect(siteStateOf('docs', memory({ live, exporting: exporting('polling') }), 0).jobId).toBe('next');
+    expect(siteStateOf('docs', memory({ live }), 0).jobId).toBe('new');
+  });
+
+  it('has no next refresh before the first export', () => {
+    expect(siteStateOf('docs', memory(), Number.POSITIVE_INFINITY).nextRefreshAt).toBeNull();
+  });
+});
+
+describe('the job a deployment is to serve', () => {
+  const jobs = [
+    { jobId: 'new', version: 'v2' },
+    { jobId: 'old', version: 'v1' },
+  ];
+
+  it.each([
+    ['the newest', 'new', target()],
+    ['the one pinned', 'old', target({ held: true, pin: 'v1' })],
+    ['the newest where the pin names it', 'new', target({ held: true, pin: 'v2' })],
+    ['what it has where the pin is unknown', 'kept', target({ held: true, pin: 'v9', jobId: 'kept' })],
+  ])('is %s', (_, jobId, which) => {
+    expect(wantedJobId(memory({ live, jobs }), which)).toBe(jobId);
+  });
+
+  it('is kept fresh only where something serves it', () => {
+    expect(jobsInUse(memory())).toEqual([]);
+    expect(jobsInUse(memory({ live, jobs }))).toEqual(['new']);
+    expect(jobsInUse(memory({ live, jobs, targets: [target({ held: true, pin: 'v1' })] }))).toEqual(['old']);
+    expect(jobsInUse(memory({ live, jobs, targets: [target(), target({ held: true, pin: 'v1' })] }))).toEqual([
+      'new',
+      'old',
+    ]);
+  });
+
+  it('is told again after a failure, but not before its time', () => {
+    const failed = target({ error: 'disk full', retryAtMs: NOW_MS + 5_000 });
+    expect(isBehind(memory({ live }), failed, NOW_MS)).toBe(false);
+    expect(isBehind(memory({ live }), failed, NOW_MS + 5_000)).toBe(true);
+    const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 0 };
+    const links = [{ jobId: 'new', expiresAt: null, obtainedAtMs: NOW_MS, lifetimeMs: 86_400_000 }];
+    const known = memory({ live, links, targets: [failed] });
+    expect(nextRefreshAtMs({ site: 'docs', memory: known, settings })).toBe(NOW_MS + 5_000);
+  });
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { hash64 } from '../../../workflows/export-site/hash64.ts';
+import { createSeenDeliveries, isWholeBucket, MAX_SEEN } from '../../../workflows/export-site/seen-deliveries.ts';
+
+const HOUR_MS = 3_600_000;
+const NOON_MS = Date.UTC(2026, 10, 21, 12);
+
+function delivery(id: string, dedupeMs = 24 * HOUR_MS) {
+  return { id, source: 'contentful', dedupeMs };
+}
+
+describe('seen deliveries', () => {
+  it('tell a resend from the first delivery and from another one', () => {
+    const seen = createSeenDeliveries();
+    expect(seen.isResend(delivery('a'), NOON_MS)).toBe(false);
+    expect(seen.isResend(delivery('a'), NOON_MS + 1_000)).toBe(true);
+    expect(seen.isResend(delivery('b'), NOON_MS + 1_000)).toBe(false);
+    expect(seen.isResend({ ...delivery('a'), source: 'github' }, NOON_MS + 1_000)).toBe(false);
+  });
+
+  it('count an id again once its window has passed, to the second', () => {
+    const seen = createSeenDeliveries();
+    const hash = delivery('hash-of-body', 60_000);
+    expect(seen.isResend(hash, NOON_MS)).toBe(false);
+    expect(seen.isResend(hash, NOON_MS + 60_000)).toBe(true);
+    expect(seen.isResend(hash, NOON_MS + 61_000)).toBe(false);
+    expect(seen.isResend(hash, NOON_MS + 61_000 + 59_000)).toBe(true);
+  });
+
+  it('know a resend that was received earlier than the first one, as hosts do that receive at once', () => {
+    const seen = createSeenDeliveries();
+    seen.isResend(delivery('a', 60_000), NOON_MS);
+    expect(seen.isResend(delivery('a', 60_000), NOON_MS - 5_000)).toBe(true);
+  });
+
+  it('never take a delivery without a window for a resend', () => {
+    const seen = createSeenDeliveries();
+    seen.isResend(delivery('a', 0), NOON_MS);
+    expect(seen.isResend(delivery('a', 0), NOON_MS)).toBe(false);
+  });
+
+  it('keep twenty thousand at most and forget the oldest first', () => {
+    const seen = createSeenDeliveries();
+    for (let index = 0; index < MAX_SEEN + 500; index++) seen.isResend(delivery(`id-${index}`), NOON_MS + index);
+    const carried = seen.toBuckets();
+    expect(carried.reduce((sum, { entries }) => sum + entries.length / 13, 0)).toBe(MAX_SEEN);
+    const restored = createSeenDeliveries(carried);
+    expect(restored.isResend(delivery(`id-${MAX_SEEN}`), NOON_MS + HOUR_MS)).toBe(true);
+    expect(restored.isResend(delivery('id-3'), NOON_MS + HOUR_MS)).toBe(false);
+  });
+
+  it('answer the same after they were carried into another run', () => {
+    const events = fc.array(
+      fc.record({
+        id: fc.constantFrom(...'abcdefgh'),
+        dedupeMs: fc.constantFrom(0, 1_000, 60_000, 24 * HOUR_MS),
+        waitMs: fc.constantFrom(0, 500, 30_000, 59_999, HOUR_MS, 30 * HOUR_MS),
+      }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(events, fc.nat(60), (list, carryAt) => {
+        const whole = createSeenDeliveries();
+        let carried = createSeenDeliveries();
+        let nowMs = NOON_MS;
+        list.forEach(({ id, dedupeMs, waitMs }, index) => {
+          // A carried time has whole seconds, so the comparison is made on whole seconds.
+          nowMs += Math.ceil(waitMs / 1_000) * 1_000;
+          if (index === carryAt) carried = createSeenDeliveries(carried.toBuckets());
+          expect(carried.toBuckets().every(isWholeBucket)).toBe(true);
+          expect(carried.isResend(delivery(id, dedupeMs), nowMs)).toBe(whole.isResend(delivery(id, dedupeMs), nowMs));
+        });
+      }),
+    );
+  });
+});
+
+describe('the hash', () => {
+  it('has eleven characters and no two alike among a hundred thousand near texts', () => {
+    const hashes = new Set<string>();
+    for (let index = 0; index < 100_000; index++) hashes.add(hash64(`delivery-${index}`));
+    expect(hashes.size).toBe(100_000);
+    expect([...hashes].every((hash) => /^[\w-]{11}$/.test(hash))).toBe(true);
+  });
+
+  it('changes in about half of its bits with any one character', () => {
+    const bits = (text: string): string =>
+      [...hash64(text)].map((letter) => LETTERS.indexOf(letter).toString(2).padStart(6, '0')).join('');
+    let changed = 0;
+    for (let index = 0; index < 2_000; index++) {
+      const [a, b] = [bits(`text ${index} x`), bits(`text ${index} y`)];
+      changed += [...a].filter((bit, at) => bit !== b[at]).length;
+    }
+    expect(changed / 2_000 / 64).toBeGreaterThan(0.4);
+    expect(changed / 2_000 / 64).toBeLessThan(0.6);
+  });
+});
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
