@@ -27,7 +27,6 @@ export default defineConfig({
   // form that an export has most to do for.
   cleanUrls: true,
   lastUpdated: false,
-  ignoreDeadLinks: [/configuration$/],
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],

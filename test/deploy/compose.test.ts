@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
   it('starts each of them by a command that galley has', async () => {
     const { code, stdout } = await galley(['--help']);
     expect(code).toBe(0);
-    const commands = [...stdout.matchAll(/^ {2}([a-z-]+)/gm)].map(([, command]) => command);
+    const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)/gm)].map(([, command]) => command);
     expect(commands).toEqual(expect.arrayContaining(own.map(([, { command }]) => command?.[0])));
   });
 
@@ -120,7 +120,9 @@ describe('galley.example.yaml', () => {
     const text = readFileSync('galley.example.yaml', 'utf8');
     const config = parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env: Object.fromEntries(names) });
     const { handbook } = config.sites;
-    expect(handbook?.export.deployments).toEqual([{ valuesFile: '/values/handbook.yaml' }]);
+    expect(handbook?.export.deployments).toEqual([{ valuesFile: '/etc/galley/values/handbook.yaml' }]);
+    expect(services.worker?.volumes).toContain('values:/etc/galley/values');
+    expect(services.deployment?.volumes).toContain('values:/values:ro');
     expect(services.deployment?.command).toContain('/values/handbook.yaml');
   });
 });
