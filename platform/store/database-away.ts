@@ -21,7 +21,8 @@ const SYSTEM_CODES = new Set([
 const SQL_STATES = /^(08...|28...|3D000|53300|57P0[1-5]|42P01)$/;
 
 /** node-postgres names these by message only. */
-const MESSAGES = /Connection terminated|connection timeout|timeout exceeded when trying to connect|Query read timeout/i;
+const MESSAGES =
+  /Connection terminated|not queryable|connection timeout|timeout exceeded when trying to connect|Query read timeout/i;
 
 /** True where a failure, or what caused it, means that the database can't be reached rather than that it refused. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -19,8 +19,9 @@ export type DatabaseOptions = {
   url: string;
   logger: Logger;
   /**
-   * Connections at a time, 10 by default. Give 1 for the embedded database: PGlite is one session, and its socket
-   * server mixes the messages of two connections. So no code here asks for a second one while it holds a transaction.
+   * Connections at a time, 10 by default. Give 1 for the embedded database: PGlite is one session behind all its
+   * connections, so a second one only waits for the first one's transaction, and their advisory locks would not exclude
+   * each other. So no code here asks for a second connection while it holds a transaction.
    */
   maxConnections?: number;
   /** How long a request waits for a connection before the database counts as away, in milliseconds. */
@@ -73,20 +74,23 @@ function transactionOn(pool: pg.Pool): Database['transaction'] {
   return async (run, config) => {
     const client = await pool.connect();
     let finished = false;
-    let refused = false;
+    let refusal: { error: unknown } | undefined;
     try {
       const result = await drizzle<Tables, pg.PoolClient>(client).transaction(async (tx) => {
         try {
           return await run(tx);
         } catch (error) {
-          refused = true;
+          refusal = { error };
           throw error;
         }
       }, config);
       finished = true;
       return result;
+    } catch (error) {
+      // On a broken connection the rollback fails too, and would hide what happened first.
+      throw refusal === undefined ? error : refusal.error;
     } finally {
-      const idle = finished || (refused && (await isIdle(client)));
+      const idle = finished || (refusal !== undefined && (await isIdle(client)));
       client.release(!idle);
     }
   };

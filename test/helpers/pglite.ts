@@ -4,8 +4,8 @@ import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 export type TestDatabase = { url: string; maxConnections: number; stop(): Promise<void> };
 
 /**
- * An empty embedded PostgreSQL in memory behind a port, as `npm start` has one. Its socket server mixes the messages
- * of several connections, so a pool on it has one.
+ * An empty embedded PostgreSQL in memory behind a port, as `npm start` has one. It is one session behind all its
+ * connections, so a pool on it has one.
  */
 export async function startPglite(port = 0): Promise<TestDatabase> {
   const db = await PGlite.create();
