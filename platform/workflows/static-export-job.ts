@@ -11,7 +11,7 @@ import {
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
 import { failureText } from './static-export-job/failure-text.ts';
-import { crawlersFor, rewritersFor } from './static-export-job/share-work.ts';
+import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
 
 export type StaticExportJobInput = { jobId: string };
 
@@ -110,7 +110,7 @@ async function crawl(
   let crawlers = 1;
   await untilDone(async (round) => {
     if (workflowInfo().historyLength > LONG_HISTORY_EVENTS) await continueAsNew<typeof staticExportJob>({ jobId });
-    const maxMs = round === 1 ? plan.soloCrawlMs : plan.activityMs;
+    const maxMs = crawlRoundMs(round, plan);
     const summary = `crawl, round ${round}, ${crawlers} at once`;
     const rest = await together(crawlers, () => shared.crawlSite.executeWithOptions({ summary }, [{ jobId, maxMs }]));
     crawlers = crawlersFor(Math.max(...rest.map((each) => each.queuedCount)), plan.parallelActivities);

@@ -1,0 +1,24 @@
+// A platform worker as a process of its own, for tests that kill one. What it works on comes as JSON in its argument.
+import { NativeConnection } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import { openDatabase } from '../../platform/store/database.ts';
+import { createPlatformWorker } from '../../platform/worker.ts';
+import type { WorkerProcessOptions } from './platform-worker-process.ts';
+import { workflowBundles } from './workflow-bundles.ts';
+
+const options: WorkerProcessOptions = JSON.parse(process.argv[2] ?? '');
+const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const worker = await createPlatformWorker({
+  connection: await NativeConnection.connect({ address: options.temporalAddress }),
+  db: await openDatabase({ url: options.databaseUrl, logger }),
+  objects: await createObjectStore({ url: options.objectStoreUrl }),
+  logger,
+  identity: options.identity,
+  ...(options.limits && { limits: options.limits }),
+  workflowBundle: workflowBundles.platform,
+});
+process.once('SIGTERM', () => worker.shutdown());
+console.log('ready');
+await worker.run();
+process.exit(0);

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { ExportLimits } from '../../platform/activities/export/limits.ts';
+
+export type WorkerProcessOptions = {
+  databaseUrl: string;
+  objectStoreUrl: string;
+  temporalAddress: string;
+  identity: string;
+  limits?: Partial<ExportLimits>;
+};
+
+export type WorkerProcess = {
+  /** SIGKILL: nothing is given back, nobody is told. */
+  kill(): Promise<void>;
+  /** SIGTERM and the worker's own graceful end. */
+  stop(): Promise<void>;
+};
+
+/** Starts a platform worker as a child process and waits until it is about to poll. */
+export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
+  const child = spawn(
+    process.execPath,
+    ['--import', './scripts/typescript.js', 'test/helpers/platform-worker-main.ts', JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '--no-warnings' } },
+  );
+  const exited = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout });
+  const ready = once(lines, 'line');
+  await Promise.race([
+    ready,
+    exited.then(([code]) => {
+      throw new Error(`The worker process ended with ${code}`);
+    }),
+  ]);
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await exited;
+  };
+  return { kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
+}

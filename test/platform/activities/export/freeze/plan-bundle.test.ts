@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { divideIntoBatches } from '../../../../../platform/activities/export/freeze/batches.ts';
+import { judgeCrawl } from '../../../../../platform/activities/export/freeze/judge-crawl.ts';
+import { planBundle } from '../../../../../platform/activities/export/freeze/plan-bundle.ts';
+import { rankOf } from '../../../../../platform/activities/export/resource-rank.ts';
+import type { ExportSettings } from '../../../../../platform/activities/export/settings.ts';
+import type { SettledRow } from '../../../../../platform/store/frontier-map.ts';
+
+const HOME = 'https://docs.example.com';
+const site = { domain: 'docs.example.com', origin: HOME };
+const options = { site, notFoundUrl: `${HOME}/404.html`, batchFiles: 2, batchBytes: 1_000 };
+let id = 0;
+
+function row(path: string, change: Partial<SettledRow> = {}): SettledRow {
+  id += 1;
+  return {
+    id,
+    url: `${HOME}${path}`,
+    rank: rankOf('page'),
+    outcome: 'file',
+    status: 200,
+    reason: null,
+    redirectTo: null,
+    contentType: 'text/html',
+    isPage: true,
+    byteLength: 10,
+    sha256: `hash of ${path}`,
+    ...change,
+  };
+}
+
+const redirect = (from: string, to: string) =>
+  row(from, {
+    outcome: 'redirect',
+    status: 301,
+    redirectTo: `${HOME}${to}`,
+    contentType: null,
+    sha256: null,
+    isPage: false,
+  });
+const missing = (path: string, change: Partial<SettledRow> = {}) =>
+  row(path, {
+    outcome: 'missing',
+    status: 404,
+    reason: 'HTTP 404',
+    contentType: null,
+    sha256: null,
+    isPage: false,
+    ...change,
+  });
+
+const settings: ExportSettings = {
+  jobId: 'se_0000000000000000',
+  version: '1',
+  createdAt: '2026-01-01T00:00:00Z',
+  site,
+  operatorHosts: [],
+  external: 'bundle',
+  keepHosts: [],
+  scripts: 'auto',
+  pages: null,
+  robotsTxt: '',
+};
+
+function planned(rows: SettledRow[]) {
+  const plan = planBundle(rows, options);
+  const decided = new Map(plan.frozen.map((each) => [each.id, each]));
+  return { ...plan, of: (wanted: SettledRow) => decided.get(wanted.id) };
+}
+
+describe('planBundle', () => {
+  it('decides the same whatever order the answers came in', () => {
+    const rows = [
+      row('/'),
+      row('/A'),
+      row('/a'),
+      row('/guide/'),
+      row('/guide/index.html'),
+      row('/guide'),
+      redirect('/old', '/a'),
+      row('/404.html'),
+      missing('/gone'),
+    ];
+    const key = (all: SettledRow[]) =>
+      planBundle(all, options)
+        .frozen.map(({ id: row, path, batch, outcome }) => `${row} ${path} ${batch} ${outcome}`)
+        .sort();
+    fc.assert(
+      fc.property(fc.shuffledSubarray(rows, { minLength: rows.length }), (shuffled) => {
+        expect(key(shuffled)).toEqual(key(rows));
+      }),
+    );
+  });
+
+  it('follows redirects to the page they end at, with the last fragment named', () => {
+    const [page, first, second, outside] = [
+      row('/new'),
+      redirect('/a', '/b#one'),
+      redirect('/b', '/new'),
+      redirect('/out', '/nowhere-known'),
+    ];
+    const plan = planned([page, first, second, outside]);
+    expect(plan.of(first)).toMatchObject({
+      path: 'new.html',
+      fragment: '#one',
+      redirectTo: `${HOME}/new#one`,
+      batch: null,
+    });
+    expect(plan.of(outside)).toMatchObject({ path: null, redirectTo: `${HOME}/nowhere-known` });
+  });
+
+  it('calls a redirect that ends nowhere missing', () => {
+    const [loop, back, dead, gone] = [
+      redirect('/loop', '/back'),
+      redirect('/back', '/loop'),
+      redirect('/dead', '/gone'),
+      missing('/gone'),
+    ];
+    const plan = planned([loop, back, dead, gone]);
+    expect(plan.of(loop)).toMatchObject({ outcome: 'missing', reason: expect.stringContaining('redirects') });
+    expect(plan.of(dead)).toMatchObject({ outcome: 'missing', reason: expect.stringContaining('HTTP 404') });
+  });
+
+  it('keeps one file of two addresses with one path and one content, and counts it once', () => {
+    const both = [row('/guide/', { sha256: 'same' }), row('/guide/index.html', { sha256: 'same' })];
+    const plan = planned(both);
+    expect(plan.pageCount).toBe(1);
+    expect(both.map((each) => plan.of(each)?.path)).toEqual(['guide/index.html', 'guide/index.html']);
+    expect(both.flatMap((each) => plan.of(each)?.batch ?? [])).toEqual([0]);
+  });
+
+  it('drops what script text only seemed to name', () => {
+    const guess = row('/chunk.js', { rank: rankOf('probe') });
+    expect(planned([row('/'), guess]).of(guess)).toMatchObject({ outcome: 'missing', path: null });
+  });
+});
+
+describe('divideIntoBatches', () => {
+  it('keeps both bounds, wastes no batch, and gives a file that is too large one of its own', () => {
+    expect(divideIntoBatches([10, 10, 10, 2_000, 10, 995], { batchFiles: 2, batchBytes: 1_000 })).toEqual([
+      0, 0, 1, 2, 3, 4,
+    ]);
+    expect(divideIntoBatches([], { batchFiles: 2, batchBytes: 1_000 })).toEqual([]);
+  });
+});
+
+describe('judgeCrawl', () => {
+  it('takes a site with a few broken pages for an export', () => {
+    const pages = Array.from({ length: 50 }, (_, index) => row(`/${index}`));
+    expect(judgeCrawl([row('/'), ...pages, missing('/a', { status: 500 }), missing('/b')], settings)).toBeUndefined();
+  });
+
+  it('refuses what is left of a site whose origin broke down', () => {
+    const pages = Array.from({ length: 50 }, (_, index) => row(`/${index}`));
+    const dead = Array.from({ length: 20 }, (_, index) =>
+      missing(`/dead${index}`, { status: null, reason: 'ECONNREFUSED' }),
+    );
+    expect(judgeCrawl([row('/'), ...pages, ...dead], settings)).toMatch(/did not answer for 20 of 71 pages/);
+  });
+
+  it('asks for the start page, or for one of the paths', () => {
+    expect(judgeCrawl([missing('/')], settings)).toMatch(/start page .*HTTP 404/);
+    expect(judgeCrawl([], settings)).toMatch(/not fetched/);
+    const asked = { ...settings, pages: [`${HOME}/a`, `${HOME}/b`] };
+    expect(judgeCrawl([row('/a'), missing('/b')], asked)).toBeUndefined();
+    expect(judgeCrawl([missing('/a'), missing('/b')], asked)).toMatch(/None of the paths/);
+  });
+});

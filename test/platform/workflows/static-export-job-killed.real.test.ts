@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ExportLimits } from '../../../platform/activities/export/limits.ts';
+import { getExportJob } from '../../../platform/store/export-jobs.ts';
+import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
+import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
+import { startWorkerProcess, type WorkerProcess } from '../../helpers/platform-worker-process.ts';
+import { startPostgres } from '../../helpers/postgres.ts';
+
+const PAGES = 400;
+const MEDIA = 24;
+
+let rig: ExportRig;
+let site: HttpSite;
+let undisturbed: string;
+let delayMs = 0;
+const workers: WorkerProcess[] = [];
+
+/** Bytes that no compression shrinks, the same in every run. */
+function media(name: string): Buffer {
+  const piece = createHash('sha256').update(name).digest();
+  const blocks = Array.from({ length: 48_000 }, (_, index) =>
+    createHash('md5').update(`${index}`).update(piece).digest(),
+  );
+  return Buffer.concat(blocks);
+}
+
+const mediaFiles = new Map(Array.from({ length: MEDIA }, (_, index) => [`/m${index}.bin`, media(`m${index}`)]));
+
+/** Pages in a tree, so that the crawl takes several rounds, with a few large files. */
+function pageOf(number: number): string {
+  const links = Array.from({ length: 6 }, (_, child) => 6 * number + 1 + child).filter((next) => next < PAGES);
+  const anchors = links.map((next) => `<a href="/p/${next}">${next}</a>`).join(' ');
+  return `<!doctype html><title>${number}</title><p>Page ${number}</p>${anchors}<img src="/m${number % MEDIA}.bin"> <a href="/">home</a>`;
+}
+
+async function startWorker(identity: string, limits: Partial<ExportLimits> = {}): Promise<WorkerProcess> {
+  const worker = await startWorkerProcess({ ...rig.addresses, identity, limits });
+  workers.push(worker);
+  return worker;
+}
+
+async function pendingActivity(jobId: string): Promise<string | undefined> {
+  const { raw } = await rig.temporal.client.workflow.getHandle(jobId).describe();
+  return raw.pendingActivities?.[0]?.activityType?.name ?? undefined;
+}
+
+beforeAll(async () => {
+  rig = await startExportRig(await startPostgres());
+  site = await startHttpSite(async (request, response) => {
+    await sleep(delayMs);
+    const body = mediaFiles.get(request.url ?? '');
+    const [, number] = /^\/p\/(\d+)$/.exec(request.url ?? '') ?? [];
+    if (body !== undefined) response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(body);
+    else if (request.url === '/') response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(0));
+    else if (number === undefined) response.writeHead(404, { 'content-type': 'text/html' }).end('<title>no</title>');
+    else response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(Number(number)));
+  });
+  const worker = await startWorker('undisturbed');
+  const { manifest } = await rig.run({ origin: site.origin });
+  expect(manifest.pageCount).toBe(PAGES);
+  undisturbed = manifest.contentSha256;
+  await worker.stop();
+});
+
+beforeEach(() => {
+  site.requests.length = 0;
+  delayMs = 0;
+});
+
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.kill();
+});
+
+afterAll(async () => {
+  await rig.stop();
+  await site.close();
+});
+
+describe('a worker killed without warning', () => {
+  it('while it crawls loses nothing: another one goes on with the same job', async () => {
+    delayMs = 40;
+    const first = await startWorker('first');
+    const jobId = await rig.start({ origin: site.origin });
+    while (site.requests.length < 150) await sleep(10);
+    await first.kill();
+    const fetchedAtKill = site.requests.length;
+    expect(await pendingActivity(jobId)).toBe('crawlSite');
+    await startWorker('second');
+    await rig.end(jobId);
+    const { manifest } = await rig.read(jobId);
+    expect(manifest.contentSha256).toBe(undisturbed);
+    // Only what was under way is fetched again, not the site.
+    expect(site.requests.length).toBeLessThan(PAGES + MEDIA + 150);
+    expect(fetchedAtKill).toBeLessThan(PAGES);
+  });
+
+  it('while it rewrites, and again while it packs, loses nothing', async () => {
+    for (const stage of ['rewriteFiles', 'packExport']) {
+      const first = await startWorker('first', { batchBytes: 1_000_000 });
+      const jobId = await rig.start({ origin: site.origin });
+      while ((await pendingActivity(jobId)) !== stage) await sleep(1);
+      await first.kill();
+      expect((await getExportJob(rig.db, jobId))?.status).toBe('running');
+      await startWorker('second', { batchBytes: 1_000_000 });
+      await rig.end(jobId);
+      const { manifest } = await rig.read(jobId);
+      expect(manifest.contentSha256).toBe(undisturbed);
+      for (const worker of workers.splice(0)) await worker.kill();
+    }
+  });
+});
+
+describe('two workers', () => {
+  it('share one export and make the same content as one', async () => {
+    delayMs = 60;
+    const limits = {
+      soloCrawlMs: 300,
+      maxConcurrency: 4,
+      initialConcurrency: 4,
+      batchFiles: 20,
+      parallelActivities: 4,
+    };
+    await Promise.all([startWorker('one', limits), startWorker('two', limits)]);
+    const jobId = await rig.start({ origin: site.origin });
+    await rig.end(jobId);
+    const { manifest } = await rig.read(jobId);
+    expect(manifest.contentSha256).toBe(undisturbed);
+    const { events } = await rig.temporal.client.workflow.getHandle(jobId).fetchHistory();
+    const names = new Map(
+      events?.map((event) => [String(event.eventId), event.activityTaskScheduledEventAttributes?.activityType?.name]),
+    );
+    const crawlers = events?.flatMap(({ activityTaskStartedEventAttributes: started }) =>
+      started && names.get(String(started.scheduledEventId)) === 'crawlSite' ? [started.identity] : [],
+    );
+    expect(new Set(crawlers)).toEqual(new Set(['one', 'two']));
+  });
+});
