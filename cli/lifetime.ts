@@ -69,14 +69,17 @@ export function createLifetime(logger: Logger): Lifetime {
   };
 }
 
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. That is one wish, not impatience. */
+const SAME_WISH_MS = 1_000;
+
+/** Resolves at the first SIGINT or SIGTERM; a later one ends the process at once. */
 export async function untilSignal(): Promise<NodeJS.Signals> {
   return await new Promise((resolve) => {
-    let asked = false;
+    let askedAt: number | undefined;
     for (const name of ['SIGINT', 'SIGTERM'] as const)
       process.on(name, () => {
-        if (asked) process.exit(1);
-        asked = true;
+        if (askedAt !== undefined && Date.now() - askedAt > SAME_WISH_MS) process.exit(1);
+        askedAt ??= Date.now();
         resolve(name);
       });
   });

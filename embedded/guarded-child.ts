@@ -55,7 +55,8 @@ export function spawnGuarded(command: string, args: readonly string[], env: Node
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);
   const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
+    // Not 'exit', which is the guard's: its outputs close when the program itself, which has them too, is gone.
+    child.once('close', () => resolve());
     child.once('error', (error) => {
       tail += error.message;
       resolve();

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { errorText } from '../../embedded/report.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { Temporal } from '../temporal.ts';
+import { untilTemporalReturns } from './temporal-return.ts';
 
 interface WorkerProgram {
   name: string;
@@ -20,8 +21,9 @@ interface Surroundings {
 const RESTART_MS = 2_000;
 
 /**
- * Runs a worker until the lifetime ends: waits for Temporal, and starts again when the worker breaks off. Resolves when
- * it polls for the first time.
+ * Runs a worker until the lifetime ends: waits for Temporal, and starts again when the worker breaks off. After an
+ * outage of Temporal a fresh worker takes over: the old one's polls would wait up to 10 s more before the next try.
+ * Resolves when it polls for the first time.
  */
 export async function runWorker(program: WorkerProgram, { temporal, logger, lifetime }: Surroundings): Promise<void> {
   const { signal } = lifetime;
@@ -30,18 +32,38 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
   const started = new Promise<void>((resolve) => {
     polling = resolve;
   });
+  /** Workers that were replaced and let what they run come to its end. */
+  const draining = new Set<Promise<void>>();
+
+  const retire = (worker: Worker, running: Promise<void>): void => {
+    logger.info({ worker: program.name }, 'Temporal is back: a fresh worker takes over');
+    worker.shutdown();
+    const drained = running
+      .catch((error: unknown) => logger.warn({ worker: program.name, reason: errorText(error) }, 'Ended uncleanly'))
+      .finally(() => draining.delete(drained));
+    draining.add(drained);
+  };
 
   const runOnce = async (): Promise<void> => {
     const connection = await temporal.connectWorker(signal);
+    const over = new AbortController();
     try {
-      current = await program.create(connection);
+      const worker = await program.create(connection);
+      current = worker;
       signal.throwIfAborted();
-      const running = current.run();
+      const running = worker.run().finally(() => connection.close());
       polling();
-      await running;
+      const returned = untilTemporalReturns(temporal.ready, AbortSignal.any([signal, over.signal])).then(
+        () => 'returned' as const,
+        () => running,
+      );
+      if ((await Promise.race([running, returned])) === 'returned') retire(worker, running);
+    } catch (error) {
+      await connection.close().catch(() => undefined);
+      throw error;
     } finally {
       current = undefined;
-      await connection.close();
+      over.abort();
     }
   };
 
@@ -62,6 +84,9 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
     if (current?.getState() === 'RUNNING') current.shutdown();
   });
   const ended = runAll();
-  lifetime.onStop(program.name, () => ended);
+  lifetime.onStop(program.name, async () => {
+    await ended;
+    await Promise.all(draining);
+  });
   await Promise.race([started, ended]);
 }

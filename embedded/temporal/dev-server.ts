@@ -73,7 +73,7 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
       ...(options.dbFilename === undefined ? [] : ['--db-filename', options.dbFilename]),
       ...SEARCH_ATTRIBUTE_FLAGS,
     ],
-    options.environment ?? process.env,
+    withoutTemporalVariables(options.environment ?? process.env),
   );
   const address = `${host}:${port}`;
   try {
@@ -84,6 +84,11 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
   }
   const uiUrl = `http://${host}:${uiPort}`;
   return { address, namespace, uiUrl, exited: child.exited, stop: child.stop, kill: child.kill };
+}
+
+/** Variables meant for clients (a profile, a namespace, a key) would be read by the server's program too. */
+function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
 async function waitUntilHealthy(child: GuardedChild, target: { address: string; namespace: string }): Promise<void> {

@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How often Temporal is asked whether it answers: rarely while it does, often while it is awaited. */
+const LOOK_EVERY_MS = 2_000;
+const AWAIT_EVERY_MS = 500;
+
+/** After this long away a worker's polls wait for seconds between two tries; before, one late answer proves nothing. */
+const OUTAGE_MS = 3_000;
+
+/**
+ * Resolves once Temporal answers again after an outage. Rejects only when `signal` is aborted.
+ * @param ready whether Temporal answers now; takes a second at most.
+ */
+export async function untilTemporalReturns(ready: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  let awaySinceMs: number | undefined;
+  for (;;) {
+    await sleep(awaySinceMs === undefined ? LOOK_EVERY_MS : AWAIT_EVERY_MS, undefined, { signal });
+    if (!(await ready())) {
+      awaySinceMs ??= Date.now();
+      continue;
+    }
+    if (awaySinceMs !== undefined && Date.now() - awaySinceMs >= OUTAGE_MS) return;
+    awaySinceMs = undefined;
+  }
+}

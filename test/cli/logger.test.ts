@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process';
+
+const SCRIPT = `
+import { createLogger } from './cli/logger.ts';
+const logger = createLogger({ level: 'info', terminal: process.argv[1] === 'terminal' });
+logger.info({ site: 'handbook', secret: 'hush1', request: { authorization: 'hush2' }, adminApi: { key: 'hush3' } }, 'seen');
+logger.debug('not at this level');
+`;
+
+test.each(['pipe', 'terminal'])('logs to standard error without secrets, for a %s', (kind) => {
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', './scripts/typescript.js', '--input-type=module', '-e', SCRIPT, kind],
+    { encoding: 'utf8' },
+  );
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/seen/);
+  expect(stderr).toMatch(/handbook/);
+  expect(stderr).not.toMatch(/hush|not at this level/);
+});
