@@ -15,6 +15,7 @@ import { createSeenDeliveries } from './export-site/seen-deliveries.ts';
 import { freshMemory } from './export-site/site-memory.ts';
 import { newRun, rereadSettings, type SiteRun } from './export-site/site-run.ts';
 import { watchConfiguration } from './export-site/watch-configuration.ts';
+import { watchPins } from './export-site/watch-pins.ts';
 
 export type ExportSiteInput = {
   /** The site's name in galley.yaml. */
@@ -58,7 +59,7 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
 async function work(run: SiteRun): Promise<void> {
   const scope = new CancellationScope();
   const coroutines = scope.run(() =>
-    Promise.all([exportLoop(run), refreshLoop(run), watchConfiguration(run), showPresence(run)]),
+    Promise.all([exportLoop(run), refreshLoop(run), watchConfiguration(run), watchPins(run), showPresence(run)]),
   );
   // A coroutine that throws is a fault of this code; the race lets it fail the workflow task.
   await Promise.race([coroutines, condition(() => mustEnd(run) && canEnd(run))]);

@@ -35,4 +35,6 @@ export type DeploymentReport = {
  */
 export type DeploymentTarget = {
   write(write: DeploymentWrite): Promise<DeploymentReport>;
+  /** The operator's pin as it stands now, null without one. */
+  readPin(): Promise<string | null>;
 };

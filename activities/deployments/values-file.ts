@@ -12,7 +12,10 @@ import { isOlder, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
  * mended by the retry of the same write.
  */
 export function createValuesFileTarget(path: string): DeploymentTarget {
-  return { write: (write) => withFileLock(path, (stillHeld) => writeLink(path, write, stillHeld)) };
+  return {
+    write: (write) => withFileLock(path, (stillHeld) => writeLink(path, write, stillHeld)),
+    readPin: async () => readPin(await readText(path)),
+  };
 }
 
 async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => void): Promise<DeploymentReport> {

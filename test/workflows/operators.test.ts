@@ -123,6 +123,33 @@ describe("the operator's pin", () => {
     expect((await site.deployed())?.content).toBe(2);
   });
 
+  it('that goes away lets the newest in without a refresh or a publish', async () => {
+    const site = await bench();
+    await exported(site, 1);
+    await pin(site, 'v1');
+    const second = await exported(site, 2);
+    await site.until('held', ({ phase }) => phase === 'held');
+    await pin(site, null);
+    await site.until('live', ({ phase, deployments }) => phase === 'live' && deployments[0]?.jobId === second);
+    expect((await site.deployed())?.content).toBe(2);
+  });
+
+  it('on a job whose bundle is gone does not keep other deployments from their links', async () => {
+    const site = await bench();
+    const other = `${site.valuesFile}.other`;
+    site.configure({ deployments: [{ valuesFile: site.valuesFile }, { valuesFile: other }] });
+    site.api.behaviour.linkLifetimeMs = 6_000;
+    await exported(site, 1);
+    await pin(site, 'v1');
+    site.api.behaviour.intercept = ({ path }) => (path.endsWith('1/bundle') ? { status: 410 } : undefined);
+    await exported(site, 2);
+    const before = await readFile(other, 'utf8');
+    await site.until('told of the lost bundle', ({ lastError }) => lastError?.status === 410);
+    for (let attempt = 0; attempt < 150 && (await readFile(other, 'utf8')) === before; attempt++) await sleep(100);
+    expect(await readFile(other, 'utf8')).not.toBe(before);
+    expect(site.api.jobs).toHaveLength(2);
+  });
+
   it('to an older version than the deployed one brings that one back', async () => {
     const site = await bench();
     const first = await exported(site, 1);

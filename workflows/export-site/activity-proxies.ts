@@ -42,3 +42,10 @@ export const { writeDeployment } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '15s',
   retry: { ...retry, maximumInterval: '5s' },
 });
+
+/** Asks a file every few seconds by its retry policy: no history and no worker slot, however long a pin stays. */
+export const { waitForPinChange } = proxyActivities<Activities>({
+  startToCloseTimeout: '5s',
+  retry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});

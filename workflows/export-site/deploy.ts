@@ -66,6 +66,7 @@ function applyReport(target: Target, report: DeploymentReport, link: Deploy, new
     target.updatedAt = new Date().toISOString();
   }
   target.error = null;
+  target.failedAt = null;
   target.failures = 0;
   target.retryAtMs = null;
 }
@@ -73,5 +74,6 @@ function applyReport(target: Target, report: DeploymentReport, link: Deploy, new
 function failed(target: Target, message: string): void {
   target.failures++;
   target.error = message.slice(0, 500);
+  target.failedAt = new Date().toISOString();
   target.retryAtMs = Date.now() + backOffMs('refresh', target.failures);
 }

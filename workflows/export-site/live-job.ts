@@ -13,7 +13,7 @@ export function setLive(
   rolledBack: boolean,
 ): void {
   run.memory.live = { ...job, rolledBack };
-  run.memory.refresh = { ...run.memory.refresh, failures: 0, notBeforeMs: 0, goneJobId: null };
+  run.memory.refresh.goneJobId = null;
   run.memory.refreshError = null;
   if (job.version !== null) rememberVersion(run.memory, job.jobId, job.version);
   run.refreshScope?.cancel();
@@ -28,15 +28,26 @@ export function rememberVersion(memory: SiteMemory, jobId: string, version: stri
 /** Notes a link's end and forgets links that nothing uses any more. */
 export function rememberLink(memory: SiteMemory, jobId: string, link: BundleLink): void {
   const { expiresAt, obtainedAtMs, lifetimeMs } = link;
+  keepLink(memory, { jobId, expiresAt, obtainedAtMs, lifetimeMs, failures: 0, notBeforeMs: 0 });
+}
+
+/** Notes that a job's link couldn't be renewed, and when to try again. */
+export function rememberFailure(memory: SiteMemory, jobId: string, notBeforeMs: number): void {
+  const never = { jobId, expiresAt: null, obtainedAtMs: 0, lifetimeMs: 0, failures: 0 };
+  const link = memory.links.find((candidate) => candidate.jobId === jobId) ?? never;
+  keepLink(memory, { ...link, failures: link.failures + 1, notBeforeMs });
+}
+
+function keepLink(memory: SiteMemory, link: Link): void {
   const used = new Set(jobsInUse(memory));
-  const others = memory.links.filter((other) => other.jobId !== jobId && used.has(other.jobId));
-  memory.links = [{ jobId, expiresAt, obtainedAtMs, lifetimeMs }, ...others].slice(0, 100);
+  const others = memory.links.filter((other) => other.jobId !== link.jobId && used.has(other.jobId));
+  memory.links = [link, ...others].slice(0, 100);
 }
 
 /** The link in use that ends first; null before the first one. */
 export function firstToExpire(memory: SiteMemory): Link | null {
   const used = new Set(jobsInUse(memory));
-  const links = memory.links.filter((link) => used.has(link.jobId));
+  const links = memory.links.filter((link) => used.has(link.jobId) && link.obtainedAtMs > 0);
   return links.reduce<Link | null>((first, link) => (first && endOf(first) <= endOf(link) ? first : link), null);
 }
 

@@ -3,11 +3,12 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  log,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { QUERIES, SIGNALS, UPDATES } from '../../contract/names.ts';
-import type { PublishedSignal } from '../../contract/publish-event.ts';
+import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
 import type { SiteState } from '../../contract/site-state.ts';
 import { addRequest } from './debounce.ts';
 import { endBackOff } from './export-back-off.ts';
@@ -35,8 +36,11 @@ export const rollback = defineUpdate<SiteState, [string]>(UPDATES.rollback);
 export function answerMessages(run: SiteRun): void {
   const { memory } = run;
 
-  setHandler(published, (signal) => {
-    takeIn(memory, run.seen, signal, { ms: Date.now(), workflowId: workflowInfo().workflowId });
+  setHandler(published, (signal: unknown) => {
+    const parsed = publishedSignal.safeParse(signal);
+    // Somebody's own signal, misspelled: throwing would stop the whole workflow until it is taken out of the history.
+    if (!parsed.success) return log.warn('a signal "published" of another shape was ignored');
+    takeIn(memory, run.seen, parsed.data, { ms: Date.now(), workflowId: workflowInfo().workflowId });
   });
   setHandler(configChanged, () => {
     run.configChanged = true;

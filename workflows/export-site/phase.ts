@@ -22,9 +22,12 @@ export function siteStateOf(site: string, memory: SiteMemory, nextRefreshAtMs: n
   const { exporting, live, exportError, refreshError } = memory;
   const errors = [exportError, refreshError].filter((error) => error !== null);
   const failedTarget = memory.targets.find((target) => target.error !== null);
-  if (failedTarget?.error) {
-    const at = failedTarget.updatedAt ?? new Date(memory.epochMs).toISOString();
-    errors.push({ message: `${failedTarget.valuesFile}: ${failedTarget.error}`, status: null, at });
+  if (failedTarget?.error && failedTarget.failedAt) {
+    errors.push({
+      message: `${failedTarget.valuesFile}: ${failedTarget.error}`,
+      status: null,
+      at: failedTarget.failedAt,
+    });
   }
   return {
     site,

@@ -14,8 +14,7 @@ export function nextRefreshAtMs(site: Site): number {
   const { memory } = site;
   const jobs = jobsInUse(memory).map((jobId) => jobDueAtMs(site, jobId));
   const unknownPins = memory.targets.filter((target) => hasUnknownPin(memory, target)).map(() => 0);
-  const dueAtMs = Math.min(...jobs, ...unknownPins);
-  return memory.refresh.failures > 0 ? Math.max(dueAtMs, memory.refresh.notBeforeMs) : dueAtMs;
+  return Math.min(...jobs, ...unknownPins);
 }
 
 /** When a job's link is due, or one of its deployments has to be told (again); 0 is at once. */
@@ -32,5 +31,6 @@ export function jobDueAtMs({ site, memory, settings }: Site, jobId: string): num
   const behind = memory.targets
     .filter((target) => wantedJobId(memory, target) === jobId && isBehind(memory, target, Number.POSITIVE_INFINITY))
     .map((target) => target.retryAtMs ?? 0);
-  return Math.min(link.obtainedAtMs + delayMs, ...behind);
+  const dueAtMs = Math.min(link.obtainedAtMs + delayMs, ...behind);
+  return link.failures > 0 ? Math.max(dueAtMs, link.notBeforeMs) : dueAtMs;
 }

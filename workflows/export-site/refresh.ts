@@ -5,7 +5,7 @@ import { addRequest } from './debounce.ts';
 import { deploy } from './deploy.ts';
 import { endBackOff } from './export-back-off.ts';
 import { type Failure, readFailure, toSiteError } from './failures.ts';
-import { rememberLink, rememberVersion } from './live-job.ts';
+import { rememberFailure, rememberLink, rememberVersion } from './live-job.ts';
 import { jobDueAtMs, nextRefreshAtMs } from './refresh-due.ts';
 import { rereadSettings, type SiteRun } from './site-run.ts';
 import { hasUnknownPin, jobsInUse } from './targets.ts';
@@ -30,73 +30,84 @@ export async function refreshLoop(run: SiteRun): Promise<void> {
 }
 
 /**
- * Renews the links that are due (all of them with `force`) and gives them to their deployments. One at a time.
+ * Renews the links that are due (all of them with `force`) and gives them to their deployments. One round at a time.
  * Never throws; what went wrong is in the memory.
  */
 export async function refreshLinks(run: SiteRun, { force }: { force: boolean }): Promise<void> {
   while (run.refreshScope !== null) await condition(() => run.refreshScope === null);
   const scope = new CancellationScope();
   run.refreshScope = scope;
-  const startedAtMs = Date.now();
-  const dueBeforeMs = force ? Number.POSITIVE_INFINITY : startedAtMs;
   try {
-    await scope.run(() => renewAll(run, dueBeforeMs));
-    const { refresh } = run.memory;
-    run.memory.refresh = { ...refresh, failures: 0, notBeforeMs: 0, tookMs: Date.now() - startedAtMs };
-    run.memory.refreshError = null;
-    // The key works (again): an export that it was refused for needn't wait any longer.
-    if (run.memory.backOff?.keyRefused) endBackOff(run.memory);
+    await scope.run(() => renewAll(run, force));
   } catch (error) {
-    if (isCancellation(error)) {
-      // Replaced by a newer link, which is nobody's fault; the end of the run is its own loop's to pass on.
-      if (CancellationScope.current().consideredCancelled) throw error;
-      return;
-    }
-    refreshFailed(run, readFailure(error));
+    // Replaced by a newer link, which is nobody's fault; the end of the run is its own loop's to pass on.
+    if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
   } finally {
     run.refreshScope = null;
     run.refreshChanges++;
   }
 }
 
-async function renewAll(run: SiteRun, dueBeforeMs: number): Promise<void> {
+async function renewAll(run: SiteRun, force: boolean): Promise<void> {
   const { memory } = run;
+  const startedAtMs = Date.now();
   if (!(await rereadSettings(run))) return;
   await findPinnedJobs(run);
+  let failed = false;
   for (const jobId of jobsInUse(memory)) {
-    if (jobDueAtMs(run, jobId) > dueBeforeMs) continue;
-    const version = memory.jobs.find((job) => job.jobId === jobId)?.version ?? null;
-    const options = { scheduleToCloseTimeout: BUNDLE_PATIENCE, summary: `fresh link for ${version ?? jobId}` } as const;
-    const link = await createBundle.executeWithOptions(options, [{ jobId }]);
-    await deploy(run, { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' });
-    // Only now is it the link that people rely on.
-    rememberLink(memory, jobId, link);
+    if (!force && jobDueAtMs(run, jobId) > startedAtMs) continue;
+    try {
+      await renew(run, jobId);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      // One job's bundle may be gone for good: the others' links mustn't wait for it.
+      failed = true;
+      renewalFailed(run, jobId, readFailure(error));
+    }
   }
+  if (failed) return;
+  memory.refresh.tookMs = Date.now() - startedAtMs;
+  memory.refreshError = null;
+  // The key works (again): an export that it was refused for needn't wait any longer.
+  if (memory.backOff?.keyRefused) endBackOff(memory);
 }
 
+async function renew(run: SiteRun, jobId: string): Promise<void> {
+  const version = run.memory.jobs.find((job) => job.jobId === jobId)?.version ?? null;
+  const options = { scheduleToCloseTimeout: BUNDLE_PATIENCE, summary: `fresh link for ${version ?? jobId}` } as const;
+  const link = await createBundle.executeWithOptions(options, [{ jobId }]);
+  await deploy(run, { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' });
+  // Only now is it the link that people rely on.
+  rememberLink(run.memory, jobId, link);
+}
+
+/** Looks for the jobs of pinned versions. What can't be found keeps the link it has. */
 async function findPinnedJobs(run: SiteRun): Promise<void> {
   for (const target of run.memory.targets.filter((candidate) => hasUnknownPin(run.memory, candidate))) {
     const { pin } = target;
     if (pin === null) continue;
-    const options = { scheduleToCloseTimeout: '1m', summary: `job of the pinned version ${pin}` } as const;
-    const jobId = await findExport.executeWithOptions(options, [{ domain: run.settings.domain, version: pin }]);
     target.searchedPin = pin;
-    if (jobId !== null) rememberVersion(run.memory, jobId, pin);
+    const options = { scheduleToCloseTimeout: '1m', summary: `job of the pinned version ${pin}` } as const;
+    try {
+      const jobId = await findExport.executeWithOptions(options, [{ domain: run.settings.domain, version: pin }]);
+      if (jobId !== null) rememberVersion(run.memory, jobId, pin);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      readFailure(error);
+    }
   }
 }
 
-function refreshFailed(run: SiteRun, failure: Failure): void {
-  const { memory } = run;
+function renewalFailed({ memory }: SiteRun, jobId: string, failure: Failure): void {
   const nowMs = Date.now();
-  const failures = memory.refresh.failures + 1;
+  const failures = (memory.links.find((link) => link.jobId === jobId)?.failures ?? 0) + 1;
   const gone = failure.type === 'JobGone';
   const waitMs = Math.max(backOffMs(gone ? 'gone' : 'refresh', failures), failure.retryAfterMs ?? 0);
-  memory.refresh = { ...memory.refresh, failures, notBeforeMs: nowMs + waitMs };
+  rememberFailure(memory, jobId, nowMs + waitMs);
   memory.refreshError = toSiteError(failure, nowMs);
-  const liveJobId = memory.live?.jobId ?? null;
-  if (gone && jobsInUse(memory).includes(liveJobId ?? '') && memory.refresh.goneJobId !== liveJobId) {
+  if (gone && memory.live?.jobId === jobId && memory.refresh.goneJobId !== jobId) {
     // Only a new export brings a link again. Asked for once a job; its own failures have their own back-off.
-    memory.refresh.goneJobId = liveJobId;
+    memory.refresh.goneJobId = jobId;
     memory.pending = addRequest(memory.pending, nowMs);
   }
 }

@@ -40,8 +40,18 @@ const exporting = z.object({
 });
 export type Exporting = z.infer<typeof exporting>;
 
-/** A link that is in use, without the link itself: nothing needs to know it twice. */
-const link = z.object({ jobId, expiresAt: z.string().nullable(), obtainedAtMs: ms, lifetimeMs: ms });
+/**
+ * A link that is in use, without the link itself: nothing needs to know it twice. Before the first one was obtained its
+ * lifetime is 0. `failures` counts the vain tries to renew it, of which the next one is at `notBeforeMs`.
+ */
+const link = z.object({
+  jobId,
+  expiresAt: z.string().nullable(),
+  obtainedAtMs: ms,
+  lifetimeMs: ms,
+  failures: z.int(),
+  notBeforeMs: ms,
+});
 export type Link = z.infer<typeof link>;
 
 /** One deployment as this workflow left it. */
@@ -56,6 +66,7 @@ const target = z.object({
   /** The pin for which the service's list of jobs was searched. */
   searchedPin: z.string().nullable(),
   error: z.string().nullable(),
+  failedAt: z.string().nullable(),
   failures: z.int(),
   retryAtMs: ms.nullable(),
 });
@@ -83,7 +94,8 @@ export const siteMemory = z.object({
   targets: z.array(target),
   exportError: siteError.nullable(),
   refreshError: siteError.nullable(),
-  refresh: z.object({ failures: z.int(), notBeforeMs: ms, tookMs: ms, goneJobId: jobId.nullable() }),
+  /** What the last refresh took, and the job whose loss a new export was asked for. */
+  refresh: z.object({ tookMs: ms, goneJobId: jobId.nullable() }),
   deliveries: z.array(deliveryRecord).max(20),
   seen: z.array(z.object({ hour: z.int(), entries: z.string() }).refine(isWholeBucket, 'cut in the middle of an id')),
 });
@@ -111,7 +123,7 @@ export function freshMemory(nowMs: number): SiteMemory {
     targets: [],
     exportError: null,
     refreshError: null,
-    refresh: { failures: 0, notBeforeMs: 0, tookMs: 0, goneJobId: null },
+    refresh: { tookMs: 0, goneJobId: null },
     deliveries: [],
   };
 }

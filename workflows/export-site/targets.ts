@@ -46,6 +46,7 @@ function newTarget(valuesFile: string): Target {
     held: false,
     searchedPin: null,
     error: null,
+    failedAt: null,
     failures: 0,
     retryAtMs: null,
   };

@@ -11,7 +11,8 @@ export async function watchConfiguration(run: SiteRun): Promise<void> {
     if (!(await rereadSettings(run))) return;
     run.buildChanged = run.settings.build !== build;
     endBackOff(run.memory);
-    run.memory.refresh = { ...run.memory.refresh, notBeforeMs: 0 };
+    for (const link of run.memory.links) link.notBeforeMs = 0;
+    for (const target of run.memory.targets) target.searchedPin = null;
     run.refreshChanges++;
   }
 }

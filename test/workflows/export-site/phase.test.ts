@@ -112,7 +112,9 @@ describe('the job a deployment is to serve', () => {
     expect(isBehind(memory({ live }), failed, NOW_MS)).toBe(false);
     expect(isBehind(memory({ live }), failed, NOW_MS + 5_000)).toBe(true);
     const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 0 };
-    const links = [{ jobId: 'new', expiresAt: null, obtainedAtMs: NOW_MS, lifetimeMs: 86_400_000 }];
+    const links = [
+      { jobId: 'new', expiresAt: null, obtainedAtMs: NOW_MS, lifetimeMs: 86_400_000, failures: 0, notBeforeMs: 0 },
+    ];
     const known = memory({ live, links, targets: [failed] });
     expect(nextRefreshAtMs({ site: 'docs', memory: known, settings })).toBe(NOW_MS + 5_000);
   });
