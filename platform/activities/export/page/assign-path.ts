@@ -53,7 +53,9 @@ function decodeSegment(segment: string): string {
 }
 
 function fileName(last: string, type: string, kind: ResourceKind): string {
-  const isHtml = type === 'text/html' || (type === '' && kind === 'page' && !isNamedAsFile(last));
+  // What is loaded as a file and answered with HTML is a host's way of saying no: its name stays.
+  const namedOtherwise = isNamedAsFile(last) && (kind !== 'page' || type === '');
+  const isHtml = (type === 'text/html' || (type === '' && kind === 'page')) && !namedOtherwise;
   if (last === '') return isHtml || type === '' ? 'index.html' : `index${extensionFor('', type)}`;
   if (isHtml) return /\.(?:html?|xhtml)$/i.test(last) ? last : `${last}.html`;
   return kind === 'probe' ? last : last + extensionFor(last, type);

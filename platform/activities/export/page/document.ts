@@ -40,11 +40,14 @@ export function documentFormat(contentType: string, url: string): DocumentFormat
 }
 
 /**
- * Makes a fetched document ready: decides its format and brings another charset to UTF-8, declarations included.
- * Bytes that are UTF-8 already (or of no text format) come back untouched.
+ * Makes a fetched document ready: decides its format and brings another charset to UTF-8, declarations and content
+ * type included. Bytes that are UTF-8 already (or of no text format) come back untouched.
  */
 export function readDocument(fetched: FetchedDocument): PageDocument {
-  const format = documentFormat(fetched.contentType, fetched.url);
+  const { bytes, contentType, url } = fetched;
+  const format = documentFormat(contentType, url);
   if (format === 'other') return { ...fetched, format };
-  return { ...fetched, format, bytes: toUtf8(fetched.bytes, fetched.contentType, format) };
+  const transcoded = toUtf8(bytes, contentType, format);
+  if (transcoded === bytes) return { ...fetched, format };
+  return { url, format, bytes: transcoded, contentType: `${mediaType(contentType)}; charset=utf-8` };
 }

@@ -1,6 +1,7 @@
 /**
- * What the not-found page carries at the start of its head. A host shows it at any address, so its relative links need
- * a base: the root. Where it is opened by its own name (from a folder, or below a sub-path) links are right without.
+ * What the not-found page carries at the start of its head. A host shows it at any address, where its relative links
+ * need the root as base; opened by its own name (from a folder, or below a sub-path) they are right without one. So a
+ * script decides, before anything else is read.
  */
 export const NOT_FOUND_BASE =
-  '<base href="/"/><script>if(location.protocol==="file:"||/^\\/.+\\/404(\\.html)?$/.test(location.pathname))document.querySelector("base").removeAttribute("href")</script>';
+  '<script>(function(s,b){if(!/^http/.test(location.protocol))return;if(/\\/404(\\.html)?$/.test(location.pathname))return;b.href="/";s.parentNode.insertBefore(b,s)})(document.currentScript,document.createElement("base"))</script>';

@@ -33,8 +33,8 @@ function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   if (kind === 'identity' || kind === 'card') return { absolute: url };
   if (kind !== 'asset' && !isOfSite(url, site)) return { absolute: url };
   const found = target(resource);
-  if (!('missing' in found)) return found;
-  // The origin hadn't it either. A page may come to be there; an asset must not be asked for at the origin.
+  if ('path' in found || ('absolute' in found && found.absolute !== url)) return found;
+  // A page may be there one day; an asset that the bundle hasn't must still not be asked for at the origin.
   if (kind !== 'asset' || !isOfSite(url, site)) return { absolute: url };
   return { path: assignPath({ url, contentType: '', kind }, site) };
 }

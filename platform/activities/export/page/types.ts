@@ -17,7 +17,7 @@ export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: str
 /** How a document's references are written; `other` has none that we read. */
 export type DocumentFormat = 'html' | 'css' | 'js' | 'svg' | 'xml' | 'manifest' | 'other';
 
-/** A fetched document made ready: `bytes` are UTF-8 (untouched where they already were) and are what must be stored. */
+/** A fetched document made ready: `bytes` are UTF-8 (untouched where they already were) and what must be stored. */
 export type PageDocument = { bytes: Uint8Array; contentType: string; url: string; format: DocumentFormat };
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { assignPath, NOT_FOUND_PATH } from '../../../../platform/activities/export/page/assign-path.ts';
 import { readDocument } from '../../../../platform/activities/export/page/document.ts';
@@ -117,19 +117,40 @@ function crawlFrom(start: Resource[], site: Site, origin: Origin, policy: Rewrit
 
 /** An origin that serves a folder as static hosts do: `/` is `index.html`, and `/a` is `a.html` where that is on. */
 export function folderOrigin(folder: string, options: { cleanUrls: boolean }): Origin {
-  const names = new Set(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)),
-  );
+  const isFile = (name: string): boolean => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true;
   return (url) => {
-    const path = decodeURIComponent(new URL(url).pathname).slice(1);
-    const candidates = [path, options.cleanUrls ? `${path}.html` : path];
-    const name = path === '' || path.endsWith('/') ? `${path}index.html` : candidates.find((each) => names.has(each));
-    if (name === undefined || !names.has(name)) return undefined;
-    return {
-      bytes: readFileSync(join(folder, name)),
-      contentType: TYPES[extname(name)] ?? 'application/octet-stream',
-    };
+    const { pathname, hostname } = new URL(url);
+    if (!hostname.startsWith('docs.')) return undefined;
+    const path = decodeURIComponent(pathname).slice(1);
+    const candidates = path === '' || path.endsWith('/') ? [`${path}index.html`] : [path];
+    const name = [...candidates, ...(options.cleanUrls ? [`${path}.html`] : [])].find(isFile);
+    if (name === undefined) return undefined;
+    const contentType = TYPES[extname(name)] ?? 'application/octet-stream';
+    return { bytes: readFileSync(join(folder, name)), contentType };
   };
+}
+
+/** An origin that serves an exported bundle. */
+export function bundleOrigin(files: ReadonlyMap<string, Uint8Array>): Origin {
+  return (url) => {
+    const path = decodeURIComponent(new URL(url).pathname.slice(1)).replace(/(?<=^|\/)$/, 'index.html');
+    const bytes = files.get(path);
+    return bytes && { bytes, contentType: TYPES[extname(path)] ?? 'application/octet-stream' };
+  };
+}
+
+/** The bundle's own references, `path → path`, that lead to no file of it. */
+export function brokenReferences(files: ReadonlyMap<string, Uint8Array>): string[] {
+  const site = { domain: 'bundle.example', origin: 'https://bundle.example' };
+  return [...files].flatMap(([path, bytes]) => {
+    const url = `https://bundle.example/${path.split('/').map(encodeURIComponent).join('/')}`;
+    const document = readDocument({ bytes, contentType: TYPES[extname(path)] ?? '', url });
+    const { references, resources } = extract(document, site);
+    const used = new Set(references.map(([, , index]) => resources[index]));
+    return [...used].flatMap((resource) => {
+      if (resource === undefined || !isOfSite(resource.url, site)) return [];
+      const target = decodeURIComponent(new URL(resource.url).pathname.slice(1));
+      return files.has(target) ? [] : [`${path} → ${target}`];
+    });
+  });
 }

@@ -33,6 +33,7 @@ const KIND_BY_REL: ReadonlyMap<string, ResourceKind> = new Map([
 /** `<link>`: what it is for decides everything, and it may be for several things at once. */
 export function readLink(reader: TagReader): void {
   const rel = reader.value('rel').toLowerCase();
+  if (rel === '') return;
   const rels = rel.split(/\s+/);
   if (rels.includes('preconnect') || rels.includes('dns-prefetch')) {
     const { start, end } = reader.tag;

@@ -44,6 +44,13 @@ describe('a fetched document', () => {
     expect(utf8(read(bytes, type).bytes)).toBe(expected);
   });
 
+  it('says UTF-8 in its content type once it is that', () => {
+    expect(read(Buffer.from('<p>\xe9', 'latin1'), 'text/HTML; charset=latin1').contentType).toBe(
+      'text/html; charset=utf-8',
+    );
+    expect(read(Buffer.from('<p>'), 'text/html; charset=latin1').contentType).toBe('text/html; charset=latin1');
+  });
+
   it('of CSS and XML has its own declaration changed too', () => {
     const css = Buffer.from('@charset "iso-8859-1";a{content:"\xe9"}', 'latin1');
     expect(utf8(read(css, 'text/css').bytes)).toBe('@charset "utf-8";a{content:"é"}');

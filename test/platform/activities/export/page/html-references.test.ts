@@ -144,6 +144,7 @@ const ROWS: Row[] = [
   row('text that isn’t markup', '<textarea><a href="/x"></textarea><title><a href="/y"></title> a < b & c', []),
   row('a ping', '<a href="/x" ping="/count">', ['page /x'], '<a href="../x.html">'),
   row('a download', '<a href="/f.zip" download>', ['page /f.zip'], '<a href="../f.zip" download>'),
+  row('a link element without a purpose', '<link rev="made" href="a@b.c">', []),
   row('quotations', '<q cite="/x">', ['endpoint /x'], '<q cite="../x">'),
   row(
     'a posting form',

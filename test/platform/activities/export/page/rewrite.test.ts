@@ -53,7 +53,7 @@ describe('a rewritten page', () => {
       '<script src="//c.org/a.js" integrity="sha256-x" crossorigin></script><img crossorigin=anonymous src=/i.png>';
     expect(rewritten({ text, target: to({ path: 'a.js' }) })).toBe('<script src="../a.js"></script><img src=../a.js>');
     expect(rewritten({ text, target: ({ url }) => ({ absolute: url }) })).toBe(
-      '<script src="https://c.org/a.js" integrity="sha256-x" crossorigin></script><img crossorigin=anonymous src=https://docs.example.com/i.png>',
+      '<script src="https://c.org/a.js" integrity="sha256-x" crossorigin></script><img src=../i.png>',
     );
   });
 
@@ -132,7 +132,7 @@ describe('the not-found page', () => {
   it('has the root as its base, because a host shows it at any address', () => {
     const text = '<html><head></head><body><a href="/a"><a href="#x"></body></html>';
     expect(rewritten({ text, ownPath: '404.html' })).toMatch(
-      /^<html><head><base href="\/"\/><script>.*<\/script><\/head><body><a href="a.html"><a href="#x"><\/body>/,
+      /^<html><head><script>.*createElement\("base"\).*<\/script><\/head><body><a href="a.html"><a href="#x"><\/body>/,
     );
   });
 
