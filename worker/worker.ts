@@ -19,7 +19,7 @@ export type OrchestratorWorkerDeps = {
   adminApi: { url: string; key: string; quickAsksMs?: readonly number[] };
   /** Time between two refreshes of one link at least (`MIN_REFRESH_INTERVAL`). */
   minRefreshIntervalMs: number;
-  /** Whether the search attributes were found usable (search-attributes.ts). */
+  /** Whether the search attributes were found usable (decided where the program starts). */
   searchAttributes: boolean;
   logger: Logger;
   /** The bundle made by scripts/bundle-workflows.js; without it the workflows are bundled at start, which takes seconds. */

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { DefaultLogger, type NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type NativeConnection,
+  Runtime,
+  type Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import { pino } from 'pino';
 import { galleyConfig, type SiteConfig } from '../../contract/galley-config.ts';
 import { QUERIES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS } from '../../contract/names.ts';
@@ -30,7 +36,7 @@ export type SiteBench = {
   until(description: string, holds: (state: SiteState) => boolean): Promise<SiteState>;
   /** The link in the values file, taken apart. */
   deployed(): Promise<{ jobId: string; content: number; expiresAtMs: number } | null>;
-  startWorker(): Promise<void>;
+  startWorker(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
   /** Stops the worker as a deployment of a new release does: what runs is handed back. */
   stopWorker(): Promise<void>;
   close(): Promise<void>;
@@ -108,7 +114,7 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         /objects\.test\/(\w+)\/bundle\.tar\.gz\?content=(\d+)&expires=(\d+)/.exec(text) ?? [];
       return jobId ? { jobId, content: Number(content), expiresAtMs: Number(expires) } : null;
     },
-    async startWorker() {
+    async startWorker({ workflowBundle = workflowBundles.orchestrator } = {}) {
       const worker = await createOrchestratorWorker({
         connection: options.connection,
         client: options.client,
@@ -118,7 +124,7 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
         searchAttributes: options.searchAttributes ?? false,
         logger: pino({ level: 'silent' }),
-        workflowBundle: workflowBundles.orchestrator,
+        workflowBundle,
       });
       stopRunning = running(worker);
     },
