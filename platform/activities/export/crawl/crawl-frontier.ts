@@ -24,9 +24,11 @@ const GROUP_RESULTS = 64;
 const GROUP_BYTES = 4 * 1024 * 1024;
 /** A result waits no longer than this for others to be settled with. */
 const GROUP_WAIT_MS = 60;
+/** Groups being stored and settled while fetching goes on. */
+const MAX_SETTLING = 3;
 /** How often a worker without work looks whether another one found some: at first, and at most. */
 const FIRST_POLL_MS = 20;
-const MAX_POLL_MS = 500;
+const MAX_POLL_MS = 250;
 
 /** What is under way when the time is up may still come in this long; afterwards it is given back. */
 const GRACE_MS = 5_000;
@@ -59,43 +61,58 @@ export async function crawlFrontier(
   const endAt = Date.now() + options.maxMs;
 
   let runningCount = 0;
+  let settlingCount = 0;
+  let askedCount = 0;
+  let leasing = false;
   let failure: { error: unknown } | undefined;
   let group: Visited[] = [];
   let groupBytes = 0;
   let groupSince = 0;
+  let mayHaveMore = true;
   let wake = (): void => undefined;
+  const writes = new Set<Promise<void>>();
+
+  /** Runs beside the loop, which hears of its end, good or bad. */
+  function background(work: Promise<void>): void {
+    work
+      .catch((error: unknown) => {
+        failure ??= { error };
+      })
+      .finally(() => wake());
+  }
+
+  /** As `background`, for what must not outlive the activity: a cancelled export is cleared up right after it. */
+  function backgroundWrite(work: Promise<void>): void {
+    writes.add(work);
+    background(work.finally(() => writes.delete(work)));
+  }
 
   function start(urls: readonly LeasedUrl[]): void {
-    for (const leased of urls) {
-      runningCount += 1;
-      options
-        .visit(leased)
-        .then(
-          (visited) => {
-            if (group.length === 0) groupSince = Date.now();
-            group.push(visited);
-            groupBytes += unplacedBytes(visited.result);
-          },
-          (error: unknown) => {
-            failure ??= { error };
-          },
-        )
-        .finally(() => {
-          runningCount -= 1;
-          wake();
-        });
+    runningCount += urls.length;
+    for (const leased of urls) background(visitOne(leased));
+  }
+
+  async function visitOne(leased: LeasedUrl): Promise<void> {
+    try {
+      const visited = await options.visit(leased);
+      if (group.length === 0) groupSince = Date.now();
+      group.push(visited);
+      groupBytes += unplacedBytes(visited.result);
+    } finally {
+      runningCount -= 1;
     }
   }
 
   function groupIsDue(): boolean {
-    if (group.length === 0) return false;
-    // The second condition is a frontier that runs dry: what the group brings is needed now.
-    return (
-      group.length >= GROUP_RESULTS ||
-      runningCount <= group.length ||
-      groupBytes >= GROUP_BYTES ||
-      Date.now() - groupSince >= GROUP_WAIT_MS
-    );
+    if (group.length === 0 || settlingCount >= MAX_SETTLING) return false;
+    const waitedLong = Date.now() - groupSince >= GROUP_WAIT_MS;
+    // A frontier that runs dry needs what the group brings now.
+    const needed = runningCount === 0 || (settlingCount === 0 && runningCount <= group.length);
+    return needed || waitedLong || group.length >= GROUP_RESULTS || groupBytes >= GROUP_BYTES;
+  }
+
+  function roomCount(): number {
+    return Date.now() < endAt ? Math.max(0, wanted - runningCount - askedCount) : 0;
   }
 
   function takeFound(visits: readonly Visited[]): FoundUrl[] {
@@ -106,26 +123,45 @@ export async function crawlFrontier(
         if (found !== undefined && found.rank >= (best.get(found.url)?.rank ?? 0)) best.set(found.url, found);
       }
     }
-    let room = Date.now() < endAt ? Math.max(0, wanted - runningCount) : 0;
-    for (const found of best.values()) {
-      if (room === 0) break;
-      if (found.skip !== null) continue;
-      found.take = true;
-      room -= 1;
-    }
-    return [...best.values()].sort((a, b) => (a.url < b.url ? -1 : 1));
+    const found = [...best.values()];
+    for (const each of found.filter(({ skip }) => skip === null).slice(0, roomCount())) each.take = true;
+    return found.sort((a, b) => (a.url < b.url ? -1 : 1));
   }
 
-  async function settleGroup(): Promise<boolean> {
+  async function settleGroup(): Promise<void> {
     const settling = group;
     group = [];
     groupBytes = 0;
-    const settled = await placeFiles(segments, jobId, settling);
-    const answer = await settleUrls(db, { ...lease, settled, found: takeFound(settling) });
-    if (answer === undefined) throw new CrawlOver('the crawl is over');
-    admission.setUrlCount(answer.urlCount);
-    start(answer.taken);
-    return answer.urlCount - answer.settledCount > runningCount + group.length;
+    settlingCount += 1;
+    const found = takeFound(settling);
+    const asked = found.filter(({ take }) => take).length;
+    askedCount += asked;
+    try {
+      const settled = await placeFiles(segments, jobId, settling);
+      const answer = await settleUrls(db, { ...lease, settled, found });
+      if (answer === undefined) throw new CrawlOver('the crawl is over');
+      admission.setUrlCount(answer.urlCount);
+      start(answer.taken);
+      // Others' work counts too; asking in vain once costs a millisecond.
+      if (answer.urlCount - answer.settledCount > runningCount + group.length) mayHaveMore = true;
+    } finally {
+      askedCount -= asked;
+      settlingCount -= 1;
+    }
+  }
+
+  async function leaseMore(): Promise<void> {
+    leasing = true;
+    const limit = roomCount();
+    askedCount += limit;
+    try {
+      const leased = await leaseUrls(db, { ...lease, limit });
+      mayHaveMore = leased.length === limit;
+      start(leased);
+    } finally {
+      askedCount -= limit;
+      leasing = false;
+    }
   }
 
   function nextEvent(): Promise<void> {
@@ -138,33 +174,39 @@ export async function crawlFrontier(
     });
   }
 
-  let mayHaveMore = true;
-  let pollMs = FIRST_POLL_MS;
-  while (true) {
-    signal.throwIfAborted();
-    if (failure !== undefined) throw failure.error;
-    const ending = Date.now() >= endAt;
-    if (groupIsDue()) {
-      mayHaveMore = await settleGroup();
-      pollMs = FIRST_POLL_MS;
-    } else if (mayHaveMore && !ending && runningCount < limits.maxConcurrency) {
-      const leased = await leaseUrls(db, { ...lease, limit: wanted - runningCount });
-      mayHaveMore = leased.length > 0;
-      start(leased);
-    } else if (runningCount > 0) {
-      // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
-      if (Date.now() >= endAt + GRACE_MS) return { done: false, queuedCount: runningCount };
-      await nextEvent();
-    } else {
-      const rest = await frontierRest(db, jobId);
-      const done = rest.queuedCount === 0 && !rest.leased;
-      if (done || ending) return { done, queuedCount: rest.queuedCount };
-      if (rest.dueInMs !== 0) {
-        await sleep(Math.min(rest.dueInMs ?? pollMs, pollMs), undefined, { signal });
-        pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
-        await releaseLeases(db, jobId, []);
+  async function work(): Promise<CrawlRest> {
+    let pollMs = FIRST_POLL_MS;
+    while (true) {
+      signal.throwIfAborted();
+      if (failure !== undefined) throw failure.error;
+      const ending = Date.now() >= endAt;
+      const isBusy = runningCount + settlingCount > 0 || leasing;
+      if (groupIsDue()) {
+        backgroundWrite(settleGroup());
+      } else if (mayHaveMore && !leasing && roomCount() >= wanted / 4) {
+        backgroundWrite(leaseMore());
+      } else if (isBusy) {
+        pollMs = FIRST_POLL_MS;
+        // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
+        if (Date.now() >= endAt + GRACE_MS && settlingCount === 0) return { done: false, queuedCount: runningCount };
+        await nextEvent();
+      } else {
+        const rest = await frontierRest(db, jobId);
+        const done = rest.queuedCount === 0 && !rest.leased;
+        if (done || ending) return { done, queuedCount: rest.queuedCount };
+        if (rest.dueInMs !== 0) {
+          await sleep(Math.min(rest.dueInMs ?? pollMs, pollMs), undefined, { signal });
+          pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
+          await releaseLeases(db, jobId, []);
+        }
+        mayHaveMore = true;
       }
-      mayHaveMore = true;
     }
+  }
+
+  try {
+    return await work();
+  } finally {
+    await Promise.allSettled(writes);
   }
 }
