@@ -154,7 +154,10 @@ export async function frontierRest(
 ): Promise<{ queuedCount: number; leased: boolean; dueInMs: number | null }> {
   const { rows } = await db.execute<{ queuedCount: number; leased: boolean; dueInMs: number | null }>(sql`
     select count(*)::float8 as "queuedCount",
-      (extract(epoch from greatest(min(coalesce(due_at, now())) - now(), interval '0')) * 1000)::float8 as "dueInMs",
+      -- greatest() passes over nulls, so without a row it would say "due now".
+      case when count(*) > 0 then
+        (extract(epoch from greatest(min(coalesce(due_at, now())) - now(), interval '0')) * 1000)::float8
+      end as "dueInMs",
       exists (select 1 from crawl_urls where job_id = ${jobId} and state = 'leased') as leased
     from crawl_urls where job_id = ${jobId} and state = 'queued'`);
   return rows[0] ?? { queuedCount: 0, leased: false, dueInMs: null };

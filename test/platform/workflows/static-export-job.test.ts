@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { contentDigestLine } from '../../../contract/bundle.ts';
 import { WORKFLOW_TYPES } from '../../../contract/names.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
@@ -20,7 +21,12 @@ beforeAll(async () => {
   rig = await startExportRig(await startPglite());
   assets = await startHttpSite(serveFiles(externalFiles));
   site = await startHttpSite(serveFiles({}));
-  await rig.startWorker({ privateHosts: [assets.host], batchFiles: 6, parallelActivities: 2 });
+  await rig.startWorker({
+    privateHosts: [assets.host],
+    batchFiles: 6,
+    parallelActivities: 2,
+    maxBufferedBytes: 200_000,
+  });
 });
 
 beforeEach(() => {
@@ -127,6 +133,33 @@ describe('staticExportJob', () => {
     expect([...kept.files.keys()].some((path) => path.startsWith('_external'))).toBe(false);
     const listed = await rig.run({ origin: site.origin, settings: { external: ['127.0.0.1'] } });
     expect(listed.files.get('index.html')).toContain(`${assets.origin}/logo.png`);
+  });
+
+  it('streams a file that is too large for memory, sent plain or compressed', async () => {
+    const film = 'frame '.repeat(200_000);
+    site.setHandler(
+      serveFiles({
+        '/': '<video src="/film.mp4"></video><a href="/data.bin">data</a>',
+        '/film.mp4': { body: film, contentType: 'video/mp4' },
+        '/data.bin': {
+          body: gzipSync(film),
+          headers: { 'content-encoding': 'gzip' },
+          contentType: 'application/x-data',
+        },
+      }),
+    );
+    const first = await rig.run({ origin: site.origin });
+    expect(first.files.get('film.mp4') === film).toBe(true);
+    expect(first.files.get('data.bin') === film).toBe(true);
+    const entry = first.manifest.files.find((file) => file.path === 'film.mp4');
+    expect(entry).toEqual({
+      path: 'film.mp4',
+      size: film.length,
+      sha256: createHash('sha256').update(film).digest('hex'),
+      contentType: 'video/mp4',
+    });
+    const second = await rig.run({ origin: site.origin });
+    expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
   });
 
   it('tries soft failures again, and reports those that stay', async () => {

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { projectSettings } from '../../../platform/project-settings.ts';
+import {
+  freezeCrawl,
+  leaseBatches,
+  releaseBatches,
+  settleBatch,
+  settledBatches,
+} from '../../../platform/store/crawl-batches.ts';
+import { deleteCrawl, getCrawl, openCrawl } from '../../../platform/store/crawls.ts';
+import { type Database, openDatabase } from '../../../platform/store/database.ts';
+import { insertExportJob } from '../../../platform/store/export-jobs.ts';
+import {
+  countPages,
+  type FoundUrl,
+  frontierRest,
+  leaseUrls,
+  releaseLeases,
+  type SettledUrl,
+  settleUrls,
+} from '../../../platform/store/frontier.ts';
+import { mappedUrls, settledRows, writeFrozen } from '../../../platform/store/frontier-map.ts';
+import { ensureOrganization } from '../../../platform/store/organizations.ts';
+import { insertProject } from '../../../platform/store/projects.ts';
+import type { TestDatabase } from '../../helpers/pglite.ts';
+
+const leaseMs = 60_000;
+
+function found(path: string, change: Partial<FoundUrl> = {}): FoundUrl {
+  return { url: `https://d.example${path}`, rank: 5, depth: 1, foundOn: null, skip: null, take: false, ...change };
+}
+
+function file(id: number, path: string): SettledUrl {
+  const place = { objectKey: 'segment', byteOffset: 0, byteLength: 10, extractionLength: 2 };
+  const kind = { status: 200, contentType: 'text/html', isPage: true, sha256: 'hash' };
+  return { id, outcome: 'file', path, ...place, ...kind };
+}
+
+/** What the frontier promises, on any database that the product runs on. */
+export function frontierContract(name: string, start: () => Promise<TestDatabase>): void {
+  describe(`the frontier on ${name}`, () => {
+    let server: TestDatabase;
+    let db: Database;
+    let jobId: string;
+
+    beforeAll(async () => {
+      server = await start();
+      db = await openDatabase({ ...server, logger: pino({ level: 'silent' }) });
+    });
+
+    afterAll(async () => {
+      await db.close();
+      await server.stop();
+    });
+
+    beforeEach(async () => {
+      const organization = await ensureOrganization(db, { name: 'o', plan: 'enterprise', defaultPlan: 'free' });
+      const at = { organizationId: organization.id, domain: `${randomBytes(6).toString('hex')}.example` };
+      const projectId = `prj_${randomBytes(6).toString('hex')}`;
+      const settings = projectSettings.parse({});
+      await insertProject(db, { id: projectId, ...at, origin: null, repository: null, ref: null, settings });
+      const job = { ...at, projectId, version: null, paths: null, at: new Date() };
+      jobId = (await db.transaction((tx) => insertExportJob(tx, job))).id;
+      await openCrawl(db, jobId, '{}');
+    });
+
+    const add = (...urls: FoundUrl[]) => settleUrls(db, { jobId, token: 'seed', leaseMs, settled: [], found: urls });
+    const lease = (token: string, limit = 10) => leaseUrls(db, { jobId, token, limit, leaseMs });
+
+    it('gives each address to one worker, oldest first', async () => {
+      await add(...['/a', '/b', '/c'].map((path) => found(path)));
+      const [one, two] = [await lease('one', 2), await lease('two', 2)];
+      expect(one.map((row) => row.url).sort()).toEqual(['https://d.example/a', 'https://d.example/b']);
+      expect(two.map((row) => row.url)).toEqual(['https://d.example/c']);
+      expect(await lease('three')).toEqual([]);
+      expect(await frontierRest(db, jobId)).toEqual({ queuedCount: 0, leased: true, dueInMs: null });
+    });
+
+    it('settles results, adds finds and leases some of them in one go, and counts', async () => {
+      await add(found('/'));
+      const [home] = await lease('one');
+      const answer = await settleUrls(db, {
+        jobId,
+        token: 'one',
+        leaseMs,
+        settled: [file(home?.id ?? 0, 'index.html')],
+        found: [found('/'), found('/a', { take: true }), found('/b'), found('/c', { skip: 'robots', rank: 0 })],
+      });
+      expect(answer).toMatchObject({ urlCount: 3, settledCount: 1 });
+      expect(answer?.taken).toEqual([
+        { id: expect.any(Number), url: 'https://d.example/a', rank: 5, depth: 1, attempts: 1 },
+      ]);
+      expect(await frontierRest(db, jobId)).toMatchObject({ queuedCount: 1, leased: true, dueInMs: 0 });
+      expect(await countPages(db, jobId)).toBe(1);
+      expect(await getCrawl(db, jobId)).toMatchObject({ rawBytes: 10, skippedCount: 1 });
+    });
+
+    it('ignores the results of a worker that lost its lease', async () => {
+      await add(found('/'));
+      const [row] = await lease('dead');
+      await releaseLeases(db, jobId, ['dead']);
+      const [again] = await lease('alive');
+      expect(again).toMatchObject({ id: row?.id, attempts: 2 });
+      const settled = [file(row?.id ?? 0, 'stale.html')];
+      expect(await settleUrls(db, { jobId, token: 'dead', leaseMs, settled, found: [] })).toMatchObject({
+        settledCount: 0,
+      });
+      expect(await frontierRest(db, jobId)).toMatchObject({ leased: true });
+    });
+
+    it('takes back what a worker held past its time', async () => {
+      await add(found('/'));
+      await leaseUrls(db, { jobId, token: 'slow', limit: 1, leaseMs: 1 });
+      await sleep(20);
+      await releaseLeases(db, jobId, []);
+      expect(await lease('other')).toHaveLength(1);
+    });
+
+    it('hands out a failed address again only when it is due', async () => {
+      await add(found('/'));
+      const [row] = await lease('one');
+      const retry = { id: row?.id ?? 0, outcome: 'retry', dueInMs: 300, reason: 'HTTP 503', status: 503 } as const;
+      await settleUrls(db, { jobId, token: 'one', leaseMs, settled: [retry], found: [] });
+      expect(await lease('one')).toEqual([]);
+      const { dueInMs } = await frontierRest(db, jobId);
+      expect(dueInMs).toBeGreaterThan(0);
+      expect(dueInMs).toBeLessThanOrEqual(300);
+      await sleep(320);
+      expect(await lease('one')).toMatchObject([{ attempts: 2 }]);
+    });
+
+    it('keeps the strongest use of an address, and brings back a page that is needed as an asset', async () => {
+      await add(found('/guess', { rank: 1 }), found('/left-out', { rank: 0, skip: 'robots' }));
+      await add(found('/guess', { rank: 4 }), found('/left-out', { rank: 4 }));
+      await add(found('/guess', { rank: 2 }));
+      const leased = await lease('one');
+      expect(leased.map(({ url, rank }) => [url, rank]).sort()).toEqual([
+        ['https://d.example/guess', 4],
+        ['https://d.example/left-out', 4],
+      ]);
+    });
+
+    it('takes nothing more once the crawl is frozen or gone', async () => {
+      await add(found('/'));
+      await freezeCrawl(db, jobId, { batchCount: 0, pageCount: 0 });
+      expect(await add(found('/late'))).toBeUndefined();
+      await deleteCrawl(db, jobId);
+      expect(await add(found('/later'))).toBeUndefined();
+      expect(await lease('one')).toEqual([]);
+    });
+
+    it('lets many workers report the same finds at once', async () => {
+      const urls = Array.from({ length: 200 }, (_, index) => `/p${String(index).padStart(3, '0')}`);
+      const reports = Array.from({ length: 8 }, (_, worker) =>
+        settleUrls(db, {
+          jobId,
+          token: `w${worker}`,
+          leaseMs,
+          settled: [],
+          found: urls.map((path) => found(path, { rank: 1 + (worker % 5), take: worker % 2 === 0 })),
+        }),
+      );
+      const answers = await Promise.all(reports);
+      const taken = answers.flatMap((answer) => answer?.taken ?? []);
+      expect(new Set(taken.map((row) => row.url)).size).toBe(taken.length);
+      expect((await getCrawl(db, jobId))?.urlCount).toBe(200);
+    });
+
+    it('keeps the frozen map and reads parts of it', async () => {
+      await add(found('/'), found('/old'));
+      const leased = await lease('one');
+      const idOf = (path: string) => leased.find((row) => row.url.endsWith(path))?.id ?? 0;
+      const redirect = {
+        id: idOf('/old'),
+        outcome: 'redirect',
+        status: 301,
+        redirectTo: 'https://d.example/#x',
+      } as const;
+      const settled = [file(idOf('e/'), 'index.html'), redirect];
+      await settleUrls(db, { jobId, token: 'one', leaseMs, settled, found: [] });
+      const rows = [];
+      for await (const piece of settledRows(db, jobId)) rows.push(...piece);
+      expect(rows.map((row) => row.outcome).sort()).toEqual(['file', 'redirect']);
+      const at = { reason: null, path: 'index.html', redirectTo: 'https://d.example/#x', batch: null };
+      await writeFrozen(db, jobId, [{ id: redirect.id, outcome: 'redirect', fragment: '#x', ...at }]);
+      const part = [];
+      for await (const piece of mappedUrls(db, jobId, ['https://d.example/old', 'https://d.example/none']))
+        part.push(...piece);
+      expect(part).toMatchObject([{ url: 'https://d.example/old', path: 'index.html', fragment: '#x' }]);
+    });
+
+    it('keeps one result of each batch, from whoever holds it', async () => {
+      await freezeCrawl(db, jobId, { batchCount: 3, pageCount: 0 });
+      const leaseOne = (token: string) => leaseBatches(db, { jobId, token, limit: 1, leaseMs });
+      const result = { objectKey: 'm', sizeBytes: 1, pageCount: 0, filesJson: '[]', brokenJson: '{}' };
+      expect([await leaseOne('a'), await leaseOne('b'), await leaseOne('c'), await leaseOne('d')]).toEqual([
+        [0],
+        [1],
+        [2],
+        [],
+      ]);
+      await releaseBatches(db, jobId, ['a']);
+      expect(await leaseOne('d')).toEqual([0]);
+      expect(await settleBatch(db, { jobId, token: 'a', batch: { ...result, number: 0 } })).toBe(false);
+      expect(await settleBatch(db, { jobId, token: 'd', batch: { ...result, number: 0 } })).toBe(true);
+      expect(await settleBatch(db, { jobId, token: 'c', batch: { ...result, number: 2 } })).toBe(true);
+      const numbers = [];
+      for await (const batch of settledBatches(db, jobId)) numbers.push(batch.number);
+      expect(numbers).toEqual([0, 2]);
+    });
+  });
+}

@@ -1,0 +1,4 @@
+import { startPostgres } from '../../helpers/postgres.ts';
+import { frontierContract } from './frontier.contract.ts';
+
+frontierContract('PostgreSQL', startPostgres);
