@@ -4,6 +4,7 @@ import { createFindExport } from './find-export.ts';
 import type { AdminApiClient } from './http-client.ts';
 import { createPatientCall } from './patient-call.ts';
 import { createPollExport } from './poll-export.ts';
+import { createReadExport } from './read-export.ts';
 import { createStartExport } from './start-export.ts';
 
 /**
@@ -18,5 +19,6 @@ export function createAdminApiActivities(client: AdminApiClient, options: { quic
     createBundle: createCreateBundle(call),
     cancelExport: createCancelExport(call),
     findExport: createFindExport(call),
+    readExport: createReadExport(call),
   };
 }

@@ -4,7 +4,7 @@ import { benignWait, describeAnswer, finalFailure, retryAfterOf } from './outcom
 import type { PatientCall } from './patient-call.ts';
 import { troubleFailure } from './patient-call.ts';
 import { pollDelayMs } from './poll-delay.ts';
-import { readJob } from './poll-export.ts';
+import { jobPath, readJob } from './poll-export.ts';
 import { unreadable } from './start-export.ts';
 import { parseTimestampMs } from './timestamps.ts';
 
@@ -25,7 +25,7 @@ export type BundleLink = {
 /** Asks for a fresh link to a completed job's bundle. Throws `JobGone` (404, 410) and, where a 409 turns out to be one, `JobFailed`. */
 export function createCreateBundle(call: PatientCall) {
   return async function createBundle(input: { jobId: string }): Promise<BundleLink> {
-    const path = `/v1/static-export/jobs/${encodeURIComponent(input.jobId)}/bundle`;
+    const path = `${jobPath(input.jobId)}/bundle`;
     const request = { method: 'POST', path } as const;
     const { attempt, currentAttemptScheduledTimestampMs } = Context.current().info;
     const { verdict, answer } = await call('bundle', request);

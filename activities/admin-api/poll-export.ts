@@ -42,9 +42,14 @@ export function createPollExport(call: PatientCall, quickAsksMs: readonly number
   };
 }
 
+/** Job ids are opaque: whatever stands in one stays one part of the path. */
+export function jobPath(jobId: string): string {
+  return `/v1/static-export/jobs/${encodeURIComponent(jobId)}`;
+}
+
 /** Reads a job. Throws `JobGone` where it is unknown. */
 export async function readJob(call: PatientCall, jobId: string): Promise<Reading> {
-  const request = { method: 'GET', path: `/v1/static-export/jobs/${encodeURIComponent(jobId)}` } as const;
+  const request = { method: 'GET', path: jobPath(jobId) } as const;
   const { verdict, answer } = await call('read', request);
   if (verdict !== 'success') throw finalFailure('JobGone', describeAnswer(request, answer), answer.status);
   const status = textField(answer, 'status')?.toLowerCase();

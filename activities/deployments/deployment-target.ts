@@ -27,6 +27,8 @@ export type DeploymentReport = {
   pin: string | null;
   /** The job whose link stands there now, null where that isn't known. */
   jobId: string | null;
+  /** The newest write that the deployment has seen, null before the first. */
+  newest: { epoch: number; sequence: number } | null;
 };
 
 /**

@@ -22,16 +22,14 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
   const text = await readText(path);
   const current = await readSidecar(path);
   const pin = readPin(text);
-  const report = (outcome: DeploymentReport['outcome'], jobId: string | null): DeploymentReport => {
-    return { outcome, pin, jobId };
+  const refused = (outcome: DeploymentReport['outcome']): DeploymentReport => {
+    const newest = current && { epoch: current.epoch, sequence: current.sequence };
+    return { outcome, pin, jobId: current?.jobId ?? null, newest };
   };
-  const deployed = current?.jobId ?? null;
 
-  if (current !== null && isSuperseded(write, current)) return report('superseded', deployed);
-  if (write.newest && pin !== null && !servesPin(pin, write, current)) return report('held', deployed);
-  if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) {
-    return report('unpinned', deployed);
-  }
+  if (current !== null && isSuperseded(write, current)) return refused('superseded');
+  if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
+  if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) return refused('unpinned');
   // Only a deploy switches serving on: an operator who switched it off isn't overruled by a refresh.
   const edited = editValues(text, {
     enabled: write.kind === 'deploy' ? true : undefined,
@@ -44,7 +42,7 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
     stillHeld();
     await replaceFile(path, edited);
   }
-  return report('written', jobId);
+  return { outcome: 'written', pin, jobId, newest: { epoch, sequence } };
 }
 
 function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {

@@ -88,6 +88,15 @@ describe('rollback', () => {
     expect(site.api.jobs[2]?.status).toBe('failed');
   });
 
+  it('to a job of another domain is refused', async () => {
+    const site = await bench();
+    const first = await exported(site, 1);
+    site.api.behaviour.domain = 'other.example.com';
+    await expect(site.handle.executeUpdate('rollback', { args: [first] })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('it exported other.example.com') },
+    });
+  });
+
   it('to a job that the service does not know changes nothing', async () => {
     const site = await bench();
     await exported(site, 1);

@@ -31,6 +31,8 @@ export type SmallAdminApi = {
     /** Whether jobs end well. */
     succeed: boolean;
     canCancel: boolean;
+    /** What jobs say they exported; undefined leaves it out, as the seed does. */
+    domain: string | undefined;
     /** What jobs started from now on contain. */
     content: number;
     intercept: (call: SmallCall) => Interception;
@@ -50,6 +52,7 @@ export async function startSmallAdminApi(clock: () => number | Promise<number>):
     jobDurationMs: 0,
     succeed: true,
     canCancel: true,
+    domain: undefined,
     content: 0,
     intercept: () => undefined,
   };
@@ -80,7 +83,14 @@ export async function startSmallAdminApi(clock: () => number | Promise<number>):
   }
 
   function view(job: SmallJob): unknown {
-    return { jobId: job.jobId, status: job.status, progress: 50, pageCount: 7, version: job.version, error: null };
+    return {
+      jobId: job.jobId,
+      status: job.status,
+      progress: 50,
+      pageCount: 7,
+      version: job.version,
+      domain: behaviour.domain,
+    };
   }
 
   function answer(call: SmallCall): [number, unknown] {

@@ -1,4 +1,4 @@
-import { mkdir, rmdir } from 'node:fs/promises';
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useDevServer } from './dev-server-benches.ts';
 import type { Interception, SmallCall } from './small-admin-api.ts';
@@ -71,6 +71,19 @@ describe('an Admin API in trouble', () => {
     ]);
   });
 
+  it('whose job never ends is given up after the timeout, cancelled, and tried again with a new job', async () => {
+    const site = await bench({ settings: { timeout: '3s' } });
+    site.api.behaviour.jobDurationMs = 3_600_000;
+    await site.publish();
+    const failed = await site.until('given up', ({ phase }) => phase === 'failed');
+    expect(failed.lastError?.message).toContain("didn't end within 3s");
+    expect(site.api.jobs[0]?.status).toBe('failed');
+    site.api.behaviour.jobDurationMs = 0;
+    await site.handle.executeUpdate('exportNow');
+    await site.until('live', ({ phase }) => phase === 'live');
+    expect(site.api.jobs).toHaveLength(2);
+  });
+
   it('whose bundle is gone gets asked for a new export', async () => {
     const site = await bench();
     await site.publish();
@@ -127,6 +140,19 @@ describe('a refused key', () => {
 });
 
 describe('a deployment that can not be told', () => {
+  it('because it saw later writes of this workflow, which was since restored, is told after all', async () => {
+    const site = await bench();
+    await site.publish();
+    await site.until('live', ({ phase }) => phase === 'live');
+    const sidecar = `${site.valuesFile}.galley.json`;
+    const seen: unknown = JSON.parse(await readFile(sidecar, 'utf8'));
+    await writeFile(sidecar, JSON.stringify({ ...Object(seen), sequence: 5_000 }));
+    site.api.behaviour.content = 2;
+    await site.publish();
+    await site.until('live again', ({ phase, jobId }) => phase === 'live' && jobId === site.api.jobs[1]?.jobId);
+    expect((await site.deployed())?.content).toBe(2);
+  });
+
   it('shows its error and is told once it can be', async () => {
     const site = await bench();
     await mkdir(site.valuesFile);

@@ -17,7 +17,7 @@ export const { startExport } = proxyActivities<Activities>({
 });
 
 /** These only read, or may be repeated: an interrupted one is simply left. */
-export const { pollExport, createBundle, findExport } = proxyActivities<Activities>({
+export const { pollExport, createBundle, findExport, readExport } = proxyActivities<Activities>({
   ...oneCall,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });

@@ -46,6 +46,8 @@ async function writeAll(run: SiteRun, link: Deploy): Promise<void> {
       const summary = `${kind} ${link.version ?? jobId} to ${valuesFile} (${link.reason})`.slice(0, 200);
       const report = await writeDeployment.executeWithOptions({ summary }, [write]);
       applyReport(target, report, link, newest);
+      // Behind its own writes: this workflow was reset, or restored from a backup. It is still the one that decides.
+      if (report.newest?.epoch === memory.epochMs) memory.sequence = Math.max(memory.sequence, report.newest.sequence);
     } catch (error) {
       failed(target, readFailure(error).message);
     }

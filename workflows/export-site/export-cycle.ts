@@ -12,7 +12,7 @@ import type { Exporting } from './site-memory.ts';
 import type { SiteRun } from './site-run.ts';
 
 /** One question at least is asked about a job, however long ago it was started: it may have ended meanwhile. */
-const LAST_QUESTION_MS = 60_000;
+const LAST_QUESTION_MS = 5_000;
 
 type Outcome = 'deployed' | 'replaced';
 

@@ -29,7 +29,9 @@ async function backOffEnded(run: SiteRun): Promise<boolean> {
   const { backOff } = run.memory;
   const waitMs = (backOff?.untilMs ?? 0) - Date.now();
   if (waitMs <= 0) return hasWork(run);
-  const summary = `next try after: ${run.memory.exportError?.message ?? 'a failure'}`.slice(0, 200);
+  const summary = `next try after: ${run.memory.exportError?.message ?? 'a failure'}`
+    .replace(/\s+/g, ' ')
+    .slice(0, 200);
   await condition(() => run.memory.backOff !== backOff || !hasWork(run), waitMs, { summary });
   return false;
 }

@@ -39,19 +39,25 @@ function upsert({ site, phase, version, linkExpiresAt }: SiteState): void {
   ]);
 }
 
+/** Titles and messages come from outside: they are shown, not read as Markdown. */
+function asText(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>()#+!|]/g, '\\$&').replace(/\s+/g, ' ');
+}
+
 /** The site's story in Markdown, as the Temporal UI shows it beside the run. */
 function describe(run: SiteRun): string {
   const state = stateOf(run);
   const { pending, backOff, exporting, live, targets } = run.memory;
   const lines = [
     `**${run.settings.domain}**: ${state.phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
-    live && `serves ${live.version ?? live.jobId}, exported ${live.exportedAt}`,
+    live && `serves ${asText(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
     state.linkExpiresAt && `link ends ${state.linkExpiresAt}, next refresh ${state.nextRefreshAt ?? 'unknown'}`,
     exporting && `export ${exporting.jobId ?? ''} of ${exporting.publishes.count} publish(es): ${exporting.stage}`,
-    pending && `${pending.count} publish(es) wait${pending.newest ? `, the newest: ${pending.newest.title}` : ''}`,
+    pending &&
+      `${pending.count} publish(es) wait${pending.newest ? `, the newest: ${asText(pending.newest.title)}` : ''}`,
     backOff && `next try of the export ${new Date(backOff.untilMs).toISOString()}`,
     ...targets.map((target) => target.held && `${target.valuesFile} is held at ${target.pin ?? 'its version'}`),
-    state.lastError && `last error (${state.lastError.at}): ${state.lastError.message}`,
+    state.lastError && `last error (${state.lastError.at}): ${asText(state.lastError.message)}`,
   ];
   return lines.filter((line) => typeof line === 'string').join('\n\n');
 }

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { createBundle } from './activity-proxies.ts';
+import { createBundle, readExport } from './activity-proxies.ts';
 import { deploy } from './deploy.ts';
 import { cancelJob } from './export-cycle.ts';
 import { readFailure } from './failures.ts';
@@ -12,7 +12,7 @@ import { rereadSettings, type SiteRun } from './site-run.ts';
  */
 export async function rollBack(run: SiteRun, jobId: string): Promise<void> {
   await rereadSettings(run);
-  const link = await obtainLink(jobId);
+  const link = await obtainLink(run, jobId);
   const { memory, exportScope } = run;
   const abandoned = memory.exporting;
   const version = link.version ?? memory.jobs.find((job) => job.jobId === jobId)?.version ?? null;
@@ -32,15 +32,25 @@ export async function rollBack(run: SiteRun, jobId: string): Promise<void> {
   if (running !== null) await cancelJob(running, 'a rollback replaces it');
 }
 
-async function obtainLink(jobId: string) {
+/** Somebody waits for the answer: two minutes outlast a restart of the service. */
+const PATIENCE = '2m';
+
+async function obtainLink(run: SiteRun, jobId: string) {
+  const options = { scheduleToCloseTimeout: PATIENCE, summary: `link for the rollback to ${jobId}` } as const;
   try {
-    // Somebody waits for the answer: two minutes outlast a restart of the service.
-    return await createBundle.executeWithOptions(
-      { scheduleToCloseTimeout: '2m', summary: `link for the rollback to ${jobId}` },
-      [{ jobId }],
-    );
+    const job = await readExport.executeWithOptions({ ...options, summary: `job of the rollback to ${jobId}` }, [
+      { jobId },
+    ]);
+    const { domain } = run.settings;
+    if (job.domain !== null && job.domain !== domain) throw refusal(jobId, `it exported ${job.domain}, not ${domain}`);
+    const link = await createBundle.executeWithOptions(options, [{ jobId }]);
+    return { ...link, version: link.version ?? job.version };
   } catch (error) {
-    const failure = readFailure(error);
-    throw ApplicationFailure.nonRetryable(`${jobId} can't be deployed: ${failure.message}`, 'RollbackFailed');
+    if (error instanceof ApplicationFailure) throw error;
+    throw refusal(jobId, readFailure(error).message);
   }
+}
+
+function refusal(jobId: string, why: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`${jobId} can't be deployed: ${why}`, 'RollbackFailed');
 }

@@ -43,7 +43,7 @@ describe('a values file', () => {
   it('that does not exist is made, its folder too, and switched on', async () => {
     path = join(folder, 'deep', 'er', 'values.yaml');
     const report = await createValuesFileTarget(path).write(write());
-    expect(report).toEqual({ outcome: 'written', pin: null, jobId: 'job-1' });
+    expect(report).toEqual({ outcome: 'written', pin: null, jobId: 'job-1', newest: { epoch: 1_000, sequence: 1 } });
     expect(parse(await readFile(path, 'utf8'))).toEqual({
       staticExport: { enabled: true, bundleUrl: 'https://objects.test/job-1?n=1' },
     });
@@ -68,7 +68,8 @@ describe('a values file', () => {
     await target.write(write({ sequence: 5, jobId: 'job-5' }));
     const late = await target.write(write({ sequence: 4, jobId: 'job-4' }));
     const older = await target.write(write({ epoch: 999, sequence: 50, jobId: 'job-50' }));
-    expect([late, older]).toEqual(Array(2).fill({ outcome: 'superseded', pin: null, jobId: 'job-5' }));
+    const newest = { epoch: 1_000, sequence: 5 };
+    expect([late, older]).toEqual(Array(2).fill({ outcome: 'superseded', pin: null, jobId: 'job-5', newest }));
     expect(await link()).toBe('https://objects.test/job-5?n=5');
     expect(await target.write(write({ epoch: 2_000, sequence: 1, jobId: 'job-6' }))).toMatchObject({
       outcome: 'written',
@@ -99,7 +100,7 @@ describe('a values file', () => {
     const target = createValuesFileTarget(path);
     await target.write(write({ sequence: 1, jobId: 'job-1' }));
     await writeFile(path, `${await readFile(path, 'utf8')}  version: v1\n`);
-    expect(await target.write(write({ sequence: 2, jobId: 'job-2' }))).toEqual({
+    expect(await target.write(write({ sequence: 2, jobId: 'job-2' }))).toMatchObject({
       outcome: 'held',
       pin: 'v1',
       jobId: 'job-1',
