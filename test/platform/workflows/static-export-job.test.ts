@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { contentDigestLine } from '../../../contract/bundle.ts';
-import { WORKFLOW_TYPES } from '../../../contract/names.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
-import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
-import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
@@ -44,10 +41,6 @@ async function leftovers(jobId: string): Promise<string[]> {
   const keys: string[] = [];
   for await (const key of rig.objects.list(`exports/${jobId}/`)) keys.push(key);
   return keys;
-}
-
-async function waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(50);
 }
 
 describe('staticExportJob', () => {
@@ -200,29 +193,6 @@ describe('staticExportJob', () => {
     );
   });
 
-  it.each([
-    ['answers 500', 500, /The start page .* HTTP 500/],
-    ['is not there', 404, /The start page .* HTTP 404/],
-  ])('fails with a clear message when the start page %s', async (_case, status, message) => {
-    site.setHandler((_request, response) => response.writeHead(status).end());
-    const jobId = await rig.start({ origin: site.origin });
-    const row = await rig.end(jobId);
-    expect(row.status).toBe('failed');
-    expect(row.error).toMatch(message);
-    expect(await leftovers(jobId)).toEqual([]);
-  });
-
-  it('fails when the start page leads to another site, or robots.txt forbids it', async () => {
-    site.setHandler(
-      serveFiles({ '/': { body: '', status: 302, headers: { location: 'https://www.elsewhere.example/' } } }),
-    );
-    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(
-      /redirects to https:\/\/www\.elsewhere/,
-    );
-    site.setHandler(serveFiles({ '/': '<p>hi', '/robots.txt': 'User-agent: *\nDisallow: /' }));
-    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(/robots\.txt disallows/);
-  });
-
   it('never fetches from a private address that is not the origin', async () => {
     const inside = await startHttpSite(serveFiles({ '/secret.png': 'secret', '/': 'secret' }));
     site.setHandler(
@@ -237,36 +207,6 @@ describe('staticExportJob', () => {
     expect([...files.values()].join()).not.toContain('secret\n');
     expect(report.brokenLinks.map((link) => link.reason).join()).toContain('refused');
     await inside.close();
-  });
-
-  it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
-    site.setHandler(async (_request, response) => {
-      await sleep(100);
-      response.setHeader('content-type', 'text/html');
-      response.end(`<a href="/${Math.random()}">a</a><a href="/${Math.random()}">b</a>`);
-    });
-    const jobId = await rig.start({ origin: site.origin });
-    await waitFor(() => site.requests.length > 20);
-    await requestExportJobCancel(rig.db, jobId);
-    await rig.temporal.client.workflow.getHandle(jobId).cancel();
-    const row = await rig.end(jobId);
-    expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
-    expect(await leftovers(jobId)).toEqual([]);
-    expect(await getCrawl(rig.db, jobId)).toBeUndefined();
-    expect((await rig.temporal.client.workflow.getHandle(jobId).describe()).status.name).toBe('CANCELLED');
-  });
-
-  it('does nothing for a job that has ended already', async () => {
-    const jobId = await rig.start({ origin: site.origin });
-    await rig.end(jobId);
-    const before = await getExportJob(rig.db, jobId);
-    const again = await rig.temporal.client.workflow.execute(WORKFLOW_TYPES.staticExportJob, {
-      workflowId: `${jobId}-again`,
-      taskQueue: 'galley-platform',
-      args: [{ jobId }],
-    });
-    expect(again).toMatchObject({ status: 'over' });
-    expect(await getExportJob(rig.db, jobId)).toEqual(before);
   });
 
   it('tells its story in the Temporal UI', async () => {
