@@ -66,12 +66,14 @@ export async function startInterceptingProxy(upstream: string): Promise<Intercep
     requests.push(request);
     const exchange = createExchange(request, response, upstream);
     const rule = rules.find(({ kind, left }) => left > 0 && matches(kind, request));
-    if (rule === undefined) {
-      exchange.reply(await exchange.forward());
-      return;
+    if (rule !== undefined) rule.left -= 1;
+    const behave = rule?.behaviour ?? passOn;
+    try {
+      await behave(exchange);
+    } catch {
+      // The upstream broke off: so does the proxy.
+      exchange.cut();
     }
-    rule.left -= 1;
-    await rule.behaviour(exchange);
   });
   return {
     url: site.origin,
@@ -87,6 +89,8 @@ export async function startInterceptingProxy(upstream: string): Promise<Intercep
     close: site.close,
   };
 }
+
+const passOn: Behaviour = async ({ forward, reply }) => reply(await forward());
 
 function matches({ method, path, body }: Interception, request: ProxiedRequest): boolean {
   return (method ?? request.method) === request.method && path.test(request.path) && request.body.includes(body ?? '');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, createCleanups } from './cleanups.ts';
+import { type InterceptingProxy, startInterceptingProxy } from './intercepting-proxy.ts';
 import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestrator.ts';
 import { createPrograms, type Programs } from './programs.ts';
 import { type SeedAdminApi, type SeedAdminApiOptions, startSeedAdminApi } from './seed-admin-api.ts';
@@ -14,6 +15,8 @@ export interface SeedSystem extends Orchestrator {
   /** `api`, `worker` and `deployment-{site}`. */
   programs: Programs;
   adminApi: SeedAdminApi;
+  /** Between the orchestrator and that Admin API. */
+  proxy: InterceptingProxy;
   stop(): Promise<void>;
 }
 
@@ -44,6 +47,8 @@ async function start({ sites, adminApi: manners, variables = {} }: SeedSystemOpt
   cleanups.add(temporal.stop);
   const adminApi = await startSeedAdminApi({ ...manners, key: KEY });
   cleanups.add(adminApi.close);
+  const proxy = await startInterceptingProxy(adminApi.url);
+  cleanups.add(proxy.close);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);
   const orchestrator = await startOrchestrator({
@@ -52,8 +57,8 @@ async function start({ sites, adminApi: manners, variables = {} }: SeedSystemOpt
     sites,
     variables,
     temporalAddress: temporal.address,
-    adminApi: { url: adminApi.url, key: KEY },
+    adminApi: { url: proxy.url, key: KEY },
   });
   for (const { name } of sites) await orchestrator.deploy(name);
-  return { ...orchestrator, temporal, programs, adminApi, stop: cleanups.run };
+  return { ...orchestrator, temporal, programs, adminApi, proxy, stop: cleanups.run };
 }
