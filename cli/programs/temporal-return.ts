@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LOOK_EVERY_MS = 2_000;
 const AWAIT_EVERY_MS = 500;
 
-/** After this long away a worker's polls wait for seconds between two tries; before, one late answer proves nothing. */
-const OUTAGE_MS = 3_000;
+/**
+ * After this long away a worker's polls wait for seconds between two tries. Shorter silences are left alone: they may be
+ * this machine's own, and a worker that is replaced hands back what it runs.
+ */
+const OUTAGE_MS = 6_000;
 
 /**
  * Resolves once Temporal answers again after an outage. Rejects only when `signal` is aborted.
