@@ -6,8 +6,13 @@ import { hasCode } from './error-code.ts';
 /**
  * Replaces a file's content as a whole: readers see the old bytes or the new ones, also after a crash. Mode and owner
  * stay; a symbolic link stays one and its target is replaced. Missing folders are made.
+ * @param lastCheck runs when only the rename is left to do; where it throws, nothing has changed.
  */
-export async function replaceFile(path: string, content: string): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string,
+  lastCheck: () => void | Promise<void> = () => {},
+): Promise<void> {
   const target = await resolveLinks(path);
   const folder = dirname(target);
   await mkdir(folder, { recursive: true });
@@ -21,6 +26,7 @@ export async function replaceFile(path: string, content: string): Promise<void> 
     } finally {
       await file.close();
     }
+    await lastCheck();
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -6,6 +6,9 @@ import { withFileLock } from './file-lock.ts';
 import { replaceFile } from './replace-file.ts';
 import { isOlder, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
 
+/** A file that changes more often than this while it is written is left to the activity's retry. */
+const MAX_DISTURBANCES = 5;
+
 /**
  * A self-hosted deployment, told through its values file. The file and its sidecar are changed under a lock; the
  * sidecar goes first, because from then on an older write that comes late is refused, and a crash in between is
@@ -13,9 +16,27 @@ import { isOlder, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
  */
 export function createValuesFileTarget(path: string): DeploymentTarget {
   return {
-    write: (write) => withFileLock(path, (stillHeld) => writeLink(path, write, stillHeld)),
+    write: (write) => withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld)),
     readPin: async () => readPin(await readText(path)),
   };
+}
+
+/** Somebody changed the file between our reading and our writing it. */
+class ChangedMeanwhile extends Error {}
+
+/** An operator's editor takes no lock: a change that comes in between is read and edited, not written over. */
+async function writeUndisturbed(
+  path: string,
+  write: DeploymentWrite,
+  stillHeld: () => void,
+): Promise<DeploymentReport> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await writeLink(path, write, stillHeld);
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile) || attempt === MAX_DISTURBANCES) throw error;
+    }
+  }
 }
 
 async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => void): Promise<DeploymentReport> {
@@ -39,8 +60,10 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
   stillHeld();
   await writeSidecar(path, { epoch, sequence, jobId, version });
   if (edited !== text) {
-    stillHeld();
-    await replaceFile(path, edited);
+    await replaceFile(path, edited, async () => {
+      stillHeld();
+      if ((await readText(path)) !== text) throw new ChangedMeanwhile(`${path} keeps being changed by somebody else`);
+    });
   }
   return { outcome: 'written', pin, jobId, newest: { epoch, sequence } };
 }

@@ -1,4 +1,7 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SiteBench, type SiteBenchOptions, startSiteBench } from './site-bench.ts';
 
 export type Benches = {
@@ -6,7 +9,7 @@ export type Benches = {
   bench: (options?: Partial<SiteBenchOptions>) => Promise<SiteBench>;
 };
 
-/** One real dev server for a test file and a bench for each test, all of it gone afterwards. */
+/** One real dev server for a test file and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
 export function useDevServer(): Benches {
   let server: TestDevServer | undefined;
   const benches: SiteBench[] = [];
@@ -19,7 +22,12 @@ export function useDevServer(): Benches {
     server = await startDevServer();
   });
   afterEach(async () => {
-    await Promise.all(benches.splice(0).map((each) => each.close()));
+    const played = benches.splice(0);
+    try {
+      for (const { handle } of played) await replayRuns(handle);
+    } finally {
+      await Promise.all(played.map((each) => each.close()));
+    }
   });
   afterAll(async () => {
     await server?.stop();
@@ -34,4 +42,16 @@ export function useDevServer(): Benches {
       return made;
     },
   };
+}
+
+async function replayRuns(handle: WorkflowHandle): Promise<void> {
+  let runId: string | null | undefined = await handle.describe().then(
+    (description) => description.runId,
+    () => undefined,
+  );
+  while (runId) {
+    const history = await handle.client.getHandle(handle.workflowId, runId).fetchHistory();
+    await Worker.runReplayHistory({ workflowBundle: workflowBundles.orchestrator }, history, handle.workflowId);
+    runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+  }
 }

@@ -1,0 +1,41 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { replaceFile } from '../../../activities/deployments/replace-file.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-replace-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('replacing a file', () => {
+  it('gives way to a change that is found by the last check, and leaves nothing behind', async () => {
+    const path = join(folder, 'values.yaml');
+    await writeFile(path, 'mine');
+    const replacing = replaceFile(path, 'ours', async () => {
+      await writeFile(path, 'theirs');
+      throw new Error('somebody was faster');
+    });
+    await expect(replacing).rejects.toThrow('somebody was faster');
+    expect(await readFile(path, 'utf8')).toBe('theirs');
+    expect(await readdir(folder)).toEqual(['values.yaml']);
+  });
+
+  it('shows readers the old content or the new one, never a part', async () => {
+    const path = join(folder, 'values.yaml');
+    const contents = ['a', 'b'].map((letter) => letter.repeat(200_000));
+    await replaceFile(path, contents[0] ?? '');
+    let done = false;
+    const reading = (async () => {
+      while (!done) expect(contents).toContain(await readFile(path, 'utf8'));
+    })();
+    for (let round = 0; round < 20; round++) await replaceFile(path, contents[round % 2] ?? '');
+    done = true;
+    await reading;
+  });
+});

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
+
+const folder = join(process.cwd(), 'test/replay/export-site');
+const histories = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+// Each replay is a worker of its own, and tells so.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+/** Every branch that record-export-site.ts plays. */
+const BRANCHES = [
+  'bundle-gone',
+  'continued-as-new-while-exporting',
+  'continued-as-new-while-exporting-run-before-1',
+  'failed-and-published-again',
+  'given-up-after-its-timeout',
+  'held-by-a-pin-and-let-go',
+  'key-refused-and-mended',
+  'paused-and-resumed',
+  'published-and-refreshed',
+  'published-while-exporting',
+  'replaced-by-a-newer-publish',
+  'rolled-back-while-exporting',
+  'taken-out-of-the-configuration',
+];
+
+describe('recorded histories of exportSite', () => {
+  it('are there for each branch', () => {
+    const branches = new Set(histories.map((name) => name.replace(/-[\d.]+\.json$/, '')));
+    expect([...branches].sort()).toEqual(BRANCHES);
+  });
+
+  it.each(histories)('%s replays', async (name) => {
+    const history = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    await Worker.runReplayHistory({ workflowBundle: workflowBundles.orchestrator }, history, 'export:replayed');
+  });
+
+  it('that were changed do not replay, so that the others prove something', async () => {
+    const text = readFileSync(join(folder, histories[0] ?? ''), 'utf8');
+    const history = JSON.parse(text.replaceAll('"startExport"', '"anotherActivity"'));
+    const replay = Worker.runReplayHistory(
+      { workflowBundle: workflowBundles.orchestrator },
+      history,
+      'export:replayed',
+    );
+    await expect(replay).rejects.toThrow(/[Nn]ondeterminism/);
+  });
+});

@@ -1,0 +1,210 @@
+// Records a history of each branch of exportSite under test/replay/export-site/, for this release:
+//   node --import ./scripts/typescript.js test/replay/record-export-site.ts 0.1
+// It takes the workflow bundle that the last `npm test` made. Recorded files are never written again: a changed
+// workflow must still replay them. With a second argument only the branch of that name is recorded.
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { startDevServer } from '../helpers/temporal.ts';
+import { type SiteBench, type SiteBenchOptions, startSiteBench } from '../workflows/site-bench.ts';
+
+const [, , release, only] = process.argv;
+if (release === undefined) throw new Error('Name the release, such as 0.1');
+
+type Branch = { name: string; options?: Partial<SiteBenchOptions>; play: (site: SiteBench) => Promise<void> };
+
+async function live(site: SiteBench, jobs: number): Promise<void> {
+  await site.until(`live with job ${jobs}`, ({ phase }) => phase === 'live' && site.api.jobs.length === jobs);
+}
+
+async function exporting(site: SiteBench): Promise<void> {
+  await site.until('exporting', ({ phase, jobId }) => phase === 'exporting' && jobId !== null);
+}
+
+const branches: Branch[] = [
+  {
+    name: 'published-and-refreshed',
+    options: { searchAttributes: true },
+    async play(site) {
+      site.api.behaviour.linkLifetimeMs = 4_000;
+      await site.publish();
+      await live(site, 1);
+      const { linkExpiresAt } = await site.state();
+      await site.until('refreshed', (state) => state.linkExpiresAt !== linkExpiresAt);
+    },
+  },
+  {
+    name: 'published-while-exporting',
+    async play(site) {
+      site.api.behaviour.jobDurationMs = 3_000;
+      await site.publish();
+      await exporting(site);
+      await site.publish();
+      await live(site, 2);
+    },
+  },
+  {
+    name: 'replaced-by-a-newer-publish',
+    options: { settings: { whenBusy: 'cancel', maxWait: '1m' } },
+    async play(site) {
+      site.api.behaviour.jobDurationMs = 30_000;
+      await site.publish();
+      await exporting(site);
+      site.api.behaviour.jobDurationMs = 0;
+      const [first] = site.api.jobs;
+      if (first) first.startedAtMs = Number.MAX_SAFE_INTEGER;
+      await site.publish();
+      await live(site, 2);
+    },
+  },
+  {
+    name: 'failed-and-published-again',
+    async play(site) {
+      site.api.behaviour.succeed = false;
+      await site.publish();
+      await site.until('failed', ({ phase }) => phase === 'failed');
+      site.api.behaviour.succeed = true;
+      await site.publish();
+      await live(site, 2);
+    },
+  },
+  {
+    name: 'given-up-after-its-timeout',
+    options: { settings: { timeout: '3s' } },
+    async play(site) {
+      site.api.behaviour.jobDurationMs = 3_600_000;
+      await site.publish();
+      await site.until('given up', ({ phase }) => phase === 'failed');
+    },
+  },
+  {
+    name: 'key-refused-and-mended',
+    async play(site) {
+      site.api.behaviour.linkLifetimeMs = 3_000;
+      await site.publish();
+      await live(site, 1);
+      site.api.behaviour.intercept = () => ({ status: 401 });
+      await site.publish();
+      await site.until('refused', ({ phase }) => phase === 'failed');
+      await site.until(
+        'refresh refused',
+        () => site.api.calls.filter(({ path }) => path.endsWith('/bundle')).length > 2,
+      );
+      site.api.behaviour.intercept = () => undefined;
+      await live(site, 2);
+    },
+  },
+  {
+    name: 'bundle-gone',
+    async play(site) {
+      await site.publish();
+      await live(site, 1);
+      site.api.behaviour.intercept = ({ path }) => (path.endsWith('1/bundle') ? { status: 404 } : undefined);
+      await site.handle.executeUpdate('refreshNow').catch(() => {});
+      await live(site, 2);
+    },
+  },
+  {
+    name: 'paused-and-resumed',
+    async play(site) {
+      await site.publish();
+      await live(site, 1);
+      await site.handle.executeUpdate('pause');
+      await site.publish();
+      await site.handle.executeUpdate('refreshNow');
+      await site.handle.executeUpdate('resume');
+      await live(site, 2);
+      await site.handle.executeUpdate('exportNow');
+      await live(site, 3);
+    },
+  },
+  {
+    name: 'rolled-back-while-exporting',
+    async play(site) {
+      await site.publish();
+      await live(site, 1);
+      await site.publish();
+      await live(site, 2);
+      site.api.behaviour.jobDurationMs = 5_000;
+      await site.publish();
+      await exporting(site);
+      await site.handle.executeUpdate('rollback', { args: [site.api.jobs[0]?.jobId ?? ''] });
+      await sleep(500);
+    },
+  },
+  {
+    name: 'held-by-a-pin-and-let-go',
+    async play(site) {
+      await site.publish();
+      await live(site, 1);
+      const text = await readFile(site.valuesFile, 'utf8');
+      await writeFile(site.valuesFile, `${text}  version: v1\n`);
+      await site.publish();
+      await site.until('held', ({ phase }) => phase === 'held');
+      await sleep(500);
+      await writeFile(
+        site.valuesFile,
+        await readFile(site.valuesFile, 'utf8').then((now) => now.replace('  version: v1\n', '')),
+      );
+      await live(site, 2);
+    },
+  },
+  {
+    name: 'taken-out-of-the-configuration',
+    async play(site) {
+      await site.publish();
+      await live(site, 1);
+      site.configure(undefined);
+      await site.handle.signal('configChanged');
+      await site.handle.result();
+    },
+  },
+  {
+    name: 'continued-as-new-while-exporting',
+    async play(site) {
+      site.api.behaviour.jobDurationMs = 3_600_000;
+      await site.publish();
+      await exporting(site);
+      const { runId } = await site.handle.describe();
+      while ((await site.handle.describe()).runId === runId) {
+        for (let count = 0; count < 20; count++) await site.publish();
+      }
+      site.api.behaviour.jobDurationMs = 0;
+      await live(site, 2);
+    },
+  },
+];
+
+const run = promisify(execFile);
+const temporal = await locateDevServer();
+const server = await startDevServer();
+const folder = 'test/replay/export-site';
+await mkdir(folder, { recursive: true });
+
+async function show(workflowId: string, runId: string): Promise<{ events: Started[] }> {
+  const which = ['--workflow-id', workflowId, '--run-id', runId, '--address', server.address];
+  const { stdout } = await run(temporal, ['workflow', 'show', '--output', 'json', ...which], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return JSON.parse(stdout);
+}
+type Started = { workflowExecutionStartedEventAttributes?: { continuedExecutionRunId?: string } };
+
+for (const { name, options, play } of branches) {
+  if (only !== undefined && only !== name) continue;
+  const site = await startSiteBench({ client: server.client, connection: server.nativeConnection, ...options });
+  await play(site);
+  let { runId } = await site.handle.describe();
+  for (let part = 0; runId !== ''; part++) {
+    const history = await show(site.handle.workflowId, runId);
+    const file = `${folder}/${name}${part === 0 ? '' : `-run-before-${part}`}-${release}.json`;
+    await writeFile(file, `${JSON.stringify(history)}\n`, { flag: 'wx' });
+    console.log(`${file}: ${history.events.length} events`);
+    runId = history.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
+  }
+  await site.close();
+}
+await server.stop();
+process.exit(0);
