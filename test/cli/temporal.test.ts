@@ -31,7 +31,7 @@ beforeAll(async () => {
     process.env,
   );
   const temporal = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
-  for (let attempt = 0; attempt < 60 && !(await temporal.ready()); attempt += 1);
+  for (let attempt = 0; attempt < 60 && !(await temporal.ready()); attempt += 1) await sleep(250);
 }, 90_000);
 
 afterAll(async () => {

@@ -1,14 +1,21 @@
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { galley } from '../helpers/galley.ts';
 
-async function demoFolders(): Promise<string[]> {
-  return (await readdir(tmpdir())).filter((name) => name.startsWith('galley-demo-'));
-}
+/** A temporary folder of its own, so that what the demo leaves there is seen. */
+let temporary: string;
+
+beforeEach(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'galley-demo-test-'));
+});
+
+afterEach(async () => {
+  await rm(temporary, { recursive: true, force: true });
+});
 
 test('the demo sees every step of a publish, with the links refreshed twice, and leaves nothing behind', async () => {
-  const before = await demoFolders();
-  const { code, stdout, stderr } = await galley(['demo', '--once'], { LOG_LEVEL: 'error' });
+  const { code, stdout, stderr } = await galley(['demo', '--once'], { LOG_LEVEL: 'error', TMPDIR: temporary });
   expect({ code, stderr: stderr.split('\n').filter((line) => line.startsWith('galley:')) }).toEqual({
     code: 0,
     stderr: [],
@@ -21,5 +28,5 @@ test('the demo sees every step of a publish, with the links refreshed twice, and
   expect(stdout).toMatch(/[\d.]+ s from the signed publish to the new text served/);
   expect(stdout).toMatch(/refresh 2: a fresh link in the values file/);
   expect(stdout.trimEnd().endsWith('Every step was seen.')).toBe(true);
-  expect(await demoFolders()).toEqual(before);
+  expect((await readdir(temporary)).filter((name) => name.startsWith('galley-'))).toEqual([]);
 }, 400_000);
