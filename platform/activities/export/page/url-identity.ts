@@ -16,9 +16,11 @@ export function normalizeUrl(url: string, site: Site, base?: string): string | u
   if (OTHER_SCHEME.test(url)) return undefined;
   const parsed = parse(url, base);
   if (parsed === undefined || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')) return undefined;
-  if (parsed.username !== '' || parsed.password !== '' || parsed.hostname === '') return undefined;
+  if (parsed.username !== '' || parsed.password !== '') return undefined;
+  const hostname = withoutRootDot(parsed.hostname);
+  if (hostname === '' || hostname.endsWith('.')) return undefined;
   const path = canonicalEscapes(parsed.pathname, PLAIN_IN_PATH);
-  return `${publicOrigin(parsed, site)}${path}${canonicalEscapes(parsed.search, PLAIN_IN_QUERY)}`;
+  return `${publicOrigin(parsed, hostname, site)}${path}${canonicalEscapes(parsed.search, PLAIN_IN_QUERY)}`;
 }
 
 function canonicalEscapes(text: string, plain: RegExp): string {
@@ -43,8 +45,12 @@ function parse(url: string, base: string | undefined): URL | undefined {
   }
 }
 
-function publicOrigin(url: URL, site: Site): string {
-  const hostname = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
+/** `docs.example.com.` is `docs.example.com`, spelled from the root of the name system. */
+function withoutRootDot(hostname: string): string {
+  return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
+}
+
+function publicOrigin(url: URL, hostname: string, site: Site): string {
   const isDomain = hostname === site.domain && url.port === '';
   if (isDomain || url.origin === site.origin) return `https://${site.domain}`;
   return url.port === '' ? `${url.protocol}//${hostname}` : `${url.protocol}//${hostname}:${url.port}`;

@@ -49,6 +49,8 @@ describe('the one spelling of an address', () => {
     'blob:https://x/y',
     'https://u:p@x.org/',
     'http://',
+    '//.',
+    'https://docs.example.com../a',
     'x:y',
   ])('of %s is none', (url) => expect(identity(url)).toBeUndefined());
 
