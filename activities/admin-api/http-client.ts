@@ -22,7 +22,6 @@ export type AdminApiAnswer = {
   contentType: string;
   date: string | undefined;
   retryAfter: string | undefined;
-  location: string | undefined;
 };
 
 /** Thrown when the service gave no complete answer: no connection, a reset, or more than 15 s. */
@@ -66,7 +65,6 @@ export function createAdminApiClient(options: { url: string; key: string; timeou
         contentType: header('content-type') ?? '',
         date: header('date'),
         retryAfter: header('retry-after'),
-        location: header('location'),
       };
     } catch (error) {
       if (cancelled?.aborted) throw error;

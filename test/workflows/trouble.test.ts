@@ -109,6 +109,7 @@ describe('a refused key', () => {
     site.api.behaviour.intercept = () => undefined;
     await site.publish();
     await site.until('live', ({ phase, lastError }) => phase === 'live' && lastError === null);
+    expect(site.api.jobs).toHaveLength(1);
   });
 
   it('keeps the refresh trying while the link is due, and the link is fresh once the key is mended', async () => {

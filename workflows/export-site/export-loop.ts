@@ -97,7 +97,8 @@ function exportFailed({ memory }: SiteRun, exporting: Exporting, error: unknown)
   const failure = readFailure(error);
   memory.exportError = toSiteError(failure, Date.now());
   beginBackOff(memory, failure, Date.now());
-  if (isResumable(failure)) return;
+  // Refused before it began, it takes in what is published meanwhile.
+  if (isResumable(failure) && !(exporting.stage === 'starting' && failure.type !== 'Unavailable')) return;
   memory.exporting = null;
   memory.attempt = exporting.attempt + 1;
   memory.pending = putBack({ ...exporting.publishes, immediate: true }, memory.pending);
