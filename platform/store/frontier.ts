@@ -86,6 +86,9 @@ export async function releaseLeases(db: Executor, jobId: string, tokens: readonl
  * One worker's results in one statement, all or nothing: rows it still holds are settled, addresses it found are added
  * where nobody had them (and leased to it where it asked), the counts follow. A row whose lease it lost is left alone.
  * Returns the counts and what it was given; undefined when the crawl is over.
+ *
+ * An address may be both settled and found. One statement changes a row only once, so such a row is left to the
+ * settling part, which takes the stronger use over.
  */
 export async function settleUrls(
   db: Executor,
@@ -102,19 +105,27 @@ export async function settleUrls(
   const leaseUntil = sql`now() + ${seconds(leaseMs)}`;
   const { rows } = await retryDeadlock(() =>
     db.execute<FrontierCounts & { taken: LeasedUrl[] | null }>(sql`
-    with settled as (
+    with wanted as materialized (
+      select * from json_to_recordset(${JSON.stringify(input.found)}::json) as v(
+        url text, rank smallint, depth integer, "foundOn" text, skip text, take boolean)
+    ), result as materialized (
+      select * from json_to_recordset(${JSON.stringify(input.settled)}::json) as v(
+        id bigint, outcome text, "dueInMs" float8, status smallint, reason text, "redirectTo" text,
+        "contentType" text, "isPage" boolean, "objectKey" text, "byteOffset" bigint, "byteLength" bigint,
+        "extractionLength" integer, sha256 text, path text)
+    ), settling as materialized (
+      select u.id, u.url from crawl_urls u join result v on v.id = u.id
+      where u.job_id = ${jobId} and u.lease_token = ${token}
+    ), settled as (
       update crawl_urls u
       set state = case v.outcome when 'retry' then 'queued' else 'settled' end,
         outcome = nullif(v.outcome, 'retry'),
         due_at = now() + make_interval(secs => v."dueInMs" / 1000),
-        lease_token = null, lease_until = null,
+        rank = greatest(u.rank, w.rank), lease_token = null, lease_until = null,
         status = v.status, reason = v.reason, redirect_to = v."redirectTo", content_type = v."contentType",
         is_page = coalesce(v."isPage", false), object_key = v."objectKey", byte_offset = v."byteOffset",
         byte_length = v."byteLength", extraction_length = v."extractionLength", sha256 = v.sha256, path = v.path
-      from json_to_recordset(${JSON.stringify(input.settled)}::json) as v(
-        id bigint, outcome text, "dueInMs" float8, status smallint, reason text, "redirectTo" text,
-        "contentType" text, "isPage" boolean, "objectKey" text, "byteOffset" bigint, "byteLength" bigint,
-        "extractionLength" integer, sha256 text, path text)
+      from result v join settling s on s.id = v.id left join wanted w on w.url = s.url
       where u.id = v.id and u.job_id = ${jobId} and u.lease_token = ${token}
       returning u.state, u.byte_length
     ), found as (
@@ -125,9 +136,9 @@ export async function settleUrls(
         case when v.skip is not null then 'skipped' end, v.skip,
         case when v.take then ${token}::text end, case when v.take then ${leaseUntil} end,
         case when v.take then 1 else 0 end
-      from json_to_recordset(${JSON.stringify(input.found)}::json) as v(
-        url text, rank smallint, depth integer, "foundOn" text, skip text, take boolean)
+      from wanted v
       where exists (select 1 from crawls where job_id = ${jobId} and phase = 'crawling')
+        and not exists (select 1 from settling s where s.url = v.url)
       on conflict (job_id, url) do update set rank = excluded.rank,
         state = case when u.outcome = 'skipped' then 'queued' else u.state end, outcome = nullif(u.outcome, 'skipped')
       where u.rank < excluded.rank

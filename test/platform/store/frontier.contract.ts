@@ -97,6 +97,19 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
       expect(await getCrawl(db, jobId)).toMatchObject({ rawBytes: 10, skippedCount: 1 });
     });
 
+    it('settles an address for which the same report brings a stronger use', async () => {
+      await add(found('/guess', { rank: 1 }));
+      const [guess] = await lease('one');
+      const settled = [file(guess?.id ?? 0, 'guess.html')];
+      const stronger = [found('/guess', { rank: 4, take: true })];
+      const answer = await settleUrls(db, { jobId, token: 'one', leaseMs, settled, found: stronger });
+      expect(answer).toMatchObject({ urlCount: 1, settledCount: 1, taken: [] });
+      expect(await frontierRest(db, jobId)).toEqual({ queuedCount: 0, leased: false, dueInMs: null });
+      const rows = [];
+      for await (const piece of settledRows(db, jobId)) rows.push(...piece);
+      expect(rows).toMatchObject([{ rank: 4, outcome: 'file' }]);
+    });
+
     it('ignores the results of a worker that lost its lease', async () => {
       await add(found('/'));
       const [row] = await lease('dead');
