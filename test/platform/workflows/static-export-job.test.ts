@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { contentDigestLine } from '../../../contract/bundle.ts';
+import { resolveRequest } from '../../../deployment/resolve-request.ts';
+import { createSite } from '../../../deployment/site.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
@@ -92,6 +94,29 @@ describe('staticExportJob', () => {
     expect(row.contentSha256).toBe(manifest.contentSha256);
     expect(await leftovers(row.id)).toEqual([]);
     expect(await getCrawl(rig.db, row.id)).toBeUndefined();
+  });
+
+  it('tells each page’s own address, under which a deployment finds it again', async () => {
+    const { manifest } = await rig.run({ origin: site.origin });
+    const deployed = createSite('/nowhere', 'x', manifest);
+    const pages = [
+      '/',
+      '/guide/',
+      '/guide/start',
+      '/search?q=a&p=1',
+      '/search?q=b',
+      '/caf%C3%A9/men%C3%BC',
+      '/listed-only',
+    ];
+    for (const url of pages) {
+      const found = resolveRequest(url, deployed);
+      expect(found).toMatchObject({ kind: 'file', file: { url } });
+      if (found.kind !== 'file') continue;
+      const byName = resolveRequest(encodeURI(`/${found.file.path}`), deployed);
+      expect(byName).toEqual({ kind: 'redirect', location: url, status: 301 });
+    }
+    expect(manifest.files.find((file) => file.path === '404.html')).not.toHaveProperty('url');
+    expect(manifest.files.find((file) => file.path === 'css/main.css')).not.toHaveProperty('url');
   });
 
   it('makes the same content of an unchanged site, however the answers arrive', async () => {

@@ -17,6 +17,7 @@ import type { SegmentStore } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type BrokenLinks, createBrokenLinks } from './broken-links.ts';
 import { storeLargeMember } from './large-member.ts';
+import { pageAddress } from './page-address.ts';
 import { targetIn, type UrlMap, type UrlMaps } from './url-map.ts';
 
 export type RewriteDeps = {
@@ -82,7 +83,8 @@ export async function rewriteBatch(deps: RewriteDeps, job: RewriteJob, number: n
     contentType: 'application/gzip',
     sizeBytes: member.bytes.length,
   });
-  const filesJson = JSON.stringify(member.files);
+  const addresses = new Map(rows.map((row) => [row.path, pageAddress(row, settings.site)]));
+  const filesJson = JSON.stringify(member.files.map((file) => ({ ...file, ...addresses.get(file.path) })));
   return { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson: broken.toJson() };
 }
 
