@@ -14,8 +14,10 @@ export const projectSettings = z.strictObject({
     .default('bundle'),
   /** `auto` starts a hydrating site's scripts only where the page stands at its original path (design 12). */
   scripts: z.enum(['auto', 'keep', 'strip']).default('auto'),
-  /** `browser` renders each page in Chromium before it is stored (design 13). */
-  render: z.enum(['http', 'browser']).default('http'),
+  /** How pages are read: as the origin answers them. Rendering in a browser (design 13) isn't built yet. */
+  render: z
+    .literal('http', { error: 'expected http: rendering pages in a browser is not available yet' })
+    .default('http'),
   /** Where the embedded forge reports pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) address' })

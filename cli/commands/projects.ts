@@ -15,7 +15,7 @@ interface Options {
   ref?: string;
   external?: string[];
   scripts?: 'auto' | 'keep' | 'strip';
-  render?: 'http' | 'browser';
+  render?: 'http';
   webhook?: string;
   webhookSecret?: string;
   json?: boolean;
@@ -73,7 +73,7 @@ function withSettings(command: Command): Command {
     .option('--ref <branch>', 'the branch of its sources')
     .option('--external <policy...>', 'assets of other hosts: bundle, keep, or the hosts to keep as links')
     .addOption(new Option('--scripts <policy>', 'scripts of the pages').choices(['auto', 'keep', 'strip']))
-    .addOption(new Option('--render <how>', 'how pages are read').choices(['http', 'browser']))
+    .addOption(new Option('--render <how>', 'how pages are read: as the origin answers them').choices(['http']))
     .option('--webhook <url>', 'where the embedded forge tells of pull requests')
     .option('--webhook-secret <secret>', 'what those deliveries are signed with')
     .option('--json', 'print the project as JSON')

@@ -99,16 +99,23 @@ describe('the admin routes', () => {
     const change = { project: 'prj_docs', origin: null, repository: 'https://git.example.com/docs.git', ref: 'main' };
     const changed = await api.request('PATCH', '/admin/projects', {
       key,
-      body: { ...change, settings: { render: 'browser' } },
+      body: { ...change, settings: { scripts: 'keep' } },
     });
     expect(changed.body).toMatchObject({
       ...change,
       domain: 'docs.example.com',
-      settings: { scripts: 'strip', render: 'browser', webhookSecretSet: true },
+      settings: { scripts: 'keep', external: ['cdn.example.com'], webhookSecretSet: true },
     });
     const listed = await api.get('/admin/projects?organization=Docs', { key });
     expect(listed.body).toEqual({ projects: [changed.body] });
     expect(listed.text).not.toContain('hush');
+  });
+
+  it('refuse to render in a browser, which no export does yet', async () => {
+    const project = { organization: 'Acme', project: 'prj_rendered', domain: 'rendered.example.com' };
+    const refused = await api.adminPost('/admin/projects', { ...project, settings: { render: 'browser' } });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toEqual({ error: expect.stringMatching(/settings\.render: expected http: .*browser/) });
   });
 
   it('refuse what is taken or not there', async () => {

@@ -1,6 +1,7 @@
 /**
  * robots.txt by RFC 9309: the group of the most specific matching agent (else `*`), the longest matching rule wins,
- * Allow wins a tie; `*` and a final `$` are patterns.
+ * Allow wins a tie; `*` and a final `$` are patterns. `Crawl-delay`, which the RFC doesn't know, is passed over: an
+ * export is its owner's own order and wants an end, and what an origin can bear the origin limiter finds out.
  */
 export type Robots = {
   /** Whether the path with its query (`/a/b?c`) may be visited. */
