@@ -16,11 +16,15 @@ const TYPES: Readonly<Record<string, number>> = {
   [SEARCH_ATTRIBUTES.linkExpiresAt]: DATETIME,
 };
 
-/** gRPC's code for a caller without the right to do this. */
-const PERMISSION_DENIED = 7;
+/** gRPC's codes for a service that can't be reached now: the only ones that are waited out for as long as it takes. */
+const AWAY: readonly number[] = [4 /* DEADLINE_EXCEEDED */, 14 /* UNAVAILABLE */];
+/** …and for a caller who will never be allowed to, or a service that doesn't have it. */
+const REFUSED: readonly number[] = [7 /* PERMISSION_DENIED */, 12 /* UNIMPLEMENTED */, 16 /* UNAUTHENTICATED */];
 
 const RETRY_MS = 2_000;
 const CALL_DEADLINE_MS = 5_000;
+/** A server hands a new attribute to all its parts within seconds. After this the worker starts without. */
+const PATIENCE_MS = 60_000;
 
 export interface SearchAttributes {
   /** Whether the namespace takes them now; a start that names an unknown one is refused by the server. */
@@ -34,42 +38,65 @@ interface Namespace {
   namespace: string;
   logger: Logger;
   signal: AbortSignal;
+  /** How long a service that answers may leave them unusable, in milliseconds. */
+  patienceMs?: number;
 }
 
 /**
- * Registers our search attributes and asks until a query can name them (design 19): servers take a while to hand a new
- * one to all their parts. Runs in the background, also while Temporal is away; without the permission it says so once.
+ * Registers our search attributes and asks until a query can name them (design 19). Runs in the background, also while
+ * Temporal is away. Who may not register them can still use those that an administrator added; where there are none
+ * the product says so once and runs without.
  */
 export function registerSearchAttributes(target: Namespace): SearchAttributes {
+  const { client, namespace, logger, signal, patienceMs = PATIENCE_MS } = target;
   let usable = false;
   const run = async (): Promise<void> => {
-    while (!target.signal.aborted) {
-      const outcome = await attempt(target);
-      usable = outcome === 'usable';
-      if (outcome !== 'later') return;
-      await sleep(RETRY_MS, undefined, { signal: target.signal });
+    let answeredAtMs: number | undefined;
+    while (!signal.aborted) {
+      const { registering, using } = await attempt(client, namespace);
+      if (using === undefined) {
+        usable = true;
+        return;
+      }
+      if (!isAway(using)) answeredAtMs ??= Date.now();
+      const outOfPatience = answeredAtMs !== undefined && Date.now() - answeredAtMs >= patienceMs;
+      if (!isAway(using) && (isRefusal(registering) || isRefusal(using) || outOfPatience)) {
+        giveUp(logger, registering ?? using);
+        return;
+      }
+      await sleep(RETRY_MS, undefined, { signal });
     }
   };
   return { ready: () => usable, settled: run().catch(() => undefined) };
 }
 
-async function attempt({ client, namespace, logger }: Namespace): Promise<'usable' | 'refused' | 'later'> {
-  try {
-    await client.withDeadline(Date.now() + CALL_DEADLINE_MS, async () => {
-      await addMissing(client, namespace);
-      const query = Object.keys(TYPES).map((name) => `${name} IS NULL`);
-      await client.workflow.count(query.join(' AND '));
-    });
-    return 'usable';
-  } catch (error) {
-    if (grpcCode(error) !== PERMISSION_DENIED) return 'later';
-    logger.warn(
-      { attributes: Object.keys(TYPES), reason: errorText(error) },
-      'Search attributes can not be registered without permission: running without them. An administrator can add them ' +
-        'with `temporal operator search-attribute create`',
+/** What went wrong with registering and with using them, each undefined where nothing did. */
+async function attempt(client: Client, namespace: string): Promise<{ registering?: unknown; using?: unknown }> {
+  const faultOf = (call: () => Promise<unknown>): Promise<unknown> =>
+    client.withDeadline(Date.now() + CALL_DEADLINE_MS, call).then(
+      () => undefined,
+      (error: unknown) => error,
     );
-    return 'refused';
-  }
+  const registering = await faultOf(() => addMissing(client, namespace));
+  const query = Object.keys(TYPES).map((name) => `${name} IS NULL`);
+  const using = await faultOf(() => client.workflow.count(query.join(' AND ')));
+  return { registering, using };
+}
+
+function isAway(fault: unknown): boolean {
+  return AWAY.includes(grpcCode(fault) ?? -1);
+}
+
+function isRefusal(fault: unknown): boolean {
+  return REFUSED.includes(grpcCode(fault) ?? -1);
+}
+
+function giveUp(logger: Logger, fault: unknown): void {
+  logger.warn(
+    { attributes: Object.keys(TYPES), reason: errorText(fault) },
+    'Search attributes can not be registered: running without them. An administrator can add them with ' +
+      '`temporal operator search-attribute create`',
+  );
 }
 
 async function addMissing(client: Client, namespace: string): Promise<void> {
