@@ -50,6 +50,13 @@ describe('a crash in the middle of an export', () => {
     expect((await system.publish(site)).status).toBe(202);
   };
 
+  /** Publishes to `waiting`, and waits until its quiet period's timer is Temporal's. */
+  const startTimer = async (): Promise<void> => {
+    await system.publish('waiting');
+    await system.untilPhase('waiting', 'debouncing');
+    await waitFor(() => system.temporal.atRest('export:waiting'), { describe: 'waited for the timer', everyMs: 20 });
+  };
+
   const secondJob = async (site: string): Promise<string> =>
     await waitFor(
       async () => {
@@ -155,8 +162,7 @@ describe('a crash in the middle of an export', () => {
   scenario(
     "of the orchestrator's worker delays a timer that falls due meanwhile by at most 5 s from its restart",
     async () => {
-      await system.publish('waiting');
-      await system.untilPhase('waiting', 'debouncing');
+      await startTimer();
       const asked = system.proxy.matching(CREATE).length;
       await system.programs.kill('worker');
       await sleep(QUIET_PERIOD_MS + 500);
@@ -179,8 +185,7 @@ describe('a crash in the middle of an export', () => {
     });
     await waitFor(() => held.arrivals > 0, { describe: 'crawled the held page' });
     const jobId = await secondJob('stored');
-    await system.publish('waiting');
-    await system.untilPhase('waiting', 'debouncing');
+    await startTimer();
     const dueAtMs = Date.now() + QUIET_PERIOD_MS;
     const asked = system.proxy.matching(CREATE).length;
     await system.temporal.kill();

@@ -55,6 +55,13 @@ describe("a crash of the orchestrator's worker, or of Temporal", () => {
     expect(exports(site)).toEqual(['edition 1']);
   };
 
+  /** Publishes to `waiting`, and waits until its quiet period's timer is Temporal's. */
+  const startTimer = async (): Promise<void> => {
+    await system.publish('waiting');
+    await system.untilPhase('waiting', 'debouncing');
+    await waitFor(() => system.temporal.atRest('export:waiting'), { describe: 'waited for the timer', everyMs: 20 });
+  };
+
   scenario('while an export is polled leaves the job to go on', async () => {
     const held = createGate();
     system.proxy.intercept(about('polled', 'GET'), holdBefore(held));
@@ -74,8 +81,7 @@ describe("a crash of the orchestrator's worker, or of Temporal", () => {
   });
 
   scenario('delays a timer that falls due meanwhile by at most 5 s from the restart', async () => {
-    await system.publish('waiting');
-    await system.untilPhase('waiting', 'debouncing');
+    await startTimer();
     const asked = system.proxy.matching(CREATE).length;
     await system.programs.kill('worker');
     await sleep(QUIET_PERIOD_MS + 500);
@@ -87,6 +93,12 @@ describe("a crash of the orchestrator's worker, or of Temporal", () => {
     await system.untilServed('waiting', 'home edition 1');
   });
 
+  scenario("costs a site at most 5 s also in the middle of its workflow's turn", async () => {
+    const { raw } = await system.temporal.client.workflow.getHandle('export:waiting').describe();
+    const { seconds } = raw.executionConfig?.defaultWorkflowTaskTimeout ?? {};
+    expect(Number(seconds) * 1_000).toBeLessThanOrEqual(OVERDUE_TIMER_MS);
+  });
+
   scenario('with its database file kept, refuses webhooks for a while and loses nothing accepted', async () => {
     const held = createGate();
     await system.publish('stored');
@@ -96,8 +108,7 @@ describe("a crash of the orchestrator's worker, or of Temporal", () => {
     await system.publish('stored');
     await waitFor(() => held.arrivals > 0, { describe: 'polled the job' });
     // A publish that was accepted, and whose timer falls due while Temporal is away.
-    await system.publish('waiting');
-    await system.untilPhase('waiting', 'debouncing');
+    await startTimer();
     const asked = system.proxy.matching(CREATE).length;
     await system.temporal.kill();
     held.open();

@@ -6,6 +6,8 @@ export interface TemporalServer {
   address: string;
   /** Survives the server's restarts. */
   client: Client;
+  /** Whether nothing of the workflow is under way on a worker: what comes next is a timer's or a signal's to begin. */
+  atRest(workflowId: string): Promise<boolean>;
   kill(): Promise<void>;
   /** Starts it again on the same database file and port. */
   restart(): Promise<void>;
@@ -18,9 +20,14 @@ export async function startTemporalServer(dbFilename: string): Promise<TemporalS
   let server: DevServer = await startDevServer({ executable, dbFilename });
   const port = Number(server.address.split(':').at(-1));
   const connection = await Connection.connect({ address: server.address });
+  const client = new Client({ connection });
   return {
     address: server.address,
-    client: new Client({ connection }),
+    client,
+    atRest: async (workflowId) => {
+      const { raw } = await client.workflow.getHandle(workflowId).describe();
+      return !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
+    },
     kill: () => server.kill(),
     restart: async () => {
       server = await startDevServer({ executable, dbFilename, port });
