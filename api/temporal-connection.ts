@@ -1,4 +1,5 @@
 import { type ConnectionOptions, isRetryableError, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { endWithConnection } from './closed-connection.ts';
 
 const FIRST_DELAY_MS = 60;
 const LONGEST_DELAY_MS = 400;
@@ -8,8 +9,7 @@ const ATTEMPTS = 8;
  * How the receiver's connection to Temporal is tuned; the program that opens it spreads these into its options.
  *
  * Retries: a workflow that is just closing refuses signals for some milliseconds, as does a busy one. The SDK would wait
- * 1.4 s and more before it asks again, which is past the deadline of a delivery. Short delays also mean that no retry is
- * left behind when the connection closes.
+ * 1.4 s and more before it asks again, which is past the deadline of a delivery.
  *
  * Reconnecting: gRPC's pause between two tries grows to two minutes; a receiver must be back soon after Temporal is.
  */
@@ -19,6 +19,7 @@ export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'chan
       delayFunction: (attempt) => jittered(Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS)),
       retryableDecider: (attempt, status) => attempt < ATTEMPTS && isRetryableError(status),
     }),
+    endWithConnection,
   ],
   channelArgs: { 'grpc.initial_reconnect_backoff_ms': 500, 'grpc.max_reconnect_backoff_ms': 3_000 },
 };
