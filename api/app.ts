@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import express from 'express';
 import type { Logger } from 'pino';
-import { Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
@@ -9,7 +9,7 @@ import { DeliveryQueue } from './delivery-queue.ts';
 import { FilteredDeliveries } from './filtered-deliveries.ts';
 import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
 import { rawBody, requireJson } from './json-body.ts';
-import { createReceiverMetrics } from './metrics.ts';
+import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { operatorAccess } from './operator-access.ts';
 import { countRejects, createReceiver, sourceFinder } from './receive.ts';
 import { createSiteStatus } from './site-status.ts';
@@ -24,7 +24,7 @@ export type ApiDeps = {
   logger: Logger;
   /** Whether Temporal can be reached now, for /readyz. */
   temporalReady: () => boolean | Promise<boolean>;
-  /** Where /metrics is read from; the receiver's own are added to it. */
+  /** Where /metrics is read from, else one that holds the process's own; the receiver's are added to it. */
   metrics?: Registry;
   /** Whether the namespace has our search attributes; without them workflows start without. */
   searchAttributesReady?: () => boolean;
@@ -37,7 +37,7 @@ export type ApiDeps = {
  */
 export function createApi(deps: ApiDeps): express.Express {
   const { client, config, operatorToken, logger, temporalReady, now = () => new Date() } = deps;
-  const { metrics: registry = new Registry(), searchAttributesReady = () => false } = deps;
+  const { metrics: registry = processMetrics(), searchAttributesReady = () => false } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady });
   const filtered = new FilteredDeliveries();
   const queue = new DeliveryQueue({ send: (site, signal) => sendSignal(site, signal) });
@@ -86,7 +86,7 @@ export function createApi(deps: ApiDeps): express.Express {
       const { cursor, limit } = pageQuery(request.query);
       response.json(await status.page(cursor, limit));
     })
-    .all(onlyMethods('GET'));
+    .all(onlyMethods('GET', 'HEAD'));
   app
     .route('/sites/:site')
     .get(operator, async ({ params }, response) => {
@@ -94,25 +94,25 @@ export function createApi(deps: ApiDeps): express.Express {
       if (site === undefined) throw new HttpError(404, 'no such site');
       response.json(await status.one(params.site, site));
     })
-    .all(onlyMethods('GET'));
+    .all(onlyMethods('GET', 'HEAD'));
 
   app
     .route('/healthz')
     .get((_request, response) => void response.json({ status: 'ok' }))
-    .all(onlyMethods('GET'));
+    .all(onlyMethods('GET', 'HEAD'));
   app
     .route('/readyz')
     .get(async (_request, response) => {
       if (!(await temporalReady())) throw unavailable('Temporal can not be reached');
       response.json({ status: 'ready' });
     })
-    .all(onlyMethods('GET'));
+    .all(onlyMethods('GET', 'HEAD'));
   app
     .route('/metrics')
     .get(async (_request, response) => {
       response.type(registry.contentType).send(await registry.metrics());
     })
-    .all(onlyMethods('GET'));
+    .all(onlyMethods('GET', 'HEAD'));
 
   app.use(unknownPath);
   app.use(renderErrors(logger));

@@ -1,5 +1,5 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import type { LoadedDataConverter } from '@temporalio/common';
+import type { LoadedDataConverter, Payload } from '@temporalio/common';
 import { z } from 'zod';
 import type { SiteState } from '../contract/site-state.ts';
 
@@ -9,17 +9,21 @@ const heartbeat = z
 
 /**
  * The running export's progress as its polling activity last told it: the details of a pending activity's heartbeat,
- * which outlive the attempt that sent them. Null where nothing is exported or nothing was told yet.
+ * which outlive the attempt that sent them. Null where nothing is exported or nothing was told yet, and where it was
+ * encrypted with a key that this process doesn't have: the rest of a site's state is worth telling without it.
  */
 export async function readJobProgress(
-  { raw }: WorkflowExecutionDescription,
+  { raw }: Pick<WorkflowExecutionDescription, 'raw'>,
   { payloadCodecs, payloadConverter }: LoadedDataConverter,
 ): Promise<SiteState['progress']> {
-  for (const { heartbeatDetails } of raw.pendingActivities ?? []) {
-    let payloads = heartbeatDetails?.payloads ?? [];
+  const read = async (encoded: Payload[]): Promise<unknown> => {
+    let payloads = encoded;
     for (const codec of [...payloadCodecs].reverse()) payloads = await codec.decode(payloads);
     const [first] = payloads;
-    const progress = heartbeat.safeParse(first && payloadConverter.fromPayload<unknown>(first));
+    return first && payloadConverter.fromPayload<unknown>(first);
+  };
+  for (const { heartbeatDetails } of raw.pendingActivities ?? []) {
+    const progress = heartbeat.safeParse(await read(heartbeatDetails?.payloads ?? []).catch(() => undefined));
     if (progress.success) return progress.data;
   }
   return null;

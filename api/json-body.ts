@@ -44,7 +44,9 @@ export const rawBody: RequestHandler = (request, _response, next) => {
     request.body = Buffer.concat(chunks);
     next();
   };
-  request.on('data', collect).once('end', finish).once('error', next);
+  // A sender that leaves half-way is no fault of ours, and gets no answer either way.
+  const leave = (): void => next(new HttpError(400, 'the body broke off'));
+  request.on('data', collect).once('end', finish).once('error', leave);
 };
 
 function tooLarge(): HttpError {

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** What the receiver counts. Labels take configured names and fixed words only, so their number is bounded. */
 export type ReceiverMetrics = {
@@ -6,6 +6,13 @@ export type ReceiverMetrics = {
   reject: (labels: { source: string; reason: string }) => void;
   signal: (labels: { outcome: 'acknowledged' | 'failed' }, seconds: number, deliveries: number) => void;
 };
+
+/** A registry with what every process tells: memory, CPU, event loop, garbage collection, open files. */
+export function processMetrics(): Registry {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  return register;
+}
 
 export function createReceiverMetrics(registry: Registry, queueSize: () => number): ReceiverMetrics {
   const registers = [registry];

@@ -97,9 +97,16 @@ function asWebhookRequest(request: Request): WebhookRequest {
   return {
     method: request.method,
     path: request.originalUrl.split('?')[0] ?? '',
-    header: (name) => request.get(name),
+    header: (name) => textOf(request.headers, name),
     body: bytesOf(request.body),
   };
+}
+
+/** Senders name headers themselves, so a name may be empty, inherited by every object or of one that is a list. */
+function textOf(headers: Request['headers'], name: string): string | undefined {
+  const key = name.toLowerCase();
+  const value = Object.hasOwn(headers, key) ? headers[key] : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
 
 function hashOf(body: Buffer): string {

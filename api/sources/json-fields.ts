@@ -21,11 +21,21 @@ export function readText(value: unknown): string | undefined {
   return text.trim().slice(0, MAX_CHARACTERS) || undefined;
 }
 
-/** A date as senders write it (RFC 3339 or alike, seconds or milliseconds since 1970), as RFC 3339. */
+/** A date and a time of day without an offset, as WordPress and databases write them. */
+const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
+
+/**
+ * A date as senders write it (RFC 3339 or alike, seconds or milliseconds since 1970), as RFC 3339. One without an offset
+ * is UTC: JavaScript would take it for the time of the zone that this machine happens to be in.
+ */
 export function readInstant(value: unknown): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   // Seconds stay below 1e11 until the year 5138; milliseconds passed it in 1973.
-  const date = new Date(typeof value === 'number' && value < 1e11 ? value * 1000 : value);
+  const date = new Date(typeof value === 'number' ? (value < 1e11 ? value * 1000 : value) : withOffset(value.trim()));
   const year = date.getUTCFullYear();
   return year >= 1970 && year <= 9999 ? date.toISOString() : undefined;
+}
+
+function withOffset(text: string): string {
+  return WITHOUT_OFFSET.test(text) ? `${text.replace(' ', 'T')}Z` : text;
 }

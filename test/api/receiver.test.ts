@@ -68,15 +68,15 @@ describe('an address', () => {
     ['GET', '/webhooks/docs/token', 'POST'],
     ['PUT', '/webhooks/docs/token', 'POST'],
     ['DELETE', '/webhooks/docs/token', 'POST'],
-    ['POST', '/sites', 'GET'],
-    ['POST', '/sites/docs', 'GET'],
-    ['POST', '/healthz', 'GET'],
-    ['POST', '/readyz', 'GET'],
-    ['POST', '/metrics', 'GET'],
+    ['POST', '/sites', 'GET, HEAD'],
+    ['POST', '/sites/docs', 'GET, HEAD'],
+    ['POST', '/healthz', 'GET, HEAD'],
+    ['POST', '/readyz', 'GET, HEAD'],
+    ['POST', '/metrics', 'GET, HEAD'],
   ])('asked with %s %s is 405 and says what is allowed', async (method, path, allowed) => {
     const answer = await fetch(api.url + path, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allowed]);
-    expect(await answer.json()).toEqual({ error: `expected ${allowed}` });
+    expect(await answer.json()).toEqual({ error: `expected ${allowed.replace(', ', ' or ')}` });
   });
 
   test('that is no text is 400', async () => {

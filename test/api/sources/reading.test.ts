@@ -211,4 +211,13 @@ describe('fields', () => {
     expect([ms, ms / 1000, instant, '2026-11-21T09:00:00+01:00'].map(readInstant)).toEqual(Array(4).fill(instant));
     expect(['yesterday', '', -1, Number.NaN, 1e300, {}, null].map(readInstant)).toEqual(Array(7).fill(undefined));
   });
+
+  test('are instants of UTC where they name no offset, in whatever zone this machine is', () => {
+    const written = ['2026-11-21 09:00:00', '2026-11-21T09:00:00', '2026-11-21T09:00', ' 2026-11-21 09:00:00.000 '];
+    expect(written.map(readInstant)).toEqual(Array(4).fill('2026-11-21T09:00:00.000Z'));
+    expect(['2026-11-21', '2026-11-21T09:00:00-05:00'].map(readInstant)).toEqual([
+      '2026-11-21T00:00:00.000Z',
+      '2026-11-21T14:00:00.000Z',
+    ]);
+  });
 });
