@@ -34,9 +34,6 @@ export interface TemporalOptions {
 /** Where Temporal's own clients look when nothing is configured. */
 const DEFAULTS = { address: '127.0.0.1:7233', namespace: 'default' } as const;
 
-/** gRPC's own pauses grow to two minutes: too long to be answering 503 when Temporal is back. */
-const _RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
-
 const READY_DEADLINE_MS = 1_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5_000;
