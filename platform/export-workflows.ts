@@ -4,6 +4,9 @@ import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
 /** Where Temporal doesn't answer in this time, the reconciler tries later. */
 const CALL_TIMEOUT_MS = 5_000;
 
+/** A worker killed in the middle of a workflow's turn is given up after this. Temporal's default would be 10 s. */
+const TASK_TIMEOUT = '5s';
+
 export type ExportWorkflowState = 'running' | 'ended' | 'unknown';
 
 /** The one place that starts, cancels and looks at the workflows of static export jobs. */
@@ -34,6 +37,7 @@ export function createExportWorkflows({
             workflowId: jobId,
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
             taskQueue,
+            workflowTaskTimeout: TASK_TIMEOUT,
             args: [{ jobId }],
           }),
         );
