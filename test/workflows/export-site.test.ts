@@ -128,6 +128,18 @@ describe('a site that was taken out of the configuration', () => {
   });
 });
 
+describe('a quiet period that is made shorter', () => {
+  it('counts for publishes that wait already', async () => {
+    const site = await bench({ settings: { quietPeriod: '1h', maxWait: '1h' } });
+    await site.publish();
+    await site.until('debouncing', ({ phase }) => phase === 'debouncing');
+    site.configure({});
+    await site.handle.signal('configChanged');
+    await site.until('live', ({ phase }) => phase === 'live');
+    expect(site.api.jobs).toHaveLength(1);
+  });
+});
+
 describe('a deployment added to the configuration', () => {
   it('is told of the newest export without a publish', async () => {
     const site = await bench({ settings: { deployments: [] } });

@@ -42,9 +42,13 @@ async function burstEnded(run: SiteRun): Promise<boolean> {
   for (;;) {
     const { pending } = run.memory;
     if (pending === null || !hasWork(run)) return false;
-    const waitMs = exportDueAtMs(pending, run.settings) - Date.now();
+    const dueAtMs = exportDueAtMs(pending, run.settings);
+    const waitMs = dueAtMs - Date.now();
     if (waitMs <= 0) return true;
-    await condition(() => !waits(), waitMs, { summary: 'quiet period after a publish' });
+    // Publishes only put it off, which the timer finds out for itself; a changed configuration may bring it forward.
+    const dueSooner = (): boolean =>
+      run.memory.pending !== null && exportDueAtMs(run.memory.pending, run.settings) < dueAtMs;
+    await condition(() => !waits() || dueSooner(), waitMs, { summary: 'quiet period after a publish' });
   }
 }
 
