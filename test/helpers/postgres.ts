@@ -8,6 +8,9 @@ import type { TestDatabase } from './pglite.ts';
 
 const run = promisify(execFile);
 
+/** The server trusts everybody; it is there for tests to see that nobody tells it on. */
+export const POSTGRES_PASSWORD = 'password-of-the-database';
+
 /**
  * A fresh PostgreSQL server of this machine, on a free port and in a folder of its own. It refuses to run as root, so
  * as root it is run as the user `nobody`.
@@ -29,7 +32,7 @@ export async function startPostgres(): Promise<TestDatabase & { restart(): Promi
   await run(join(bin, 'initdb'), ['-D', data, '-U', 'galley', '-A', 'trust', '-E', 'UTF8', '--no-sync'], as);
   await start();
   return {
-    url: `postgres://galley@127.0.0.1:${port}/postgres`,
+    url: `postgres://galley:${POSTGRES_PASSWORD}@127.0.0.1:${port}/postgres`,
     maxConnections: 10,
     async restart() {
       await control('-m', 'fast', 'stop').catch(() => undefined);

@@ -35,6 +35,8 @@ export interface Orchestrator {
   /** Waits until the site is in this phase and returns its state. */
   untilPhase(site: string, phase: SiteState['phase']): Promise<SiteState>;
   valuesFile(site: string): string;
+  /** Writes galley.yaml anew; programs read it when they are started again. */
+  configure(sites: readonly SiteSetup[]): Promise<void>;
   /** Serves the site's values file by a `galley deployment` named `deployment-{site}`. */
   deploy(site: string): Promise<Program>;
   /** Status and text of a page as the deployment serves it now. */
@@ -43,10 +45,10 @@ export interface Orchestrator {
   untilServed(site: string, text: string, path?: string): Promise<void>;
 }
 
-const OPERATOR_TOKEN = 'operator-token-of-the-tests';
+export const OPERATOR_TOKEN = 'operator-token-of-the-tests';
 
 /** Contentful's secrets have 64 characters. */
-const CONTENTFUL_SECRET = 'c0ffee'.repeat(10).concat('c0ff');
+export const CONTENTFUL_SECRET = 'c0ffee'.repeat(10).concat('c0ff');
 
 /** Starts `galley api` and `galley worker` (programs `api` and `worker`) on a galley.yaml with these sites. */
 export async function startOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
@@ -87,6 +89,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
   return {
     url: api.url,
     valuesFile,
+    configure: async (changed) => await writeFile(config, galleyYaml(changed, valuesFile)),
     publish: async (site, title = 'An entry') => {
       const path = `/webhooks/${site}/contentful`;
       const body = JSON.stringify(contentfulEntry(title));

@@ -31,13 +31,16 @@ const createdKey = z.object({ id: z.string(), key: z.string() });
 /** Starts `galley platform` and one `galley platform-worker` on PostgreSQL. */
 export async function startPlatformService(options: PlatformOptions): Promise<PlatformService> {
   const { folder, programs, galley } = options;
+  const port = String(await freePort());
   const variables = {
+    // Another name than the one it listens on, so that a test can tell which of them a link has.
+    PLATFORM_PUBLIC_URL: `http://localhost:${port}`,
     ...options.variables,
     GALLEY_HOME: join(folder, 'homes', 'platform'),
     DATABASE_URL: options.databaseUrl,
     OBJECT_STORE_URL: options.objectStoreUrl,
     TEMPORAL_ADDRESS: options.temporalAddress,
-    PLATFORM_PORT: String(await freePort()),
+    PLATFORM_PORT: port,
   };
   const [{ url }] = await Promise.all([
     programs.start({ name: 'platform', args: ['platform'], variables }),

@@ -25,7 +25,11 @@ export interface Programs {
   kill(name: string): Promise<void>;
   /** Starts it anew, with other variables where they are given, after ending it in order where it still runs. */
   restart(name: string, variables?: Readonly<Record<string, string>>): Promise<Program>;
+  /** Starts another process of the same program, on a state folder of its own, named `{name}-2`. */
+  double(name: string): Promise<Program>;
   get(name: string): Program;
+  /** All that it wrote, as lines. */
+  lines(name: string): readonly string[];
   /** The last lines of each, for the message of a failed test. */
   lastWords(): string;
   /** Ends all, the newest first. */
@@ -35,7 +39,8 @@ export interface Programs {
 type Running = { setup: ProgramSetup; child: GuardedChild; program: Program; lines: string[] };
 
 const READY_TIMEOUT_MS = 60_000;
-const LINES_KEPT = 400;
+/** More than any test makes a program say. */
+const LINES_KEPT = 100_000;
 const LINES_SHOWN = 25;
 
 /** Runs galley's programs as processes of their own, none of which can outlive this one. */
@@ -71,7 +76,14 @@ export function createPrograms(galley: string): Programs {
       lines.push('(started again)');
       return await start({ ...setup, variables: { ...setup.variables, ...variables } }, lines);
     },
+    double: async (name) => {
+      const { args, variables } = find(name).setup;
+      const another = `${name}-2`;
+      const GALLEY_HOME = `${variables.GALLEY_HOME ?? ''}-2`;
+      return await start({ name: another, args, variables: { ...variables, GALLEY_HOME } });
+    },
     get: (name) => find(name).program,
+    lines: (name) => find(name).lines,
     lastWords: () =>
       [...all].map(([name, { lines }]) => `--- ${name}\n${lines.slice(-LINES_SHOWN).join('\n')}`).join('\n'),
     stop: async () => {

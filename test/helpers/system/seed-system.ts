@@ -43,7 +43,7 @@ async function start({ sites, adminApi: manners, variables = {} }: SeedSystemOpt
   const galley = await builtGalley();
   const folder = await mkdtemp(join(tmpdir(), 'galley-seed-system-'));
   cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'), variables.TEMPORAL_NAMESPACE);
   cleanups.add(temporal.stop);
   const adminApi = await startSeedAdminApi({ ...manners, key: KEY });
   cleanups.add(adminApi.close);

@@ -4,6 +4,8 @@ import { locateDevServer } from '../../../embedded/temporal/locate-dev-server.ts
 
 export interface TemporalServer {
   address: string;
+  /** Its database file. */
+  dbFilename: string;
   /** Survives the server's restarts. */
   client: Client;
   /** Whether nothing of the workflow is under way on a worker: what comes next is a timer's or a signal's to begin. */
@@ -15,14 +17,15 @@ export interface TemporalServer {
 }
 
 /** The real dev server on a database file, which keeps everything across a crash. */
-export async function startTemporalServer(dbFilename: string): Promise<TemporalServer> {
+export async function startTemporalServer(dbFilename: string, namespace = 'default'): Promise<TemporalServer> {
   const executable = await locateDevServer();
-  let server: DevServer = await startDevServer({ executable, dbFilename });
+  let server: DevServer = await startDevServer({ executable, dbFilename, namespace });
   const port = Number(server.address.split(':').at(-1));
   const connection = await Connection.connect({ address: server.address });
-  const client = new Client({ connection });
+  const client = new Client({ connection, namespace });
   return {
     address: server.address,
+    dbFilename,
     client,
     atRest: async (workflowId) => {
       const { raw } = await client.workflow.getHandle(workflowId).describe();
@@ -30,7 +33,7 @@ export async function startTemporalServer(dbFilename: string): Promise<TemporalS
     },
     kill: () => server.kill(),
     restart: async () => {
-      server = await startDevServer({ executable, dbFilename, port });
+      server = await startDevServer({ executable, dbFilename, namespace, port });
     },
     stop: async () => {
       await connection.close();
