@@ -6,6 +6,7 @@ import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
 import { deleteExpiredAnswers } from './store/idempotency-keys.ts';
+import { withoutValues } from './store/query-error.ts';
 import { deleteUsesUntil } from './store/usage-log.ts';
 
 const PAGE_SIZE = 100;
@@ -62,7 +63,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       await reconcile().catch((error: unknown) => {
-        logger.warn({ err: error, retryInMs: intervalMs }, 'Jobs and workflows could not be compared; trying again');
+        logger.warn(
+          { err: withoutValues(error), retryInMs: intervalMs },
+          'Jobs and workflows could not be compared; trying again',
+        );
       });
       await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }

@@ -11,6 +11,9 @@ export const API_KEY_PREFIX = 'galley_';
 /** As much of a key as is kept and shown, so that people can tell which one it is. */
 const SHOWN_CHARACTERS = API_KEY_PREFIX.length + 6;
 
+/** The database can't even look for some texts, such as one with a NUL. */
+const KEY_ID = /^key_[\w-]{1,60}$/;
+
 export const createKeyRequest = z.strictObject({
   organization: label,
   plan: z.enum(['enterprise', 'free']).optional(),
@@ -74,7 +77,9 @@ export async function listKeys(
 
 /** Revokes a key from now on; again is no error. Throws an `HttpError` 404 where there is no such key. */
 export async function revokeKey(db: Database, id: string): Promise<{ id: string; revokedAt: string }> {
-  const revoked = await revokeApiKey(db, id);
-  if (revoked === undefined) throw new HttpError(404, `There is no key ${id}: galley keys list shows their ids`);
+  const revoked = KEY_ID.test(id) ? await revokeApiKey(db, id) : undefined;
+  if (revoked === undefined) {
+    throw new HttpError(404, `There is no key ${id.slice(0, 60)}: galley keys list shows their ids`);
+  }
   return { id: revoked.id, revokedAt: revoked.revokedAt.toISOString() };
 }

@@ -28,12 +28,20 @@ const ref = z
   .max(200)
   .regex(/^(?!.*(?:\.\.|\/\/|@\{|\.lock$|[/.]$))[A-Za-z0-9_][A-Za-z0-9._/-]*$/, 'expected a branch name');
 
+/** PostgreSQL keeps no NUL and no half of a character in JSON. */
+function isPrintable(text: string | null): boolean {
+  return text === null || /^\P{C}*$/u.test(text);
+}
+
 const settingsChange = z.strictObject({
   external: projectSettings.shape.external.unwrap().optional(),
   scripts: projectSettings.shape.scripts.unwrap().optional(),
   render: projectSettings.shape.render.unwrap().optional(),
-  webhookUrl: projectSettings.shape.webhookUrl.unwrap().optional(),
-  webhookSecret: projectSettings.shape.webhookSecret.unwrap().optional(),
+  webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),
+  webhookSecret: projectSettings.shape.webhookSecret
+    .unwrap()
+    .refine(isPrintable, 'expected printable characters')
+    .optional(),
 });
 
 export const addProjectRequest = z.strictObject({

@@ -2,8 +2,10 @@ import { HttpError } from '../../contract/http-error.ts';
 import { parseInput } from '../parse-input.ts';
 import { mergeSettings } from '../project-settings.ts';
 import type { Database } from '../store/database.ts';
+import { lockUntilCommit } from '../store/locks.ts';
 import { findOrganization } from '../store/organizations.ts';
 import { findProjectByDomain, insertProject, listProjectRows, type Project, updateProject } from '../store/projects.ts';
+import { isUniqueViolation } from '../store/unique-violation.ts';
 import {
   type AddProjectRequest,
   addProjectRequest,
@@ -37,7 +39,9 @@ export async function addProject(db: Database, request: AddProjectRequest): Prom
 /** Changes what is named. Throws an `HttpError`: 400 (wrong field), 404 (no such project), 409 (domain taken). */
 export async function setProject(db: Database, request: SetProjectRequest): Promise<ProjectListing> {
   const { project: id, organization, settings, ...columns } = parseInput(setProjectRequest, request);
-  return db.transaction(async (tx) => {
+  const change = db.transaction(async (tx) => {
+    // Settings are read, merged and written: of two changes at once neither may be lost.
+    await lockUntilCommit(tx, `project:${id}`);
     const [listed] = await listProjectRows(tx, { projectId: id });
     if (listed === undefined || (organization ?? listed.organization) !== listed.organization) {
       throw new HttpError(404, `There is no project ${id}${organization ? ` of ${organization}` : ''}`);
@@ -52,6 +56,11 @@ export async function setProject(db: Database, request: SetProjectRequest): Prom
     });
     if (after === undefined) throw new HttpError(404, `There is no project ${id}`);
     return toListing(after, listed.organization);
+  });
+  return change.catch((error: unknown) => {
+    // Another project took the domain since it was looked for.
+    if (isUniqueViolation(error)) throw new HttpError(409, `The domain ${columns.domain ?? ''} is another project's`);
+    throw error;
   });
 }
 

@@ -6,9 +6,9 @@ import type { Database } from '../store/database.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' } as const;
 
-/** The token of `Authorization: Bearer <token>` (RFC 6750); undefined where there is none. */
+/** The token of `Authorization: Bearer <token>`, in any characters an operator may choose; undefined where there is none. */
 export function readBearerToken(request: Request): string | undefined {
-  return /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(request.headers.authorization ?? '')?.[1];
+  return /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
 }
 
 /** Whose request this is. Throws an `HttpError` 401 for a missing, malformed, unknown or revoked key. */

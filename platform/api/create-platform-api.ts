@@ -3,6 +3,7 @@ import { formatDurationMs } from '../../contract/duration.ts';
 import { addAdminRoutes } from './admin/routes.ts';
 import { errorHandler, notFound } from './error-handler.ts';
 import { addHealthRoutes } from './health-routes.ts';
+import { addMetrics } from './metrics.ts';
 import { addObjectLinkRoutes } from './object-links.ts';
 import { addOpenApiRoutes } from './openapi/routes.ts';
 import type { ApiContext, PlatformApiDeps } from './platform-api-deps.ts';
@@ -29,6 +30,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
     response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
     next();
   });
+  addMetrics(app);
   addHealthRoutes(app, context.db);
   addStaticExportRoutes(app, context);
   addOpenApiRoutes(app, context);

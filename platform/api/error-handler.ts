@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { type ErrorBody, HttpError } from '../../contract/http-error.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
+import { withoutValues } from '../store/query-error.ts';
 
 /** What a client may wait before it asks again while the database is away. */
 const RETRY_AFTER_SECONDS = '5';
@@ -13,7 +14,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
     if (response.headersSent) return next(error);
     const refusal = asHttpError(error);
     if (refusal.status >= 500)
-      logger.error({ err: error, requestId: response.getHeader('X-Request-Id') }, 'Request failed');
+      logger.error({ err: withoutValues(error), requestId: response.getHeader('X-Request-Id') }, 'Request failed');
     const body: ErrorBody = { error: refusal.message };
     response.status(refusal.status).set(refusal.headers).json(body);
   };
@@ -22,10 +23,25 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
 function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (isUndecodable(error)) return unknownPath();
+  const asked = clientStatus(error);
+  if (asked !== undefined)
+    return new HttpError(asked, CLIENT_FAULTS[asked] ?? 'The request can not be answered as asked');
   if (isDatabaseAway(error)) {
     return new HttpError(503, 'The database is away; try again', { 'Retry-After': RETRY_AFTER_SECONDS });
   }
   return new HttpError(500, 'An unexpected fault; the request id finds it in the log');
+}
+
+const CLIENT_FAULTS: Readonly<Record<number, string>> = {
+  404: 'There is nothing at this path',
+  412: 'The condition in the request does not hold',
+  416: 'The file has no such range',
+};
+
+/** What Express refuses by itself, such as a range that a file doesn't have, says by a status whose fault it is. */
+function clientStatus(error: unknown): number | undefined {
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
 /** Express can't decode a parameter such as `%ff`: no such path then. */

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Asked every few seconds by whatever watches the process; worth a line only when someone looks for them. */
-const PROBES = new Set(['/healthz', '/readyz']);
+const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * Names every request (the client's `X-Request-Id` where it sent a usable one) and logs how it ended: no query, which

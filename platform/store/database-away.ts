@@ -15,10 +15,10 @@ const SYSTEM_CODES = new Set([
 
 /**
  * SQLSTATE classes and codes by which a server says "not now" (PostgreSQL manual, appendix A): connection exceptions,
- * refused logins, no such database, too many connections, shutting down or starting up; and an unknown table, which
- * is a database whose migrations haven't run yet.
+ * refused logins, no such database, out of connections, memory or disk, shutting down or starting up; only readable, as
+ * after a failover the old primary is; and an unknown table, which is a database whose migrations haven't run yet.
  */
-const SQL_STATES = /^(08...|28...|3D000|53300|57P0[1-5]|42P01)$/;
+const SQL_STATES = /^(08...|28...|3D000|53...|57P0[1-5]|25006|42P01)$/;
 
 /** node-postgres names these by message only. */
 const MESSAGES =

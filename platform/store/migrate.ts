@@ -5,6 +5,7 @@ import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { isDatabaseAway } from './database-away.ts';
+import { withoutValues } from './query-error.ts';
 
 /** Beside this file in the source and, copied by the build, in dist/. */
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
@@ -39,7 +40,7 @@ export async function migrateWhenReachable(
       return;
     } catch (error) {
       if (!isDatabaseAway(error)) throw error;
-      logger.warn({ err: error, retryInMs: waitMs }, 'The database is away; waiting for it');
+      logger.warn({ err: withoutValues(error), retryInMs: waitMs }, 'The database is away; waiting for it');
       await sleep(waitMs, undefined, signal && { signal });
     }
   }

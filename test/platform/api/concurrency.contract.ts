@@ -1,6 +1,7 @@
 import { exportJob } from '../../../contract/admin-api.ts';
+import { addProject, listProjects } from '../../../platform/admin/projects.ts';
 import type { TestDatabase } from '../../helpers/pglite.ts';
-import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import { createApiClient } from './api-client.ts';
 
 const JOBS = '/v1/static-export/jobs';
@@ -79,5 +80,34 @@ export function concurrencyContract(startDatabase: () => Promise<TestDatabase>):
     expect(statuses).toEqual([202, 409, 409, 409, 409, 409]);
     await platforms[0].complete(exportJob.parse(answers.find((answer) => answer.status === 202)?.body).jobId);
     expect((await startTogether(4, customer)).map((answer) => answer.status)).toEqual([429, 429, 429, 429]);
+  });
+
+  const setProject = (index: number, body: object) =>
+    createApiClient(platforms[index % 2 === 0 ? 0 : 1].baseUrl).request('PATCH', '/admin/projects', {
+      key: OPERATOR_TOKEN,
+      body,
+    });
+
+  it('gives a domain to one of 10 projects that ask for it at once, and tells the others that it is taken', async () => {
+    const { organization } = await platforms[0].addCustomer();
+    const ids = Array.from({ length: 10 }, (_, index) => `prj_race_${organization.replaceAll(/\W/g, '')}_${index}`);
+    for (const [index, project] of ids.entries()) {
+      await addProject(platforms[0].db, { organization, project, domain: `race-${index}.example.com` });
+    }
+    const answers = await Promise.all(
+      ids.map((project, index) => setProject(index, { project, domain: 'wanted.example.com' })),
+    );
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+  });
+
+  it('loses none of several changes of one project at once', async () => {
+    const { project } = await platforms[0].addCustomer();
+    const changes = [{ scripts: 'strip' }, { external: 'keep' }, { webhookSecret: 'hush' }];
+    for (let round = 0; round < 5; round += 1) {
+      await setProject(0, { project, settings: { scripts: 'auto', external: 'bundle', webhookSecret: null } });
+      await Promise.all(changes.map((settings, index) => setProject(index, { project, settings })));
+      const listed = (await listProjects(platforms[0].db)).find((each) => each.project === project);
+      expect(listed?.settings).toMatchObject({ scripts: 'strip', external: 'keep', webhookSecretSet: true });
+    }
   });
 }
