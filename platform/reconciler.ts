@@ -7,12 +7,15 @@ import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
 import { deleteExpiredAnswers } from './store/idempotency-keys.ts';
 import { withoutValues } from './store/query-error.ts';
-import { deleteUsesUntil } from './store/usage-log.ts';
+import { deleteUsesOutside } from './store/usage-log.ts';
 
 const PAGE_SIZE = 100;
 
 /** No limit looks further back. */
 const USES_KEPT_MS = 86_400_000;
+
+/** Processes' clocks differ by less; a time further ahead was written by a clock that was wrong for a moment. */
+const CLOCK_ERROR_MS = 3_600_000;
 
 export type Reconciler = {
   /** Begins to look, now and after each interval. */
@@ -46,9 +49,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   async function reconcile(): Promise<void> {
     const untouchedSince = new Date(Date.now() - graceMs);
+    const latest = new Date(Date.now() + CLOCK_ERROR_MS);
     let afterSequence = 0;
     for (;;) {
-      const rows = await listUnsettledExportJobs(db, { untouchedSince, afterSequence, limit: PAGE_SIZE });
+      const rows = await listUnsettledExportJobs(db, { untouchedSince, latest, afterSequence, limit: PAGE_SIZE });
       for (const row of rows) {
         if (stopping.signal.aborted) return;
         await settle(row, { db, workflows, logger });
@@ -57,7 +61,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       if (rows.length < PAGE_SIZE) break;
     }
     await deleteExpiredAnswers(db, new Date());
-    await deleteUsesUntil(db, new Date(Date.now() - USES_KEPT_MS));
+    const nowMs = Date.now();
+    await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
   }
 
   async function run(): Promise<void> {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { TASK_QUEUES } from '../contract/names.ts';
 import { createPlatformActivities, type PlatformActivityDeps } from './activities/create-platform-activities.ts';
+import { tellFailuresWithoutValues } from './tell-failures.ts';
 
 export type PlatformWorkerDeps = PlatformActivityDeps & {
   connection: NativeConnection;
@@ -33,6 +34,7 @@ export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<Wo
     taskQueue: deps.taskQueue ?? TASK_QUEUES.platform,
     activities: createPlatformActivities(deps),
     ...workflowSource(deps.workflowBundle),
+    interceptors: { activity: [tellFailuresWithoutValues] },
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),
     maxConcurrentActivityTaskExecutions: ACTIVITIES,

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm';
 import type { ExportJobStatus } from '../../contract/admin-api.ts';
 import type { Executor, Transaction } from './database.ts';
 import { newId } from './ids.ts';
@@ -99,12 +99,12 @@ export async function listExportJobs(db: Executor, filter: ExportJobFilter): Pro
 }
 
 /**
- * Queued or running jobs that nothing has touched since `untouchedSince`, in order of creation, a page at a time: the
- * reconciler's work.
+ * Queued or running jobs that nothing has touched since `untouchedSince`, or that a wrong clock has put after `latest`, in
+ * order of creation, a page at a time: the reconciler's work.
  */
 export async function listUnsettledExportJobs(
   db: Executor,
-  page: { untouchedSince: Date; afterSequence: number; limit: number },
+  page: { untouchedSince: Date; latest: Date; afterSequence: number; limit: number },
 ): Promise<ExportJobRow[]> {
   return db
     .select()
@@ -112,7 +112,7 @@ export async function listUnsettledExportJobs(
     .where(
       and(
         inArray(exportJobs.status, ACTIVE_STATUSES),
-        lt(exportJobs.updatedAt, page.untouchedSince),
+        or(lt(exportJobs.updatedAt, page.untouchedSince), gt(exportJobs.updatedAt, page.latest)),
         gt(exportJobs.sequence, page.afterSequence),
       ),
     )

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte } from 'drizzle-orm';
+import { and, asc, eq, gt, lte, or } from 'drizzle-orm';
 import type { Executor, Transaction } from './database.ts';
 import { usageLog } from './schema/requests.ts';
 
@@ -16,7 +16,10 @@ export async function logUse(tx: Transaction, use: { scope: string; usedAt: Date
   await tx.insert(usageLog).values(use);
 }
 
-/** Forgets uses that no window reaches back to any more. */
-export async function deleteUsesUntil(db: Executor, until: Date): Promise<void> {
-  await db.delete(usageLog).where(lte(usageLog.usedAt, until));
+/**
+ * Forgets uses that no window reaches back to any more, and those from after `latest`: a clock that was wrong for a
+ * moment has written them, and they would fill their limit until that time comes.
+ */
+export async function deleteUsesOutside(db: Executor, { until, latest }: { until: Date; latest: Date }): Promise<void> {
+  await db.delete(usageLog).where(or(lte(usageLog.usedAt, until), gt(usageLog.usedAt, latest)));
 }

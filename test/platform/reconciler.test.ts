@@ -5,6 +5,7 @@ import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
 import { markExportJobRunning, requestExportJobCancel } from '../../platform/store/export-job-transitions.ts';
 import { getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
+import { logUse } from '../../platform/store/usage-log.ts';
 import { startPglite, type TestDatabase } from '../helpers/pglite.ts';
 import { startTestPlatform, type TestPlatform } from '../helpers/platform-api.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
@@ -27,11 +28,11 @@ describe('the reconciler', () => {
   });
 
   /** A job as a start leaves it when Temporal is away: a row and nothing else. */
-  async function queuedJob(): Promise<string> {
+  async function queuedJob(at = new Date()): Promise<string> {
     const { project, domain } = await platform.addCustomer();
     const { rows } = await platform.db.execute(`select organization_id from projects where id = '${project}'`);
     const organizationId = String(rows[0]?.organization_id);
-    const job = { organizationId, projectId: project, domain, version: null, paths: null, at: new Date() };
+    const job = { organizationId, projectId: project, domain, version: null, paths: null, at };
     return (await platform.db.transaction((tx) => insertExportJob(tx, job))).id;
   }
 
@@ -55,6 +56,19 @@ describe('the reconciler', () => {
     const jobId = await queuedJob();
     await reconciler(60_000).reconcile();
     expect(await workflows().look(jobId)).toBe('unknown');
+  });
+
+  it('mends what a clock wrote that was a year ahead for a moment', async () => {
+    const ahead = new Date(Date.now() + 365 * 86_400_000);
+    const jobId = await queuedJob(ahead);
+    const uses = ['then', 'now'].map((scope) => ({ scope, usedAt: scope === 'then' ? ahead : new Date() }));
+    await platform.db.transaction(async (tx) => {
+      for (const use of uses) await logUse(tx, use);
+    });
+    await reconciler(60_000).reconcile();
+    expect(await workflows().look(jobId)).toBe('running');
+    const { rows } = await platform.db.execute('select scope from usage_log');
+    expect(rows).toEqual([{ scope: 'now' }]);
   });
 
   it('fails a running job that Temporal knows nothing of', async () => {

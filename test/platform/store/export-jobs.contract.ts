@@ -194,7 +194,7 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
     ];
     await failExportJob(db, ended.id, 'ended');
     const list = (untouchedSince: Date, afterSequence: number, limit: number) =>
-      listUnsettledExportJobs(db, { untouchedSince, afterSequence, limit });
+      listUnsettledExportJobs(db, { untouchedSince, latest: new Date(Date.now() + 3_600_000), afterSequence, limit });
     const later = new Date(Date.now() + 60_000);
     const ids = async (after: number, limit: number) => (await list(later, after, limit)).map((row) => row.id);
     expect(await ids(queued.sequence - 1, 1000)).toEqual([queued.id, other.id]);
