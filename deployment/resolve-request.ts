@@ -37,11 +37,18 @@ export function resolveRequest(target: string, site: Lookup): Resolved {
 
   // One page has one address: its relative links would lead elsewhere under the other one.
   const isFolder = name.endsWith('/');
-  const other = isFolder ? `${name.replace(/\/+$/, '')}.html` : `${name}/index.html`;
+  const other = isFolder ? `${withoutLastSlashes(name)}.html` : `${name}/index.html`;
   if (site.file(other) === undefined) return { kind: 'not-found' };
-  const location = isFolder ? encodedPath.replace(/\/+$/, '') : `${encodedPath}/`;
+  const location = isFolder ? withoutLastSlashes(encodedPath) : `${encodedPath}/`;
   // A location that began with two slashes would be another host's address.
   return { kind: 'redirect', location: location.replace(/^\/+/, '/') + search, status: 301 };
+}
+
+/** As a loop: an expression for slashes at the end tries at each slash of a path that is nothing but slashes. */
+function withoutLastSlashes(text: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
 }
 
 /**

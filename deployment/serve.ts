@@ -93,7 +93,8 @@ function createSiteHandler({ site: currentSite, previous, isOff }: ServeDeps): R
     if (found.kind === 'file') {
       sendSiteFile(req, res, site, found.file);
     } else if (found.kind === 'redirect') {
-      res.status(found.status).set('Location', found.location).set('Cache-Control', 'no-cache').end();
+      // `location` encodes what a header can't hold: a manifest's redirect may be written in any script.
+      res.status(found.status).location(found.location).set('Cache-Control', 'no-cache').end();
     } else if (found.kind === 'malformed') {
       sendMessagePage(res, 400, 'This address is not valid', 'Please check how it is written.');
     } else {

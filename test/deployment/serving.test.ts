@@ -13,7 +13,10 @@ const spec = {
     'mislabelled.js': 'console.log(2)',
     '.well-known/security.txt': 'Contact: mailto:a@example.com',
   }),
-  redirects: [{ from: '/old', to: '/guides/start', status: 308 }],
+  redirects: [
+    { from: '/old', to: '/guides/start', status: 308 },
+    { from: '/new', to: '/日本/straße?q=%C3%9F#ü', status: 302 },
+  ],
   contentTypes: { 'feed.xml': 'application/atom+xml', 'mislabelled.js': 'text/plain' },
 };
 
@@ -97,6 +100,14 @@ describe('a site from an air-gapped file', () => {
     for (const name of ['etag', 'content-length', 'content-type']) {
       expect(head.headers.get(name)).toBe(full.headers.get(name));
     }
+  });
+
+  it('answers a redirect to an address in any script, encoded', async () => {
+    const answer = await get('/new');
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      302,
+      '/%E6%97%A5%E6%9C%AC/stra%C3%9Fe?q=%C3%9F#%C3%BC',
+    ]);
   });
 
   it("answers the origin's redirects with their status", async () => {
