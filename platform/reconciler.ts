@@ -2,17 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
+import type { ObjectStore } from './objects/object-store.ts';
 import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
 import { deleteExpiredAnswers } from './store/idempotency-keys.ts';
 import { withoutValues } from './store/query-error.ts';
 import { deleteUsesOutside } from './store/usage-log.ts';
+import { sweepExports } from './sweep-exports.ts';
 
 const PAGE_SIZE = 100;
 
 /** No limit looks further back. */
 const USES_KEPT_MS = 86_400_000;
+
+/** What ended jobs left in the object store is in nobody's way: it is looked for rarely. */
+const SWEEP_INTERVAL_MS = 3_600_000;
+/** A worker that comes back later than this after its job's end is found by the next sweep. */
+const SWEEP_AFTER_MS = 600_000;
 
 /** Processes' clocks differ by less; a time further ahead was written by a clock that was wrong for a moment. */
 const CLOCK_ERROR_MS = 3_600_000;
@@ -28,6 +35,7 @@ export type Reconciler = {
 
 export type ReconcilerDeps = {
   db: Database;
+  objects: ObjectStore;
   temporalClient: Client;
   logger: Logger;
   taskQueue?: string;
@@ -42,10 +50,11 @@ export type ReconcilerDeps = {
  * processes may do so at once: each step is idempotent. It also forgets what has expired.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { db, temporalClient, logger, taskQueue, intervalMs = 10_000, graceMs = 10_000 } = deps;
+  const { db, objects, temporalClient, logger, taskQueue, intervalMs = 10_000, graceMs = 10_000 } = deps;
   const workflows = createExportWorkflows({ client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) });
   const stopping = new AbortController();
   let loop: Promise<void> | undefined;
+  let nextSweepAt = 0;
 
   async function reconcile(): Promise<void> {
     const untouchedSince = new Date(Date.now() - graceMs);
@@ -63,6 +72,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     await deleteExpiredAnswers(db, new Date());
     const nowMs = Date.now();
     await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
+    if (nowMs >= nextSweepAt) await sweep(nowMs);
+  }
+
+  async function sweep(nowMs: number): Promise<void> {
+    nextSweepAt = nowMs + SWEEP_INTERVAL_MS;
+    const endedBefore = new Date(nowMs - SWEEP_AFTER_MS);
+    const deletedCount = await sweepExports({ db, objects, endedBefore, signal: stopping.signal });
+    if (deletedCount > 0) logger.info({ deletedCount }, 'Deleted what ended exports had left in the object store');
   }
 
   async function run(): Promise<void> {

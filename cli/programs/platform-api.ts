@@ -56,7 +56,12 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
 /** In the API's process, because there the accepted jobs are what must not be lost; several do no harm. */
 function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Logger): void {
   if (lifetime.signal.aborted) return;
-  const reconciler = createReconciler({ db: store.db, temporalClient: temporal.client, logger });
+  const reconciler = createReconciler({
+    db: store.db,
+    objects: store.objects,
+    temporalClient: temporal.client,
+    logger,
+  });
   reconciler.start();
   lifetime.onStop('reconciler', reconciler.stop);
 }

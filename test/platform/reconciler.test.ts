@@ -2,8 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
+import { bundleKey } from '../../platform/objects/object-store.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
-import { markExportJobRunning, requestExportJobCancel } from '../../platform/store/export-job-transitions.ts';
+import {
+  failExportJob,
+  markExportJobRunning,
+  requestExportJobCancel,
+} from '../../platform/store/export-job-transitions.ts';
 import { getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
 import { logUse } from '../../platform/store/usage-log.ts';
 import { startPglite, type TestDatabase } from '../helpers/pglite.ts';
@@ -37,7 +42,7 @@ describe('the reconciler', () => {
   }
 
   const reconciler = (graceMs = -60_000) =>
-    createReconciler({ db: platform.db, temporalClient: temporal.client, logger, graceMs, intervalMs: 50 });
+    createReconciler({ ...platform, temporalClient: temporal.client, logger, graceMs, intervalMs: 50 });
   const workflows = () => createExportWorkflows({ client: temporal.client });
   const status = async (jobId: string) => (await getExportJob(platform.db, jobId))?.status;
 
@@ -112,9 +117,26 @@ describe('the reconciler', () => {
     expect(await workflows().look(jobId)).toBe('ended');
   });
 
+  it('deletes what jobs that ended a while ago left in the object store, and nothing else', async () => {
+    const { db, objects } = platform;
+    const [over, fresh, running] = [await queuedJob(), await queuedJob(), await queuedJob()];
+    for (const jobId of [over, fresh]) await failExportJob(db, jobId, 'test');
+    await db.execute(`update export_jobs set finished_at = now() - interval '1 hour' where id = '${over}'`);
+    const stay = [
+      ...[fresh, running, 'se_of_another_platform'].map((jobId) => `exports/${jobId}/segments/a`),
+      `reports/${over}.json`,
+      bundleKey('a'.repeat(64)),
+    ];
+    const go = [`exports/${over}/members/0-a`, `exports/${over}/segments/late`];
+    for (const key of [...stay, ...go]) await objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });
+    await reconciler().reconcile();
+    for (const key of stay) expect([key, await objects.head(key)]).toEqual([key, expect.anything()]);
+    for (const key of go) expect([key, await objects.head(key)]).toEqual([key, null]);
+  });
+
   it('goes on by itself, through failures, until it is stopped', async () => {
     const away = new Client({ connection: Connection.lazy({ address: '127.0.0.1:9' }) });
-    const deaf = createReconciler({ db: platform.db, temporalClient: away, logger, graceMs: -60_000, intervalMs: 20 });
+    const deaf = createReconciler({ ...platform, temporalClient: away, logger, graceMs: -60_000, intervalMs: 20 });
     const lively = reconciler();
     const jobId = await queuedJob();
     deaf.start();

@@ -1,6 +1,9 @@
+/** What all exports keep while they run. */
+export const WORK_FOLDER = 'exports/';
+
 /** Everything an export keeps while it runs lies below this prefix, and is deleted with it. */
 export function workPrefix(jobId: string): string {
-  return `exports/${jobId}/`;
+  return `${WORK_FOLDER}${jobId}/`;
 }
 
 /** Bodies and extractions of many addresses behind each other. */

@@ -1,0 +1,53 @@
+import { WORK_FOLDER } from './activities/export/object-keys.ts';
+import type { ObjectStore } from './objects/object-store.ts';
+import type { Database } from './store/database.ts';
+import { getExportJob } from './store/export-jobs.ts';
+
+const KEYS_PER_DELETE = 500;
+
+/** The job whose work an object is. */
+function jobOf(key: string): string {
+  return key.slice(WORK_FOLDER.length).split('/', 1)[0] ?? '';
+}
+
+/**
+ * Deletes what ended jobs still have in the store beside their archive and report: a worker that was cut off comes back
+ * after its job was cleared up, and writes once more. Only jobs this database knows to have ended before `endedBefore`
+ * count; what else lies there may be another platform's. Returns the number of objects deleted.
+ */
+export async function sweepExports({
+  db,
+  objects,
+  endedBefore,
+  signal,
+}: {
+  db: Database;
+  objects: ObjectStore;
+  endedBefore: Date;
+  signal: AbortSignal;
+}): Promise<number> {
+  let deletedCount = 0;
+  let keys: string[] = [];
+  let jobId = '';
+  let isOver = false;
+
+  async function deleteKeys(): Promise<void> {
+    if (keys.length > 0) await objects.delete(keys);
+    deletedCount += keys.length;
+    keys = [];
+  }
+
+  // Keys come in order, so a job's lie beside each other.
+  for await (const key of objects.list(WORK_FOLDER)) {
+    if (signal.aborted) break;
+    if (jobOf(key) !== jobId) {
+      jobId = jobOf(key);
+      const finishedAt = (await getExportJob(db, jobId))?.finishedAt ?? null;
+      isOver = finishedAt !== null && finishedAt < endedBefore;
+    }
+    if (isOver) keys.push(key);
+    if (keys.length >= KEYS_PER_DELETE) await deleteKeys();
+  }
+  await deleteKeys();
+  return deletedCount;
+}
