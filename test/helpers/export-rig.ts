@@ -50,11 +50,14 @@ export type ExportRig = {
   stop(): Promise<void>;
 };
 
-/** Everything an export needs but workers: a database, a folder of objects and a Temporal dev server. */
-export async function startExportRig(database: TestDatabase): Promise<ExportRig> {
+/**
+ * Everything an export needs but workers: a database, an object store (a folder of its own unless `objects` names
+ * another) and a Temporal dev server.
+ */
+export async function startExportRig(database: TestDatabase, given: { objects?: string } = {}): Promise<ExportRig> {
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
-  const objectStoreUrl = pathToFileURL(folder).href;
+  const objectStoreUrl = given.objects ?? pathToFileURL(folder).href;
   const temporal = await startDevServer();
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: objectStoreUrl });

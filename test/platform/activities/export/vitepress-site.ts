@@ -34,8 +34,12 @@ export function staticHost(folder: string, options: { prefix?: string; cleanUrls
     const candidates =
       name === undefined ? [] : [name, ...(cleanUrls ? [`${name}.html`] : []), join(name, 'index.html')];
     const found = candidates.map((each) => join(folder, each)).find(isFile);
-    const path = found ?? join(folder, '404.html');
+    const path = found ?? [join(folder, '404.html')].find(isFile);
     response.statusCode = found === undefined ? 404 : 200;
+    if (path === undefined) {
+      response.end('not found');
+      return;
+    }
     response.setHeader('content-type', TYPES[extname(path)] ?? 'application/octet-stream');
     createReadStream(path).pipe(response);
   };
