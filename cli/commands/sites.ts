@@ -31,20 +31,33 @@ async function showStatus(site: string | undefined, options: { json?: boolean; u
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
   if (token === undefined) throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
   const base = options.url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
-  const path = site === undefined ? '/sites' : `/sites/${encodeURIComponent(site)}`;
-  const answer = await requestJson({ url: new URL(path, base), token });
-  if (options.json) {
-    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
+  const ask = (path: string): Promise<unknown> => requestJson({ url: new URL(path, base), token });
+  if (site !== undefined) {
+    const answer = await ask(`/sites/${encodeURIComponent(site)}`);
+    process.stdout.write(options.json ? asJson(answer) : line(status.parse(answer)));
     return;
   }
-  const sites = site === undefined ? listed(answer) : [status.parse(answer)];
-  process.stdout.write(sites.length === 0 ? 'no sites\n' : sites.map(line).join(''));
+  const sites = await askForAll(ask);
+  if (options.json) process.stdout.write(asJson({ sites, nextCursor: null }));
+  else process.stdout.write(sites.length === 0 ? 'no sites\n' : sites.map(line).join(''));
 }
 
-function listed(answer: unknown): Status[] {
-  const parsed = z.union([statusList.transform(({ sites }) => sites), z.array(status)]).safeParse(answer);
-  if (!parsed.success) throw new CommandError('The api answered GET /sites in a form that this release can not read');
-  return parsed.data;
+/** Every page of the list, in its order. */
+async function askForAll(ask: (path: string) => Promise<unknown>): Promise<Status[]> {
+  const sites: Status[] = [];
+  for (let path: string | undefined = '/sites?limit=200'; path !== undefined; ) {
+    const parsed: z.ZodSafeParseResult<z.infer<typeof statusList>> = statusList.safeParse(await ask(path));
+    if (!parsed.success) throw new CommandError('The api answered GET /sites in a form that this release can not read');
+    sites.push(...parsed.data.sites);
+    const { nextCursor } = parsed.data;
+    const goesOn = typeof nextCursor === 'string' && parsed.data.sites.length > 0;
+    path = goesOn ? `/sites?limit=200&cursor=${encodeURIComponent(nextCursor)}` : undefined;
+  }
+  return sites;
+}
+
+function asJson(answer: unknown): string {
+  return `${JSON.stringify(answer, null, 2)}\n`;
 }
 
 function line(each: Status): string {
