@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { portUnavailable } from '../embedded/ports.ts';
+import { answerUnserved, requireHost } from './unserved-requests.ts';
 
 export interface Listening {
   host: string;
@@ -30,7 +31,9 @@ const STOP_TIMEOUT_MS = 5_000;
  * @throws PortUnavailable when the address can't be listened on.
  */
 export async function serve(app: RequestListener, listening: Listening): Promise<HttpService> {
-  const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app);
+  const timeouts = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  const server = createServer({ ...timeouts, requireHostHeader: false }, requireHost(app));
+  answerUnserved(server);
   const port = await listen(server, listening);
   return { url: `http://${urlHost(listening.host)}:${port}`, port, stop: () => stop(server) };
 }

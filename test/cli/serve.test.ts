@@ -61,4 +61,39 @@ describe('an HTTP service', () => {
     socket.destroy();
     await expect(fetch(service.url)).rejects.toThrow();
   });
+
+  test.each([
+    ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['headers past the limit', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+    ['an expectation nobody can meet', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n', 417],
+  ])('answers %s in the shape of every other error', async (_what, request, status) => {
+    service = await serve(express(), LOCAL);
+    const answer = await rawAnswer(service.port, request);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) });
+  });
+
+  test('answers bad bytes after a good request on the same connection', async () => {
+    service = await serve(
+      express().get('/', (_request, response) => void response.send('here')),
+      LOCAL,
+    );
+    const answer = await rawAnswer(service.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'hello\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*hereHTTP\/1\.1 400 /);
+  });
 });
+
+/** What the server sends until it closes. A further request is written once the first was answered. */
+async function rawAnswer(port: number, request: string, further?: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(request);
+  let text = '';
+  for await (const chunk of socket) {
+    if (text === '' && further !== undefined) socket.write(further);
+    else if (text === '') socket.end();
+    text += String(chunk);
+  }
+  return text;
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorBody } from '../contract/http-error.ts';
+
+/** What Node's parser calls a request that it can't hand on. Anything else is no HTTP at all. */
+const STATUS_OF: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the headers are too large'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long'],
+};
+const NOT_HTTP = [400, 'this is not a valid HTTP request'] as const;
+
+/** Answers what never reaches an app, and what Node would answer without a body, in the shape of all other errors. */
+export function answerUnserved(server: Server): void {
+  const answering = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => {
+    answering.set(socket, response);
+    response.once('close', () => answering.delete(socket));
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Into an answer that has begun nothing can be said.
+    if (error.code === 'ECONNRESET' || !socket.writable || answering.get(socket)?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    const [status, message] = STATUS_OF[error.code ?? ''] ?? NOT_HTTP;
+    socket.end(rawAnswer(status, message));
+  });
+  server.on('checkExpectation', (_request, response) => {
+    answer(response, 417, 'no expectation but 100-continue can be met');
+  });
+}
+
+/** HTTP/1.1 asks for a Host header; Node's own refusal has no body. */
+export function requireHost(app: RequestListener): RequestListener {
+  return (request, response) => {
+    if (request.httpVersion !== '1.1' || request.headers.host !== undefined) {
+      app(request, response);
+      return;
+    }
+    answer(response, 400, 'expected a Host header');
+  };
+}
+
+function answer(response: ServerResponse, status: number, message: string): void {
+  const { headers, body } = errorAnswer(message);
+  response.writeHead(status, headers).end(body);
+}
+
+function rawAnswer(status: number, message: string): string {
+  const { headers, body } = errorAnswer(message);
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`;
+}
+
+/** The connection ends with it: what else the client has sent on it can't be told apart. */
+function errorAnswer(error: string): { headers: Record<string, string | number>; body: string } {
+  const content: ErrorBody = { error };
+  const body = JSON.stringify(content);
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': randomUUID(),
+    Connection: 'close',
+  };
+  return { headers, body };
+}
