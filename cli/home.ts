@@ -6,7 +6,8 @@ import { lockFolder, lockHolder } from '../embedded/folder-lock.ts';
 
 /** Where the parts of a running `up` answer. */
 const addresses = z.object({
-  platform: z.url(),
+  /** null: an Admin API elsewhere is called. */
+  platform: z.url().nullable(),
   api: z.url(),
   deployments: z.array(z.object({ valuesFile: z.string(), url: z.url() })),
   temporal: z.string(),

@@ -21,6 +21,10 @@ export async function withAdmin(use: (admin: Admin) => Promise<void>): Promise<v
     const token = settings.operatorToken ?? (await home.readSecret(OPERATOR_TOKEN_FILE));
     if (token === undefined)
       throw new CommandError(`${settings.home} holds no operator token of the running galley up`);
+    if (running.platform === null)
+      throw new CommandError(
+        `The galley up on ${settings.home} runs no platform: keys and projects are those of its ADMIN_API_URL`,
+      );
     const { adminOverHttp } = await import('./admin-over-http.ts');
     return await use(adminOverHttp({ platformUrl: running.platform, token }));
   }

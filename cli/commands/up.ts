@@ -10,8 +10,8 @@ export function upCommand(): Command {
       `
 Temporal with its UI, the database, the platform (Admin API), the orchestrator and a deployment for each values file.
 State is kept in GALLEY_HOME (.galley). What a variable names is used instead: TEMPORAL_ADDRESS, DATABASE_URL,
-OBJECT_STORE_URL, ADMIN_API_URL with ADMIN_API_KEY. Ports: PORT, PLATFORM_PORT, DEPLOYMENT_PORT, TEMPORAL_PORT,
-TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. Ctrl-C ends it.`,
+OBJECT_STORE_URL, and for the whole platform ADMIN_API_URL with ADMIN_API_KEY. Ports: PORT, PLATFORM_PORT,
+DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. Ctrl-C ends it.`,
     )
     .action(async () => {
       const { settings, logger } = createContext();
@@ -19,10 +19,10 @@ TEMPORAL_UI_PORT (0: a free one). Without a galley.yaml it runs with no sites. C
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         const { startEverything } = await import('../up/start-everything.ts');
         installTemporalRuntime(logger);
-        const { addresses } = await startEverything({ settings, logger, lifetime });
+        const { addresses, config } = await startEverything({ settings, logger, lifetime });
         const { platform, api, deployments, temporal, temporalUi } = addresses;
         return [
-          `platform ${platform}`,
+          platform === null ? `admin-api ${config.adminApi.url}` : `platform ${platform}`,
           `api ${api}`,
           ...deployments.map(({ url }) => `deployment ${url}`),
           `temporal ${temporal}`,

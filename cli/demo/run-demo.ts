@@ -44,8 +44,10 @@ export async function runDemo({ logger, lifetime, variables, say }: Surroundings
 
   const everything = await step('start Temporal, the platform, the orchestrator and a deployment', async () => {
     const started = await startEverything({ settings: demoSettings(workspace, variables), logger, lifetime });
-    const project = await ensureProject(started.admin, { domain: DOMAIN });
-    await started.admin.setProject({ project, origin: origin.url });
+    const { admin } = started;
+    if (admin === undefined) throw new CommandError('the demo needs a platform of its own');
+    const project = await ensureProject(admin, { domain: DOMAIN });
+    await admin.setProject({ project, origin: origin.url });
     return started;
   });
   const { addresses } = everything;

@@ -43,7 +43,7 @@ function namedService({ adminApiUrl: url, adminApiKey: key }: Settings, { origin
 async function runningUp(settings: Settings, wanted: Wanted): Promise<AdminApi | undefined> {
   const home = openHome(settings.home);
   const running = await home.running();
-  if (running === undefined) return undefined;
+  if (!running?.platform) return undefined;
   const token = settings.operatorToken ?? (await home.readSecret(OPERATOR_TOKEN_FILE));
   const key = await home.readSecret(ADMIN_KEY_FILE);
   if (token === undefined || key === undefined)
@@ -54,6 +54,7 @@ async function runningUp(settings: Settings, wanted: Wanted): Promise<AdminApi |
 
 async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }: Surroundings): Promise<AdminApi> {
   const { installTemporalRuntime } = await import('../temporal-runtime.ts');
+  const { chooseTemporal } = await import('../up/choose-temporal.ts');
   const { startPlatform } = await import('../up/start-platform.ts');
   const { logger } = context;
   const settings: Settings = {
@@ -70,13 +71,9 @@ async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }:
   };
   installTemporalRuntime(logger);
   const operatorToken = randomBytes(32).toString('base64url');
-  const { url, key, admin } = await startPlatform({
-    settings,
-    home: openHome(folder),
-    operatorToken,
-    logger,
-    lifetime,
-  });
+  const surroundings = { settings, home: openHome(folder), logger, lifetime };
+  const { temporal, searchAttributes } = await chooseTemporal(surroundings);
+  const { url, key, admin } = await startPlatform({ temporal, searchAttributes, operatorToken }, surroundings);
   await prepareProject(admin, wanted);
   return { url, key };
 }

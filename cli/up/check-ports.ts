@@ -7,10 +7,10 @@ import type { PlannedDeployment } from './deployments.ts';
  * @throws PortUnavailable naming the variable of the first that isn't.
  */
 export async function checkPorts(settings: Settings, deployments: readonly PlannedDeployment[]): Promise<void> {
-  const { host, port, platformPort, temporalPort, temporalUiPort, temporalConfigured } = settings;
+  const { host, port, platformPort, adminApiUrl, temporalPort, temporalUiPort, temporalConfigured } = settings;
   const wanted = [
     { host, port, variable: 'PORT' },
-    { host, port: platformPort, variable: 'PLATFORM_PORT' },
+    ...(adminApiUrl === undefined ? [{ host, port: platformPort, variable: 'PLATFORM_PORT' }] : []),
     ...deployments.map((deployment) => ({ ...deployment, variable: 'DEPLOYMENT_PORT' })),
     ...(temporalConfigured
       ? []

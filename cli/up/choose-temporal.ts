@@ -4,6 +4,7 @@ import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { registerSearchAttributes, type SearchAttributes } from '../search-attributes.ts';
 import { openTemporal, type Temporal } from '../temporal.ts';
 
 export interface Surroundings {
@@ -13,10 +14,23 @@ export interface Surroundings {
   lifetime: Lifetime;
 }
 
+export interface ChosenTemporal {
+  temporal: Temporal;
+  searchAttributes: SearchAttributes;
+  /** null: not known, as it isn't ours. */
+  uiUrl: string | null;
+}
+
 /** The Temporal service that the variables name, else the dev server on this machine with its state in GALLEY_HOME. */
-export async function chooseTemporal(
-  surroundings: Surroundings,
-): Promise<{ temporal: Temporal; uiUrl: string | null }> {
+export async function chooseTemporal(surroundings: Surroundings): Promise<ChosenTemporal> {
+  const { logger, lifetime } = surroundings;
+  const { temporal, uiUrl } = await openOrStart(surroundings);
+  const { client, namespace } = temporal;
+  const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
+  return { temporal, searchAttributes, uiUrl };
+}
+
+async function openOrStart(surroundings: Surroundings): Promise<Omit<ChosenTemporal, 'searchAttributes'>> {
   const { settings, home, logger, lifetime } = surroundings;
   if (settings.temporalConfigured) return { temporal: openTemporal({ settings, logger }, lifetime), uiUrl: null };
   const executable = await locateDevServer();

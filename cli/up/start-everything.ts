@@ -9,6 +9,7 @@ import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
 import type { Temporal } from '../temporal.ts';
 import { checkPorts } from './check-ports.ts';
+import { chooseTemporal } from './choose-temporal.ts';
 import { planDeployments, startDeployments } from './deployments.ts';
 import { ensureProjects } from './first-organization.ts';
 import { startPlatform } from './start-platform.ts';
@@ -22,14 +23,16 @@ interface Surroundings {
 export interface Everything {
   addresses: RunningAddresses;
   temporal: Temporal;
-  admin: Admin;
+  /** undefined: an Admin API elsewhere is called. */
+  admin: Admin | undefined;
   operatorToken: string;
   config: GalleyConfig;
 }
 
 /**
  * Starts Temporal, the database, the platform, the orchestrator and a deployment for each values file, in this one
- * process but for Temporal. Resolves when everything answers.
+ * process but for Temporal. Without the database and the platform where ADMIN_API_URL names an Admin API elsewhere.
+ * Resolves when everything answers.
  */
 export async function startEverything({ settings, logger, lifetime }: Surroundings): Promise<Everything> {
   const home = openHome(settings.home);
@@ -39,10 +42,14 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   await checkPorts(settings, planned);
 
   const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));
-  const platform = await startPlatform({ settings, home, operatorToken, logger, lifetime });
-  const { admin, temporal, searchAttributes } = platform;
-  const config = await loadConfiguration(settings, platform);
-  await ensureProjects(admin, config.sites);
+  const surroundings = { settings, home, logger, lifetime };
+  const { temporal, searchAttributes, uiUrl } = await chooseTemporal(surroundings);
+  const platform =
+    settings.adminApiUrl === undefined
+      ? await startPlatform({ temporal, searchAttributes, operatorToken }, surroundings)
+      : undefined;
+  const config = await loadConfiguration(settings, platform ?? STAND_IN);
+  if (platform) await ensureProjects(platform.admin, config.sites);
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const { host, port, minRefreshIntervalMs } = settings;
@@ -51,15 +58,15 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   await startOrchestratorWorker({ config, minRefreshIntervalMs }, orchestrator);
 
   const addresses = {
-    platform: platform.url,
+    platform: platform?.url ?? null,
     api: api.url,
     deployments,
     temporal: temporal.address,
-    temporalUi: platform.temporalUiUrl,
+    temporalUi: uiUrl,
   };
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
-  return { addresses, temporal, admin, operatorToken, config };
+  return { addresses, temporal, admin: platform?.admin, operatorToken, config };
 }
 
 /** For the check of galley.yaml, before there is a platform and a key. */
@@ -67,8 +74,7 @@ const STAND_IN = { url: 'http://127.0.0.1', key: 'made at the first start' };
 
 /** The embedded platform is what the orchestrator calls, unless the variables name another Admin API. */
 async function loadConfiguration(settings: Settings, own: { url: string; key: string }): Promise<GalleyConfig> {
-  const { adminApiUrl, adminApiKey, configPath, variables } = settings;
-  const adminApi = adminApiUrl === undefined ? own : { url: adminApiUrl, key: adminApiKey ?? '' };
-  const env = { ...variables, ADMIN_API_URL: adminApi.url, ADMIN_API_KEY: adminApi.key };
+  const { adminApiUrl, configPath, variables } = settings;
+  const env = adminApiUrl === undefined ? { ...variables, ADMIN_API_URL: own.url, ADMIN_API_KEY: own.key } : variables;
   return await loadGalleyConfig({ path: configPath, env });
 }
