@@ -6,6 +6,7 @@ import { domainName } from '../../contract/admin-api.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { createContext } from '../context.ts';
 import { createLifetime, untilSignal } from '../lifetime.ts';
+import { checkTarget } from './check-target.ts';
 import { exportToFile } from './export-to-file.ts';
 import { openPlatform, type Wanted } from './open-platform.ts';
 import { createProgressBar } from './progress-bar.ts';
@@ -22,6 +23,8 @@ interface Options {
 export async function exportOnce(given: string, { out, origin }: Options): Promise<void> {
   const domain = domainName.safeParse(given);
   if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
+  const file = resolve(out);
+  await checkTarget(file);
   const context = createContext({ quiet: true });
   const lifetime = createLifetime(context.logger);
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
@@ -29,7 +32,7 @@ export async function exportOnce(given: string, { out, origin }: Options): Promi
   const cancelled = untilSignal().then(() => {
     throw new CommandError('The export was cancelled');
   });
-  const work = run({ domain: domain.data, origin }, resolve(out), { context, lifetime, folder });
+  const work = run({ domain: domain.data, origin }, file, { context, lifetime, folder });
   try {
     await Promise.race([work, cancelled, lifetime.failed]);
   } finally {
