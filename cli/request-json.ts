@@ -54,6 +54,7 @@ function said(text: string): string {
   try {
     return errorBody.parse(JSON.parse(text)).error;
   } catch {
-    return text.slice(0, 200) || 'nothing';
+    // A page of a proxy, say: on one line.
+    return text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'nothing';
   }
 }

@@ -10,7 +10,8 @@ export async function runService(logger: Logger, start: (lifetime: Lifetime) => 
   const asked = untilSignal();
   const started = (async () => {
     const ready = await start(lifetime);
-    process.stdout.write(`ready ${ready}\n`);
+    // A start that a signal cut short may come to its end all the same.
+    if (!lifetime.signal.aborted) process.stdout.write(`ready ${ready}\n`);
   })();
   try {
     await Promise.race([asked, lifetime.failed, started.then(() => asked)]);

@@ -1,5 +1,6 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { errorText } from '../embedded/report.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
@@ -14,8 +15,14 @@ export function installTemporalRuntime(logger: Logger): void {
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       // The SDK's "info" tells of its own states, which are of use only when something is looked for.
       const ours = LEVELS[level];
-      part[ours === 'info' ? 'debug' : ours]({ ...meta }, message);
+      part[ours === 'info' ? 'debug' : ours](readable(meta), message);
     }),
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
   });
+}
+
+/** An error as its message, which a log of its fields would leave out, and without the token that only Temporal reads. */
+function readable(meta: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
+  const { taskToken: _, error, ...rest } = meta ?? {};
+  return error === undefined ? rest : { ...rest, reason: errorText(error) };
 }

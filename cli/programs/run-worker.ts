@@ -53,7 +53,9 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
       signal.throwIfAborted();
       const running = worker.run().finally(() => connection.close());
       polling();
-      const returned = untilTemporalReturns(temporal.ready, AbortSignal.any([signal, over.signal])).then(
+      const tellOutage = (): void =>
+        logger.warn({ worker: program.name, address: temporal.address }, 'Temporal is away: waiting for it');
+      const returned = untilTemporalReturns(temporal.ready, AbortSignal.any([signal, over.signal]), tellOutage).then(
         () => 'returned' as const,
         () => running,
       );

@@ -13,16 +13,26 @@ const OUTAGE_MS = 6_000;
 /**
  * Resolves once Temporal answers again after an outage. Rejects only when `signal` is aborted.
  * @param ready whether Temporal answers now; takes a second at most.
+ * @param onOutage told once, when a silence has become an outage.
  */
-export async function untilTemporalReturns(ready: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+export async function untilTemporalReturns(
+  ready: () => Promise<boolean>,
+  signal: AbortSignal,
+  onOutage: () => void = () => {},
+): Promise<void> {
+  let told = false;
   let awaySinceMs: number | undefined;
   for (;;) {
     await sleep(awaySinceMs === undefined ? LOOK_EVERY_MS : AWAIT_EVERY_MS, undefined, { signal });
     if (!(await ready())) {
       awaySinceMs ??= Date.now();
+      if (!told && Date.now() - awaySinceMs >= OUTAGE_MS) {
+        told = true;
+        onOutage();
+      }
       continue;
     }
-    if (awaySinceMs !== undefined && Date.now() - awaySinceMs >= OUTAGE_MS) return;
+    if (told || (awaySinceMs !== undefined && Date.now() - awaySinceMs >= OUTAGE_MS)) return;
     awaySinceMs = undefined;
   }
 }
