@@ -17,11 +17,13 @@ export function parseDurationMs(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
+const EXPECTED = 'expected a duration such as 500ms, 10s, 5m, 24h or 2d';
+
 /** A duration as people write it in configuration; parsed to milliseconds. */
-export const durationMs = z.string().transform((text, context) => {
+export const durationMs = z.string(EXPECTED).transform((text, context) => {
   const ms = parseDurationMs(text);
   if (ms === undefined) {
-    context.addIssue({ code: 'custom', message: 'expected a duration such as 500ms, 10s, 5m, 24h or 2d' });
+    context.addIssue({ code: 'custom', message: EXPECTED });
     return z.NEVER;
   }
   return ms;

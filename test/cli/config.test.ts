@@ -111,7 +111,7 @@ describe('galley.yaml', () => {
     [
       'a duration as a bare number',
       withExport('quietPeriod: 5'),
-      ['sites.handbook.export.quietPeriod: expected text, got a number (line 5)'],
+      ['sites.handbook.export.quietPeriod: expected a duration such as 500ms, 10s, 5m, 24h or 2d (line 5)'],
     ],
     [
       'a share out of range',
