@@ -2,9 +2,10 @@ import type { Logger } from 'pino';
 import { createAdminApiActivities } from './admin-api/activities.ts';
 import { createAdminApiClient } from './admin-api/http-client.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
+import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
 
-export type ActivityDeps = SiteSettingsDeps & {
+export type ActivityDeps = Omit<SiteSettingsDeps, 'readPin'> & {
   adminApi: {
     url: string;
     key: string;
@@ -20,7 +21,10 @@ export function createActivities(deps: ActivityDeps) {
   return {
     ...createAdminApiActivities(createAdminApiClient(deps.adminApi), quickAsksMs === undefined ? {} : { quickAsksMs }),
     ...createDeploymentActivities({ logger: deps.logger }),
-    readSiteSettings: createReadSiteSettings(deps),
+    readSiteSettings: createReadSiteSettings({
+      ...deps,
+      readPin: (valuesFile) => createValuesFileTarget(valuesFile).readPin(),
+    }),
   };
 }
 

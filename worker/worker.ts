@@ -7,6 +7,7 @@ import { createActivities } from '../activities/create-activities.ts';
 import type { SiteConfig } from '../contract/galley-config.ts';
 import { TASK_QUEUES } from '../contract/names.ts';
 import { announceConfiguration } from './announce-configuration.ts';
+import { announcePins, type WatchedFile } from './announce-pins.ts';
 
 export type OrchestratorWorkerDeps = {
   connection: NativeConnection;
@@ -16,6 +17,8 @@ export type OrchestratorWorkerDeps = {
   taskQueue?: string;
   /** The site's section of the current configuration; undefined where it isn't (or no longer) configured. */
   readSite: (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
+  /** The values files whose pins are watched on behalf of their sites. */
+  deployments?: readonly WatchedFile[];
   adminApi: { url: string; key: string; quickAsksMs?: readonly number[] };
   /** Time between two refreshes of one link at least (`MIN_REFRESH_INTERVAL`). */
   minRefreshIntervalMs: number;
@@ -60,8 +63,16 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
     defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
   });
-  if (client) void announceConfiguration(client, logger);
+  if (client) {
+    void announceConfiguration(client, logger);
+    void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
+  }
   return worker;
+}
+
+function hasEnded(worker: Worker): boolean {
+  const state = worker.getState();
+  return state !== 'INITIALIZED' && state !== 'RUNNING';
 }
 
 /** Tells one build of the workflow code from another, so that runs of an old one continue as new. */

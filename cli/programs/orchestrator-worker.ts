@@ -34,6 +34,14 @@ export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surr
       dataConverter: temporal.dataConverter,
       workflowBundle: workflowBundle('orchestrator'),
       readSite: (site) => (Object.hasOwn(config.sites, site) ? config.sites[site] : undefined),
+      deployments: Object.entries(config.sites).flatMap(
+        ([
+          site,
+          {
+            export: { deployments },
+          },
+        ]) => deployments.map(({ valuesFile }) => ({ site, valuesFile })),
+      ),
       adminApi: config.adminApi,
       minRefreshIntervalMs,
       searchAttributes: searchAttributes.ready(),

@@ -19,6 +19,7 @@ const BRANCHES = [
   'held-by-a-pin-and-let-go',
   'key-refused-and-mended',
   'paused-and-resumed',
+  'pinned-while-live',
   'published-and-refreshed',
   'published-while-exporting',
   'replaced-by-a-newer-publish',

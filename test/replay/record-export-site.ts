@@ -152,6 +152,24 @@ const branches: Branch[] = [
     },
   },
   {
+    name: 'pinned-while-live',
+    options: { watchPins: true },
+    async play(site) {
+      await site.publish();
+      await live(site, 1);
+      await site.publish();
+      await live(site, 2);
+      const text = await readFile(site.valuesFile, 'utf8');
+      await writeFile(site.valuesFile, `${text}  version: v1\n`);
+      await site.until('held at v1', ({ deployments }) => deployments[0]?.version === 'v1');
+      await writeFile(
+        site.valuesFile,
+        await readFile(site.valuesFile, 'utf8').then((now) => now.replace('  version: v1\n', '')),
+      );
+      await live(site, 2);
+    },
+  },
+  {
     name: 'taken-out-of-the-configuration',
     async play(site) {
       await site.publish();

@@ -12,7 +12,8 @@ describe('a worker of a new build', () => {
     const { runId } = await site.handle.describe();
     await site.stopWorker();
     const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
-    await site.startWorker({ workflowBundle: { code: `${code}\n// another build` } });
+    // Before the code: what follows it would be read as a part of its source map.
+    await site.startWorker({ workflowBundle: { code: `// another build\n${code}` } });
     for (let attempt = 0; attempt < 200 && (await site.handle.describe()).runId === runId; attempt++) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }

@@ -159,6 +159,17 @@ describe("the operator's pin", () => {
     expect(site.api.jobs).toHaveLength(2);
   });
 
+  it('is noticed by itself, without a refresh or a publish, and so is its end', async () => {
+    const site = await bench({ watchPins: true });
+    const first = await exported(site, 1);
+    const second = await exported(site, 2);
+    await pin(site, 'v1');
+    await site.until('held at v1', ({ phase, deployments }) => phase === 'held' && deployments[0]?.jobId === first);
+    expect((await site.deployed())?.content).toBe(1);
+    await pin(site, null);
+    await site.until('live', ({ phase, deployments }) => phase === 'live' && deployments[0]?.jobId === second);
+  });
+
   it('to an older version than the deployed one brings that one back', async () => {
     const site = await bench();
     const first = await exported(site, 1);

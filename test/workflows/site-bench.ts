@@ -50,6 +50,8 @@ export type SiteBenchOptions = {
   searchAttributes?: boolean;
   minRefreshIntervalMs?: number;
   quickAsksMs?: readonly number[];
+  /** Whether the worker watches the values file for an operator's pin. */
+  watchPins?: boolean;
 };
 
 // Failing activities are what these tests are about; the SDK would log each of them.
@@ -120,6 +122,7 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         client: options.client,
         taskQueue,
         readSite: () => config,
+        deployments: options.watchPins ? [{ site, valuesFile }] : [],
         adminApi: { url: api.url, key: api.key, ...(options.quickAsksMs ? { quickAsksMs: options.quickAsksMs } : {}) },
         minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
         searchAttributes: options.searchAttributes ?? false,

@@ -25,7 +25,7 @@ export const { pollExport, createBundle, findExport, readExport } = proxyActivit
 /** Cancelling is a courtesy to the service: after half a minute the export is waited for instead. */
 export const { cancelExport } = proxyActivities<Activities>({ ...oneCall, scheduleToCloseTimeout: '30s' });
 
-/** Reads memory only; whatever takes longer than 5 s was a killed worker. */
+/** Reads memory and a few small files; whatever takes longer than 5 s was a killed worker. */
 export const { readSiteSettings } = proxyActivities<Activities>({
   startToCloseTimeout: '5s',
   retry,

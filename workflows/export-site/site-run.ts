@@ -3,7 +3,7 @@ import type { SiteSettings } from '../../activities/sites/read-site-settings.ts'
 import { readSiteSettings } from './activity-proxies.ts';
 import type { SeenDeliveries } from './seen-deliveries.ts';
 import type { SiteMemory } from './site-memory.ts';
-import { adoptTargets } from './targets.ts';
+import { adoptPins, adoptTargets } from './targets.ts';
 
 /** One run of a site's workflow: what its coroutines share. Only `memory` and `seen` live on in the next run. */
 export type SiteRun = {
@@ -57,7 +57,8 @@ export async function rereadSettings(run: SiteRun): Promise<boolean> {
   run.settings = settings;
   const before = run.memory.targets;
   run.memory.targets = adoptTargets(before, settings.valuesFiles);
-  if (run.memory.targets.some((target, index) => target !== before[index])) run.refreshChanges++;
+  const repinned = adoptPins(run.memory, settings.pins ?? []);
+  if (repinned || run.memory.targets.some((target, index) => target !== before[index])) run.refreshChanges++;
   return true;
 }
 

@@ -9,6 +9,24 @@ export function adoptTargets(targets: readonly Target[], valuesFiles: readonly s
   );
 }
 
+/**
+ * Takes over the pins as they stand in the files: one that names another version than the newest holds its deployment.
+ * Tells whether any has changed.
+ */
+export function adoptPins(memory: SiteMemory, pins: readonly { valuesFile: string; pin: string | null }[]): boolean {
+  const newest = memory.live?.version ?? null;
+  let changed = false;
+  for (const { valuesFile, pin: text } of pins) {
+    const pin = text?.slice(0, 200) ?? null;
+    const target = memory.targets.find((candidate) => candidate.valuesFile === valuesFile);
+    if (target === undefined || target.pin === pin) continue;
+    target.pin = pin;
+    target.held = pin !== null && newest !== null && pin !== newest;
+    changed = true;
+  }
+  return changed;
+}
+
 /** The newest job, or the one that the operator's pin asks for. Null where nothing is known to write. */
 export function wantedJobId(memory: SiteMemory, target: Target): string | null {
   if (memory.live === null) return null;

@@ -7,20 +7,29 @@ const config = galleyConfig.parse({
     docs: {
       domain: 'docs.example.com',
       webhooks: { contentful: { secret: 'webhook_secret' } },
-      export: { timeout: '2h', quietPeriod: '1s', refreshMargin: '30%', deployments: [{ valuesFile: 'a.yaml' }] },
+      export: {
+        timeout: '2h',
+        quietPeriod: '1s',
+        refreshMargin: '30%',
+        deployments: ['a', 'torn', 'hung'].map((name) => ({ valuesFile: `${name}.yaml` })),
+      },
     },
   },
 });
 
 const read = createReadSiteSettings({
   readSite: (site) => config.sites[site],
+  readPin: async (valuesFile) => {
+    if (valuesFile === 'torn.yaml') throw new Error('not YAML');
+    return valuesFile === 'hung.yaml' ? new Promise(() => {}) : 'v1';
+  },
   minRefreshIntervalMs: 30_000,
   searchAttributes: true,
   build: 'abc',
 });
 
 describe('the settings of a site', () => {
-  it('are its own section in milliseconds', async () => {
+  it('are its own section in milliseconds, with the pins of the values files that can be read', async () => {
     expect(await read({ site: 'docs' })).toEqual({
       domain: 'docs.example.com',
       timeoutMs: 7_200_000,
@@ -29,7 +38,8 @@ describe('the settings of a site', () => {
       whenBusy: 'queue',
       refreshMargin: 0.3,
       minRefreshIntervalMs: 30_000,
-      valuesFiles: ['a.yaml'],
+      valuesFiles: ['a.yaml', 'torn.yaml', 'hung.yaml'],
+      pins: [{ valuesFile: 'a.yaml', pin: 'v1' }],
       searchAttributes: true,
       build: 'abc',
     });

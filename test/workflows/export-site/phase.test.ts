@@ -7,7 +7,7 @@ import {
   type SiteMemory,
   type Target,
 } from '../../../workflows/export-site/site-memory.ts';
-import { adoptTargets, isBehind, jobsInUse, wantedJobId } from '../../../workflows/export-site/targets.ts';
+import { adoptPins, adoptTargets, isBehind, jobsInUse, wantedJobId } from '../../../workflows/export-site/targets.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const live = { jobId: 'new', version: 'v2', exportedAt: new Date(NOW_MS).toISOString(), rolledBack: false };
@@ -79,6 +79,31 @@ describe('the state', () => {
 
   it('has no next refresh before the first export', () => {
     expect(siteStateOf('docs', memory(), Number.POSITIVE_INFINITY).nextRefreshAt).toBeNull();
+  });
+});
+
+describe('a pin as it stands in the file', () => {
+  it.each([
+    ['holds where it names another version than the newest', 'v1', true],
+    ['does not hold where it names the newest', 'v2', false],
+  ])('%s', (_, pin, held) => {
+    const site = memory({ live, targets: [target()] });
+    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(true);
+    expect(site.targets).toMatchObject([{ pin, held }]);
+    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(false);
+  });
+
+  it('lets go where it is gone, and counts for its own deployment only', () => {
+    const site = memory({ live, targets: [target({ pin: 'v1', held: true })] });
+    expect(adoptPins(site, [{ valuesFile: 'another.yaml', pin: null }])).toBe(false);
+    expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin: null }])).toBe(true);
+    expect(site.targets).toMatchObject([{ pin: null, held: false }]);
+  });
+
+  it('is left to the deployment to read where the service tells no versions', () => {
+    const site = memory({ live: { ...live, version: null }, targets: [target()] });
+    adoptPins(site, [{ valuesFile: target().valuesFile, pin: 'v1' }]);
+    expect(site.targets).toMatchObject([{ pin: 'v1', held: false }]);
   });
 });
 
