@@ -138,6 +138,8 @@ describe('an operator of the whole product', () => {
     const held = origin.hold(SLOW_PAGE);
     await system.publish('replaced');
     await waitFor(() => held.arrivals > 0, { describe: 'crawled the held page' });
+    const told = async (): Promise<boolean> => (await system.state('replaced')).progress !== null;
+    await waitFor(told, { describe: 'told the progress of the export' });
     origin.put('/', edition('edition 2'));
     await system.publish('replaced');
     await waitFor(async () => (await system.jobs('replaced')).length === 2, { describe: 'started another export' });
