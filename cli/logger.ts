@@ -15,6 +15,6 @@ export function createLogger({ level, terminal }: { level: string; terminal: boo
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
   };
-  const readable = { destination: process.stderr.fd, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' };
+  const readable = { destination: process.stderr.fd, sync: true, singleLine: true, translateTime: 'HH:MM:ss' };
   return terminal ? pino(options, pretty(readable)) : pino(options, pino.destination({ dest: 2, sync: true }));
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { reportToStderr } from '../../embedded/report.ts';
 import type { Admin } from '../admin/admin.ts';
 import { adminOverHttp } from '../admin/admin-over-http.ts';
 import { CommandError, UsageError } from '../command-error.ts';
@@ -53,6 +54,7 @@ async function runningUp(settings: Settings, wanted: Wanted): Promise<AdminApi |
 }
 
 async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }: Surroundings): Promise<AdminApi> {
+  reportToStderr('Starting a platform for this export');
   const { installTemporalRuntime } = await import('../temporal-runtime.ts');
   const { chooseTemporal } = await import('../up/choose-temporal.ts');
   const { startPlatform } = await import('../up/start-platform.ts');
