@@ -12,7 +12,7 @@ const OPEN_TIMEOUT_MS = 15_000;
  * where none runs, by opening it for the moment.
  */
 export async function withAdmin(use: (admin: Admin) => Promise<void>): Promise<void> {
-  const context = createContext();
+  const context = createContext({ quiet: true });
   const { settings } = context;
   if (settings.databaseUrl !== undefined) return await onDatabase({ url: settings.databaseUrl }, context, use);
   const home = openHome(settings.home);
@@ -50,15 +50,11 @@ async function onDatabase(
   // Imported when it is needed: the database's code costs a second that `galley --help` needn't.
   const { openDatabase } = await import('../../platform/store/database.ts');
   const { adminOnDatabase } = await import('./admin-on-database.ts');
-  const db = await openDatabase({ ...target, logger, signal: AbortSignal.timeout(OPEN_TIMEOUT_MS) }).catch(
-    (error: unknown) => {
-      if (error instanceof DOMException && error.name === 'TimeoutError')
-        throw new CommandError(
-          `The database can't be reached (tried for ${OPEN_TIMEOUT_MS / 1000} s): see DATABASE_URL`,
-        );
-      throw error;
-    },
-  );
+  const signal = AbortSignal.timeout(OPEN_TIMEOUT_MS);
+  const db = await openDatabase({ ...target, logger, signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    throw new CommandError(`The database can't be reached (tried for ${OPEN_TIMEOUT_MS / 1000} s): see DATABASE_URL`);
+  });
   try {
     await use(adminOnDatabase(db));
   } finally {

@@ -18,3 +18,17 @@ test.each(['pipe', 'terminal'])('logs to standard error without secrets, for a %
   expect(stderr).toMatch(/handbook/);
   expect(stderr).not.toMatch(/hush|not at this level/);
 });
+
+const TROUBLE = `
+import { createLogger } from './cli/logger.ts';
+const logger = createLogger({ level: 'info', terminal: false });
+logger.warn({ err: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) }, 'away');
+logger.error({ err: new TypeError('a fault of ours') }, 'broken');
+`;
+
+test('tells where an error was thrown only where the fault may be ours', () => {
+  const args = ['--import', './scripts/typescript.js', '--input-type=module', '-e', TROUBLE];
+  const [away, broken] = spawnSync(process.execPath, args, { encoding: 'utf8' }).stderr.split('\n');
+  expect(JSON.parse(away ?? '').err).toEqual({ type: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' });
+  expect(JSON.parse(broken ?? '').err).toMatchObject({ type: 'TypeError', stack: expect.stringContaining(' at ') });
+});
