@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Asked every few seconds by whatever watches the process; worth a line only when someone looks for them. */
-const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+/** Reading is what probes and polling clients do every few seconds: worth a line only where it fails. */
+const READING = new Set(['GET', 'HEAD']);
 
 /**
  * Names every request (the client's `X-Request-Id` where it sent a usable one) and logs how it ended: no query, which
@@ -20,8 +20,8 @@ export function requestLog(logger: Logger): RequestHandler {
     const startedAt = performance.now();
     response.once('close', () => {
       const durationMs = Math.round(performance.now() - startedAt);
-      const level = PROBES.has(path) ? 'debug' : 'info';
       const status = response.writableFinished ? response.statusCode : null;
+      const level = READING.has(method) && status !== null && status < 400 ? 'debug' : 'info';
       logger[level]({ requestId, method, path: path.slice(0, 300), status, durationMs }, 'Request');
     });
     next();

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 import { type SiteBench, type SiteBenchOptions, startSiteBench } from '../workflows/site-bench.ts';
+import { historyText } from './history-text.ts';
 
 const [, , release, only] = process.argv;
 if (release === undefined) throw new Error('Name the release, such as 0.1');
@@ -218,7 +219,7 @@ for (const { name, options, play } of branches) {
   for (let part = 0; runId !== ''; part++) {
     const history = await show(site.handle.workflowId, runId);
     const file = `${folder}/${name}${part === 0 ? '' : `-run-before-${part}`}-${release}.json`;
-    await writeFile(file, `${JSON.stringify(history)}\n`, { flag: 'wx' });
+    await writeFile(file, historyText(history), { flag: 'wx' });
     console.log(`${file}: ${history.events.length} events`);
     runId = history.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
   }

@@ -10,6 +10,7 @@ import { type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
 import { startPglite } from '../helpers/pglite.ts';
+import { historyText } from './history-text.ts';
 
 const release = process.argv[2];
 if (release === undefined) throw new Error('Name the release, such as 0.1');
@@ -77,7 +78,7 @@ for (const { name, play } of branches) {
   const { stdout } = await run(temporal, show, { maxBuffer: 64 * 1024 * 1024 });
   const history: { events: unknown[] } = JSON.parse(stdout);
   const file = `test/replay/static-export-job/${name}-${release}.json`;
-  await writeFile(file, `${JSON.stringify(history)}\n`, { flag: 'wx' });
+  await writeFile(file, historyText(history), { flag: 'wx' });
   console.log(`${file}: ${history.events.length} events`);
 }
 await rig.stop();
