@@ -21,7 +21,8 @@ export async function showPresence(run: SiteRun): Promise<void> {
 }
 
 export function stateOf(run: SiteRun): SiteState {
-  return siteStateOf(run.site, run.memory, nextRefreshAtMs(run));
+  // What is overdue is due now: the moment it became so may never have been a time.
+  return siteStateOf(run.site, run.memory, Math.max(nextRefreshAtMs(run), Date.now()));
 }
 
 function attributeKey(run: SiteRun): string {
