@@ -112,7 +112,13 @@ const agentRule = z.strictObject({
   reviewers: z.array(mailAddress).default([]),
   quietPeriod: durationMs.default(30_000),
   maxPerHour: z.int().min(1).default(6),
-  remindAfter: positiveDurationMs.optional(),
+  /** One time after the request for review, or several; each sends one reminder unless somebody reviewed by then. */
+  remindAfter: z
+    .union([positiveDurationMs, z.array(positiveDurationMs).min(1).max(20)], {
+      error: 'expected a duration such as 2d, or a list of them',
+    })
+    .transform((value) => (Array.isArray(value) ? [...new Set(value)].sort((a, b) => a - b) : [value]))
+    .default([]),
   expireAfter: positiveDurationMs.default(30 * 86_400_000),
 });
 
@@ -151,4 +157,5 @@ export const galleyConfig = z.strictObject({
 export type GalleyConfig = z.infer<typeof galleyConfig>;
 export type SiteConfig = GalleyConfig['sites'][string];
 export type ExportSettings = SiteConfig['export'];
+export type AgentRule = SiteConfig['agent'][number];
 export type WebhookSources = SiteConfig['webhooks'];

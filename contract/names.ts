@@ -32,6 +32,10 @@ export const SIGNALS = {
   configChanged: 'configChanged',
   pullRequestChanged: 'pullRequestChanged',
   reviewed: 'reviewed',
+  /** To `agentRule`: a reviewer wants no more of this rule's mail. */
+  unsubscribed: 'unsubscribed',
+  /** From `agentChange` to its rule: its pull request was merged by this commit, whose push prompts nothing. */
+  ownMerge: 'ownMerge',
 } as const;
 
 export const QUERIES = { state: 'state' } as const;

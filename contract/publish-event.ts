@@ -11,6 +11,8 @@ export const publishEvent = z.object({
   author: z.string(),
   /** When the event happened, else when it was received (RFC 3339). */
   at: z.string(),
+  /** A push that carries only an agent's own work: it is exported like any other, and prompts no agent (design 8). */
+  agentsOwn: z.boolean().optional(),
 });
 export type PublishEvent = z.infer<typeof publishEvent>;
 
@@ -27,9 +29,13 @@ export type DeliveryRef = z.infer<typeof deliveryRef>;
 /** At most this many deliveries share one signal (design 6). */
 export const MAX_DELIVERIES_PER_SIGNAL = 1000;
 
-/** The payload of the signal `published`: the deliveries it stands for, oldest first, and the newest event whole. */
+/**
+ * The payload of the signal `published`: the deliveries it stands for, oldest first, and the newest event whole. An
+ * agent rule is told each delivery's event (`events`, one for each of `deliveries`): a prompt may name them all.
+ */
 export const publishedSignal = z.object({
   deliveries: z.array(deliveryRef).min(1).max(MAX_DELIVERIES_PER_SIGNAL),
   newest: publishEvent,
+  events: z.array(publishEvent).max(MAX_DELIVERIES_PER_SIGNAL).optional(),
 });
 export type PublishedSignal = z.infer<typeof publishedSignal>;

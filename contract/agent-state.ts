@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { pullRequestState, review } from './pull-request-event.ts';
+
+/** What the queries `state` of `agentRule` and `agentChange` answer. Times are RFC 3339. */
+
+export const agentRulePhase = z.enum(['idle', 'collecting', 'limited']);
+
+/** Where a rule stands. `limited`: `maxPerHour` prompts were started, and what is collected waits for its turn. */
+export const agentRuleState = z.object({
+  site: z.string(),
+  rule: z.string(),
+  phase: agentRulePhase,
+  /** Events collected and not yet prompted. */
+  pendingCount: z.int(),
+  /** When they will be; null where there are none. */
+  dueAt: z.string().nullable(),
+  /** The newest changes first, a bounded number. */
+  changes: z.array(z.object({ workflowId: z.string(), startedAt: z.string() })),
+  /** Addresses that want no more of this rule's mail. */
+  unsubscribed: z.array(z.string()),
+});
+export type AgentRuleState = z.infer<typeof agentRuleState>;
+
+export const agentChangePhase = z.enum([
+  'prompting',
+  'working',
+  'notifying',
+  'in-review',
+  'merged',
+  'closed',
+  'expired',
+  'unchanged',
+  'failed',
+  'cancelled',
+]);
+export type AgentChangePhase = z.infer<typeof agentChangePhase>;
+
+/**
+ * `unknown`: the mail server's answer was lost, so the mail may or may not have arrived; it is never sent again.
+ * `refused`: the server will never take it. `unsubscribed`: the reviewer asked for no more.
+ */
+export const mailOutcome = z.enum(['sent', 'unknown', 'refused', 'unsubscribed']);
+export type MailOutcome = z.infer<typeof mailOutcome>;
+
+/** One message to one person: `event` is what it told of. */
+export const mailRecord = z.object({
+  event: z.string(),
+  to: z.string(),
+  outcome: mailOutcome,
+  detail: z.string().nullable(),
+  at: z.string(),
+});
+export type MailRecord = z.infer<typeof mailRecord>;
+
+/** Where one change stands, from the prompt to the end of its pull request. */
+export const agentChangeState = z.object({
+  site: z.string(),
+  rule: z.string(),
+  phase: agentChangePhase,
+  jobId: z.string().nullable(),
+  prLink: z.string().nullable(),
+  pullRequest: z.object({ title: z.string(), state: pullRequestState }).nullable(),
+  error: z.string().nullable(),
+  mails: z.array(mailRecord),
+  reviewRequests: z.object({
+    requested: z.array(z.string()),
+    refused: z.array(z.object({ name: z.string(), reason: z.string() })),
+  }),
+  reviews: z.array(review),
+  nextReminderAt: z.string().nullable(),
+  expiresAt: z.string().nullable(),
+});
+export type AgentChangeState = z.infer<typeof agentChangeState>;
