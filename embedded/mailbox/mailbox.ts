@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
+import { freePort } from '../ports.ts';
+import { errorCode } from '../report.ts';
+import { type ReceivedMail, receivedMails } from './received-mail.ts';
+
+/** Thrown where MailDev, a development dependency, isn't installed; the message is for the person who starts the program. */
+export class MailboxUnavailable extends Error {
+  override readonly name = 'MailboxUnavailable';
+}
+
+export interface MailboxOptions {
+  host?: string;
+  /** 0 or absent: a free one. */
+  smtpPort?: number;
+  webPort?: number;
+  environment?: NodeJS.ProcessEnv;
+}
+
+/** A mail server that takes every mail and shows it on a page; nothing leaves this machine. */
+export interface Mailbox {
+  /** As `smtp.url` of galley.yaml takes it. */
+  smtpUrl: string;
+  /** The page that shows the mails. */
+  webUrl: string;
+  /** Where people read one mail. */
+  pageOf(mail: ReceivedMail): string;
+  /** All that has arrived, the oldest first. */
+  mails(): Promise<ReceivedMail[]>;
+  /** A mail as it came over the wire: headers, both parts, nothing decoded. */
+  rawMail(mail: ReceivedMail): Promise<string>;
+  /** Resolves when the server has ended, asked for or not. */
+  exited: Promise<void>;
+  /** Ends it and deletes what it kept. */
+  stop(): Promise<void>;
+}
+
+const START_TIMEOUT_MS = 30_000;
+
+/** A free port may be taken by another program before the server listens on it. */
+const FREE_PORT_ATTEMPTS = 3;
+
+/**
+ * Starts MailDev as a child that can't outlive this process, and waits until it takes mails.
+ * @throws MailboxUnavailable, PortUnavailable (a port that was asked for is taken), Error with the server's last words.
+ */
+export async function startMailbox(options: MailboxOptions = {}): Promise<Mailbox> {
+  const program = findMailDev();
+  for (let attempt = 1; ; attempt += 1) {
+    const started = await startOnce(program, options);
+    if ('url' in started) return open(started);
+    const ownChoice = (options.smtpPort ?? 0) !== 0 && (options.webPort ?? 0) !== 0;
+    if (ownChoice || !started.said.includes('EADDRINUSE') || attempt >= FREE_PORT_ATTEMPTS)
+      throw new Error(`The mailbox (MailDev) did not start: ${started.said}`);
+  }
+}
+
+type Running = { child: GuardedChild; folder: string; smtpUrl: string; url: string };
+
+async function startOnce(program: string, options: MailboxOptions): Promise<Running | { said: string }> {
+  const { host = '127.0.0.1' } = options;
+  const smtpPort = await freePort({ host, port: options.smtpPort ?? 0, variable: 'the port for mails' });
+  const webPort = await freePort({ host, port: options.webPort ?? 0, variable: "the port of the mailbox's page" });
+  // Its default is a folder named after its process id, which nobody would delete.
+  const folder = await mkdtemp(join(tmpdir(), 'galley-mailbox-'));
+  const child = spawnGuarded(
+    process.execPath,
+    [
+      ...[program, '--ip', host, '--smtp', String(smtpPort), '--web', String(webPort)],
+      ...['--mail-directory', folder, '--silent'],
+    ],
+    withoutItsVariables(options.environment ?? process.env),
+  );
+  const url = `http://${host}:${webPort}`;
+  const started = await untilAnswering(url, child);
+  if (started) return { child, folder, smtpUrl: `smtp://${host}:${smtpPort}`, url };
+  await child.stop();
+  await remove(folder);
+  return { said: child.output().trim() || 'no answer' };
+}
+
+function open({ child, folder, smtpUrl, url }: Running): Mailbox {
+  return {
+    smtpUrl,
+    webUrl: url,
+    pageOf: ({ id }) => `${url}/#/email/${id}`,
+    mails: async () => {
+      const answer = await fetch(`${url}/email`);
+      return receivedMails.parse(await answer.json());
+    },
+    rawMail: async ({ id }) => await (await fetch(`${url}/email/${id}/source`)).text(),
+    exited: child.exited,
+    stop: async () => {
+      await child.stop();
+      await remove(folder);
+    },
+  };
+}
+
+function findMailDev(): string {
+  try {
+    return createRequire(import.meta.url).resolve('maildev/bin/maildev');
+  } catch (error) {
+    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error;
+    throw new MailboxUnavailable(
+      'The mailbox needs MailDev, a development dependency: run `npm ci` without --omit=dev in the checkout.',
+    );
+  }
+}
+
+/** The web page listens last: once it answers, mails are taken too. */
+async function untilAnswering(url: string, child: GuardedChild): Promise<boolean> {
+  let ended = false;
+  void child.exited.then(() => {
+    ended = true;
+  });
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!ended && Date.now() < deadline) {
+    const healthy = await fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (healthy) return true;
+    await sleep(50);
+  }
+  return false;
+}
+
+/** Variables that configure a MailDev of the user's own, such as a relay to the outside, don't configure this one. */
+function withoutItsVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('MAILDEV_')));
+}
+
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+}

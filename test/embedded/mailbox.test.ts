@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import nodemailer from 'nodemailer';
+import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+
+async function answers(url: string): Promise<boolean> {
+  return await fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+const MAIL = {
+  from: 'Galley <galley@example.com>',
+  to: 'ada@example.com',
+  subject: 'Prüfung',
+  text: 'plain',
+  html: '<p>rich</p>',
+  messageId: '<one@galley.example.com>',
+};
+
+describe('the embedded mailbox', () => {
+  let mailbox: Mailbox;
+
+  beforeAll(async () => {
+    mailbox = await startMailbox();
+  });
+
+  afterAll(async () => {
+    await mailbox?.stop();
+  });
+
+  test('takes a mail over SMTP and tells its parts, headers and envelope', async () => {
+    const transport = nodemailer.createTransport(mailbox.smtpUrl);
+    await transport.sendMail(MAIL);
+    const [mail] = await waitFor(
+      async () => {
+        const mails = await mailbox.mails();
+        return mails.length > 0 && mails;
+      },
+      { describe: 'received the mail' },
+    );
+    if (mail === undefined) throw new Error('no mail');
+    expect(mail).toMatchObject({
+      subject: 'Prüfung',
+      text: expect.stringContaining('plain'),
+      html: expect.stringContaining('<p>rich</p>'),
+      headers: { 'message-id': '<one@galley.example.com>' },
+      to: [{ address: 'ada@example.com', name: '' }],
+      envelope: { to: [{ address: 'ada@example.com' }] },
+    });
+    expect(await mailbox.rawMail(mail)).toContain('Subject: =?UTF-8?');
+    expect(await answers(mailbox.pageOf(mail))).toBe(true);
+  });
+
+  test('says which port is taken', async () => {
+    const smtpPort = Number(new URL(mailbox.smtpUrl).port);
+    await expect(startMailbox({ smtpPort })).rejects.toThrow(`Port ${smtpPort} on 127.0.0.1 is in use`);
+  });
+});
+
+describe('the embedded mailbox leaves nothing behind', () => {
+  const { TMPDIR } = process.env;
+  let temporary: string;
+
+  beforeEach(async () => {
+    temporary = await mkdtemp(join(tmpdir(), 'galley-mailbox-test-'));
+    process.env.TMPDIR = temporary;
+  });
+
+  afterEach(async () => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    await rm(temporary, { recursive: true, force: true });
+  });
+
+  test('after a stop', async () => {
+    const mailbox = await startMailbox();
+    await nodemailer.createTransport(mailbox.smtpUrl).sendMail(MAIL);
+    await mailbox.stop();
+    expect(await answers(mailbox.webUrl)).toBe(false);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  test('no process, when the one that started it is killed', async () => {
+    const script = "const { startMailbox } = await import('./embedded/mailbox/mailbox.ts');";
+    const parent = spawn(
+      process.execPath,
+      [
+        ...['--import', './scripts/typescript.js', '--input-type=module', '--eval'],
+        `${script} console.log((await startMailbox()).webUrl);`,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [chunk] = await once(parent.stdout, 'data');
+    const url = String(chunk).trim();
+    expect(await answers(url)).toBe(true);
+    parent.kill('SIGKILL');
+    await waitFor(async () => !(await answers(url)), { describe: 'ended' });
+  });
+});
