@@ -106,6 +106,12 @@ export const agentJob = z.object({
 });
 export type AgentJob = z.infer<typeof agentJob>;
 
+export const agentCancellation = z.object({ result: cancelResult, job: agentJob });
+export type AgentCancellation = z.infer<typeof agentCancellation>;
+
+export const agentJobPage = z.object({ jobs: z.array(agentJob), nextCursor: z.string().nullable() });
+export type AgentJobPage = z.infer<typeof agentJobPage>;
+
 /** The longest prompt in characters; past it 400. */
 export const MAX_PROMPT_CHARACTERS = 100_000;
 

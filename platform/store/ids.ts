@@ -5,4 +5,5 @@ export const newId = {
   organization: (): string => `org_${randomBytes(8).toString('hex')}`,
   apiKey: (): string => `key_${randomBytes(8).toString('hex')}`,
   exportJob: (): string => `se_${randomBytes(8).toString('hex')}`,
+  agentJob: (): string => `aj_${randomBytes(8).toString('hex')}`,
 } as const;

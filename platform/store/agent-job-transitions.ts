@@ -1,0 +1,172 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { type AgentJobRow, getAgentJob } from './agent-jobs.ts';
+import { type AgentRun, type AgentRunKey, toAgentRun } from './agent-runs.ts';
+import type { Executor } from './database.ts';
+import { agentJobs, agentRuns } from './schema/agent-jobs.ts';
+import { storableText } from './storable-text.ts';
+
+/**
+ * active → completed or failed; completed or failed → archived; completed or failed → active by a message, as the next
+ * run. A job and its run change together: each function first locks the job's row, so two at once come one after the
+ * other, and a late or repeated call, which names its run, can't change a job that has moved on.
+ */
+
+export const CANCELLED = 'cancelled';
+
+const now = sql`greatest(${agentJobs.updatedAt}, now())`;
+
+type JobChange = Pick<typeof agentJobs.$inferInsert, 'status' | 'prLink' | 'error'>;
+
+/**
+ * Begins a run, or goes on with one that has begun. Undefined where it is over: not this run's turn (any more), ended,
+ * or its cancel was accepted, which then ends it here, because nothing else works on it yet.
+ */
+export function beginAgentRun(
+  db: Executor,
+  { jobId, run }: AgentRunKey,
+): Promise<{ job: AgentJobRow; run: AgentRun } | undefined> {
+  return db.transaction(async (tx) => {
+    const job = await lockAgentJob(tx, jobId);
+    if (job === undefined || !isTurnOf(job, run)) return undefined;
+    if (job.cancelRequestedAt !== null) {
+      await endRun(tx, job, { status: 'failed', error: CANCELLED });
+      return undefined;
+    }
+    const [begun] = await tx
+      .update(agentRuns)
+      .set({ startedAt: sql`coalesce(${agentRuns.startedAt}, now())` })
+      .where(and(eq(agentRuns.jobId, jobId), eq(agentRuns.run, run)))
+      .returning();
+    return begun && { job, run: toAgentRun(begun) };
+  });
+}
+
+/**
+ * Completes a run, unless its cancel was accepted before: then it fails as cancelled. Without a link the job shows the
+ * pull request of an earlier run, if there is one. Returns the row as it is now (undefined: no such job).
+ */
+export function completeAgentRun(
+  db: Executor,
+  { jobId, run, prLink }: AgentRunKey & { prLink: string | null },
+): Promise<AgentJobRow | undefined> {
+  return changeRun(db, { jobId, run }, { status: 'completed', prLink, error: null });
+}
+
+/** Fails a run with a message for the job's owner (`cancelled` where it was). Returns the row as it is now. */
+export function failAgentRun(
+  db: Executor,
+  { jobId, run, error }: AgentRunKey & { error: string },
+): Promise<AgentJobRow | undefined> {
+  return changeRun(db, { jobId, run }, { status: 'failed', error: storableText(error) });
+}
+
+function changeRun(db: Executor, { jobId, run }: AgentRunKey, end: RunEnd): Promise<AgentJobRow | undefined> {
+  return db.transaction(async (tx) => {
+    const job = await lockAgentJob(tx, jobId);
+    if (job === undefined || !isTurnOf(job, run)) return job;
+    return endRun(tx, job, job.cancelRequestedAt === null ? end : { status: 'failed', error: CANCELLED });
+  });
+}
+
+type RunEnd = { status: 'completed'; prLink: string | null; error: null } | { status: 'failed'; error: string };
+
+/** The caller holds the job's lock and has seen that the run is active. */
+async function endRun(tx: Executor, job: AgentJobRow, end: RunEnd): Promise<AgentJobRow> {
+  const opened = end.status === 'completed' ? end.prLink : null;
+  await tx
+    .update(agentRuns)
+    .set({ status: end.status, prLink: opened, finishedAt: sql`now()` })
+    .where(and(eq(agentRuns.jobId, job.id), eq(agentRuns.run, job.run)));
+  const prLink = opened ?? (await earlierPullRequest(tx, job));
+  return changeJob(tx, job.id, { status: end.status, prLink, error: end.error });
+}
+
+/** A pull request doesn't go away because a later run changed nothing or failed. */
+async function earlierPullRequest(tx: Executor, { id }: AgentJobRow): Promise<string | null> {
+  const [row] = await tx
+    .select({ prLink: agentRuns.prLink })
+    .from(agentRuns)
+    .where(and(eq(agentRuns.jobId, id), sql`${agentRuns.prLink} is not null`))
+    .orderBy(sql`${agentRuns.run} desc`)
+    .limit(1);
+  return row?.prLink ?? null;
+}
+
+/**
+ * Asks an active job to stop: one whose run hasn't begun fails at once, another when its workflow has stopped.
+ * `accepted` is false where it had already ended; undefined: no such job.
+ */
+export function requestAgentJobCancel(
+  db: Executor,
+  jobId: string,
+): Promise<{ accepted: boolean; job: AgentJobRow } | undefined> {
+  return db.transaction(async (tx) => {
+    const job = await lockAgentJob(tx, jobId);
+    if (job === undefined) return undefined;
+    if (job.status !== 'active') return { accepted: false, job };
+    const [requested] = await tx
+      .update(agentJobs)
+      .set({ cancelRequestedAt: sql`coalesce(${agentJobs.cancelRequestedAt}, now())`, updatedAt: now })
+      .where(eq(agentJobs.id, jobId))
+      .returning();
+    const [run] = await tx
+      .select({ startedAt: agentRuns.startedAt })
+      .from(agentRuns)
+      .where(and(eq(agentRuns.jobId, jobId), eq(agentRuns.run, job.run)));
+    if (requested === undefined || run === undefined) throw new Error(`The agent job ${jobId} has lost its run`);
+    if (run.startedAt !== null) return { accepted: true, job: requested };
+    return { accepted: true, job: await endRun(tx, requested, { status: 'failed', error: CANCELLED }) };
+  });
+}
+
+/** Archives an ended job; an archived one stays as it is. An active one too: its status tells (undefined: no such job). */
+export async function archiveAgentJob(db: Executor, jobId: string): Promise<AgentJobRow | undefined> {
+  const [row] = await db
+    .update(agentJobs)
+    .set({ status: 'archived', archivedAt: sql`now()`, updatedAt: now })
+    .where(and(eq(agentJobs.id, jobId), sql`${agentJobs.status} in ('completed', 'failed')`))
+    .returning();
+  return row ?? getAgentJob(db, jobId);
+}
+
+/**
+ * Makes an ended job active again, with the message as its next run. `accepted` is false where it is active or archived,
+ * and then nothing has changed; undefined: no such job.
+ */
+export function addAgentMessage(
+  db: Executor,
+  { jobId, prompt, at }: { jobId: string; prompt: string; at: Date },
+): Promise<{ accepted: boolean; job: AgentJobRow } | undefined> {
+  return db.transaction(async (tx) => {
+    const job = await lockAgentJob(tx, jobId);
+    if (job === undefined) return undefined;
+    if (job.status === 'active' || job.status === 'archived') return { accepted: false, job };
+    const run = job.run + 1;
+    await tx.insert(agentRuns).values({ jobId, run, promptJson: JSON.stringify(prompt), createdAt: at });
+    const change = { status: 'active', prLink: null, error: null } as const;
+    return { accepted: true, job: await changeJob(tx, jobId, { ...change, run, cancelRequestedAt: null }) };
+  });
+}
+
+async function lockAgentJob(tx: Executor, jobId: string): Promise<AgentJobRow | undefined> {
+  const [row] = await tx.select().from(agentJobs).where(eq(agentJobs.id, jobId)).for('update');
+  return row;
+}
+
+function isTurnOf(job: AgentJobRow, run: number): boolean {
+  return job.status === 'active' && job.run === run;
+}
+
+async function changeJob(
+  tx: Executor,
+  jobId: string,
+  change: JobChange & { run?: number; cancelRequestedAt?: null },
+): Promise<AgentJobRow> {
+  const [row] = await tx
+    .update(agentJobs)
+    .set({ ...change, updatedAt: now })
+    .where(eq(agentJobs.id, jobId))
+    .returning();
+  if (row === undefined) throw new Error(`The database returned no row for the agent job ${jobId}`);
+  return row;
+}

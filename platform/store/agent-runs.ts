@@ -1,0 +1,106 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Executor } from './database.ts';
+import { agentRuns } from './schema/agent-jobs.ts';
+import { storableText } from './storable-text.ts';
+
+type AgentRunRow = typeof agentRuns.$inferSelect;
+
+/** A run with its prompt as the caller sent it, NUL and lone surrogates included. */
+export type AgentRun = Omit<AgentRunRow, 'promptJson'> & { prompt: string };
+
+export type AgentRunKey = { jobId: string; run: number };
+
+/** What the agent left. `packKey` is the object with the git pack of `tree`; `error` is for the job's owner. */
+export type AgentRunOutcome =
+  | { kind: 'changed'; tree: string; packKey: string }
+  | { kind: 'unchanged' }
+  | { kind: 'failed'; error: string };
+
+const isRun = ({ jobId, run }: AgentRunKey) => and(eq(agentRuns.jobId, jobId), eq(agentRuns.run, run));
+
+export function toAgentRun({ promptJson, ...row }: AgentRunRow): AgentRun {
+  return { ...row, prompt: z.string().parse(JSON.parse(promptJson)) };
+}
+
+export async function getAgentRun(db: Executor, key: AgentRunKey): Promise<AgentRun | undefined> {
+  const [row] = await db.select().from(agentRuns).where(isRun(key));
+  return row && toAgentRun(row);
+}
+
+/** Where the logs of a job's runs are, in the order of the runs, without those that have none yet. */
+export async function listAgentRunLogs(
+  db: Executor,
+  jobId: string,
+): Promise<{ run: number; logKey: string; startedAt: Date | null }[]> {
+  const rows = await db
+    .select({ run: agentRuns.run, logKey: agentRuns.logKey, startedAt: agentRuns.startedAt })
+    .from(agentRuns)
+    .where(eq(agentRuns.jobId, jobId))
+    .orderBy(asc(agentRuns.run));
+  return rows.flatMap(({ logKey, ...row }) => (logKey === null ? [] : [{ ...row, logKey }]));
+}
+
+/** Keeps what the run starts from. The first writer wins; returns what is kept. Throws where there is no such run. */
+export async function keepRunBase(
+  db: Executor,
+  { baseCommit, ...key }: AgentRunKey & { baseCommit: string },
+): Promise<string> {
+  const [row] = await db
+    .update(agentRuns)
+    .set({ baseCommit: sql`coalesce(${agentRuns.baseCommit}, ${baseCommit})` })
+    .where(isRun(key))
+    .returning({ kept: agentRuns.baseCommit });
+  return row?.kept ?? missing(key);
+}
+
+/** Keeps what was pushed. The first writer wins; returns what is kept. Throws where there is no such run. */
+export async function keepRunCommit(
+  db: Executor,
+  { commit, ...key }: AgentRunKey & { commit: string },
+): Promise<string> {
+  const [row] = await db
+    .update(agentRuns)
+    .set({ commit: sql`coalesce(${agentRuns.commit}, ${commit})` })
+    .where(isRun(key))
+    .returning({ kept: agentRuns.commit });
+  return row?.kept ?? missing(key);
+}
+
+/** Keeps what the agent left. The first writer wins; returns what is kept. Throws where there is no such run. */
+export async function keepRunOutcome(
+  db: Executor,
+  { outcome, ...key }: AgentRunKey & { outcome: AgentRunOutcome },
+): Promise<AgentRunOutcome> {
+  await db
+    .update(agentRuns)
+    .set({
+      outcomeKind: outcome.kind,
+      outcomeTree: outcome.kind === 'changed' ? outcome.tree : null,
+      outcomePackKey: outcome.kind === 'changed' ? outcome.packKey : null,
+      outcomeError: outcome.kind === 'failed' ? storableText(outcome.error) : null,
+    })
+    .where(and(isRun(key), isNull(agentRuns.outcomeKind)));
+  const row = await getAgentRun(db, key);
+  return (row && keptOutcome(row)) ?? missing(key);
+}
+
+/** What the agent left, as it was kept; undefined while it wasn't. */
+export function keptOutcome(run: AgentRun): AgentRunOutcome | undefined {
+  if (run.outcomeKind === null) return undefined;
+  if (run.outcomeKind === 'unchanged') return { kind: 'unchanged' };
+  if (run.outcomeKind === 'failed') return { kind: 'failed', error: run.outcomeError ?? '' };
+  if (run.outcomeTree === null || run.outcomePackKey === null) {
+    throw new Error(`The run ${run.run} of ${run.jobId} changed something, but what is not kept`);
+  }
+  return { kind: 'changed', tree: run.outcomeTree, packKey: run.outcomePackKey };
+}
+
+/** Keeps where the run's log is; a later writer's, such as a retry's, takes the place of an earlier one's. */
+export async function keepRunLog(db: Executor, { logKey, ...key }: AgentRunKey & { logKey: string }): Promise<void> {
+  await db.update(agentRuns).set({ logKey }).where(isRun(key));
+}
+
+function missing({ jobId, run }: AgentRunKey): never {
+  throw new Error(`There is no run ${run} of the agent job ${jobId}`);
+}
