@@ -6,4 +6,6 @@ export const newId = {
   apiKey: (): string => `key_${randomBytes(8).toString('hex')}`,
   exportJob: (): string => `se_${randomBytes(8).toString('hex')}`,
   agentJob: (): string => `aj_${randomBytes(8).toString('hex')}`,
+  /** 128 bits, because whoever has the link of a pull request may read it. */
+  pullRequest: (): string => `pr_${randomBytes(16).toString('hex')}`,
 } as const;

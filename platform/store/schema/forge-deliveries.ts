@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm';
+import { bigserial, index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import { projects } from './projects.ts';
+
+/**
+ * The embedded forge's webhooks on their way: written in the transaction of the change that they tell of, delivered
+ * afterwards by whichever process takes the row. The address and the secret are read from the project each time, so a
+ * secret lies in one place and a changed one counts for what waits.
+ */
+export const forgeDeliveries = pgTable(
+  'forge_deliveries',
+  {
+    /** `X-GitHub-Delivery`: the same for every attempt. */
+    id: text('id').primaryKey(),
+    sequence: bigserial('sequence', { mode: 'number' }).notNull().unique(),
+    projectId: text('project_id')
+      .notNull()
+      .references(() => projects.id),
+    event: text('event', { enum: ['pull_request', 'pull_request_review', 'push'] }).notNull(),
+    /** The exact bytes that are signed and sent. */
+    bodyJson: text('body_json').notNull(),
+    attemptCount: integer('attempt_count').notNull().default(0),
+    nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    leaseToken: text('lease_token'),
+    leaseUntil: timestamp('lease_until', { withTimezone: true, precision: 3 }),
+    /** What the last failed attempt met. */
+    lastError: text('last_error'),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    deliveredAt: timestamp('delivered_at', { withTimezone: true, precision: 3 }),
+    /** Given up. */
+    failedAt: timestamp('failed_at', { withTimezone: true, precision: 3 }),
+  },
+  (table) => [
+    index('forge_deliveries_waiting')
+      .on(table.nextAttemptAt)
+      .where(sql`${table.deliveredAt} is null and ${table.failedAt} is null`),
+    index('forge_deliveries_of_project').on(table.projectId, table.sequence),
+  ],
+);

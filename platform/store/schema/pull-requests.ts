@@ -1,0 +1,85 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigserial,
+  check,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
+import { projects } from './projects.ts';
+
+/** The embedded forge's pull requests. Commits and branches stay in git; a row says what git can't. */
+export const pullRequests = pgTable(
+  'pull_requests',
+  {
+    /** Unguessable, because the page opens to whoever has its link. */
+    id: text('id').primaryKey(),
+    /** Whose webhook is told of it; null where no single project has the repository. */
+    projectId: text('project_id').references(() => projects.id),
+    /** A `file://` address, in the one spelling that `openRepository` gives it. */
+    repository: text('repository').notNull(),
+    /** Counts within the repository, from 1. */
+    number: integer('number').notNull(),
+    author: text('author').notNull(),
+    title: text('title').notNull(),
+    body: text('body').notNull(),
+    headBranch: text('head_branch').notNull(),
+    headSha: text('head_sha').notNull(),
+    baseBranch: text('base_branch').notNull(),
+    /** The base branch's commit before the merge, as last seen: what the diff is against once the merge is there. */
+    baseSha: text('base_sha').notNull(),
+    state: text('state', { enum: ['open', 'merged', 'closed'] })
+      .notNull()
+      .default('open'),
+    mergeCommitSha: text('merge_commit_sha'),
+    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    /** When it was merged or closed. */
+    endedAt: timestamp('ended_at', { withTimezone: true, precision: 3 }),
+  },
+  (table) => [
+    check('pull_requests_state_known', sql`${table.state} in ('open', 'merged', 'closed')`),
+    check('pull_requests_merged_by_a_commit', sql`(${table.state} = 'merged') = (${table.mergeCommitSha} is not null)`),
+    unique('pull_requests_number_within_repository').on(table.repository, table.number),
+    uniqueIndex('pull_requests_one_open_per_branch')
+      .on(table.repository, table.headBranch)
+      .where(sql`${table.state} = 'open'`),
+  ],
+);
+
+/** Who was asked for a review. */
+export const pullRequestReviewers = pgTable(
+  'pull_request_reviewers',
+  {
+    pullRequestId: text('pull_request_id')
+      .notNull()
+      .references(() => pullRequests.id, { onDelete: 'cascade' }),
+    kind: text('kind', { enum: ['user', 'team'] }).notNull(),
+    name: text('name').notNull(),
+    requestedAt: timestamp('requested_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.pullRequestId, table.kind, table.name] })],
+);
+
+/** Reviews that were submitted, in their order. */
+export const pullRequestReviews = pgTable(
+  'pull_request_reviews',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    pullRequestId: text('pull_request_id')
+      .notNull()
+      .references(() => pullRequests.id, { onDelete: 'cascade' }),
+    reviewer: text('reviewer').notNull(),
+    verdict: text('verdict', { enum: ['approved', 'changes-requested', 'commented'] }).notNull(),
+    body: text('body').notNull(),
+    /** What was reviewed: the head as it was. */
+    commitSha: text('commit_sha').notNull(),
+    submittedAt: timestamp('submitted_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+  },
+  (table) => [index('pull_request_reviews_in_order').on(table.pullRequestId, table.id)],
+);
