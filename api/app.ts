@@ -5,9 +5,11 @@ import type { Registry } from 'prom-client';
 import { z } from 'zod';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
+import type { PublishedSignal } from '../contract/publish-event.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { FilteredDeliveries } from './filtered-deliveries.ts';
 import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
+import { createIntake, rulesById } from './intake.ts';
 import { rawBody, requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { operatorAccess } from './operator-access.ts';
@@ -15,6 +17,7 @@ import { countRejects, createReceiver, sourceFinder } from './receive.ts';
 import { createSiteStatus } from './site-status.ts';
 import { createTemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
+import { addUnsubscribeRoutes } from './unsubscribe.ts';
 
 export type ApiDeps = {
   client: Client;
@@ -40,29 +43,40 @@ export function createApi(deps: ApiDeps): express.Express {
   const { metrics: registry = processMetrics(), searchAttributesReady = () => false } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady });
   const filtered = new FilteredDeliveries();
-  const queue = new DeliveryQueue({ send: (site, signal) => sendSignal(site, signal) });
-  const metrics = createReceiverMetrics(registry, () => queue.size);
+  const exports = new DeliveryQueue({
+    send: (site, signal) => {
+      const domain = config.sites[site]?.domain ?? site;
+      return measured({ site }, signal, () => gateway.publish({ site, domain }, signal));
+    },
+  });
+  const rules = rulesById(config);
+  const prompts = new DeliveryQueue({
+    wholeEvents: true,
+    send: async (lane, signal) => {
+      const rule = rules.get(lane);
+      if (rule !== undefined) await measured(rule, signal, () => gateway.prompt(rule, signal));
+    },
+  });
+  const metrics = createReceiverMetrics(registry, () => exports.size + prompts.size);
   const dataConverter = client.options.loadedDataConverter;
   const status = createSiteStatus({ config, gateway, dataConverter, filtered, logger });
-  const receive = createReceiver({ config, queue, filtered, metrics, logger, now });
+  const intake = createIntake({ config, exports, prompts, gateway });
+  const receive = createReceiver({ config, intake, filtered, metrics, logger, now });
   const findSource = sourceFinder(config);
 
-  const sendSignal: ConstructorParameters<typeof DeliveryQueue>[0]['send'] = async (site, signal) => {
-    const domain = config.sites[site]?.domain ?? site;
+  async function measured(to: object, signal: PublishedSignal, send: () => Promise<void>): Promise<void> {
     const startMs = performance.now();
+    const deliveries = signal.deliveries.length;
     const seconds = (): number => (performance.now() - startMs) / 1000;
     try {
-      await gateway.publish({ site, domain }, signal);
-      metrics.signal({ outcome: 'acknowledged' }, seconds(), signal.deliveries.length);
+      await send();
+      metrics.signal({ outcome: 'acknowledged' }, seconds(), deliveries);
     } catch (error) {
-      metrics.signal({ outcome: 'failed' }, seconds(), signal.deliveries.length);
-      logger.warn(
-        { site, deliveries: signal.deliveries.length, reason: reasonOf(error) },
-        'Temporal did not take a signal',
-      );
+      metrics.signal({ outcome: 'failed' }, seconds(), deliveries);
+      logger.warn({ ...to, deliveries, reason: reasonOf(error) }, 'Temporal did not take a signal');
       throw unavailable('Temporal can not be reached');
     }
-  };
+  }
 
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -78,6 +92,8 @@ export function createApi(deps: ApiDeps): express.Express {
     .all(onlyMethods('POST'));
 
   app.use('/webhooks', countRejects(metrics));
+
+  addUnsubscribeRoutes(app, { config, gateway, logger });
 
   const operator = operatorAccess(operatorToken);
   app

@@ -10,15 +10,17 @@ import { unavailable } from './unavailable.ts';
 const MAX_SIGNAL_BYTES = 256_000;
 
 export type DeliveryQueueOptions = {
-  /** Delivers one signal; resolves once Temporal holds it. */
-  send: (site: string, signal: PublishedSignal) => Promise<void>;
+  /** Delivers one signal to who the lane is for; resolves once Temporal holds it. */
+  send: (lane: string, signal: PublishedSignal) => Promise<void>;
+  /** Signals tell every delivery's event instead of only the newest. */
+  wholeEvents?: boolean;
   /** A delivery that isn't acknowledged by then is answered 503. */
   deadlineMs?: number;
-  /** Least time between the starts of two signals of one site while deliveries queue up. */
+  /** Least time between the starts of two signals of one lane while deliveries queue up. */
   minGapMs?: number;
-  /** Deliveries of one site that may wait at a time; past it 503. */
-  maxWaitingPerSite?: number;
-  /** The same over all sites: it bounds the memory. */
+  /** Deliveries of one lane that may wait at a time; past it 503. */
+  maxWaitingPerLane?: number;
+  /** The same over all lanes: it bounds the memory. */
   maxWaiting?: number;
 };
 
@@ -30,36 +32,38 @@ type Lane = { waiting: Waiting[]; sending: boolean; lastStartMs: number };
 
 /**
  * Makes deliveries durable: one that arrives alone is signalled at once; those that arrive while a signal of the same
- * site is under way share the next one. Each caller's promise resolves only after the signal that carries its delivery
+ * lane (a site, or a rule) is under way share the next one. Each caller's promise resolves only after the signal that carries its delivery
  * is acknowledged, and rejects with HttpError 503 otherwise. A delivery answered 503 may still have arrived: the
  * sender's resend has the same id, and the workflow knows it.
  */
 export class DeliveryQueue {
   readonly #send: DeliveryQueueOptions['send'];
+  readonly #wholeEvents: boolean;
   readonly #deadlineMs: number;
   readonly #minGapMs: number;
-  readonly #maxWaitingPerSite: number;
+  readonly #maxWaitingPerLane: number;
   readonly #maxWaiting: number;
   readonly #lanes = new Map<string, Lane>();
   #size = 0;
 
   constructor(options: DeliveryQueueOptions) {
     this.#send = options.send;
+    this.#wholeEvents = options.wholeEvents ?? false;
     this.#deadlineMs = options.deadlineMs ?? 1_500;
     this.#minGapMs = options.minGapMs ?? 50;
-    this.#maxWaitingPerSite = options.maxWaitingPerSite ?? 10_000;
+    this.#maxWaitingPerLane = options.maxWaitingPerLane ?? 10_000;
     this.#maxWaiting = options.maxWaiting ?? 50_000;
   }
 
-  /** How many deliveries wait for a signal to carry them, over all sites. */
+  /** How many deliveries wait for a signal to carry them, over all lanes. */
   get size(): number {
     return this.#size;
   }
 
-  add(site: string, delivery: DeliveryRef, event: PublishEvent): Promise<void> {
-    const lane = this.#lanes.get(site) ?? { waiting: [], sending: false, lastStartMs: Number.NEGATIVE_INFINITY };
-    this.#lanes.set(site, lane);
-    if (lane.waiting.length >= this.#maxWaitingPerSite || this.#size >= this.#maxWaiting) {
+  add(name: string, delivery: DeliveryRef, event: PublishEvent): Promise<void> {
+    const lane = this.#lanes.get(name) ?? { waiting: [], sending: false, lastStartMs: Number.NEGATIVE_INFINITY };
+    this.#lanes.set(name, lane);
+    if (lane.waiting.length >= this.#maxWaitingPerLane || this.#size >= this.#maxWaiting) {
       return Promise.reject(unavailable('too many deliveries at once'));
     }
     return new Promise((resolve, reject) => {
@@ -72,15 +76,16 @@ export class DeliveryQueue {
         if (failure === undefined) resolve();
         else reject(failure.error);
       };
-      const entry = { delivery, event, sizeBytes: sizeOf(delivery), settle };
+      const sizeBytes = sizeOf(delivery) + (this.#wholeEvents ? sizeOf(event) : 0);
+      const entry = { delivery, event, sizeBytes, settle };
       lane.waiting.push(entry);
       this.#size += 1;
-      if (!lane.sending) void this.#drain(site, lane);
+      if (!lane.sending) void this.#drain(name, lane);
     });
   }
 
-  /** Sends until nothing waits. Only one of these runs for a site, so signals keep the order of arrival. */
-  async #drain(site: string, lane: Lane): Promise<void> {
+  /** Sends until nothing waits. Only one of these runs for a lane, so signals keep the order of arrival. */
+  async #drain(name: string, lane: Lane): Promise<void> {
     lane.sending = true;
     while (lane.waiting.length > 0) {
       const pauseMs = lane.lastStartMs + this.#minGapMs - performance.now();
@@ -89,8 +94,12 @@ export class DeliveryQueue {
       const newest = batch.at(-1);
       if (newest === undefined) continue;
       lane.lastStartMs = performance.now();
-      const signal = { deliveries: batch.map(({ delivery }) => delivery), newest: newest.event };
-      const failure = await this.#send(site, signal).then(
+      const signal = {
+        deliveries: batch.map(({ delivery }) => delivery),
+        newest: newest.event,
+        ...(this.#wholeEvents && { events: batch.map(({ event }) => event) }),
+      };
+      const failure = await this.#send(name, signal).then(
         () => undefined,
         (error: unknown) => ({ error }),
       );

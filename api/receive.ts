@@ -3,9 +3,8 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
-import { WORKFLOW_IDS } from '../contract/names.ts';
-import type { DeliveryQueue } from './delivery-queue.ts';
 import type { FilteredDeliveries } from './filtered-deliveries.ts';
+import type { createIntake } from './intake.ts';
 import { bytesOf, parseJson } from './json-body.ts';
 import type { ReceiverMetrics } from './metrics.ts';
 import { type ConfiguredSource, configuredSources } from './sources/configured-source.ts';
@@ -18,7 +17,7 @@ const BODY_HASH_DEDUPE_MS = 60_000;
 
 export type ReceiverDeps = {
   config: GalleyConfig;
-  queue: DeliveryQueue;
+  intake: ReturnType<typeof createIntake>;
   filtered: FilteredDeliveries;
   metrics: ReceiverMetrics;
   logger: Logger;
@@ -39,7 +38,7 @@ export function sourceFinder(config: GalleyConfig): (site: string, source: strin
 }
 
 /** Answers one delivery: verify the raw bytes, parse, make it durable, 202. Nothing comes between. */
-export function createReceiver({ config, queue, filtered, metrics, logger, now }: ReceiverDeps) {
+export function createReceiver({ config, intake, filtered, metrics, logger, now }: ReceiverDeps) {
   const find = sourceFinder(config);
 
   return async function receive(request: Request<{ site: string; source: string }>, response: Response): Promise<void> {
@@ -60,27 +59,22 @@ export function createReceiver({ config, queue, filtered, metrics, logger, now }
     const id = vendorId === null ? hashOf(webhook.body) : boundedId(vendorId);
     const reading = source.read(webhook, parseJson(webhook.body), { id, receivedAt });
     const labels = { site, source: sourceName };
-    if (reading.kind === 'filtered') {
-      filtered.add(site, { id, source: sourceName, at: receivedAt.toISOString() });
-      metrics.delivery({ ...labels, outcome: 'filtered' });
-      response.status(202).json({ deliveryId: id, accepted: [] });
-      return;
-    }
-
     const delivery = {
       id,
       source: sourceName,
       receivedAt: receivedAt.toISOString(),
       dedupeMs: dedupeMs ?? (vendorId === null ? BODY_HASH_DEDUPE_MS : VENDOR_ID_DEDUPE_MS),
     };
+    let accepted: string[] = [];
     try {
-      await queue.add(site, delivery, reading.event);
+      if (reading.kind !== 'filtered') accepted = await intake(site, delivery, reading);
     } catch (error) {
       metrics.delivery({ ...labels, outcome: 'unavailable' });
       throw error;
     }
-    metrics.delivery({ ...labels, outcome: 'accepted' });
-    response.status(202).json({ deliveryId: id, accepted: [WORKFLOW_IDS.exportSite(site)] });
+    if (accepted.length === 0) filtered.add(site, { id, source: sourceName, at: delivery.receivedAt });
+    metrics.delivery({ ...labels, outcome: accepted.length === 0 ? 'filtered' : 'accepted' });
+    response.status(202).json({ deliveryId: id, accepted });
   };
 }
 

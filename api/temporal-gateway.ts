@@ -3,10 +3,20 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { QUERIES, SEARCH_ATTRIBUTES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../contract/names.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
+import type { PullRequestChanged, Reviewed } from '../contract/pull-request-event.ts';
 import { withinDeadline } from './deadline.ts';
+import { findChanges } from './find-changes.ts';
 
 /** What a site's workflow is started with; the rest it reads from its configuration. */
 export type SiteStart = { site: string; domain: string };
+
+/** An agent rule of a site, by its name in galley.yaml. */
+export type RuleStart = { site: string; rule: string };
+
+/** A signal about a pull request, with its payload. */
+export type PullRequestNews =
+  | { signal: typeof SIGNALS.pullRequestChanged; payload: PullRequestChanged }
+  | { signal: typeof SIGNALS.reviewed; payload: Reviewed };
 
 export type TemporalGatewayOptions = {
   client: Client;
@@ -20,6 +30,12 @@ export type TemporalGatewayOptions = {
 export interface TemporalGateway {
   /** Starts `exportSite` where it doesn't run and signals it, in one atomic call. Rejects when Temporal doesn't hold it. */
   publish(site: SiteStart, signal: PublishedSignal): Promise<void>;
+  /** The same for `agentRule`. */
+  prompt(rule: RuleStart, signal: PublishedSignal): Promise<void>;
+  /** Tells a rule that an address wants no more of its mail. */
+  unsubscribe(rule: RuleStart, address: string): Promise<void>;
+  /** Tells the site's running changes that wait for this pull request; resolves with their ids, mostly one or none. */
+  tellChanges(site: string, news: PullRequestNews): Promise<string[]>;
   /** undefined where the site has no workflow. Rejects after `deadlineMs`. */
   describe(site: string, deadlineMs: number): Promise<WorkflowExecutionDescription | undefined>;
   /** The workflow's own answer, not checked. Rejects after `deadlineMs`, as without a worker. */
@@ -32,7 +48,7 @@ export interface TemporalGateway {
  * A worker that is killed in the middle of a workflow's turn costs the site this long rather than the usual 10 s: so an
  * overdue timer fires within 5 s of a restart whenever the kill came. A turn takes milliseconds, a long replay a second.
  */
-const TASK_TIMEOUT = '5s';
+const TASK_TIMEOUT_MS = 5_000;
 
 const siteAttribute = defineSearchAttributeKey(SEARCH_ATTRIBUTES.site, SearchAttributeType.KEYWORD);
 
@@ -41,22 +57,55 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
   const within = <T>(deadlineMs: number, call: () => Promise<T>): Promise<T> =>
     withinDeadline(deadlineMs, client.withDeadline(Date.now() + deadlineMs, call));
 
+  /** What every workflow is started with that a signal may start. */
+  const startOptions = (site: string) => ({
+    taskQueue: TASK_QUEUES.orchestrator,
+    workflowTaskTimeout: TASK_TIMEOUT_MS,
+    ...(searchAttributesReady() && { typedSearchAttributes: [{ key: siteAttribute, value: site }] }),
+  });
+
+  const signalRule = ({ site, rule }: RuleStart, signal: string, payload: unknown): Promise<unknown> =>
+    within(signalDeadlineMs, () =>
+      client.workflow.signalWithStart(WORKFLOW_TYPES.agentRule, {
+        ...startOptions(site),
+        workflowId: WORKFLOW_IDS.agentRule(site, rule),
+        args: [{ site, rule }],
+        signal,
+        signalArgs: [payload],
+        memo: { site, rule },
+        staticSummary: `Prompts the agent by the rule ${rule} of ${site}`,
+      }),
+    );
+
   return {
     async publish({ site, domain }, signal) {
-      const attributes = searchAttributesReady() ? [{ key: siteAttribute, value: site }] : [];
       await within(signalDeadlineMs, () =>
         client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, {
+          ...startOptions(site),
           workflowId: WORKFLOW_IDS.exportSite(site),
-          taskQueue: TASK_QUEUES.orchestrator,
           args: [{ site }],
-          workflowTaskTimeout: TASK_TIMEOUT,
           signal: SIGNALS.published,
           signalArgs: [signal],
           memo: { site, domain },
           staticSummary: `Keeps ${domain} exported and deployed`,
-          ...(attributes.length > 0 && { typedSearchAttributes: attributes }),
         }),
       );
+    },
+
+    async prompt(rule, signal) {
+      await signalRule(rule, SIGNALS.published, signal);
+    },
+
+    async unsubscribe(rule, address) {
+      await signalRule(rule, SIGNALS.unsubscribed, { address });
+    },
+
+    async tellChanges(site, { signal, payload }) {
+      return await within(signalDeadlineMs, async () => {
+        const found = await findChanges({ client, byAttribute: searchAttributesReady() }, site, payload.url);
+        const told = await Promise.all(found.map((id) => signalRunning(client, id, signal, payload)));
+        return found.filter((_id, index) => told[index]);
+      });
     },
 
     async describe(site, deadlineMs) {
@@ -90,4 +139,15 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
       });
     },
   };
+}
+
+/** False where it has ended meanwhile: then it waits for nothing any more. */
+async function signalRunning(client: Client, workflowId: string, signal: string, payload: unknown): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(signal, payload);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import type { PublishEvent } from '../../contract/publish-event.ts';
+import type { PullRequestChanged, Reviewed } from '../../contract/pull-request-event.ts';
 
 /** A delivery as it came over the wire: nothing parsed, nothing decoded. */
 export type WebhookRequest = {
@@ -18,8 +19,15 @@ export type Verification = { ok: true; vendorId: string | null } | { ok: false; 
 
 export type Delivery = { id: string; receivedAt: Date };
 
-/** What a verified delivery means: a publish, or something that is listed and starts nothing. */
-export type Reading = { kind: 'publish'; event: PublishEvent } | { kind: 'filtered'; topic: string };
+/**
+ * What a verified delivery means: a publish, news of a pull request that a change may wait for, or something that is
+ * listed and starts nothing.
+ */
+export type Reading =
+  | { kind: 'publish'; event: PublishEvent }
+  | { kind: 'pull-request'; change: Omit<PullRequestChanged, 'deliveryId'> }
+  | { kind: 'review'; review: Omit<Reviewed, 'deliveryId'> }
+  | { kind: 'filtered'; topic: string };
 
 /** One way in which content systems sign and describe their deliveries. */
 export interface WebhookSource {

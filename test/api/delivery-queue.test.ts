@@ -103,7 +103,7 @@ describe('the delivery queue', () => {
   });
 
   test('turns deliveries back at once when too many wait, of one site or of all', async () => {
-    const { queue } = recordedQueue(200, { maxWaitingPerSite: 2, maxWaiting: 3 });
+    const { queue } = recordedQueue(200, { maxWaitingPerLane: 2, maxWaiting: 3 });
     const results = ['a', 'a', 'a', 'a', 'b', 'b', 'c', 'c'].map((site, index) => {
       const id = `${site}${index}`;
       return queue.add(site, ref(id), event(id)).then(

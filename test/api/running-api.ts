@@ -34,7 +34,9 @@ export async function startApi(deps: Pick<ApiDeps, 'client' | 'config'> & Partia
 }
 
 /** A configuration with these sites' webhooks and no more than it needs. */
-export function configWith(sites: Record<string, { webhooks?: object; export?: object }>): GalleyConfig {
+export function configWith(
+  sites: Record<string, { webhooks?: object; export?: object; agent?: object[] }>,
+): GalleyConfig {
   return galleyConfig.parse({
     adminApi: { url: 'http://127.0.0.1:1', key: 'galley_unused' },
     sites: Object.fromEntries(

@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto';
+import type { Express, Request } from 'express';
+import Mustache from 'mustache';
+import type { Logger } from 'pino';
+import type { GalleyConfig } from '../contract/galley-config.ts';
+import { HttpError } from '../contract/http-error.ts';
+import { onlyMethods } from './http-edge.ts';
+import { equalInConstantTime } from './sources/signature.ts';
+import type { TemporalGateway } from './temporal-gateway.ts';
+import { unavailable } from './unavailable.ts';
+
+type Subscription = { site: string; rule: string; address: string };
+
+const PATH = '/unsubscribe/:site/:rule/:address/:token';
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>{{title}}</title>
+<h1>{{title}}</h1>
+<p>{{text}}</p>
+{{#ask}}<form method="post"><button>Send me no more of these mails</button></form>{{/ask}}
+`;
+
+/**
+ * The links under every mail to a reviewer. Opening one only asks, because mail scanners open links too; the button and
+ * a mail program's one click (RFC 8058) are a POST. The link's token is all that is needed: whoever has the mail may.
+ */
+export function addUnsubscribeRoutes(
+  app: Express,
+  { config, gateway, logger }: { config: GalleyConfig; gateway: Pick<TemporalGateway, 'unsubscribe'>; logger: Logger },
+): void {
+  app
+    .route(PATH)
+    .get((request, response) => {
+      const { site, rule, address } = readLink(request, config.adminApi.key);
+      const text = `${address} gets mail about the pull requests of the rule ${rule} of ${site}.`;
+      response.type('html').send(Mustache.render(PAGE, { title: 'Unsubscribe', text, ask: true }));
+    })
+    .post(async (request, response) => {
+      const { site, rule, address } = readLink(request, config.adminApi.key);
+      // A rule that is no longer configured sends no mail: there is nobody to tell.
+      if (config.sites[site]?.agent.some(({ name }) => name === rule)) {
+        await gateway.unsubscribe({ site, rule }, address).catch((error: unknown) => {
+          logger.warn({ site, rule, reason: String(error) }, 'Temporal did not take an unsubscription');
+          throw unavailable('the request could not be stored; please try again');
+        });
+      }
+      const text = `${address} gets no more mail about the pull requests of the rule ${rule} of ${site}.`;
+      response.type('html').send(Mustache.render(PAGE, { title: 'Unsubscribed', text }));
+    })
+    .all(onlyMethods('GET', 'HEAD', 'POST'));
+}
+
+/** Throws 404 for a link that no mail of ours carries. */
+function readLink(request: Request<Subscription & { token: string }>, key: string): Subscription {
+  const { site, rule, address: encoded, token } = request.params;
+  const address = Buffer.from(encoded, 'base64url').toString('utf8');
+  if (!equalInConstantTime(token, tokenOf({ site, rule, address }, key))) {
+    throw new HttpError(404, 'no such subscription');
+  }
+  return { site, rule, address };
+}
+
+/** The same as in activities/reviewers/unsubscribe-link.ts, which makes the links. */
+function tokenOf({ site, rule, address }: Subscription, key: string): string {
+  return createHmac('sha256', key).update(`unsubscribe\n${site}\n${rule}\n${address}`).digest('base64url');
+}

@@ -1,0 +1,148 @@
+import { configuredSources } from '../../../api/sources/configured-source.ts';
+import type { Reading } from '../../../api/sources/source.ts';
+import { configWith } from '../running-api.ts';
+
+const github = configuredSources(
+  configWith({ docs: { webhooks: { github: { secret: 'x' } } } }).sites.docs?.webhooks ?? {},
+).get('github');
+
+function read(event: string, body: unknown): Reading {
+  if (github === undefined) throw new Error('no github source');
+  const header = (name: string) => (name === 'x-github-event' ? event : undefined);
+  const request = { method: 'POST', path: '/', header, body: Buffer.alloc(0) };
+  return github.source.read(request, body, { id: 'd1', receivedAt: new Date('2026-11-21T08:00:00.000Z') });
+}
+
+const URL = 'https://github.com/acme/docs/pull/7';
+const JOB = 'aj_0123456789abcdef';
+
+function pullRequest(change: object = {}) {
+  return {
+    html_url: URL,
+    state: 'open',
+    merged: false,
+    merge_commit_sha: 'trial',
+    updated_at: '2026-11-21T07:00:00Z',
+    user: { login: 'galley[bot]' },
+    ...change,
+  };
+}
+
+describe('a pull request event', () => {
+  test('of a merge tells the merge commit', () => {
+    const body = {
+      action: 'closed',
+      pull_request: pullRequest({ state: 'closed', merged: true, merge_commit_sha: 'c1' }),
+    };
+    expect(read('pull_request', body)).toEqual({
+      kind: 'pull-request',
+      change: { url: URL, state: 'merged', mergeCommitSha: 'c1', at: '2026-11-21T07:00:00.000Z' },
+    });
+  });
+
+  test('of a close without merge tells no commit, though GitHub names the trial merge', () => {
+    expect(read('pull_request', { action: 'closed', pull_request: pullRequest({ state: 'closed' }) })).toMatchObject({
+      change: { state: 'closed', mergeCommitSha: null },
+    });
+  });
+
+  test('of a reopening says that it is open', () => {
+    expect(read('pull_request', { action: 'reopened', pull_request: pullRequest() })).toMatchObject({
+      change: { state: 'open' },
+    });
+  });
+
+  test.each(['opened', 'edited', 'synchronize', 'labeled', 'review_requested'])(
+    'of the action %s, after which nothing is different for a change, is listed only',
+    (action) => {
+      expect(read('pull_request', { action, pull_request: pullRequest() })).toEqual({
+        kind: 'filtered',
+        topic: 'pull_request',
+      });
+    },
+  );
+
+  test.each([
+    ['nothing', {}],
+    ['a text', 'merged'],
+    ['no address', { action: 'closed', pull_request: { state: 'closed' } }],
+    ['an address that is no page', { action: 'closed', pull_request: pullRequest({ html_url: 'javascript:1' }) }],
+  ])('with %s is listed only', (_what, body) => {
+    expect(read('pull_request', body)).toMatchObject({ kind: 'filtered' });
+  });
+});
+
+describe('a review', () => {
+  const review = (state: string, login = 'ada') => ({
+    action: 'submitted',
+    pull_request: pullRequest(),
+    review: { state, user: { login }, submitted_at: '2026-11-21T07:30:00Z' },
+  });
+
+  test.each([
+    ['approved', 'approved'],
+    ['APPROVED', 'approved'],
+    ['changes_requested', 'changes-requested'],
+    ['commented', 'commented'],
+  ])('that GitHub calls %s is read as %s', (state, verdict) => {
+    expect(read('pull_request_review', review(state))).toEqual({
+      kind: 'review',
+      review: { url: URL, reviewer: 'ada', verdict, at: '2026-11-21T07:30:00.000Z' },
+    });
+  });
+
+  test.each([
+    ['pull_request_approved', 'pull_request_review_approved', 'approved'],
+    ['pull_request_rejected', 'pull_request_review_rejected', 'changes-requested'],
+    ['pull_request_comment', 'pull_request_review_comment', 'commented'],
+  ])('that Gitea sends as %s is read with the sender as the reviewer', (event, type, verdict) => {
+    const body = { action: 'reviewed', pull_request: pullRequest(), review: { type }, sender: { login: 'ada' } };
+    expect(read(event, body)).toMatchObject({ kind: 'review', review: { reviewer: 'ada', verdict } });
+  });
+
+  test.each([
+    ['dismissed', { ...review('dismissed'), action: 'dismissed' }],
+    ['edited', { ...review('approved'), action: 'edited' }],
+    ['of the author’s own', review('commented', 'galley[bot]')],
+    ['pending', review('pending')],
+  ])('%s is listed only', (_what, body) => {
+    expect(read('pull_request_review', body)).toMatchObject({ kind: 'filtered' });
+  });
+});
+
+describe('a push', () => {
+  const agents = (title = 'Update the changelog') => ({
+    message: `${title}\n\nAsked by a publish.\n\nGalley-Job: ${JOB}`,
+  });
+  const people = { message: 'Fix a typo' };
+  const push = (head: { message: string }, commits: { message: string }[] = [head]) =>
+    read('push', { ref: 'refs/heads/main', after: 'abc', head_commit: head, commits });
+
+  test.each([
+    ['rebases the agent’s commit', push(agents())],
+    [
+      'squashes it',
+      push({ message: `Update (#7)\n\n* Update\n\nGalley-Job: ${JOB}\n\n* More\n\n  Galley-Job: ${JOB}` }),
+    ],
+    [
+      'merges its branch on GitHub',
+      push({ message: `Merge pull request #7 from acme/galley/${JOB}\n\nx` }, [agents()]),
+    ],
+    ['merges its branch on Gitea', push({ message: `Merge pull request 'x' (#7) from galley/${JOB} into main` })],
+    ['merges its branch by hand', push({ message: `Merge branch 'galley/${JOB}'` }, [agents(), people])],
+  ])('that %s is the agent’s own', (_what, reading) => {
+    expect(reading).toMatchObject({ kind: 'publish', event: { agentsOwn: true } });
+  });
+
+  test.each([
+    ['of people', push(people)],
+    ['of people after the agent’s', push(people, [agents(), people])],
+    ['of the agent’s after people’s', push(agents(), [people, agents()])],
+    ['that merges a branch of another name', push({ message: 'Merge pull request #7 from acme/galley/docs' })],
+    ['that only speaks of a job', push({ message: `Revert what Galley-Job: ${JOB} did` })],
+    ['without any commit', read('push', { ref: 'refs/heads/main', after: 'abc', head_commit: null, commits: [] })],
+  ])('%s is a publish like any other', (_what, reading) => {
+    expect(reading).toMatchObject({ kind: 'publish' });
+    expect(reading).not.toHaveProperty('event.agentsOwn');
+  });
+});
