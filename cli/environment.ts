@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
+import { type AgentSettings, agentVariables, readAgentSettings } from './settings/agent.ts';
+import { type ForgeSettings, forgeVariables, readForgeSettings } from './settings/forge.ts';
 
 /** The process's variables as they are; only this file and what it hands on reads them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -39,8 +41,9 @@ const schema = z.object({
   OBJECT_STORE_URL: z.url({ protocol: /^(file|s3)$/, error: 'expected file:///dir or s3://bucket' }).optional(),
   BUNDLE_LINK_TTL: positiveDurationMs.default(24 * HOUR_MS),
   PLATFORM_PUBLIC_URL: httpUrl.optional(),
-  AGENT_COMMAND: z.string().optional(),
-  AGENT_MODEL: z.string().optional(),
+  API_PUBLIC_URL: httpUrl.optional(),
+  ...agentVariables,
+  ...forgeVariables,
   OPERATOR_TOKEN: z.string().optional(),
   ADMIN_API_URL: httpUrl.optional(),
   ADMIN_API_KEY: z.string().optional(),
@@ -50,6 +53,9 @@ const schema = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   MIN_REFRESH_INTERVAL: positiveDurationMs.default(30_000),
 });
+
+/** Every variable that is read here; others have a standard of their own. */
+export const VARIABLE_NAMES = Object.keys(schema.shape);
 
 export interface Settings {
   host: string;
@@ -64,8 +70,11 @@ export interface Settings {
   objectStoreUrl: string | undefined;
   bundleLinkTtlMs: number;
   platformPublicUrl: string | undefined;
-  agentCommand: string | undefined;
-  agentModel: string | undefined;
+  /** What mails name for the receiver; undefined: where it listens. */
+  apiPublicUrl: string | undefined;
+  agent: AgentSettings;
+  /** undefined: agent jobs can only work on `file://` repositories. */
+  forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
   adminApiUrl: string | undefined;
   adminApiKey: string | undefined;
@@ -92,6 +101,10 @@ export function readSettings(variables: Variables = process.env): Settings {
   if (!parsed.success)
     throw new ConfigurationError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
   const env = parsed.data;
+  const agent = readAgentSettings(env);
+  const forge = readForgeSettings(env);
+  const problems = [...agent.problems, ...forge.problems];
+  if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     host: env.HOST,
     port: env.PORT,
@@ -103,9 +116,10 @@ export function readSettings(variables: Variables = process.env): Settings {
     databaseUrl: env.DATABASE_URL,
     objectStoreUrl: env.OBJECT_STORE_URL,
     bundleLinkTtlMs: env.BUNDLE_LINK_TTL,
-    platformPublicUrl: env.PLATFORM_PUBLIC_URL?.replace(/\/+$/, ''),
-    agentCommand: env.AGENT_COMMAND,
-    agentModel: env.AGENT_MODEL,
+    platformPublicUrl: withoutSlash(env.PLATFORM_PUBLIC_URL),
+    apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
+    agent: agent.settings,
+    forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,
     adminApiUrl: env.ADMIN_API_URL,
     adminApiKey: env.ADMIN_API_KEY,
@@ -116,6 +130,11 @@ export function readSettings(variables: Variables = process.env): Settings {
     minRefreshIntervalMs: env.MIN_REFRESH_INTERVAL,
     variables: filled,
   };
+}
+
+/** So that paths can be put behind it. */
+function withoutSlash(url: string | undefined): string | undefined {
+  return url?.replace(/\/+$/, '');
 }
 
 const DEFAULT_CONFIG = 'galley.yaml';

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { positiveDurationMs } from '../../contract/duration.ts';
+import { byteSize } from './byte-size.ts';
+
+const MINUTE_MS = 60_000;
+const MIB = 1024 ** 2;
+
+const onOrOff = z.enum(['on', 'off'], { error: 'expected on or off' });
+
+/** Galley's own secrets: an agent that is given one could change more than a checkout. */
+const WITHHELD = new Set([
+  'DATABASE_URL',
+  'OPERATOR_TOKEN',
+  'ADMIN_API_KEY',
+  'GALLEY_ENCRYPTION_KEY',
+  'FORGE_TOKEN',
+  'FORGE_APP_PRIVATE_KEY',
+]);
+
+/** Set by the runner for each run. */
+const OWN = new Set(['HOME', 'TMPDIR', 'PWD']);
+
+const variableNames = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .superRefine((names, context) => {
+    for (const name of names) {
+      const message = wrongName(name);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    }
+  });
+
+function wrongName(name: string): string | undefined {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return 'expected names of variables, separated by commas';
+  if (WITHHELD.has(name)) return `${name} is a secret of Galley's own, which no agent is given`;
+  if (OWN.has(name)) return `${name} is set anew for each run`;
+  return undefined;
+}
+
+/** The variables AGENT_…, each by itself; what they mean together is `readAgentSettings`'s. */
+export const agentVariables = {
+  AGENT_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
+  AGENT_MODEL: z.string().optional(),
+  AGENT_MODEL_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }).optional(),
+  AGENT_MODEL_KEY: z.string().optional(),
+  AGENT_CHECK_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
+  AGENT_TIMEOUT: positiveDurationMs.default(30 * MINUTE_MS),
+  AGENT_SANDBOX: onOrOff.default('on'),
+  AGENT_NETWORK: onOrOff.default('on'),
+  AGENT_ENV: variableNames.default([]),
+  AGENT_SCRATCH_SIZE: byteSize.default(2 * 1024 * MIB),
+  AGENT_MAX_OUTPUT: byteSize.default(10 * MIB),
+};
+
+/** What does the work of agent jobs, and within which bounds. */
+export interface AgentSettings {
+  work:
+    | { kind: 'command'; commandLine: string; model: string | undefined }
+    | { kind: 'model'; url: string; apiKey: string | undefined; model: string; checkCommand: string | undefined }
+    /** Understands one kind of sentence: for demonstrations and tests. */
+    | { kind: 'example'; model: string | undefined };
+  timeoutMs: number;
+  sandbox: boolean;
+  network: boolean;
+  /** Names of the variables that the agent is given with their values. */
+  environmentNames: readonly string[];
+  scratchBytes: number;
+  maxOutputBytes: number;
+}
+
+type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
+
+/** The settings, or one sentence for each variable that doesn't go with the others. */
+export function readAgentSettings(env: AgentVariables): { settings: AgentSettings; problems: string[] } {
+  const settings: AgentSettings = {
+    work: workOf(env),
+    timeoutMs: env.AGENT_TIMEOUT,
+    sandbox: env.AGENT_SANDBOX === 'on',
+    network: env.AGENT_NETWORK === 'on',
+    environmentNames: env.AGENT_ENV,
+    scratchBytes: env.AGENT_SCRATCH_SIZE,
+    maxOutputBytes: env.AGENT_MAX_OUTPUT,
+  };
+  return { settings, problems: problemsOf(env) };
+}
+
+function workOf(env: AgentVariables): AgentSettings['work'] {
+  const { AGENT_COMMAND: commandLine, AGENT_MODEL_URL: url, AGENT_MODEL: model } = env;
+  if (url !== undefined && model !== undefined)
+    return { kind: 'model', url, apiKey: env.AGENT_MODEL_KEY, model, checkCommand: env.AGENT_CHECK_COMMAND };
+  return commandLine === undefined ? { kind: 'example', model } : { kind: 'command', commandLine, model };
+}
+
+function problemsOf(env: AgentVariables): string[] {
+  const { AGENT_COMMAND, AGENT_MODEL, AGENT_MODEL_URL, AGENT_MODEL_KEY, AGENT_CHECK_COMMAND } = env;
+  const problems: string[] = [];
+  if (AGENT_MODEL_URL !== undefined && AGENT_COMMAND !== undefined)
+    problems.push('AGENT_COMMAND: expected either this or AGENT_MODEL_URL, not both');
+  if (AGENT_MODEL_URL !== undefined && AGENT_MODEL === undefined)
+    problems.push('AGENT_MODEL: expected the name of a model that AGENT_MODEL_URL serves');
+  if (AGENT_MODEL_URL === undefined && AGENT_MODEL_KEY !== undefined)
+    problems.push('AGENT_MODEL_KEY: expected AGENT_MODEL_URL beside it, the endpoint whose key it is');
+  if (AGENT_MODEL_URL === undefined && AGENT_CHECK_COMMAND !== undefined)
+    problems.push('AGENT_CHECK_COMMAND: expected AGENT_MODEL_URL beside it; a command of your own runs its own checks');
+  if (env.AGENT_NETWORK === 'off' && env.AGENT_SANDBOX === 'off')
+    problems.push('AGENT_NETWORK: expected AGENT_SANDBOX=on beside off; only the sandbox can keep the network away');
+  return problems;
+}

@@ -1,0 +1,126 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readSettings } from '../../cli/environment.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+
+function problemsOf(variables: Record<string, string>): readonly string[] {
+  try {
+    readSettings(variables);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+const MODEL = { AGENT_MODEL_URL: 'http://127.0.0.1:11434/v1', AGENT_MODEL: 'small' };
+const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+
+describe('the variables of the agent', () => {
+  test('choose the example agent with the documented bounds where none is set', () => {
+    expect(readSettings({}).agent).toEqual({
+      work: { kind: 'example', model: undefined },
+      timeoutMs: 1_800_000,
+      sandbox: true,
+      network: true,
+      environmentNames: [],
+      scratchBytes: 2_147_483_648,
+      maxOutputBytes: 10_485_760,
+    });
+  });
+
+  test('choose a command line, with what it may see and use', () => {
+    const { agent } = readSettings({
+      AGENT_COMMAND: 'coder --yes',
+      AGENT_MODEL: 'coder-2',
+      AGENT_TIMEOUT: '5m',
+      AGENT_SANDBOX: 'off',
+      AGENT_ENV: 'CODER_KEY, HTTPS_PROXY',
+      AGENT_SCRATCH_SIZE: '512MiB',
+      AGENT_MAX_OUTPUT: '100KiB',
+    });
+    expect(agent).toEqual({
+      work: { kind: 'command', commandLine: 'coder --yes', model: 'coder-2' },
+      timeoutMs: 300_000,
+      sandbox: false,
+      network: true,
+      environmentNames: ['CODER_KEY', 'HTTPS_PROXY'],
+      scratchBytes: 536_870_912,
+      maxOutputBytes: 102_400,
+    });
+  });
+
+  test('choose a model, with a key or, as on one of the own machine, without', () => {
+    expect(readSettings(MODEL).agent.work).toEqual({
+      kind: 'model',
+      url: 'http://127.0.0.1:11434/v1',
+      apiKey: undefined,
+      model: 'small',
+      checkCommand: undefined,
+    });
+    expect(readSettings({ ...MODEL, AGENT_MODEL_KEY: 'k', AGENT_CHECK_COMMAND: 'npm test' }).agent.work).toMatchObject({
+      apiKey: 'k',
+      checkCommand: 'npm test',
+    });
+  });
+
+  test.each([
+    [{ AGENT_SANDBOX: 'no' }, /^AGENT_SANDBOX: expected on or off/],
+    [{ AGENT_TIMEOUT: '30' }, /^AGENT_TIMEOUT: expected a duration/],
+    [{ AGENT_SCRATCH_SIZE: '2 GB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
+    [{ AGENT_MAX_OUTPUT: '0B' }, /^AGENT_MAX_OUTPUT: expected a size such as/],
+    [{ AGENT_SCRATCH_SIZE: '9999999TiB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
+    [{ AGENT_ENV: 'A,,B' }, /^AGENT_ENV: expected names of variables/],
+    [{ AGENT_ENV: 'DATABASE_URL' }, /^AGENT_ENV: DATABASE_URL is a secret of Galley's own/],
+    [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set anew/],
+    [{ ...MODEL, AGENT_COMMAND: 'coder' }, /^AGENT_COMMAND: expected either this or AGENT_MODEL_URL/],
+    [{ AGENT_MODEL_URL: MODEL.AGENT_MODEL_URL }, /^AGENT_MODEL: expected the name of a model/],
+    [{ AGENT_MODEL_URL: 'localhost:1' }, /^AGENT_MODEL_URL: expected an http\(s\) address/],
+    [{ AGENT_MODEL_KEY: 'k' }, /^AGENT_MODEL_KEY: expected AGENT_MODEL_URL beside it/],
+    [{ AGENT_CHECK_COMMAND: 'make' }, /^AGENT_CHECK_COMMAND: expected AGENT_MODEL_URL beside it/],
+    [{ AGENT_SANDBOX: 'off', AGENT_NETWORK: 'off' }, /^AGENT_NETWORK: expected AGENT_SANDBOX=on/],
+  ])('are refused where they are wrong by themselves or together: %j', (variables, sentence) => {
+    expect(problemsOf(variables)).toEqual([expect.stringMatching(sentence)]);
+  });
+});
+
+describe('the variables of the forge', () => {
+  test('name none by default', () => {
+    expect(readSettings({}).forge).toBeUndefined();
+  });
+
+  test('choose a forge and how it is entered', () => {
+    expect(readSettings({ FORGE_KIND: 'github', FORGE_TOKEN: 't' }).forge).toEqual({
+      kind: 'github',
+      url: undefined,
+      auth: { kind: 'token', token: 't' },
+    });
+    const gitea = { FORGE_KIND: 'gitea', FORGE_URL: 'https://git.example.com/', FORGE_TOKEN: 't' };
+    expect(readSettings(gitea).forge).toMatchObject({ kind: 'gitea', url: 'https://git.example.com' });
+    const app = { FORGE_KIND: 'github', FORGE_APP_ID: '12', FORGE_APP_PRIVATE_KEY: `${PEM}`.replaceAll('\n', '\\n') };
+    expect(readSettings(app).forge?.auth).toEqual({ kind: 'app', appId: '12', privateKey: PEM });
+  });
+
+  test.each([
+    [{ FORGE_KIND: 'gitlab' }, /^FORGE_KIND: expected github or gitea$/],
+    [{ FORGE_TOKEN: 't' }, /^FORGE_KIND: expected github or gitea beside/],
+    [{ FORGE_KIND: 'github' }, /^FORGE_TOKEN: expected an access token, or FORGE_APP_ID/],
+    [{ FORGE_KIND: 'gitea', FORGE_TOKEN: 't' }, /^FORGE_URL: expected the address of your Gitea/],
+    [{ FORGE_KIND: 'gitea', FORGE_URL: 'https://git.example.com' }, /^FORGE_TOKEN: expected an access token/],
+    [{ FORGE_KIND: 'gitea', FORGE_URL: 'https://git.example.com', FORGE_APP_ID: '1' }, /^FORGE_APP_ID: .*no apps/],
+    [{ FORGE_KIND: 'github', FORGE_APP_ID: '1' }, /^FORGE_APP_PRIVATE_KEY: expected beside FORGE_APP_ID/],
+    [{ FORGE_KIND: 'github', FORGE_APP_PRIVATE_KEY: `${PEM}` }, /^FORGE_APP_ID: expected beside/],
+    [{ FORGE_KIND: 'github', FORGE_APP_ID: 'x', FORGE_TOKEN: 't' }, /^FORGE_APP_ID: expected the number/],
+    [
+      { FORGE_KIND: 'github', FORGE_APP_ID: '1', FORGE_APP_PRIVATE_KEY: 'secret' },
+      /^FORGE_APP_PRIVATE_KEY: expected the/,
+    ],
+    [
+      { FORGE_KIND: 'github', FORGE_TOKEN: 't', FORGE_APP_ID: '1', FORGE_APP_PRIVATE_KEY: `${PEM}` },
+      /^FORGE_TOKEN: expected either this or FORGE_APP_ID/,
+    ],
+  ])('are refused where they are wrong by themselves or together: %#', (variables, sentence) => {
+    const problems = problemsOf(variables);
+    expect(problems).toEqual([expect.stringMatching(sentence)]);
+    expect(problems.join()).not.toContain('secret');
+  });
+});
