@@ -6,12 +6,12 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
+import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
 import { fromCarry, toCarry } from './export-site/carry.ts';
 import { exportLoop } from './export-site/export-loop.ts';
 import { answerMessages } from './export-site/messages.ts';
 import { showPresence } from './export-site/presence.ts';
 import { refreshLoop } from './export-site/refresh.ts';
-import { createSeenDeliveries } from './export-site/seen-deliveries.ts';
 import { freshMemory } from './export-site/site-memory.ts';
 import { newRun, rereadSettings, type SiteRun } from './export-site/site-run.ts';
 import { watchConfiguration } from './export-site/watch-configuration.ts';

@@ -1,4 +1,4 @@
-import { createSeenDeliveries, type SeenDeliveries } from './seen-deliveries.ts';
+import { createSeenDeliveries, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { type CarriedMemory, type SiteMemory, siteMemory } from './site-memory.ts';
 
 /** Temporal ends a workflow whose input passes 2 MB; a quarter of that is never passed here. */

@@ -1,8 +1,8 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { DeploymentReport } from '../../activities/deployments/deployment-target.ts';
+import { backOffMs } from '../trouble/back-off.ts';
+import { readFailure } from '../trouble/failures.ts';
 import { writeDeployment } from './activity-proxies.ts';
-import { backOffMs } from './back-off.ts';
-import { readFailure } from './failures.ts';
 import type { Target } from './site-memory.ts';
 import type { SiteRun } from './site-run.ts';
 import { wantedJobId } from './targets.ts';

@@ -1,5 +1,5 @@
-import { backOffMs } from './back-off.ts';
-import { type Failure, isResumable } from './failures.ts';
+import { backOffMs } from '../trouble/back-off.ts';
+import { type Failure, isResumable } from '../trouble/failures.ts';
 import type { SiteMemory } from './site-memory.ts';
 
 /** Something has changed for the better (a publish, a person, a mended key): try again, but keep to a Retry-After. */

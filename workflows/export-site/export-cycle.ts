@@ -3,10 +3,10 @@ import type { CancelOutcome } from '../../activities/admin-api/cancel-export.ts'
 import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
 import type { FinishedExport } from '../../activities/admin-api/poll-export.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
+import { readFailure } from '../trouble/failures.ts';
 import { cancelExport, createBundle, pollExport, startExport } from './activity-proxies.ts';
 import { shouldReplace } from './debounce.ts';
 import { deploy } from './deploy.ts';
-import { readFailure } from './failures.ts';
 import { rememberLink, setLive } from './live-job.ts';
 import type { Exporting } from './site-memory.ts';
 import type { SiteRun } from './site-run.ts';

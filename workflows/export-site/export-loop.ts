@@ -1,8 +1,8 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { isResumable, readFailure, toSiteError } from '../trouble/failures.ts';
 import { exportDueAtMs, putBack } from './debounce.ts';
 import { beginBackOff } from './export-back-off.ts';
 import { runExport } from './export-cycle.ts';
-import { isResumable, readFailure, toSiteError } from './failures.ts';
 import type { Exporting } from './site-memory.ts';
 import { rereadSettings, type SiteRun } from './site-run.ts';
 

@@ -1,6 +1,7 @@
 import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import type { SiteState } from '../../contract/site-state.ts';
+import { asText } from '../presence/as-text.ts';
 import { siteStateOf } from './phase.ts';
 import { nextRefreshAtMs } from './refresh-due.ts';
 import type { SiteRun } from './site-run.ts';
@@ -38,11 +39,6 @@ function upsert({ site, phase, version, linkExpiresAt }: SiteState): void {
     { key: { name: versionName, type: 'KEYWORD' }, value: version },
     { key: { name: expiryName, type: 'DATETIME' }, value: linkExpiresAt === null ? null : new Date(linkExpiresAt) },
   ]);
-}
-
-/** Titles and messages come from outside: they are shown, not read as Markdown. */
-function asText(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>()#+!|]/g, '\\$&').replace(/\s+/g, ' ');
 }
 
 /** The site's story in Markdown, as the Temporal UI shows it beside the run. */

@@ -1,4 +1,4 @@
-import { hash64 } from './hash64.ts';
+import { hash64 } from '../deliveries/hash64.ts';
 
 /** Sites refresh up to this share of the margin earlier or later than the plain margin, so that they don't all come at once. */
 const JITTER_SHARE = 0.1;

@@ -1,10 +1,10 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { backOffMs } from '../trouble/back-off.ts';
+import { type Failure, readFailure, toSiteError } from '../trouble/failures.ts';
 import { createBundle, findExport } from './activity-proxies.ts';
-import { backOffMs } from './back-off.ts';
 import { addRequest } from './debounce.ts';
 import { deploy } from './deploy.ts';
 import { endBackOff } from './export-back-off.ts';
-import { type Failure, readFailure, toSiteError } from './failures.ts';
 import { rememberFailure, rememberLink, rememberVersion } from './live-job.ts';
 import { jobDueAtMs, nextRefreshAtMs } from './refresh-due.ts';
 import { rereadSettings, type SiteRun } from './site-run.ts';

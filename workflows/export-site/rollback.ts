@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import { readFailure } from '../trouble/failures.ts';
 import { createBundle, readExport } from './activity-proxies.ts';
 import { deploy } from './deploy.ts';
 import { cancelJob } from './export-cycle.ts';
-import { readFailure } from './failures.ts';
 import { rememberLink, setLive } from './live-job.ts';
 import { rereadSettings, type SiteRun } from './site-run.ts';
 

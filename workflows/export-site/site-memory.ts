@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { deliveryRecord, siteError } from '../../contract/site-state.ts';
-import { isWholeBucket } from './seen-deliveries.ts';
+import { isWholeBucket } from '../deliveries/seen-deliveries.ts';
 
 /**
  * What a site's workflow remembers from one run to the next. Everything is bounded, because a run's input is. Times in

@@ -1,7 +1,7 @@
 import type { CancellationScope } from '@temporalio/workflow';
 import type { SiteSettings } from '../../activities/sites/read-site-settings.ts';
+import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { readSiteSettings } from './activity-proxies.ts';
-import type { SeenDeliveries } from './seen-deliveries.ts';
 import type { SiteMemory } from './site-memory.ts';
 import { adoptPins, adoptTargets } from './targets.ts';
 

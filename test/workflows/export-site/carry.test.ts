@@ -1,6 +1,6 @@
+import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
 import { fromCarry, MAX_CARRY_BYTES, toCarry } from '../../../workflows/export-site/carry.ts';
 import { takeIn } from '../../../workflows/export-site/intake.ts';
-import { createSeenDeliveries } from '../../../workflows/export-site/seen-deliveries.ts';
 import { freshMemory, type SiteMemory } from '../../../workflows/export-site/site-memory.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
