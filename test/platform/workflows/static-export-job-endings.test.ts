@@ -3,43 +3,22 @@ import { WORKFLOW_TYPES } from '../../../contract/names.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
-import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
-import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
-import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
-import { startPglite } from '../../helpers/pglite.ts';
+import type { ExportRig } from '../../helpers/export-rig.ts';
+import { type HttpSite, serveFiles } from '../../helpers/http-site.ts';
+import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
 
+let fixture: FixtureRig;
 let rig: ExportRig;
 let site: HttpSite;
-let assets: HttpSite;
 
 beforeAll(async () => {
-  rig = await startExportRig(await startPglite());
-  assets = await startHttpSite(serveFiles(externalFiles));
-  site = await startHttpSite(serveFiles({}));
-  await rig.startWorker({
-    privateHosts: [assets.host],
-    batchFiles: 6,
-    parallelActivities: 2,
-    maxBufferedBytes: 200_000,
-  });
+  fixture = await startFixtureRig();
+  ({ rig, site } = fixture);
 });
 
-beforeEach(() => {
-  site.requests.length = 0;
-  site.setHandler(serveFiles(fixtureSite(assets.origin)));
-});
+beforeEach(() => fixture.reset());
 
-afterAll(async () => {
-  await rig.stop();
-  await site.close();
-  await assets.close();
-});
-
-async function leftovers(jobId: string): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const key of rig.objects.list(`exports/${jobId}/`)) keys.push(key);
-  return keys;
-}
+afterAll(() => fixture.stop());
 
 async function waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await sleep(50);
@@ -55,7 +34,7 @@ describe('the end of a staticExportJob', () => {
     const row = await rig.end(jobId);
     expect(row.status).toBe('failed');
     expect(row.error).toMatch(message);
-    expect(await leftovers(jobId)).toEqual([]);
+    expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 
   it('fails when the start page leads to another site, or robots.txt forbids it', async () => {
@@ -81,7 +60,7 @@ describe('the end of a staticExportJob', () => {
     await rig.temporal.client.workflow.getHandle(jobId).cancel();
     const row = await rig.end(jobId);
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
-    expect(await leftovers(jobId)).toEqual([]);
+    expect(await fixture.leftovers(jobId)).toEqual([]);
     expect(await getCrawl(rig.db, jobId)).toBeUndefined();
     expect((await rig.temporal.client.workflow.getHandle(jobId).describe()).status.name).toBe('CANCELLED');
   });

@@ -5,45 +5,26 @@ import { contentDigestLine } from '../../../contract/bundle.ts';
 import { resolveRequest } from '../../../deployment/resolve-request.ts';
 import { createSite } from '../../../deployment/site.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
-import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
-import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
+import type { ExportRig } from '../../helpers/export-rig.ts';
+import { fixtureSite } from '../../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
-import { startPglite } from '../../helpers/pglite.ts';
+import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
 
 const HOME = 'https://docs.example.com';
 
+let fixture: FixtureRig;
 let rig: ExportRig;
 let site: HttpSite;
 let assets: HttpSite;
 
 beforeAll(async () => {
-  rig = await startExportRig(await startPglite());
-  assets = await startHttpSite(serveFiles(externalFiles));
-  site = await startHttpSite(serveFiles({}));
-  await rig.startWorker({
-    privateHosts: [assets.host],
-    batchFiles: 6,
-    parallelActivities: 2,
-    maxBufferedBytes: 200_000,
-  });
+  fixture = await startFixtureRig();
+  ({ rig, site, assets } = fixture);
 });
 
-beforeEach(() => {
-  site.requests.length = 0;
-  site.setHandler(serveFiles(fixtureSite(assets.origin)));
-});
+beforeEach(() => fixture.reset());
 
-afterAll(async () => {
-  await rig.stop();
-  await site.close();
-  await assets.close();
-});
-
-async function leftovers(jobId: string): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const key of rig.objects.list(`exports/${jobId}/`)) keys.push(key);
-  return keys;
-}
+afterAll(() => fixture.stop());
 
 describe('staticExportJob', () => {
   it('brings every page and asset of the site into the bundle', async () => {
@@ -92,7 +73,7 @@ describe('staticExportJob', () => {
     for (const file of manifest.files) digest.update(contentDigestLine(file));
     expect(manifest.contentSha256).toBe(digest.digest('hex'));
     expect(row.contentSha256).toBe(manifest.contentSha256);
-    expect(await leftovers(row.id)).toEqual([]);
+    expect(await fixture.leftovers(row.id)).toEqual([]);
     expect(await getCrawl(rig.db, row.id)).toBeUndefined();
   });
 

@@ -1,0 +1,47 @@
+import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
+import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
+import { startPglite } from '../../helpers/pglite.ts';
+
+export type FixtureRig = {
+  rig: ExportRig;
+  site: HttpSite;
+  assets: HttpSite;
+  /** The fixture site as it is at first, with nothing requested yet. */
+  reset(): void;
+  /** The keys that a job has in the object store. */
+  leftovers(jobId: string): Promise<string[]>;
+  stop(): Promise<void>;
+};
+
+/** The fixture site, its assets on another host, and a worker with batches so small that every job has several. */
+export async function startFixtureRig(): Promise<FixtureRig> {
+  const rig = await startExportRig(await startPglite());
+  const assets = await startHttpSite(serveFiles(externalFiles));
+  const site = await startHttpSite(serveFiles({}));
+  await rig.startWorker({
+    privateHosts: [assets.host],
+    batchFiles: 6,
+    parallelActivities: 2,
+    maxBufferedBytes: 200_000,
+  });
+  return {
+    rig,
+    site,
+    assets,
+    reset() {
+      site.requests.length = 0;
+      site.setHandler(serveFiles(fixtureSite(assets.origin)));
+    },
+    async leftovers(jobId) {
+      const keys: string[] = [];
+      for await (const key of rig.objects.list(`exports/${jobId}/`)) keys.push(key);
+      return keys;
+    },
+    async stop() {
+      await rig.stop();
+      await site.close();
+      await assets.close();
+    },
+  };
+}
