@@ -1,3 +1,4 @@
+import { basename, isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { positiveDurationMs } from '../../contract/duration.ts';
 import { byteSize } from './byte-size.ts';
@@ -37,6 +38,11 @@ function wrongName(name: string): string | undefined {
   return undefined;
 }
 
+const absolutePaths = z
+  .string()
+  .transform((text) => text.split(',').map((path) => path.trim()))
+  .refine((paths) => paths.every(isAbsolute), 'expected absolute paths, separated by commas');
+
 /** The variables AGENT_…, each by itself; what they mean together is `readAgentSettings`'s. */
 export const agentVariables = {
   AGENT_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
@@ -48,6 +54,7 @@ export const agentVariables = {
   AGENT_SANDBOX: onOrOff.default('on'),
   AGENT_NETWORK: onOrOff.default('on'),
   AGENT_ENV: variableNames.default([]),
+  AGENT_READ: absolutePaths.default([]),
   AGENT_SCRATCH_SIZE: byteSize.default(2 * 1024 * MIB),
   AGENT_MAX_OUTPUT: byteSize.default(10 * MIB),
 };
@@ -55,17 +62,21 @@ export const agentVariables = {
 /** What does the work of agent jobs, and within which bounds. */
 export interface AgentSettings {
   work:
-    | { kind: 'command'; commandLine: string; model: string | undefined }
-    | { kind: 'model'; url: string; apiKey: string | undefined; model: string; checkCommand: string | undefined }
+    | { kind: 'command'; commandLine: string }
+    | { kind: 'model'; url: string; apiKey: string | undefined; checkCommand: string | undefined }
     /** Understands one kind of sentence: for demonstrations and tests. */
-    | { kind: 'example'; model: string | undefined };
+    | { kind: 'example' };
+  /** What jobs report as `model`, and what a model's endpoint is asked for. */
+  model: string;
   timeoutMs: number;
   sandbox: boolean;
   network: boolean;
   /** Names of the variables that the agent is given with their values. */
   environmentNames: readonly string[];
-  scratchBytes: number;
-  maxOutputBytes: number;
+  /** Folders and files that the agent may read besides its checkout and the system's programs. */
+  readablePaths: readonly string[];
+  scratchSizeBytes: number;
+  outputLimitBytes: number;
 }
 
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
@@ -74,21 +85,28 @@ type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
 export function readAgentSettings(env: AgentVariables): { settings: AgentSettings; problems: string[] } {
   const settings: AgentSettings = {
     work: workOf(env),
+    model: env.AGENT_MODEL ?? (env.AGENT_COMMAND === undefined ? 'example' : programOf(env.AGENT_COMMAND)),
     timeoutMs: env.AGENT_TIMEOUT,
     sandbox: env.AGENT_SANDBOX === 'on',
     network: env.AGENT_NETWORK === 'on',
     environmentNames: env.AGENT_ENV,
-    scratchBytes: env.AGENT_SCRATCH_SIZE,
-    maxOutputBytes: env.AGENT_MAX_OUTPUT,
+    readablePaths: env.AGENT_READ,
+    scratchSizeBytes: env.AGENT_SCRATCH_SIZE,
+    outputLimitBytes: env.AGENT_MAX_OUTPUT,
   };
   return { settings, problems: problemsOf(env) };
 }
 
 function workOf(env: AgentVariables): AgentSettings['work'] {
-  const { AGENT_COMMAND: commandLine, AGENT_MODEL_URL: url, AGENT_MODEL: model } = env;
-  if (url !== undefined && model !== undefined)
-    return { kind: 'model', url, apiKey: env.AGENT_MODEL_KEY, model, checkCommand: env.AGENT_CHECK_COMMAND };
-  return commandLine === undefined ? { kind: 'example', model } : { kind: 'command', commandLine, model };
+  const { AGENT_COMMAND: commandLine, AGENT_MODEL_URL: url } = env;
+  if (url !== undefined)
+    return { kind: 'model', url, apiKey: env.AGENT_MODEL_KEY, checkCommand: env.AGENT_CHECK_COMMAND };
+  return commandLine === undefined ? { kind: 'example' } : { kind: 'command', commandLine };
+}
+
+/** The name of the program that a command line calls. */
+function programOf(commandLine: string): string {
+  return basename(commandLine.trim().split(/\s/u)[0] ?? '');
 }
 
 function problemsOf(env: AgentVariables): string[] {

@@ -18,13 +18,15 @@ const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.expor
 describe('the variables of the agent', () => {
   test('choose the example agent with the documented bounds where none is set', () => {
     expect(readSettings({}).agent).toEqual({
-      work: { kind: 'example', model: undefined },
+      work: { kind: 'example' },
+      model: 'example',
       timeoutMs: 1_800_000,
       sandbox: true,
       network: true,
       environmentNames: [],
-      scratchBytes: 2_147_483_648,
-      maxOutputBytes: 10_485_760,
+      readablePaths: [],
+      scratchSizeBytes: 2_147_483_648,
+      outputLimitBytes: 10_485_760,
     });
   });
 
@@ -35,27 +37,31 @@ describe('the variables of the agent', () => {
       AGENT_TIMEOUT: '5m',
       AGENT_SANDBOX: 'off',
       AGENT_ENV: 'CODER_KEY, HTTPS_PROXY',
+      AGENT_READ: '/opt/coder, /etc/coder.json',
       AGENT_SCRATCH_SIZE: '512MiB',
       AGENT_MAX_OUTPUT: '100KiB',
     });
     expect(agent).toEqual({
-      work: { kind: 'command', commandLine: 'coder --yes', model: 'coder-2' },
+      work: { kind: 'command', commandLine: 'coder --yes' },
+      model: 'coder-2',
       timeoutMs: 300_000,
       sandbox: false,
       network: true,
       environmentNames: ['CODER_KEY', 'HTTPS_PROXY'],
-      scratchBytes: 536_870_912,
-      maxOutputBytes: 102_400,
+      readablePaths: ['/opt/coder', '/etc/coder.json'],
+      scratchSizeBytes: 536_870_912,
+      outputLimitBytes: 102_400,
     });
   });
 
+  test('report the program of a command line as the model where none is named', () => {
+    expect(readSettings({ AGENT_COMMAND: '/opt/bin/coder --yes' }).agent.model).toBe('coder');
+  });
+
   test('choose a model, with a key or, as on one of the own machine, without', () => {
-    expect(readSettings(MODEL).agent.work).toEqual({
-      kind: 'model',
-      url: 'http://127.0.0.1:11434/v1',
-      apiKey: undefined,
+    expect(readSettings(MODEL).agent).toMatchObject({
+      work: { kind: 'model', url: 'http://127.0.0.1:11434/v1', apiKey: undefined, checkCommand: undefined },
       model: 'small',
-      checkCommand: undefined,
     });
     expect(readSettings({ ...MODEL, AGENT_MODEL_KEY: 'k', AGENT_CHECK_COMMAND: 'npm test' }).agent.work).toMatchObject({
       apiKey: 'k',
@@ -71,6 +77,7 @@ describe('the variables of the agent', () => {
     [{ AGENT_SCRATCH_SIZE: '9999999TiB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
     [{ AGENT_ENV: 'A,,B' }, /^AGENT_ENV: expected names of variables/],
     [{ AGENT_ENV: 'DATABASE_URL' }, /^AGENT_ENV: DATABASE_URL is a secret of Galley's own/],
+    [{ AGENT_READ: '/opt,coder' }, /^AGENT_READ: expected absolute paths/],
     [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set anew/],
     [{ ...MODEL, AGENT_COMMAND: 'coder' }, /^AGENT_COMMAND: expected either this or AGENT_MODEL_URL/],
     [{ AGENT_MODEL_URL: MODEL.AGENT_MODEL_URL }, /^AGENT_MODEL: expected the name of a model/],
