@@ -1,0 +1,11 @@
+import { ForgeError } from '../../forge/forge-error.ts';
+
+/** The ForgeError that a call ends with; any other outcome fails the test. */
+export async function caught(call: Promise<unknown>): Promise<ForgeError> {
+  const outcome = await call.then(
+    (value) => new Error(`Expected a ForgeError, got ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof ForgeError) return outcome;
+  throw outcome;
+}
