@@ -1,0 +1,140 @@
+import { Context } from '@temporalio/activity';
+import { z } from 'zod';
+import type { ForgeReader } from '../../forge/forge.ts';
+import { ForgeError } from '../../forge/forge-error.ts';
+import { heartbeatWhile } from '../heartbeat.ts';
+import { type CodeOwners, ownersOf, parseCodeOwners } from './code-owners.ts';
+import { forgeFailure } from './forge-failure.ts';
+
+export type ReviewPlanInput = {
+  site: string;
+  rule: string;
+  prLink: string;
+  /** The rule's own list of addresses. */
+  reviewers: readonly string[];
+};
+
+export type ReviewPlan = {
+  /** The pull request's title, or one of our own where no forge tells it. */
+  title: string;
+  mails: string[];
+  logins: string[];
+  teams: string[];
+  /** What the forge didn't tell, as a sentence for the operators; null where the plan is whole. */
+  note: string | null;
+};
+
+/**
+ * How long a forge that is down is waited for, from the activity's first attempt on. After that the plan is made of what
+ * is known: a late mail to the rule's own reviewers is worth more than a complete list that never comes.
+ */
+export const PATIENCE_MS = 15 * 60_000;
+
+type Ask = <T>(what: string, call: () => Promise<T>, otherwise: T) => Promise<T>;
+
+/**
+ * Finds out who is to review: the rule's list, and the owners (CODEOWNERS) of the changed files, without the author.
+ * A forge that is down fails the activity, to be retried, for `patienceMs`; what it refuses is done without at once.
+ */
+export function createPlanReview(forge: ForgeReader | undefined, patienceMs = PATIENCE_MS) {
+  return async function planReview(input: ReviewPlanInput): Promise<ReviewPlan> {
+    if (forge === undefined) return planOf(input, { ...withoutForge(input), note: null });
+    const { scheduledTimestampMs } = Context.current().info;
+    const notes = new Set<string>();
+    const ask: Ask = async (what, call, otherwise) => {
+      try {
+        return await call();
+      } catch (error) {
+        if (!(error instanceof ForgeError)) throw error;
+        if (error.retryable && Date.now() - scheduledTimestampMs < patienceMs) throw forgeFailure(error);
+        notes.add(`${what}: ${error.message}`);
+        return otherwise;
+      }
+    };
+    const told = await heartbeatWhile(() => readForge(forge, input, ask));
+    return planOf(input, { ...told, note: notes.size === 0 ? null : `without the forge's ${[...notes].join('; ')}` });
+  };
+}
+
+type Told = {
+  title: string;
+  author: { login: string; mail: string | null };
+  owners: CodeOwners;
+  loginOf: ReadonlyMap<string, string>;
+  mailOf: ReadonlyMap<string, string>;
+  note: string | null;
+};
+
+const NO_OWNERS: CodeOwners = { logins: [], teams: [], mails: [] };
+
+async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): Promise<Omit<Told, 'note'>> {
+  const { prLink } = input;
+  const pullRequest = await ask('pull request', () => forge.readPullRequest(prLink), null);
+  if (pullRequest === null) return withoutForge(input);
+  const owners = await ask(
+    'CODEOWNERS',
+    async () => {
+      const text = await forge.readCodeOwners(prLink);
+      return text === null ? NO_OWNERS : ownersOf(parseCodeOwners(text), await forge.listChangedFiles(prLink));
+    },
+    NO_OWNERS,
+  );
+  const { title, author: login } = pullRequest;
+  const mailOf = await lookUp(owners.logins, (each) => ask(`address of ${each}`, () => forge.findMail(each), null));
+  const loginOf = await lookUp([...input.reviewers, ...owners.mails], (each) =>
+    ask('logins by address', () => forge.findLogin(each), null),
+  );
+  const mail = login === '' ? null : await ask(`address of ${login}`, () => forge.findMail(login), null);
+  return { title, author: { login, mail }, owners, loginOf, mailOf };
+}
+
+/** One after the other: forges count requests, and reviewers are few. Keys are in lower case. */
+async function lookUp(
+  names: readonly string[],
+  find: (name: string) => Promise<string | null>,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const name of unique(names)) {
+    const answer = await find(name);
+    if (answer !== null) found.set(name.toLowerCase(), answer);
+  }
+  return found;
+}
+
+function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<Told, 'note'> {
+  const number = /\/(\d+)\/?$/.exec(prLink)?.[1];
+  return {
+    title: number === undefined ? `Pull request by ${rule}` : `Pull request #${number} by ${rule}`,
+    author: { login: '', mail: null },
+    owners: NO_OWNERS,
+    loginOf: new Map(),
+    mailOf: new Map(),
+  };
+}
+
+function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf, mailOf, note }: Told): ReviewPlan {
+  const isAuthor = (login: string): boolean => author.login !== '' && same(login, author.login);
+  const isAuthorsMail = (mail: string): boolean =>
+    (author.mail !== null && same(mail, author.mail)) || isAuthor(loginOf.get(mail.toLowerCase()) ?? '');
+  const ownersLogins = owners.logins.filter((login) => !isAuthor(login));
+  const byLogin = ownersLogins.flatMap((login) => mailOf.get(login.toLowerCase()) ?? []);
+  const mails = unique([...reviewers, ...owners.mails, ...byLogin].filter(isMail)).filter((m) => !isAuthorsMail(m));
+  const byMail = mails.flatMap((mail) => loginOf.get(mail.toLowerCase()) ?? []);
+  const logins = unique([...ownersLogins, ...byMail]).filter((login) => !isAuthor(login));
+  return { title, mails, logins, teams: unique(owners.teams), note };
+}
+
+/** CODEOWNERS and profiles are written by anyone: what isn't a plain address gets no mail. */
+function isMail(text: string): boolean {
+  return z.email().safeParse(text).success;
+}
+
+function same(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** Each once, whatever its case; the first spelling stays. */
+function unique(names: readonly string[]): string[] {
+  const seen = new Map(names.toReversed().map((name) => [name.toLowerCase(), name]));
+  return names.filter((name, index) => seen.get(name.toLowerCase()) === name && names.indexOf(name) === index);
+}
