@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { Database } from '../store/database.ts';
+import type { AgentDeps } from './agent/agent-deps.ts';
 import { crawlSite } from './export/crawl-site.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
 import type { ExportDeps } from './export/export-deps.ts';
@@ -23,6 +24,8 @@ export type PlatformActivityDeps = {
   limits?: Partial<ExportLimits>;
   /** Whether the server knows our search attributes. */
   searchAttributes?: boolean;
+  /** What agent jobs need; without it they fail with a clear error. */
+  agents?: AgentDeps;
 };
 
 const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';

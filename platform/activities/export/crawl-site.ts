@@ -2,11 +2,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { getCrawl } from '../../store/crawls.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { countPages, queryVariants, releaseLeases, renewLeases } from '../../store/frontier.ts';
+import { lively } from '../lively.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier.ts';
 import { visit } from './crawl/visit.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { lively } from './lively.ts';
 import { crawlProgress } from './progress.ts';
 import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
 

@@ -1,8 +1,8 @@
 import { deleteCrawl } from '../../store/crawls.ts';
 import { failExportJob } from '../../store/export-job-transitions.ts';
 import { getExportJob } from '../../store/export-jobs.ts';
+import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { lively } from './lively.ts';
 import { reportKey, workPrefix } from './object-keys.ts';
 
 const KEYS_PER_DELETE = 500;

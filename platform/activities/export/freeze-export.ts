@@ -3,11 +3,11 @@ import { freezeCrawl, lockCrawl } from '../../store/crawl-batches.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import type { SettledRow } from '../../store/frontier-map.ts';
 import { settledRows, writeFrozen } from '../../store/frontier-map.ts';
+import { lively } from '../lively.ts';
 import { notFoundUrl } from './crawl/not-found-page.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { judgeCrawl } from './freeze/judge-crawl.ts';
 import { planBundle } from './freeze/plan-bundle.ts';
-import { lively } from './lively.ts';
 import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 

@@ -1,6 +1,6 @@
 import { completeExportJob, updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { lively } from './lively.ts';
 import { reportKey as keyOfReport } from './object-keys.ts';
 import { readBundle } from './pack/manifest.ts';
 import { packBundle } from './pack/pack-bundle.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch } from '../../store/crawl-batches.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { lively } from './lively.ts';
 import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 import { rewriteBatch } from './rewrite/rewrite-batch.ts';

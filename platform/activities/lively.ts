@@ -53,7 +53,7 @@ export async function lively<Result>(
       deadTokens: Array.from({ length: attempt - 1 }, (_, index) => tokenOf(index + 1)),
     });
   } catch (error) {
-    if (context.cancellationSignal.aborted) throw new CancelledFailure('The export was cancelled');
+    if (context.cancellationSignal.aborted) throw new CancelledFailure('The job was cancelled');
     throw error;
   } finally {
     clearInterval(timer);

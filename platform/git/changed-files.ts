@@ -1,0 +1,27 @@
+import type { Git } from './git.ts';
+
+export type ChangedFile = {
+  path: string;
+  /** A, D, M or T (another kind of entry), as git names them. */
+  status: string;
+  /** The entry is another repository's commit. */
+  submodule: boolean;
+};
+
+const SUBMODULE_MODE = '160000';
+
+/** The files in which two trees or commits differ, by path; a renamed one is its old and its new path. */
+export async function changedFiles(
+  git: Git,
+  { dir, from, to }: { dir: string; from: string; to: string },
+): Promise<ChangedFile[]> {
+  const { stdout } = await git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to, '--'], { dir });
+  const fields = stdout.split('\0');
+  const files: ChangedFile[] = [];
+  // Entries come in pairs: `:oldmode newmode oldid newid status`, then the path.
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const [, newMode = '', , , status = ''] = (fields[index] ?? '').slice(1).split(' ');
+    files.push({ path: fields[index + 1] ?? '', status, submodule: newMode === SUBMODULE_MODE });
+  }
+  return files;
+}

@@ -1,0 +1,56 @@
+import { GitError, type GitFailureReason } from './git-error.ts';
+
+const SENTENCE_CHARACTERS = 300;
+
+/** What git and the servers behind it say, in English, because git runs without a locale. The first that fits counts. */
+const SIGNS: readonly [GitFailureReason, RegExp][] = [
+  ['refused', /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled/i],
+  ['refused', /Permission denied \(|Host key verification failed|Access denied|returned error: 40[13]\b/i],
+  ['refused', /Permission to \S+ denied|Write access to repository not granted|dubious ownership/i],
+  ['refused', /insufficient permission for adding an object|permission denied/i],
+  ['missing', /repository '[^']*' not found|Repository not found|does not appear to be a git repository/i],
+  ['missing', /repository '[^']*' does not exist|not a git repository/i],
+  ['missing', /couldn't find remote ref|not our ref|no such remote ref|unadvertised object|shallow file has changed/i],
+  ['unreachable', /returned error: (?:408|429|5\d\d)\b|Could not resolve|Failed to connect|Couldn't connect/i],
+  ['unreachable', /Connection (?:refused|reset|timed out|closed)|Operation (?:timed out|too slow)/i],
+  ['unreachable', /early EOF|unexpected disconnect|remote end hung up|RPC failed|\bTLS\b|SSL_ERROR|gnutls/i],
+  ['refused', /transport '[^']*' not allowed/i],
+];
+
+/**
+ * The error for a git that failed, from its standard error. `secrets` never appear in it, nor does what stands before
+ * an address's host.
+ */
+export function explainFailure(stderr: string, command: string, secrets: readonly string[]): GitError {
+  const reason = SIGNS.find(([, sign]) => sign.test(stderr))?.[0] ?? 'other';
+  return new GitError(`git ${command}: ${tellingLine(stderr, secrets)}`, reason);
+}
+
+/** What a server says beside the failure itself, such as the rule that a push broke; '' where it says nothing. */
+export function remoteWords(stderr: string, secrets: readonly string[]): string {
+  const words = linesOf(stderr).flatMap((line) => (line.startsWith('remote: ') ? [line.slice(8).trim()] : []));
+  return clean(words.filter((line) => line !== '').join(' '), secrets);
+}
+
+function tellingLine(stderr: string, secrets: readonly string[]): string {
+  const lines = linesOf(stderr);
+  const told = lines.find((line) => line.startsWith('fatal: ')) ?? lines.find((line) => line.startsWith('error: '));
+  const line = told?.replace(/^(?:fatal|error): /, '') ?? lines.at(-1) ?? 'it failed and said nothing';
+  return clean(line, secrets);
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** One line, bounded, without secrets, control characters and the user part of addresses. */
+function clean(text: string, secrets: readonly string[]): string {
+  const masked = secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
+  return masked
+    .replaceAll(/\/\/[^/\s@']+@/g, '//')
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .slice(0, SENTENCE_CHARACTERS);
+}

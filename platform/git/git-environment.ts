@@ -1,0 +1,70 @@
+import type { GitCredentials } from '../../forge/forge.ts';
+
+/** Where git and what it starts are found, unless the caller names another path. */
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** What every git of ours goes by, whatever a repository or the machine has configured. */
+const CONFIGURATION: readonly (readonly [string, string])[] = [
+  ['core.hooksPath', '/dev/null'],
+  ['core.fsmonitor', 'false'],
+  ['core.protectHFS', 'true'],
+  ['core.protectNTFS', 'true'],
+  ['core.quotePath', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['fetch.recurseSubmodules', 'false'],
+  ['push.recurseSubmodules', 'no'],
+  ['protocol.version', '2'],
+  // An empty value forgets the helpers named before.
+  ['credential.helper', ''],
+  // A server that answers with less than this for half a minute has broken off.
+  ['http.lowSpeedLimit', '100'],
+  ['http.lowSpeedTime', '30'],
+];
+
+/**
+ * Asks the environment, which no other user can read, unlike an argument list. Configured for one host, so that a
+ * redirect to another one takes nothing along.
+ */
+const CREDENTIAL_HELPER =
+  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$GALLEY_GIT_USERNAME" "$GALLEY_GIT_PASSWORD"; }; f';
+
+/**
+ * The whole environment of a git process: nothing is inherited but what `inherited` names (a path, proxies, an SSH
+ * agent). No configuration of the user or the machine counts, and nothing is ever asked on a terminal.
+ */
+export function gitEnvironment({
+  inherited = {},
+  access,
+}: {
+  inherited?: Readonly<Record<string, string>>;
+  access?: { repository: string; credentials: GitCredentials | null };
+}): Record<string, string> {
+  const credentials = access?.credentials ?? null;
+  const configuration =
+    access === undefined || credentials === null
+      ? CONFIGURATION
+      : [...CONFIGURATION, [`credential.${new URL(access.repository).origin}.helper`, CREDENTIAL_HELPER] as const];
+  return {
+    PATH,
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes -oConnectTimeout=15',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    ...inherited,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_ALLOW_PROTOCOL: 'https:http:ssh:file',
+    ...(credentials && { GALLEY_GIT_USERNAME: credentials.username, GALLEY_GIT_PASSWORD: credentials.password }),
+    GIT_CONFIG_COUNT: String(configuration.length),
+    ...Object.fromEntries(
+      configuration.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+}
