@@ -2,6 +2,8 @@ import { Command, Option } from 'commander';
 import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../../platform/admin/project-requests.ts';
 import { withAdmin } from '../admin/with-admin.ts';
 import { UsageError } from '../command-error.ts';
+import { readSecret } from '../projects/read-secret.ts';
+import { repositoryAddress } from '../projects/repository-address.ts';
 
 const WHERE =
   '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
@@ -32,7 +34,7 @@ export function projectsCommand(): Command {
   withSettings(add).action(async ({ json, organization, domain, ...options }: Options) => {
     if (organization === undefined || domain === undefined)
       throw new UsageError('--organization and --domain are needed');
-    const request: AddProjectRequest = { ...changes(options), project: options.project, organization, domain };
+    const request: AddProjectRequest = { ...(await changes(options)), project: options.project, organization, domain };
     await withAdmin(async (admin) => print(await admin.addProject(request), json));
   });
   const set = command
@@ -43,7 +45,7 @@ export function projectsCommand(): Command {
     .option('--domain <domain>', 'the domain it is published under');
   withSettings(set).action(async ({ json, organization, domain, ...options }: Options) => {
     const request: SetProjectRequest = {
-      ...changes(options),
+      ...(await changes(options)),
       project: options.project,
       ...(organization === undefined ? {} : { organization }),
       ...(domain === undefined ? {} : { domain }),
@@ -69,19 +71,22 @@ export function projectsCommand(): Command {
 function withSettings(command: Command): Command {
   return command
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
-    .option('--repository <url>', 'where its sources are')
-    .option('--ref <branch>', 'the branch of its sources')
+    .option(
+      '--repository <address>',
+      'where its sources are: an https, ssh or file address, or a folder of this machine',
+    )
+    .option('--ref <branch>', "the branch that agents start from; else the repository's default")
     .option('--external <policy...>', 'assets of other hosts: bundle, keep, or the hosts to keep as links')
     .addOption(new Option('--scripts <policy>', 'scripts of the pages').choices(['auto', 'keep', 'strip']))
     .addOption(new Option('--render <how>', 'how pages are read: as the origin answers them').choices(['http']))
-    .option('--webhook <url>', 'where the embedded forge tells of pull requests')
-    .option('--webhook-secret <secret>', 'what those deliveries are signed with')
+    .option('--webhook <url>', 'where the embedded forge tells of pull requests: …/webhooks/SITE/github')
+    .option('--webhook-secret <secret>', 'what those deliveries are signed with; - reads it from standard input')
     .option('--json', 'print the project as JSON')
     .addHelpText('after', WHERE);
 }
 
 /** What is named on the command line; an empty text clears. */
-function changes(options: Options): Omit<SetProjectRequest, 'project' | 'organization' | 'domain'> {
+async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, render, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
@@ -89,14 +94,22 @@ function changes(options: Options): Omit<SetProjectRequest, 'project' | 'organiz
     ...(scripts === undefined ? {} : { scripts }),
     ...(render === undefined ? {} : { render }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
-    ...(webhookSecret === undefined ? {} : { webhookSecret: text(webhookSecret) }),
+    ...(webhookSecret === undefined
+      ? {}
+      : { webhookSecret: text(await readSecret('--webhook-secret', webhookSecret, process.stdin)) }),
   };
   return {
     ...(origin === undefined ? {} : { origin: text(origin) }),
-    ...(repository === undefined ? {} : { repository: text(repository) }),
+    ...(repository === undefined ? {} : { repository: repository === '' ? null : await checkedAddress(repository) }),
     ...(ref === undefined ? {} : { ref: text(ref) }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
   };
+}
+
+async function checkedAddress(given: string): Promise<string> {
+  const { address, warning } = await repositoryAddress(given);
+  if (warning !== undefined) process.stderr.write(`${warning}\n`);
+  return address;
 }
 
 function externalPolicy(given: string[]): 'bundle' | 'keep' | string[] {
@@ -109,8 +122,14 @@ function print(project: ProjectListing, json: boolean | undefined): void {
     process.stdout.write(`${JSON.stringify(project)}\n`);
     return;
   }
-  const { origin, repository, ref } = project;
-  const facts = [origin && `origin ${origin}`, repository && `repository ${repository}`, ref && `branch ${ref}`];
+  const { origin, repository, ref, settings } = project;
+  const { webhookUrl, webhookSecretSet } = settings;
+  const facts = [
+    origin && `origin ${origin}`,
+    repository && `repository ${repository}`,
+    ref && `branch ${ref}`,
+    webhookUrl && `webhook ${webhookUrl} (${webhookSecretSet ? 'signed' : 'without a secret'})`,
+  ];
   process.stdout.write(
     `${[project.project, project.organization, project.domain, ...facts.filter(Boolean)].join('\t')}\n`,
   );

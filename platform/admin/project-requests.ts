@@ -20,7 +20,15 @@ const origin = z
 
 const repository = z
   .url({ protocol: /^(https?|ssh|file)$/, error: 'expected the repository as an https, http, ssh or file address' })
-  .regex(/^[^\p{C}\s]+$/u, 'expected an address without spaces');
+  .regex(/^[^\p{C}\s]+$/u, 'expected an address without spaces')
+  // It stands in every answer about a job. What opens the repository is the worker's own.
+  .refine(holdsNoSecret, 'expected an address without user and password');
+
+function holdsNoSecret(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { protocol, username, password } = new URL(text);
+  return password === '' && (username === '' || protocol === 'ssh:');
+}
 
 /** A branch name as `git check-ref-format` allows it, roughly: never an option, never a path outside. */
 const ref = z

@@ -139,6 +139,7 @@ describe('the admin routes', () => {
     [{ origin: 'http://127.0.0.1/path' }, 'origin'],
     [{ origin: 'http://user:pass@127.0.0.1' }, 'origin'],
     [{ repository: 'not a url' }, 'repository'],
+    [{ repository: 'https://ada:hidden@git.example.com/docs' }, 'repository'],
     [{ ref: '--upload-pack=x' }, 'ref'],
     [{ ref: '../main' }, 'ref'],
     [{ settings: { scripts: 'off' } }, 'settings.scripts'],

@@ -1,0 +1,39 @@
+import { access } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { UsageError } from '../command-error.ts';
+
+/** `git@github.com:acme/docs.git`, as git takes it too: a host and a path, and no slash before the colon. */
+const SHORT_SSH = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
+
+/**
+ * The address of a repository as people write it: an https, http, ssh or file address, git's short form for ssh, or a
+ * folder on this machine. Resolves with an address, and with what to warn of where it doesn't look like a repository.
+ * @throws UsageError where it holds a password: those belong into FORGE_TOKEN.
+ */
+export async function repositoryAddress(text: string): Promise<{ address: string; warning: string | undefined }> {
+  const address = asAddress(text);
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url !== undefined && (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')))
+    throw new UsageError('--repository: expected an address without user and password; see FORGE_TOKEN for those');
+  return { address, warning: url?.protocol === 'file:' ? await warningOf(fileURLToPath(url)) : undefined };
+}
+
+function asAddress(text: string): string {
+  if (text.includes('://')) return text;
+  const [, user = 'git', host, path] = SHORT_SSH.exec(text) ?? [];
+  if (host !== undefined && path !== undefined) return `ssh://${user}@${host}/${path.replace(/^\//, '')}`;
+  return pathToFileURL(resolve(text)).href;
+}
+
+/** No more than a warning: the folder is the platform worker's to read, perhaps on another machine. */
+async function warningOf(folder: string): Promise<string | undefined> {
+  for (const head of [join(folder, 'HEAD'), join(folder, '.git', 'HEAD')]) {
+    const isThere = await access(head).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return undefined;
+  }
+  return `There is no git repository at ${folder} on this machine`;
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { Readable } from 'node:stream';
+import { UsageError } from '../../cli/command-error.ts';
+import { readSecret } from '../../cli/projects/read-secret.ts';
+import { repositoryAddress } from '../../cli/projects/repository-address.ts';
+
+describe('the address of a repository', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'galley-repository-'));
+  });
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each([
+    ['https://github.com/acme/docs', 'https://github.com/acme/docs'],
+    ['ssh://git@git.example.com:2222/acme/docs.git', 'ssh://git@git.example.com:2222/acme/docs.git'],
+    ['git@github.com:acme/docs.git', 'ssh://git@github.com/acme/docs.git'],
+  ])('is taken as people write it: %s', async (text, address) => {
+    expect(await repositoryAddress(text)).toEqual({ address, warning: undefined });
+  });
+
+  test('may be a folder, bare or with a work tree', async () => {
+    writeFileSync(join(folder, 'HEAD'), '');
+    const bare = relative(process.cwd(), folder);
+    expect(await repositoryAddress(bare)).toEqual({ address: `file://${folder}`, warning: undefined });
+    mkdirSync(join(folder, 'tree', '.git'), { recursive: true });
+    writeFileSync(join(folder, 'tree', '.git', 'HEAD'), '');
+    expect((await repositoryAddress(`file://${folder}/tree`)).warning).toBeUndefined();
+  });
+
+  test('that names no repository on this machine is taken with a warning: another one may have it', async () => {
+    const address = `file://${folder}/missing`;
+    expect(await repositoryAddress(`${folder}/missing`)).toEqual({
+      address,
+      warning: `There is no git repository at ${folder}/missing on this machine`,
+    });
+  });
+
+  test.each(['https://user:hidden@github.com/acme/docs', 'https://hidden@github.com/a/b', 'ssh://git:hidden@host/a'])(
+    'is refused with a secret in it, which is not repeated: %#',
+    async (text) => {
+      const refused = await repositoryAddress(text).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(UsageError);
+      expect(String(refused)).toMatch(/--repository: expected an address without user and password/);
+      expect(String(refused)).not.toContain('hidden');
+    },
+  );
+});
+
+describe('a secret given as an option', () => {
+  test('is taken as it stands, or from standard input without its last line break', async () => {
+    expect(await readSecret('--s', 'hush', Readable.from([]))).toBe('hush');
+    expect(await readSecret('--s', '-', Readable.from(['hu', 'sh \n']))).toBe('hush ');
+  });
+
+  test('is asked for where standard input is empty', async () => {
+    await expect(readSecret('--s', '-', Readable.from(['\n']))).rejects.toThrow('--s -: expected the secret');
+  });
+});
