@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { closest } from './config-suggestion.ts';
+import { closest } from '../contract/closest-word.ts';
 import type { ConfigPath } from './config-yaml.ts';
 
 /** How a schema's type is called in a message to a person who writes YAML. */

@@ -37,11 +37,13 @@ export type Verdict =
   | 'later'
   | 'retry';
 
-export type Operation = 'start' | 'read' | 'bundle' | 'cancel' | 'list';
+export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list';
 
 /** Where an operation differs from the common reading below. */
 const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
   start: { 409: 'busy' },
+  // Nothing of its own: an agent works on as many prompts as it gets, and 429 says how long to wait.
+  prompt: {},
   read: { 404: 'gone', 410: 'gone' },
   bundle: { 404: 'gone', 409: 'not-ready', 410: 'gone' },
   cancel: { 404: 'unsupported', 405: 'unsupported', 409: 'finished', 410: 'finished', 501: 'unsupported' },

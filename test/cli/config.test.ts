@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { loadGalleyConfig, parseGalleyConfig } from '../../cli/config.ts';
-import { closest, editDistance } from '../../cli/config-suggestion.ts';
+import { closest, editDistance } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 
 const env = {

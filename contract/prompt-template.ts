@@ -1,0 +1,76 @@
+import Mustache from 'mustache';
+import { closest } from './closest-word.ts';
+
+/**
+ * What an agent rule's `prompt` may name: a mustache template over the events that a prompt stands for. The whole
+ * template is checked when the configuration is read, so that a typing mistake is no hole in every prompt.
+ */
+
+/** The fields of `event`, and of each of `events`. */
+export const EVENT_FIELDS = ['source', 'topic', 'action', 'id', 'title', 'url', 'author', 'at'] as const;
+
+/** `event` is the newest, `events` all (oldest first, a bounded number), `eventCount` how many there were. */
+const ROOT_NAMES: readonly string[] = ['eventCount', 'events', 'event', ...EVENT_FIELDS.map((name) => `event.${name}`)];
+
+/** These hold no text of their own: they open a section. */
+const GROUPS: readonly string[] = ['event', 'events'];
+
+/** Inside of a section over an event its fields can be named alone. */
+type Scope = { names: readonly string[]; dot: boolean };
+
+type Tokens = ReturnType<typeof Mustache.parse>;
+
+/** Says in one sentence what is wrong with a prompt template; null where nothing is. */
+export function checkPromptTemplate(template: string): string | null {
+  let tokens: Tokens;
+  try {
+    tokens = Mustache.parse(template);
+  } catch (error) {
+    return `expected a mustache template: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  return checkTokens(tokens, { names: ROOT_NAMES, dot: false });
+}
+
+function checkTokens(tokens: Tokens, scope: Scope): string | null {
+  for (const token of tokens) {
+    const problem = checkToken(token, scope);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function checkToken(token: Tokens[number], scope: Scope): string | null {
+  const [kind, name, , , inner] = token;
+  switch (kind) {
+    case 'text':
+    case '!':
+    case '=':
+      return null;
+    case '>':
+      return `expected no {{> ${name} }}: there are no partials in a prompt`;
+    case '#':
+    case '^': {
+      const problem = checkName(name, scope);
+      if (problem !== null || !Array.isArray(inner)) return problem;
+      return checkTokens(inner, kind === '#' ? scopeOf(name, scope) : scope);
+    }
+    default: {
+      const problem = checkName(name, scope);
+      if (problem !== null || !GROUPS.includes(name)) return problem;
+      const shown = name === 'event' ? '{{ event.title }}' : '{{#events}}{{ title }}{{/events}}';
+      return `{{ ${name} }} is no text: expected one of its fields, such as ${shown}`;
+    }
+  }
+}
+
+function checkName(name: string, scope: Scope): string | null {
+  if (name === '.' ? scope.dot : scope.names.includes(name)) return null;
+  const near = closest(name, scope.names);
+  const hint = near === undefined ? `expected one of ${scope.names.join(', ')}` : `did you mean {{ ${near} }}?`;
+  return `unknown variable {{ ${name} }}: ${hint}`;
+}
+
+function scopeOf(name: string, outer: Scope): Scope {
+  if (GROUPS.includes(name)) return { names: [...new Set([...outer.names, ...EVENT_FIELDS])], dot: false };
+  return { ...outer, dot: true };
+}
