@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { createAgentWorkflows } from './agent-workflows.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
 import type { ObjectStore } from './objects/object-store.ts';
+import { settleAgentJob } from './settle-agent-job.ts';
+import { listUnsettledAgentJobs } from './store/agent-jobs.ts';
 import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
@@ -12,6 +15,8 @@ import { deleteUsesOutside } from './store/usage-log.ts';
 import { sweepExports } from './sweep-exports.ts';
 
 const PAGE_SIZE = 100;
+
+type Page = { untouchedSince: Date; latest: Date; afterSequence: number; limit: number };
 
 /** No limit looks further back. */
 const USES_KEPT_MS = 86_400_000;
@@ -45,34 +50,46 @@ export type ReconcilerDeps = {
 };
 
 /**
- * Brings jobs and their workflows back together (design 10): starts the workflow of a queued job that has none, tells
- * a running one again that it was cancelled, and fails a job whose workflow has ended or is gone. Any number of
- * processes may do so at once: each step is idempotent. It also forgets what has expired.
+ * Brings jobs and their workflows back together (design 10): starts the workflow of a job that has none yet, tells a
+ * running one again that it was cancelled, and fails a job whose workflow has ended or is gone. Any number of
+ * processes may do so at once: each step is idempotent. It also forgets what has expired. An agent job's logs and packs
+ * stay with it, so there is nothing of it to sweep.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { db, objects, temporalClient, logger, taskQueue, intervalMs = 10_000, graceMs = 10_000 } = deps;
-  const workflows = createExportWorkflows({ client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) });
+  const client = { client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) };
+  const workflows = createExportWorkflows(client);
+  const agentWorkflows = createAgentWorkflows(client);
   const stopping = new AbortController();
   let loop: Promise<void> | undefined;
   let nextSweepAt = 0;
 
   async function reconcile(): Promise<void> {
-    const untouchedSince = new Date(Date.now() - graceMs);
-    const latest = new Date(Date.now() + CLOCK_ERROR_MS);
-    let afterSequence = 0;
-    for (;;) {
-      const rows = await listUnsettledExportJobs(db, { untouchedSince, latest, afterSequence, limit: PAGE_SIZE });
-      for (const row of rows) {
-        if (stopping.signal.aborted) return;
-        await settle(row, { db, workflows, logger });
-      }
-      afterSequence = rows.at(-1)?.sequence ?? afterSequence;
-      if (rows.length < PAGE_SIZE) break;
-    }
+    await settleEach(listUnsettledExportJobs, (row) => settle(row, { db, workflows, logger }));
+    await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, { db, workflows: agentWorkflows, logger }));
+    if (stopping.signal.aborted) return;
     await deleteExpiredAnswers(db, new Date());
     const nowMs = Date.now();
     await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
     if (nowMs >= nextSweepAt) await sweep(nowMs);
+  }
+
+  async function settleEach<Row extends { sequence: number }>(
+    list: (db: Database, page: Page) => Promise<Row[]>,
+    settleRow: (row: Row) => Promise<void>,
+  ): Promise<void> {
+    const untouchedSince = new Date(Date.now() - graceMs);
+    const latest = new Date(Date.now() + CLOCK_ERROR_MS);
+    let afterSequence = 0;
+    for (;;) {
+      const rows = await list(db, { untouchedSince, latest, afterSequence, limit: PAGE_SIZE });
+      for (const row of rows) {
+        if (stopping.signal.aborted) return;
+        await settleRow(row);
+      }
+      afterSequence = rows.at(-1)?.sequence ?? afterSequence;
+      if (rows.length < PAGE_SIZE) return;
+    }
   }
 
   async function sweep(nowMs: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
@@ -29,12 +30,16 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
   const { settings, store, temporal, operatorToken, lifetime } = surroundings;
   const logger = surroundings.logger.child({ part: 'platform' });
   const workflows = createExportWorkflows({ client: temporal.client });
+  const agentWorkflows = createAgentWorkflows({ client: temporal.client });
   let listeningUrl = '';
   const app = withSettingsNamed(() =>
     createPlatformApi({
       ...store,
       startExport: workflows.start,
       cancelExport: workflows.cancel,
+      startAgentJob: agentWorkflows.start,
+      cancelAgentJob: agentWorkflows.cancel,
+      agentModel: settings.agent.model,
       publicUrl: () => settings.platformPublicUrl ?? listeningUrl,
       bundleLinkTtlMs: settings.bundleLinkTtlMs,
       ...(operatorToken === undefined ? {} : { operatorToken }),

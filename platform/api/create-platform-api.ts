@@ -1,6 +1,7 @@
 import express, { type Express } from 'express';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { addAdminRoutes } from './admin/routes.ts';
+import { addAgentRoutes } from './agent/routes.ts';
 import { errorHandler, notFound } from './error-handler.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addMetrics } from './metrics.ts';
@@ -32,6 +33,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   });
   addMetrics(app);
   addHealthRoutes(app, context.db);
+  addAgentRoutes(app, context);
   addStaticExportRoutes(app, context);
   addOpenApiRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
 import type { Transaction } from '../store/database.ts';
 import { findKeptAnswer, keepAnswer } from '../store/idempotency-keys.ts';
+import { lockUntilCommit } from '../store/locks.ts';
 
 export const KEPT_MS = 30 * 86_400_000;
 
@@ -28,8 +29,8 @@ export function readIdempotencyKey(
 
 /**
  * The first answer again where the key was used before, else what `decide` answers, which is kept with the key in the
- * same transaction. The caller holds a lock of the organization, so duplicates in flight come one after the other.
- * Throws 422 where the key was used for another request.
+ * same transaction. Requests with one key come one after the other, also where they ask for different things: a caller
+ * takes its own locks before this one. Throws 422 where the key was used for another request.
  */
 export async function answerOnce(
   tx: Transaction,
@@ -39,6 +40,7 @@ export async function answerOnce(
   const { organizationId, idempotency, at } = asked;
   if (idempotency === undefined) return decide();
   const { key, requestSha256 } = idempotency;
+  await lockUntilCommit(tx, `idempotency:${organizationId}:${key}`);
   const kept = await findKeptAnswer(tx, { organizationId, key, at });
   if (kept !== undefined) {
     if (kept.requestSha256 === requestSha256) return { status: kept.status, body: JSON.parse(kept.answerJson) };

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ObjectStore } from '../objects/object-store.ts';
+import type { AgentRunKey } from '../store/agent-runs.ts';
 import type { Database } from '../store/database.ts';
 
 export type PlatformApiDeps = {
@@ -10,6 +11,12 @@ export type PlatformApiDeps = {
   startExport(jobId: string): Promise<void>;
   /** Cancels a job's workflow, if it has one. Tried once; the reconciler sees to what fails here. */
   cancelExport(jobId: string): Promise<void>;
+  /** Starts a run's workflow. Tried once after each accepted prompt; the reconciler sees to what fails here. */
+  startAgentJob(key: AgentRunKey): Promise<void>;
+  /** Cancels a run's workflow, if it has one. Tried once; the reconciler sees to what fails here. */
+  cancelAgentJob(key: AgentRunKey): Promise<void>;
+  /** What new agent jobs report as `model`. */
+  agentModel: string;
   /** What links and the OpenAPI document name; a function where the port is known only once it listens. */
   publicUrl: string | (() => string);
   bundleLinkTtlMs: number;
@@ -26,6 +33,9 @@ export type ApiContext = {
   objects: ObjectStore;
   startExport(jobId: string): Promise<void>;
   cancelExport(jobId: string): Promise<void>;
+  startAgentJob(key: AgentRunKey): Promise<void>;
+  cancelAgentJob(key: AgentRunKey): Promise<void>;
+  agentModel: string;
   publicUrl(): string;
   bundleLinkTtlMs: number;
   logger: Logger;

@@ -8,7 +8,7 @@ const operation = z.looseObject({
     z.string(),
     z.looseObject({
       headers: z.record(z.string(), z.looseObject({ required: z.boolean(), schema: z.looseObject({}) })),
-      content: z.object({ 'application/json': z.object({ schema: z.looseObject({}) }) }),
+      content: z.record(z.string(), z.object({ schema: z.looseObject({}) })),
     }),
   ),
 });
@@ -27,8 +27,8 @@ export type OpenApiCheck = {
   readonly foreseen: ReadonlySet<string>;
 };
 
-/** Holds a server's answers against its own OpenAPI document. */
-export function createOpenApiCheck(document: unknown): OpenApiCheck {
+/** Holds a server's answers against its own OpenAPI document, or against its paths that begin with `under`. */
+export function createOpenApiCheck(document: unknown, { under = '/' } = {}): OpenApiCheck {
   const { paths, components } = openApiDocument.parse(document);
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
@@ -43,8 +43,8 @@ export function createOpenApiCheck(document: unknown): OpenApiCheck {
   return {
     seen,
     foreseen: new Set(
-      Object.values(paths).flatMap((methods) =>
-        Object.values(methods).flatMap((each) =>
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.values(path.startsWith(under) ? methods : {}).flatMap((each) =>
           Object.keys(each.responses).map((status) => `${each.operationId} ${status}`),
         ),
       ),
@@ -61,7 +61,10 @@ export function createOpenApiCheck(document: unknown): OpenApiCheck {
         const mismatch = text === null ? undefined : describeMismatch(header.schema, value);
         if (mismatch) throw new Error(`${method} ${path} ${response.status}: ${name}: ${mismatch}`);
       }
-      const mismatch = describeMismatch(expected.content['application/json'].schema, body);
+      const type = response.headers.get('content-type')?.split(';', 1)[0] ?? '';
+      const content = expected.content[type];
+      if (!content) throw new Error(`${method} ${path} ${response.status}: no content of type ${type} is foreseen`);
+      const mismatch = describeMismatch(content.schema, body);
       if (mismatch) throw new Error(`${method} ${path} ${response.status}: ${mismatch}: ${JSON.stringify(body)}`);
       seen.add(`${found.operationId} ${response.status}`);
     },

@@ -12,6 +12,7 @@ import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
 import type { PlatformApiDeps } from '../../platform/api/platform-api-deps.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { bundleKey, type ObjectStore } from '../../platform/objects/object-store.ts';
+import type { AgentRunKey } from '../../platform/store/agent-runs.ts';
 import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { completeExportJob, markExportJobRunning } from '../../platform/store/export-job-transitions.ts';
 import type { TestDatabase } from './pglite.ts';
@@ -25,17 +26,28 @@ export type TestPlatform = {
   /** The jobs whose workflow was asked to start or to cancel, in order. */
   started: string[];
   cancelled: string[];
+  /** The agent runs whose workflow was asked to start or to cancel, in order. */
+  startedRuns: AgentRunKey[];
+  cancelledRuns: AgentRunKey[];
   /** Moves the platform's clock, in milliseconds. */
   advance(ms: number): void;
   now(): number;
   /** A new organization with a key and a project; names are made up where none are given. */
-  addCustomer(options?: { plan?: 'enterprise' | 'free'; domain?: string }): Promise<Customer>;
+  addCustomer(options?: CustomerOptions): Promise<Customer>;
   /** Completes a job as a worker would, with these bytes as its archive. */
   complete(jobId: string, archive?: Uint8Array): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type Customer = { key: string; keyId: string; organization: string; project: string; domain: string };
+
+export type CustomerOptions = {
+  plan?: 'enterprise' | 'free';
+  domain?: string;
+  /** Null: the project has none. */
+  repository?: string | null;
+  ref?: string | null;
+};
 
 let customers = 0;
 
@@ -51,6 +63,7 @@ export async function startTestPlatform(
   const now = () => Date.now() + offsetMs;
   const objects = deps.objects ?? (await createObjectStore({ url: pathToFileURL(folder).href, now }));
   const [started, cancelled]: [string[], string[]] = [[], []];
+  const [startedRuns, cancelledRuns]: [AgentRunKey[], AgentRunKey[]] = [[], []];
   const http = createServer();
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -59,6 +72,9 @@ export async function startTestPlatform(
     objects,
     startExport: async (jobId) => void started.push(jobId),
     cancelExport: async (jobId) => void cancelled.push(jobId),
+    startAgentJob: async (key) => void startedRuns.push(key),
+    cancelAgentJob: async (key) => void cancelledRuns.push(key),
+    agentModel: 'a-model',
     publicUrl: () => baseUrl,
     bundleLinkTtlMs: 3_600_000,
     operatorToken: OPERATOR_TOKEN,
@@ -75,16 +91,21 @@ export async function startTestPlatform(
     objects,
     started,
     cancelled,
+    startedRuns,
+    cancelledRuns,
     now,
     advance: (ms) => {
       offsetMs += ms;
     },
-    async addCustomer({ plan = 'enterprise', domain } = {}) {
+    async addCustomer({ plan = 'enterprise', domain, repository = 'https://git.example.com/docs.git', ref } = {}) {
       customers += 1;
       const name = `Organization ${customers} ${process.pid}`;
       const { key, id, organization } = await createKey(db, { organization: name, plan });
       const project = `prj_${process.pid}_${customers}`;
-      const added = await addProject(db, { organization, project, domain: domain ?? `docs${customers}.example.com` });
+      const added = await addProject(db, {
+        ...{ organization, project, repository, ref },
+        domain: domain ?? `docs${customers}.example.com`,
+      });
       return { key, keyId: id, organization, project, domain: added.domain };
     },
     async complete(jobId, archive = Buffer.from('an archive')) {

@@ -1,4 +1,5 @@
 import { errorBody } from '../../../contract/http-error.ts';
+import { AGENT_PATHS, AGENT_SCHEMAS } from '../agent/openapi.ts';
 import { STATIC_EXPORT_PATHS, STATIC_EXPORT_SCHEMAS } from '../static-export/openapi.ts';
 import { componentSchemas } from './json-schemas.ts';
 
@@ -6,9 +7,10 @@ import { componentSchemas } from './json-schemas.ts';
 const API_VERSION = '2.0.0';
 
 const DESCRIPTION = [
-  'Static export: start a job, poll it until it is completed, ask for the bundle and download it before the link',
-  'expires. Every answer carries X-Request-Id; every error body is `{error}`; an unknown path is 404, and a method that',
-  'a path does not have is 405 with Allow.',
+  'Agent jobs: send a prompt and poll the job until it is completed or failed; what the agent changed is the pull request',
+  'at `prLink`. Static export: start a job, poll it until it is completed, ask for the bundle and download it before the',
+  'link expires. Every answer carries X-Request-Id; every error body is `{error}`; an unknown path is 404, and a method',
+  'that a path does not have is 405 with Allow.',
 ].join(' ');
 
 /** The OpenAPI 3.1 description of the Admin API, made from the schemas that requests and answers are read by. */
@@ -18,8 +20,11 @@ export function createOpenApiDocument({ publicUrl }: { publicUrl: string }): obj
     info: { title: 'Galley Admin API', version: API_VERSION, description: DESCRIPTION },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
-    tags: [{ name: 'Static export', description: 'Needs the Enterprise plan.' }],
-    paths: { ...STATIC_EXPORT_PATHS },
+    tags: [
+      { name: 'Agent jobs', description: 'Needs a project with a repository.' },
+      { name: 'Static export', description: 'Needs the Enterprise plan.' },
+    ],
+    paths: { ...AGENT_PATHS, ...STATIC_EXPORT_PATHS },
     components: {
       securitySchemes: {
         apiKey: {
@@ -28,7 +33,7 @@ export function createOpenApiDocument({ publicUrl }: { publicUrl: string }): obj
           description: 'An admin API key: `galley_…`. It belongs to one organization.',
         },
       },
-      schemas: componentSchemas({ Error: errorBody, ...STATIC_EXPORT_SCHEMAS }),
+      schemas: componentSchemas({ Error: errorBody, ...AGENT_SCHEMAS, ...STATIC_EXPORT_SCHEMAS }),
     },
   };
 }

@@ -27,7 +27,7 @@ const retryAfter: Headers = {
   'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 1 } },
 };
 
-/** The limit's state: always with a refusal, and with each start that was counted. */
+/** The limit's state: always with a refusal, and with each use that was counted. */
 export function rateLimitHeaders({ required }: { required: boolean }): Headers {
   const count = (description: string, minimum: number) => ({
     description,
@@ -35,8 +35,8 @@ export function rateLimitHeaders({ required }: { required: boolean }): Headers {
     schema: { type: 'integer' as const, minimum },
   });
   return {
-    'RateLimit-Limit': count('Starts per hour.', 1),
-    'RateLimit-Remaining': count('Starts left.', 0),
+    'RateLimit-Limit': count('Accepted uses per hour.', 1),
+    'RateLimit-Remaining': count('Uses left.', 0),
     'RateLimit-Reset': count('Seconds until the next slot frees.', 1),
   };
 }
@@ -53,6 +53,11 @@ export function success(
     content: { 'application/json': { schema: refTo(schemaName) } },
     ...(links && { links }),
   };
+}
+
+/** A success with plain text as its body. */
+export function plainText(description: string): ResponseObject {
+  return { description, headers: requestId, content: { 'text/plain': { schema: { type: 'string' } } } };
 }
 
 /** What each refusal means where an operation has nothing of its own to say. */

@@ -3,6 +3,7 @@ import { HttpError } from '../../../contract/http-error.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
+import { isStorable } from '../../store/storable-text.ts';
 
 /** A row as the API shows it. */
 export function exportJobView(row: ExportJobRow): ExportJob {
@@ -26,11 +27,6 @@ export async function findOwnJob(db: Database, caller: Caller, jobId: unknown): 
     throw new HttpError(404, 'There is no such export job');
   }
   return row;
-}
-
-/** PostgreSQL takes no NUL in a text, not even to look for it. */
-function isStorable(text: string): boolean {
-  return !text.includes('\0');
 }
 
 /** Throws 403 without the Enterprise plan, which every static export endpoint needs (seed, "Limits"). */

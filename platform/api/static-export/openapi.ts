@@ -8,9 +8,10 @@ import {
   exportReport,
   startExportRequest,
 } from '../../../contract/admin-api.ts';
-import { IDEMPOTENCY_KEY } from '../idempotency.ts';
+import { idempotencyParameter } from '../openapi/idempotency-parameter.ts';
 import { parametersOf, refTo } from '../openapi/json-schemas.ts';
 import { type Operation, rateLimitHeaders, refusals, success } from '../openapi/operations.ts';
+import { LIMIT_PARAMETER } from '../paging.ts';
 import { listExportsQuery } from './read-exports.ts';
 
 /** The bodies of the static export rows, by the names they have in the document. */
@@ -31,14 +32,6 @@ const operation = (each: Operation) => ({ ...each, tags: ['Static export'] });
 
 const jobPath = parametersOf('path', z.object({ jobId: exportJobId }));
 
-const idempotencyHeader = z.object({
-  'Idempotency-Key': z
-    .string()
-    .regex(IDEMPOTENCY_KEY)
-    .optional()
-    .meta({ description: 'The same key and body within 30 days get the first success again and start no second job.' }),
-});
-
 /** What can be done next with a job that was just started. */
 const NEXT = Object.fromEntries(
   ['getExport', 'cancelExport', 'generateBundle', 'getExportReport'].map((operationId) => [
@@ -51,7 +44,9 @@ const startExport = operation({
   operationId: 'startExport',
   summary: 'Start a static export job',
   description: 'One export of a domain at a time, 60 starts per organization and hour. Once answered 202 it happens.',
-  parameters: parametersOf('header', idempotencyHeader),
+  parameters: idempotencyParameter(
+    'The same key and body within 30 days get the first success again and start no second job.',
+  ),
   requestBody: {
     required: true,
     content: {
@@ -67,9 +62,7 @@ const startExport = operation({
 const listExports = operation({
   operationId: 'listExports',
   summary: 'List static export jobs, newest first',
-  parameters: parametersOf('query', listExportsQuery, {
-    limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-  }),
+  parameters: parametersOf('query', listExportsQuery, { limit: LIMIT_PARAMETER }),
   responses: { ...ok('A page of jobs.', 'ExportJobPage'), ...refusals(400, 401, 403) },
 });
 

@@ -153,7 +153,11 @@ describe("the platform's API", () => {
 
   it('refuses a link lifetime that its object store cannot sign', () => {
     const objects = { ...platform.objects, maxLinkTtlMs: 7 * 86_400_000 };
-    const rest = { startExport: async () => {}, cancelExport: async () => {}, publicUrl: 'http://127.0.0.1', logger };
+    const calls = {
+      ...{ startExport: async () => {}, cancelExport: async () => {} },
+      ...{ startAgentJob: async () => {}, cancelAgentJob: async () => {} },
+    };
+    const rest = { ...calls, agentModel: 'a-model', publicUrl: 'http://127.0.0.1', logger };
     const bundleLinkTtlMs = 8 * 86_400_000;
     expect(() => createPlatformApi({ db: platform.db, objects, bundleLinkTtlMs, ...rest })).toThrow('at most 7d');
   });

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
+import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
+import type { AgentRunKey } from './store/agent-runs.ts';
+
+/** Where Temporal doesn't answer in this time, the reconciler tries later. */
+const CALL_TIMEOUT_MS = 5_000;
+
+/** A worker killed in the middle of a workflow's turn is given up after this. Temporal's default would be 10 s. */
+const TASK_TIMEOUT = '5s';
+
+/** The row of a run ends a moment before its workflow does, and a message may come in between. In all about 3 s. */
+const CLOSING_WAITS_MS = [50, 100, 200, 400, 800, 1_600];
+
+const memo = z.looseObject({ run: z.int() });
+
+/**
+ * The newest workflow of a job and the run it is for (0: not told). `unknown`: Temporal has never heard of one, or has
+ * forgotten it.
+ */
+export type AgentWorkflow = { state: 'running' | 'ended'; run: number } | { state: 'unknown' };
+
+/** The one place that starts, cancels and looks at the workflows of agent jobs: one a run, each with the job's id. */
+export type AgentWorkflows = {
+  /**
+   * Starts a run's workflow; that it, or a later run's, was started before is success too. Throws where Temporal is
+   * away, and where an earlier run's workflow is still there.
+   */
+  start(key: AgentRunKey): Promise<void>;
+  /** Asks a run's workflow to stop; that there is none to stop is success too. Throws where Temporal is away. */
+  cancel(key: AgentRunKey): Promise<void>;
+  /** Throws where Temporal is away. */
+  look(jobId: string): Promise<AgentWorkflow>;
+};
+
+export function createAgentWorkflows({
+  client,
+  taskQueue = TASK_QUEUES.platform,
+}: {
+  client: Client;
+  taskQueue?: string;
+}): AgentWorkflows {
+  const inTime = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+
+  async function describe(jobId: string) {
+    try {
+      const found = await inTime(() => client.workflow.getHandle(jobId).describe());
+      const told = memo.safeParse(found.memo);
+      return { ended: found.status.name !== 'RUNNING', run: told.data?.run ?? 0, runId: found.runId };
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** False where a workflow of this job is running. */
+  async function tryStart({ jobId, run }: AgentRunKey): Promise<boolean> {
+    try {
+      await inTime(() =>
+        client.workflow.start(WORKFLOW_TYPES.agentJob, {
+          // At most one at a time for a job. A late second one for a run that is over finds so by the row, and ends.
+          workflowId: jobId,
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          taskQueue,
+          workflowTaskTimeout: TASK_TIMEOUT,
+          memo: { run },
+          args: [{ jobId, run }],
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  }
+
+  return {
+    async start({ jobId, run }) {
+      for (const waitMs of CLOSING_WAITS_MS) {
+        if (await tryStart({ jobId, run })) return;
+        const found = await describe(jobId);
+        if (found !== undefined && found.run >= run) return;
+        await sleep(waitMs);
+      }
+      if (await tryStart({ jobId, run })) return;
+      throw new Error(`An earlier run of ${jobId} has not closed its workflow yet`);
+    },
+
+    async cancel({ jobId, run }) {
+      const found = await describe(jobId);
+      // A cancel that comes late must not reach the next run.
+      if (found === undefined || found.ended || found.run !== run) return;
+      try {
+        await inTime(() => client.workflow.getHandle(jobId, found.runId).cancel());
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    },
+
+    async look(jobId) {
+      const found = await describe(jobId);
+      if (found === undefined) return { state: 'unknown' };
+      return { state: found.ended ? 'ended' : 'running', run: found.run };
+    },
+  };
+}

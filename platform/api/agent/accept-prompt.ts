@@ -1,0 +1,57 @@
+import type { Request, Response } from 'express';
+import type { PromptRequest } from '../../../contract/admin-api.ts';
+import type { AgentJobRow } from '../../store/agent-jobs.ts';
+import type { Transaction } from '../../store/database.ts';
+import { lockUntilCommit } from '../../store/locks.ts';
+import { answerOnce, readIdempotencyKey } from '../idempotency.ts';
+import type { ApiContext } from '../platform-api-deps.ts';
+import { takeUse } from '../rate-limit.ts';
+import type { Limit } from '../sliding-window.ts';
+import { agentJobView } from './agent-job-view.ts';
+
+/** Of one project: creates and messages together (seed, "Limits"). */
+export const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
+
+type Asked = {
+  request: Request;
+  response: Response;
+  organizationId: string;
+  projectId: string;
+  body: PromptRequest;
+  /** The status of a success. */
+  status: number;
+  /** Makes the run, or throws the refusal of a conflict. */
+  accept(tx: Transaction, at: Date): Promise<AgentJobRow>;
+};
+
+/**
+ * Answers a prompt, as the contract's order of checks goes on after the body: idempotency, conflict, limit. Job, kept
+ * answer and use are one transaction; once it commits the run happens, with or without Temporal.
+ */
+export async function answerPrompt(context: ApiContext, asked: Asked): Promise<void> {
+  const { request, response, organizationId, projectId, body, status, accept } = asked;
+  const idempotency = readIdempotencyKey(request, body);
+  const at = context.now();
+  const scope = `agent:${projectId}`;
+  let accepted: AgentJobRow | undefined;
+  let headers: Record<string, string> = {};
+  const answer = await context.db.transaction(async (tx) => {
+    // So that two can't take the last free slot both.
+    await lockUntilCommit(tx, scope);
+    return answerOnce(tx, { organizationId, idempotency, at }, async () => {
+      const job = await accept(tx, at);
+      headers = await takeUse(tx, { scope, limit: PROMPT_LIMIT, at });
+      accepted = job;
+      return { status, body: agentJobView(job) };
+    });
+  });
+  if (accepted !== undefined) startSoon(context, accepted);
+  response.status(answer.status).set(headers).json(answer.body);
+}
+
+/** Not waited for: the run is in the database, and the reconciler starts what this doesn't. */
+function startSoon({ startAgentJob, logger }: ApiContext, { id: jobId, run }: AgentJobRow): void {
+  startAgentJob({ jobId, run }).catch((error: unknown) => {
+    logger.warn({ err: error, jobId, run }, 'The agent run could not be started now; the reconciler will');
+  });
+}

@@ -1,0 +1,63 @@
+import { pipeline } from 'node:stream/promises';
+import type { RequestHandler } from 'express';
+import { ObjectMissingError, type ObjectStore } from '../../objects/object-store.ts';
+import { listAgentRunLogs } from '../../store/agent-runs.ts';
+import { authenticate } from '../authenticate.ts';
+import type { ApiContext } from '../platform-api-deps.ts';
+import { findOwnAgentJob } from './agent-job-view.ts';
+
+type RunLog = { run: number; logKey: string; startedAt: Date | null };
+
+/** `GET /v2/agent/{projectId}/job/{id}/log`: what the agent printed in each run, as text; empty while there is nothing. */
+export function agentLogHandler({ db, objects }: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(db, request);
+    const { id } = await findOwnAgentJob(db, caller, request.params);
+    const parts = joinLogs(objects, await listAgentRunLogs(db, id));
+    // Before the answer begins, so that a store that is away is a fault and not half an answer.
+    const first = await parts.next();
+    response.type('text/plain; charset=utf-8');
+    if (request.method === 'HEAD' || first.done) {
+      await parts.return(undefined);
+      response.end();
+      return;
+    }
+    const { value } = first;
+    try {
+      await pipeline(async function* () {
+        yield value;
+        yield* parts;
+      }, response);
+    } catch (error) {
+      // A client that leaves ends the reading and is no fault of ours.
+      if (!response.closed && !response.destroyed) throw error;
+    }
+  };
+}
+
+/** The logs in the order of the runs, a line before each that names it. A log that isn't in the store is left out. */
+async function* joinLogs(objects: ObjectStore, logs: readonly RunLog[]): AsyncGenerator<Uint8Array, undefined> {
+  let endsLine = true;
+  for (const { run, logKey, startedAt } of logs) {
+    const log = await openLog(objects, logKey);
+    if (log === undefined) continue;
+    const begun = startedAt === null ? '' : `, begun ${startedAt.toISOString()}`;
+    yield Buffer.from(`${endsLine ? '' : '\n'}=== run ${run}${begun} ===\n`);
+    endsLine = true;
+    for await (const chunk of log) {
+      const bytes = Buffer.from(chunk);
+      if (bytes.length === 0) continue;
+      endsLine = bytes.at(-1) === 0x0a;
+      yield bytes;
+    }
+  }
+}
+
+async function openLog(objects: ObjectStore, key: string) {
+  try {
+    return await objects.get(key);
+  } catch (error) {
+    if (error instanceof ObjectMissingError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Logger } from 'pino';
+import type { AgentWorkflow, AgentWorkflows } from './agent-workflows.ts';
+import { failAgentRun } from './store/agent-job-transitions.ts';
+import type { UnsettledAgentJob } from './store/agent-jobs.ts';
+import type { Database } from './store/database.ts';
+
+export const LOST = 'The run was lost: its workflow ended without a result';
+
+/**
+ * What an active job and its newest workflow need to come together again. A workflow of an earlier run is about to end,
+ * or has: the current run's is started after it.
+ */
+export function decideAgentJob(job: UnsettledAgentJob, workflow: AgentWorkflow): 'leave' | 'start' | 'cancel' | 'lost' {
+  const ownWorkflow = workflow.state !== 'unknown' && workflow.run === job.run;
+  if (workflow.state === 'running') return ownWorkflow && job.cancelRequestedAt !== null ? 'cancel' : 'leave';
+  return ownWorkflow || job.begun ? 'lost' : 'start';
+}
+
+/** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */
+export async function settleAgentJob(
+  job: UnsettledAgentJob,
+  { db, workflows, logger }: { db: Database; workflows: AgentWorkflows; logger: Logger },
+): Promise<void> {
+  const key = { jobId: job.id, run: job.run };
+  const workflow = await workflows.look(job.id);
+  switch (decideAgentJob(job, workflow)) {
+    case 'leave':
+      return;
+    case 'cancel':
+      return workflows.cancel(key);
+    case 'start':
+      await workflows.start(key);
+      logger.info(key, 'Started the workflow of an agent run that had none');
+      return;
+    case 'lost':
+      await failAgentRun(db, { ...key, error: LOST });
+      logger.warn({ ...key, workflow: workflow.state }, 'Failed an agent run whose workflow is gone');
+  }
+}
