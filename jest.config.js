@@ -1,5 +1,5 @@
-// Two suites share this file. `npm test` needs only Node and what it installs itself; suites on PostgreSQL, S3,
-// Chromium and the like are named *.real.test.ts and run with `npm run test:real` after `npm run setup:real`.
+// Two suites share this file. `npm test` needs Node, git and bubblewrap (`npm run setup:test`); suites on PostgreSQL,
+// S3, Chromium and the like are named *.real.test.ts and run with `npm run test:real` after `npm run setup:real`.
 const real = process.env.GALLEY_TEST_SUITE === 'real';
 
 export default {
