@@ -1,0 +1,262 @@
+import pino from 'pino';
+import { projectSettings } from '../../../platform/project-settings.ts';
+import {
+  addAgentMessage,
+  archiveAgentJob,
+  beginAgentRun,
+  completeAgentRun,
+  failAgentRun,
+  requestAgentJobCancel,
+} from '../../../platform/store/agent-job-transitions.ts';
+import {
+  type AgentJobRow,
+  getAgentJob,
+  insertAgentJob,
+  listAgentJobs,
+  listUnsettledAgentJobs,
+} from '../../../platform/store/agent-jobs.ts';
+import { type Database, openDatabase } from '../../../platform/store/database.ts';
+import { organizations } from '../../../platform/store/schema/organizations.ts';
+import { projects } from '../../../platform/store/schema/projects.ts';
+import type { TestDatabase } from '../../helpers/pglite.ts';
+
+const PULL_REQUEST = 'https://git.example.com/docs/pulls/7';
+
+/** What the queries for agent jobs promise, on any PostgreSQL. */
+export function agentJobsContract(start: () => Promise<TestDatabase>): void {
+  let server: TestDatabase;
+  let db: Database;
+  let count = 0;
+
+  beforeAll(async () => {
+    server = await start();
+    db = await openDatabase({ ...server, logger: pino({ level: 'silent' }) });
+  });
+  afterAll(async () => {
+    await db?.close();
+    await server?.stop();
+  });
+
+  async function newProject(): Promise<{ organizationId: string; projectId: string }> {
+    count += 1;
+    const [organizationId, projectId, domain] = [`org_${count}`, `prj_${count}`, `docs${count}.example.com`];
+    await db.insert(organizations).values({ id: organizationId, name: `Organization ${count}`, plan: 'free' });
+    await db.insert(projects).values({ id: projectId, organizationId, domain, settings: projectSettings.parse({}) });
+    return { organizationId, projectId };
+  }
+
+  async function newJob(
+    options: { at?: Date; projectId?: string; organizationId?: string } = {},
+  ): Promise<AgentJobRow> {
+    const owner = { ...(options.projectId === undefined ? await newProject() : {}), ...options };
+    const { organizationId = '', projectId = '', at = new Date() } = owner;
+    const source = { repository: 'https://git.example.com/docs.git', ref: 'main', model: 'a-model' };
+    const job = { organizationId, projectId, ...source, prompt: 'Do it', at };
+    return db.transaction((tx) => insertAgentJob(tx, job));
+  }
+
+  /** A job whose first run has begun. */
+  async function begunJob(): Promise<{ jobId: string; run: number }> {
+    const { id, run } = await newJob();
+    const key = { jobId: id, run };
+    expect(await beginAgentRun(db, key)).toBeDefined();
+    return key;
+  }
+
+  async function completedJob(prLink: string | null = PULL_REQUEST): Promise<string> {
+    const key = await begunJob();
+    await completeAgentRun(db, { ...key, prLink });
+    return key.jobId;
+  }
+
+  const message = (jobId: string, prompt = 'And this') => addAgentMessage(db, { jobId, prompt, at: new Date() });
+  const sorted = (words: (string | undefined)[]) => [...words].sort();
+
+  it('inserts an active job with its branch, and finds it by its id', async () => {
+    const at = new Date('2026-11-21T10:00:00.123Z');
+    const job = await newJob({ at });
+    expect(job).toMatchObject({ status: 'active', run: 1, prLink: null, error: null, createdAt: at, updatedAt: at });
+    expect(job.id).toMatch(/^aj_[0-9a-f]{16}$/);
+    expect(job.branch).toBe(`galley/${job.id}`);
+    expect(await getAgentJob(db, job.id)).toEqual(job);
+    expect(await getAgentJob(db, 'aj_0000000000000000')).toBeUndefined();
+  });
+
+  it('begins a run, and begins it again with the same start', async () => {
+    const { id, run } = await newJob();
+    const first = await beginAgentRun(db, { jobId: id, run });
+    expect(first).toMatchObject({ job: { id, status: 'active' }, run: { run: 1, prompt: 'Do it', status: 'active' } });
+    expect(first?.run.startedAt).toBeInstanceOf(Date);
+    expect((await beginAgentRun(db, { jobId: id, run }))?.run.startedAt).toEqual(first?.run.startedAt);
+  });
+
+  it('begins no run that has ended, is not the current one, or is of no job', async () => {
+    const jobId = await completedJob();
+    expect(await beginAgentRun(db, { jobId, run: 1 })).toBeUndefined();
+    expect(await beginAgentRun(db, { jobId, run: 2 })).toBeUndefined();
+    await message(jobId);
+    expect(await beginAgentRun(db, { jobId, run: 1 })).toBeUndefined();
+    expect(await beginAgentRun(db, { jobId, run: 2 })).toMatchObject({ run: { prompt: 'And this' } });
+    expect(await beginAgentRun(db, { jobId: 'aj_none', run: 1 })).toBeUndefined();
+  });
+
+  it('ends a run as cancelled where it would begin again after its cancel was accepted', async () => {
+    const key = await begunJob();
+    await requestAgentJobCancel(db, key.jobId);
+    expect(await beginAgentRun(db, key)).toBeUndefined();
+    expect(await getAgentJob(db, key.jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
+  });
+
+  it('never changes a run that has ended', async () => {
+    const jobId = await completedJob();
+    const completed = await getAgentJob(db, jobId);
+    expect(completed).toMatchObject({ status: 'completed', prLink: PULL_REQUEST, error: null });
+    expect(await failAgentRun(db, { jobId, run: 1, error: 'late' })).toEqual(completed);
+    expect(await completeAgentRun(db, { jobId, run: 1, prLink: null })).toEqual(completed);
+    expect(await requestAgentJobCancel(db, jobId)).toEqual({ accepted: false, job: completed });
+    expect(await completeAgentRun(db, { jobId: 'aj_none', run: 1, prLink: null })).toBeUndefined();
+    expect(await requestAgentJobCancel(db, 'aj_none')).toBeUndefined();
+  });
+
+  it('keeps an earlier run from ending the current one', async () => {
+    const jobId = await completedJob();
+    await message(jobId);
+    await failAgentRun(db, { jobId, run: 1, error: 'late' });
+    expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'active', run: 2, error: null });
+  });
+
+  it('fails with any text, be it what the database could not hold', async () => {
+    const key = await begunJob();
+    const failed = await failAgentRun(db, { ...key, error: 'exit 1: \u0000\ud800 end' });
+    expect(failed).toMatchObject({ status: 'failed', error: 'exit 1: \ufffd\ufffd end' });
+  });
+
+  it('hides the pull request while a follow-up runs, and shows it again when that ends, however it does', async () => {
+    const jobId = await completedJob();
+    expect(await message(jobId)).toMatchObject({ accepted: true, job: { status: 'active', run: 2, prLink: null } });
+    await completeAgentRun(db, { jobId, run: 2, prLink: null });
+    expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'completed', prLink: PULL_REQUEST });
+    await message(jobId);
+    await failAgentRun(db, { jobId, run: 3, error: 'exit 1' });
+    expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'failed', prLink: PULL_REQUEST, error: 'exit 1' });
+    expect(await message(jobId)).toMatchObject({ job: { status: 'active', run: 4, prLink: null, error: null } });
+    const moved = `${PULL_REQUEST}0`;
+    await completeAgentRun(db, { jobId, run: 4, prLink: moved });
+    expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'completed', prLink: moved, error: null });
+  });
+
+  it('has no pull request where no run made one', async () => {
+    const jobId = await completedJob(null);
+    await message(jobId);
+    expect(await completeAgentRun(db, { jobId, run: 2, prLink: null })).toMatchObject({ prLink: null });
+  });
+
+  it('fails a run that never began at once when it is cancelled, a first or a later one', async () => {
+    const { id } = await newJob();
+    const cancelled = { accepted: true, job: { status: 'failed', error: 'cancelled' } };
+    expect(await requestAgentJobCancel(db, id)).toMatchObject(cancelled);
+    expect(await beginAgentRun(db, { jobId: id, run: 1 })).toBeUndefined();
+    await message(id);
+    expect(await requestAgentJobCancel(db, id)).toMatchObject(cancelled);
+  });
+
+  it('ends a begun run as cancelled once its cancel was accepted, whatever else happens, but not the next', async () => {
+    for (const end of [
+      (key: { jobId: string; run: number }) => completeAgentRun(db, { ...key, prLink: PULL_REQUEST }),
+      (key: { jobId: string; run: number }) => failAgentRun(db, { ...key, error: 'exit 1' }),
+    ]) {
+      const key = await begunJob();
+      const told = { accepted: true, job: { status: 'active', error: null, cancelRequestedAt: expect.any(Date) } };
+      expect(await requestAgentJobCancel(db, key.jobId)).toMatchObject(told);
+      expect(await requestAgentJobCancel(db, key.jobId)).toMatchObject(told);
+      expect(await end(key)).toMatchObject({ status: 'failed', error: 'cancelled', prLink: null });
+      await message(key.jobId);
+      expect(await beginAgentRun(db, { ...key, run: 2 })).toBeDefined();
+      expect(await completeAgentRun(db, { ...key, run: 2, prLink: null })).toMatchObject({ status: 'completed' });
+    }
+  });
+
+  it('archives what has ended, once, and nothing that is active', async () => {
+    const { id } = await newJob();
+    expect(await archiveAgentJob(db, id)).toMatchObject({ status: 'active', archivedAt: null });
+    await failAgentRun(db, { jobId: id, run: 1, error: 'exit 1' });
+    const archived = await archiveAgentJob(db, id);
+    expect(archived).toMatchObject({ status: 'archived', archivedAt: expect.any(Date), error: 'exit 1' });
+    expect(await archiveAgentJob(db, id)).toEqual(archived);
+    expect(await message(id)).toEqual({ accepted: false, job: archived });
+    expect(await requestAgentJobCancel(db, id)).toEqual({ accepted: false, job: archived });
+    expect(await archiveAgentJob(db, 'aj_none')).toBeUndefined();
+    expect(await message('aj_none')).toBeUndefined();
+  });
+
+  it('takes one of several messages at once, as one run', async () => {
+    const jobId = await completedJob();
+    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((prompt) => message(jobId, prompt)));
+    expect(answers.filter((answer) => answer?.accepted)).toHaveLength(1);
+    expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'active', run: 2 });
+  });
+
+  it('lets either a cancel or the completion win, and tells the one who asked', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const key = await begunJob();
+      const [cancel, end] = await Promise.all([
+        requestAgentJobCancel(db, key.jobId),
+        completeAgentRun(db, { ...key, prLink: PULL_REQUEST }),
+      ]);
+      expect(end?.status).toBe(cancel?.accepted ? 'failed' : 'completed');
+    }
+  });
+
+  it('lets no run begin whose cancel ended it, however close the two come', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { id } = await newJob();
+      const [begun, cancel] = await Promise.all([
+        beginAgentRun(db, { jobId: id, run: 1 }),
+        requestAgentJobCancel(db, id),
+      ]);
+      expect(cancel?.job.status).toBe(begun === undefined ? 'failed' : 'active');
+    }
+  });
+
+  it('lets either an archive or a message win', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const jobId = await completedJob();
+      const [archived, messaged] = await Promise.all([archiveAgentJob(db, jobId), message(jobId)]);
+      expect(sorted([archived?.status, String(messaged?.accepted)])).toEqual(
+        messaged?.accepted ? ['active', 'true'] : ['archived', 'false'],
+      );
+      expect((await getAgentJob(db, jobId))?.status).toBe(archived?.status);
+    }
+  });
+
+  it("lists newest first, by status and cursor, and only the project's", async () => {
+    const project = await newProject();
+    const jobs: AgentJobRow[] = [];
+    for (let index = 0; index < 4; index += 1) jobs.unshift(await newJob(project));
+    const [newest, , third] = jobs;
+    await failAgentRun(db, { jobId: third?.id ?? '', run: 1, error: 'exit 1' });
+    const ids = async (filter: object) =>
+      (await listAgentJobs(db, { projectId: project.projectId, limit: 10, ...filter })).map((row) => row.id);
+    const all = jobs.map((job) => job.id);
+    expect(await ids({})).toEqual(all);
+    expect(await ids({ status: 'failed' })).toEqual([third?.id]);
+    expect(await ids({ limit: 2, beforeSequence: newest?.sequence })).toEqual(all.slice(1, 3));
+    expect(await ids({ projectId: 'prj_none' })).toEqual([]);
+  });
+
+  it('lists for the reconciler only active jobs that nothing has touched for a while, page by page', async () => {
+    const [fresh, begun, ended] = [await newJob(), await begunJob(), await newJob()];
+    await failAgentRun(db, { jobId: ended.id, run: 1, error: 'exit 1' });
+    const latest = new Date(Date.now() + 3_600_000);
+    const list = (untouchedSince: Date, afterSequence: number, limit: number) =>
+      listUnsettledAgentJobs(db, { untouchedSince, latest, afterSequence, limit });
+    const later = new Date(Date.now() + 60_000);
+    const found = await list(later, fresh.sequence - 1, 1000);
+    expect(found.map(({ id, run, begun }) => [id, run, begun])).toEqual([
+      [fresh.id, 1, false],
+      [begun.jobId, 1, true],
+    ]);
+    expect((await list(later, fresh.sequence, 1)).map(({ id }) => id)).toEqual([begun.jobId]);
+    expect(await list(new Date(0), 0, 1000)).toEqual([]);
+  });
+}

@@ -1,0 +1,121 @@
+import pino from 'pino';
+import { projectSettings } from '../../../platform/project-settings.ts';
+import { insertAgentJob } from '../../../platform/store/agent-jobs.ts';
+import {
+  type AgentRunKey,
+  type AgentRunOutcome,
+  getAgentRun,
+  keepRunBase,
+  keepRunCommit,
+  keepRunLog,
+  keepRunOutcome,
+  keptOutcome,
+  listAgentRunLogs,
+} from '../../../platform/store/agent-runs.ts';
+import { type Database, openDatabase } from '../../../platform/store/database.ts';
+import { organizations } from '../../../platform/store/schema/organizations.ts';
+import { projects } from '../../../platform/store/schema/projects.ts';
+import type { TestDatabase } from '../../helpers/pglite.ts';
+
+/** What the queries for the runs of agent jobs promise, on any PostgreSQL. */
+export function agentRunsContract(start: () => Promise<TestDatabase>): void {
+  let server: TestDatabase;
+  let db: Database;
+
+  beforeAll(async () => {
+    server = await start();
+    db = await openDatabase({ ...server, logger: pino({ level: 'silent' }) });
+    const project = { id: 'prj_a', organizationId: 'org_a', domain: 'docs.example.com' };
+    await db.insert(organizations).values({ id: 'org_a', name: 'Organization', plan: 'free' });
+    await db.insert(projects).values({ ...project, settings: projectSettings.parse({}) });
+  });
+  afterAll(async () => {
+    await db?.close();
+    await server?.stop();
+  });
+
+  async function newRun(prompt = 'Do it'): Promise<AgentRunKey> {
+    const source = { repository: 'https://git.example.com/docs.git', ref: null, model: 'a-model' };
+    const job = { organizationId: 'org_a', projectId: 'prj_a', ...source, prompt, at: new Date() };
+    const { id, run } = await db.transaction((tx) => insertAgentJob(tx, job));
+    return { jobId: id, run };
+  }
+
+  it.each([
+    ['a NUL', 'a\u0000b'],
+    ['lone surrogates', '\ud800 and \udfff'],
+    ['right-to-left text with marks', '\u202eעברית\u200f العربية\u202c'],
+    [
+      'what shells, templates and SQL would read',
+      "$(rm -rf /) `id` {{event}} %s \\u0000 '; drop table --\r\nBcc: a@b.c",
+    ],
+    ['100,000 characters of four bytes each two', '𝒂'.repeat(50_000)],
+  ])('gives a prompt with %s back as it came', async (_what, prompt) => {
+    const key = await newRun(prompt);
+    expect((await getAgentRun(db, key))?.prompt === prompt).toBe(true);
+  });
+
+  it('knows no run of another number or job', async () => {
+    const key = await newRun();
+    expect(await getAgentRun(db, { ...key, run: 2 })).toBeUndefined();
+    expect(await getAgentRun(db, { ...key, jobId: 'aj_none' })).toBeUndefined();
+  });
+
+  it('keeps the first base commit and the first pushed commit, and tells them to later writers', async () => {
+    const key = await newRun();
+    const bases = await Promise.all(['a', 'b', 'c'].map((baseCommit) => keepRunBase(db, { ...key, baseCommit })));
+    expect(new Set(bases).size).toBe(1);
+    expect(await keepRunBase(db, { ...key, baseCommit: 'late' })).toBe(bases[0]);
+    const commits = await Promise.all(['d', 'e', 'f'].map((commit) => keepRunCommit(db, { ...key, commit })));
+    expect(new Set(commits).size).toBe(1);
+    expect(await getAgentRun(db, key)).toMatchObject({ baseCommit: bases[0], commit: commits[0] });
+  });
+
+  it.each<AgentRunOutcome>([
+    { kind: 'changed', tree: 't'.repeat(40), packKey: 'agent-jobs/a/packs/1' },
+    { kind: 'unchanged' },
+    { kind: 'failed', error: 'The agent ended with exit code 1' },
+  ])('keeps the first outcome, $kind, and tells it to later writers', async (outcome) => {
+    const key = await newRun();
+    expect(await keepRunOutcome(db, { ...key, outcome })).toEqual(outcome);
+    const later = { kind: 'failed', error: 'a retry' } as const;
+    expect(await keepRunOutcome(db, { ...key, outcome: later })).toEqual(outcome);
+    const run = await getAgentRun(db, key);
+    expect(run && keptOutcome(run)).toEqual(outcome);
+  });
+
+  it('has no outcome before one is kept', async () => {
+    const run = await getAgentRun(db, await newRun());
+    expect(run).toBeDefined();
+    expect(run && keptOutcome(run)).toBeUndefined();
+  });
+
+  it('keeps one whole outcome of several writers at once', async () => {
+    const key = await newRun();
+    const offered = ['1', '2', '3', '4'].map((name) => ({ kind: 'changed', tree: name, packKey: name }) as const);
+    const told = await Promise.all(offered.map((outcome) => keepRunOutcome(db, { ...key, outcome })));
+    expect(new Set(told.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    expect(offered).toContainEqual(told[0]);
+  });
+
+  it('keeps an error that the database could not hold as it is', async () => {
+    const outcome = { kind: 'failed', error: 'a\u0000b\ud800' } as const;
+    const kept = { kind: 'failed', error: 'a\ufffdb\ufffd' };
+    expect(await keepRunOutcome(db, { ...(await newRun()), outcome })).toEqual(kept);
+  });
+
+  it('refuses to keep anything for a run that is not there', async () => {
+    const key = { jobId: 'aj_none', run: 1 };
+    await expect(keepRunBase(db, { ...key, baseCommit: 'a' })).rejects.toThrow('no run 1 of the agent job aj_none');
+    await expect(keepRunCommit(db, { ...key, commit: 'a' })).rejects.toThrow('no run 1');
+    await expect(keepRunOutcome(db, { ...key, outcome: { kind: 'unchanged' } })).rejects.toThrow('no run 1');
+  });
+
+  it('lists the logs in the order of the runs, the newest writer of each', async () => {
+    const key = await newRun();
+    expect(await listAgentRunLogs(db, key.jobId)).toEqual([]);
+    await keepRunLog(db, { ...key, logKey: 'logs/a' });
+    await keepRunLog(db, { ...key, logKey: 'logs/b' });
+    expect(await listAgentRunLogs(db, key.jobId)).toEqual([{ run: 1, logKey: 'logs/b', startedAt: null }]);
+  });
+}
