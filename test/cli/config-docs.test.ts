@@ -8,6 +8,8 @@ const env: Record<string, string> = {
   ADMIN_API_KEY: 'galley_key',
   CONTENTFUL_SECRET: 'c'.repeat(64),
   GITHUB_WEBHOOK_SECRET: 'octo',
+  GITHUB_TOKEN: 'token',
+  SMTP_URL: 'smtp://127.0.0.1:1025',
   STANDARD_WEBHOOK_SECRET: 'whsec_c2VjcmV0',
   STRAPI_TOKEN: 'token',
   WEBHOOK_TOKEN: 'token',

