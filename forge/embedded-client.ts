@@ -1,0 +1,94 @@
+import { request } from 'undici';
+import { ForgeError } from './forge-error.ts';
+
+/** More than any pull request's lists come to. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
+export type EmbeddedForgeOptions = {
+  /** The platform's public address, a path of its own included. */
+  url: string;
+  operatorToken: string;
+  /** For one call, connection and answer included; 15 s by default. */
+  timeoutMs?: number;
+};
+
+/** Asks for a path below a pull request's page ('' is the page itself). Throws a `ForgeError`. */
+export type EmbeddedForgeClient = (pullRequestUrl: string, path: string, body?: object) => Promise<unknown>;
+
+/** Calls the platform's pull request pages as JSON. No token goes to another host: such links are refused. */
+export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): EmbeddedForgeClient {
+  const base = new URL(options.url.replace(/\/*$/, '/'));
+  const timeoutMs = options.timeoutMs ?? 15_000;
+
+  return async (pullRequestUrl, path, body) => {
+    const address = addressOf(pullRequestUrl, base) + path;
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const { statusCode: status, ...answer } = await request(address, {
+        method: body === undefined ? 'GET' : 'POST',
+        signal,
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${options.operatorToken}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      const text = await readText(answer.body);
+      if (status < 200 || status > 299) throw refusal(status, text, answer.headers['retry-after']);
+      return JSON.parse(text);
+    } catch (error) {
+      if (error instanceof ForgeError) throw error;
+      throw noAnswer(signal.aborted ? `there was no answer within ${timeoutMs / 1000} s` : `${error}`, {
+        retryable: !(error instanceof SyntaxError),
+      });
+    }
+  };
+}
+
+/** The link without what might follow its path. Throws a `ForgeError` for a link that isn't this platform's. */
+function addressOf(pullRequestUrl: string, base: URL): string {
+  const url = URL.canParse(pullRequestUrl) ? new URL(pullRequestUrl) : undefined;
+  const path = url?.origin === base.origin && url.pathname.startsWith(base.pathname) ? url.pathname : '';
+  if (!/^pulls\/pr_[0-9a-f]{32}$/.test(path.slice(base.pathname.length))) {
+    throw new ForgeError(`The link is none of the embedded forge at ${base.origin}`, {
+      status: null,
+      retryable: false,
+    });
+  }
+  return base.origin + path;
+}
+
+function refusal(status: number, text: string, retryAfter: string | string[] | undefined): ForgeError {
+  const retryable = status >= 500 || status === 429 || status === 408;
+  const seconds = Number(retryAfter ?? Number.NaN);
+  const retryAfterMs = retryable && seconds > 0 ? Math.min(seconds, 3_600) * 1000 : null;
+  return new ForgeError(`The embedded forge refuses (${status}): ${saidIn(text)}`, { status, retryable, retryAfterMs });
+}
+
+function noAnswer(reason: string, { retryable }: { retryable: boolean }): ForgeError {
+  return new ForgeError(`The embedded forge could not be asked: ${reason}`, { status: null, retryable });
+}
+
+/** The sentence of an error answer, on one line and bounded. */
+function saidIn(text: string): string {
+  let said = '';
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === 'object' && body !== null && 'error' in body) said = String(body.error);
+  } catch {
+    // Something in between answered: its page is no sentence.
+  }
+  return said.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, 300) || 'it says no more';
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > MAX_ANSWER_BYTES) throw noAnswer('its answer is too long', { retryable: false });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

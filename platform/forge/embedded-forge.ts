@@ -1,0 +1,65 @@
+import type { ForgeWriter, PullRequest } from '../../forge/forge.ts';
+import { ForgeError } from '../../forge/forge-error.ts';
+import { GitError } from '../git/git-error.ts';
+import { isDatabaseAway } from '../store/database-away.ts';
+import { findPullRequestOfBranch, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import { editPullRequest } from './edit-pull-request.ts';
+import { type ForgeContext, PULL_REQUEST_ID, pageOf } from './forge-context.ts';
+import { openPullRequest } from './open-pull-request.ts';
+import { refreshPullRequest } from './refresh-pull-request.ts';
+import { openRepository, repositoryAddress } from './repository.ts';
+
+/**
+ * The forge of `file://` repositories: pull requests are rows of the platform's database, and what is in them is read
+ * from git, on a disk that every process of the platform sees. `publicUrl` is where the platform's pages are.
+ */
+export function createEmbeddedForge(context: ForgeContext): ForgeWriter {
+  const tell = (row: PullRequestRow): PullRequest => toPullRequest(row, pageOf(context, row));
+  return {
+    findPullRequest: ({ repository, branch }) =>
+      asForgeErrors(async () => {
+        const address = repositoryAddress(repository);
+        const row = await findPullRequestOfBranch(context.db, { repository: address, headBranch: branch });
+        if (row === undefined) await openRepository(address);
+        return row === undefined ? null : tell(await refreshPullRequest(context, row));
+      }),
+    openPullRequest: (request) => asForgeErrors(async () => tell(await openPullRequest(context, request))),
+    updatePullRequest: (url, change) =>
+      asForgeErrors(async () => {
+        const row = await getPullRequest(context.db, pullRequestIdOf(url));
+        if (row === undefined) throw noSuchPullRequest();
+        return tell(await editPullRequest(context, await refreshPullRequest(context, row), change));
+      }),
+    async gitCredentials() {
+      return null;
+    },
+  };
+}
+
+/** The platform's public address may have changed since a link was made: the id alone says which one is meant. */
+function pullRequestIdOf(url: string): string {
+  const id = (URL.canParse(url) ? new URL(url).pathname : '').split('/').at(-1) ?? '';
+  if (!PULL_REQUEST_ID.test(id)) throw noSuchPullRequest();
+  return id;
+}
+
+function noSuchPullRequest(): ForgeError {
+  return new ForgeError('There is no such pull request', { status: 404, retryable: false });
+}
+
+function toPullRequest(row: PullRequestRow, url: string): PullRequest {
+  const { number, state, title, author, headBranch, headSha, baseBranch, mergeCommitSha } = row;
+  return { url, number, state, title, author, headBranch, headSha, baseBranch, mergeCommitSha };
+}
+
+async function asForgeErrors<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof GitError) throw new ForgeError(error.message, { status: null, retryable: error.retryable });
+    if (isDatabaseAway(error)) {
+      throw new ForgeError("The embedded forge's database is away", { status: null, retryable: true });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { HttpError } from '../../contract/http-error.ts';
+import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import { FORGE_OPERATOR, type ForgeContext } from './forge-context.ts';
+import { mergeBranches } from './merge-branches.ts';
+import { recordMerge } from './record-merge.ts';
+import { openRepository } from './repository.ts';
+import { tellPullRequest } from './tell.ts';
+
+const FILES_NAMED = 20;
+
+/**
+ * Merges in git, then writes it down; a merged one is answered as it is. Throws an `HttpError` 409 that says why git
+ * can't merge, a `ForgeError` 404 where the repository is gone.
+ */
+export async function mergePullRequest(context: ForgeContext, row: PullRequestRow): Promise<PullRequestRow> {
+  if (row.state === 'merged') return row;
+  if (row.state === 'closed') throw new HttpError(409, 'The pull request is closed');
+  const repository = await openRepository(row.repository);
+  const outcome = await mergeBranches(repository, {
+    headBranch: row.headBranch,
+    headSha: row.headSha,
+    baseBranch: row.baseBranch,
+    message: `Merge pull request #${row.number} from ${row.headBranch}\n\n${row.title}\n`,
+  });
+  switch (outcome.kind) {
+    case 'merged':
+      return await recordMerge(context, repository.git, row, outcome);
+    case 'refused':
+      throw new HttpError(409, `The pull request can not be merged: ${outcome.reason}`);
+    case 'conflict': {
+      const { files } = outcome;
+      const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : '';
+      const named = `${files.slice(0, FILES_NAMED).join(', ')}${more}`;
+      throw new HttpError(409, `The pull request can not be merged: ${row.baseBranch} has other changes in ${named}`);
+    }
+  }
+}
+
+/** A closed one is answered as it is. Throws an `HttpError` 409 for a merged one. */
+export async function closePullRequest(context: ForgeContext, { id }: PullRequestRow): Promise<PullRequestRow> {
+  const closed = await context.db.transaction(async (tx) => {
+    const row = await endPullRequest(tx, id, { state: 'closed' });
+    if (row !== undefined) await tellPullRequest(tx, context, row, { action: 'closed', sender: FORGE_OPERATOR });
+    return row;
+  });
+  if (closed !== undefined) {
+    const { repository, number } = closed;
+    context.logger.info({ repository, number }, 'Closed a pull request without merging it');
+    return closed;
+  }
+  const row = await getPullRequest(context.db, id);
+  if (row?.state === 'closed') return row;
+  throw new HttpError(409, 'The pull request is merged already');
+}

@@ -1,0 +1,23 @@
+import type { Logger } from 'pino';
+import type { Database } from '../store/database.ts';
+import type { PullRequestRow } from '../store/pull-requests.ts';
+
+/** What the embedded forge works with. */
+export type ForgeContext = {
+  db: Database;
+  /** Where the pages are, without a slash at the end. */
+  publicUrl(): string;
+  logger: Logger;
+};
+
+/** Who opens pull requests here: there are no accounts. */
+export const FORGE_AUTHOR = 'galley';
+/** Who merges and closes: whoever has the operator token. */
+export const FORGE_OPERATOR = 'operator';
+
+/** The page of a pull request. */
+export function pageOf({ publicUrl }: Pick<ForgeContext, 'publicUrl'>, { id }: Pick<PullRequestRow, 'id'>): string {
+  return `${publicUrl()}/pulls/${id}`;
+}
+
+export const PULL_REQUEST_ID = /^pr_[0-9a-f]{32}$/;

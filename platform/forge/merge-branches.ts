@@ -1,0 +1,96 @@
+import { isAncestor, readBranch, readCommit } from './commits.ts';
+import { moveBranch } from './move-branch.ts';
+import type { Repository } from './repository.ts';
+
+export type Merge = {
+  mergeCommitSha: string;
+  headSha: string;
+  /** The base branch before the merge; null where it can't be told any more. */
+  baseSha: string | null;
+};
+
+export type MergeOutcome =
+  | ({ kind: 'merged' } & Merge)
+  | { kind: 'conflict'; files: string[] }
+  /** A sentence: why git can't merge as things are. */
+  | { kind: 'refused'; reason: string };
+
+export type MergeRequest = {
+  headBranch: string;
+  /** The head as last seen: what counts where its branch is gone. */
+  headSha: string;
+  baseBranch: string;
+  message: string;
+};
+
+/** Whoever asks for the merge, the forge makes the commit. */
+const COMMITTER = { name: 'Galley', mail: 'galley@galley.invalid' } as const;
+
+/** Someone else moved the base branch: merge into what it is now, but not for ever. */
+const MAX_TRIES = 5;
+
+/**
+ * Merges a branch as it is now, by a commit with two parents. It may be called again whatever became of the call
+ * before: what the base branch contains already is found there, with the commit that merged it. Of two calls at once
+ * one merges, and the other finds what it did.
+ */
+export async function mergeBranches(repository: Repository, request: MergeRequest): Promise<MergeOutcome> {
+  const { git } = repository;
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const baseSha = await readBranch(git, request.baseBranch);
+    if (baseSha === undefined) return refused(`The branch ${request.baseBranch} is gone`);
+    const branchSha = await readBranch(git, request.headBranch);
+    const headSha = branchSha ?? (await readCommit(git, request.headSha));
+    if (headSha === undefined) return refused(`The branch ${request.headBranch} is gone`);
+    if (await isAncestor(git, headSha, baseSha)) return { kind: 'merged', ...(await findMerge(git, headSha, baseSha)) };
+    if (branchSha === undefined) return refused(`The branch ${request.headBranch} is gone`);
+
+    const merged = await git.attempt([
+      'merge-tree',
+      '--write-tree',
+      '-z',
+      '--name-only',
+      '--no-messages',
+      baseSha,
+      headSha,
+    ]);
+    const [tree = '', ...files] = merged.stdout.split('\0').filter((part) => part !== '');
+    if (merged.exitCode === 1 && files.length > 0) return { kind: 'conflict', files };
+    if (merged.exitCode === 1) return refused('The two branches have no common history');
+    const mergeCommitSha = await commitTree(git, { tree, parents: [baseSha, headSha], message: request.message });
+    const moved = await moveBranch(repository, { branch: request.baseBranch, from: baseSha, to: mergeCommitSha });
+    if (moved.kind === 'moved') return { kind: 'merged', mergeCommitSha, headSha, baseSha };
+    if (moved.kind === 'refused') return moved;
+  }
+  return refused(`The branch ${request.baseBranch} kept moving: try again`);
+}
+
+/** The commit by which the base branch came to contain the head: the head itself where no merge was needed. */
+export async function findMerge(git: Repository['git'], headSha: string, baseSha: string): Promise<Merge> {
+  const chain = await git.read(['rev-list', '--first-parent', '--parents', baseSha, `^${headSha}`]);
+  for (const line of chain.split('\n')) {
+    const [sha, mainline, ...others] = line.split(' ');
+    if (sha !== undefined && mainline !== undefined && others.includes(headSha)) {
+      return { mergeCommitSha: sha, headSha, baseSha: mainline };
+    }
+  }
+  return { mergeCommitSha: headSha, headSha, baseSha: null };
+}
+
+async function commitTree(
+  git: Repository['git'],
+  { tree, parents, message }: { tree: string; parents: string[]; message: string },
+): Promise<string> {
+  const identity = {
+    GIT_AUTHOR_NAME: COMMITTER.name,
+    GIT_AUTHOR_EMAIL: COMMITTER.mail,
+    GIT_COMMITTER_NAME: COMMITTER.name,
+    GIT_COMMITTER_EMAIL: COMMITTER.mail,
+  };
+  const named = parents.flatMap((parent) => ['-p', parent]);
+  return (await git.read(['commit-tree', tree, ...named], { input: message, environment: identity })).trim();
+}
+
+function refused(reason: string): { kind: 'refused'; reason: string } {
+  return { kind: 'refused', reason };
+}

@@ -1,0 +1,44 @@
+import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import { listCommits } from './commits.ts';
+import { FORGE_OPERATOR, type ForgeContext } from './forge-context.ts';
+import type { RepositoryGit } from './git.ts';
+import type { Merge } from './merge-branches.ts';
+import { type Push, tellPullRequest, tellPush } from './tell.ts';
+
+/** GitHub tells no more than a bounded number either: the newest. */
+const COMMITS_TOLD = 50;
+
+/** Writes down a merge that git has, once: whoever comes later gets the row as it is. */
+export async function recordMerge(
+  context: ForgeContext,
+  git: RepositoryGit,
+  row: PullRequestRow,
+  merge: Merge,
+): Promise<PullRequestRow> {
+  // Git is asked before the transaction: it may take long, and the embedded database has one connection.
+  const push = await pushOf(git, merge);
+  const ended = await context.db.transaction(async (tx) => {
+    const merged = await endPullRequest(tx, row.id, {
+      state: 'merged',
+      mergeCommitSha: merge.mergeCommitSha,
+      headSha: merge.headSha,
+      baseSha: merge.baseSha ?? row.baseSha,
+    });
+    if (merged === undefined) return undefined;
+    await tellPullRequest(tx, context, merged, { action: 'closed', sender: FORGE_OPERATOR });
+    if (push !== undefined) await tellPush(tx, context, merged, push);
+    return merged;
+  });
+  if (ended !== undefined) {
+    context.logger.info({ repository: row.repository, number: row.number }, 'Merged a pull request');
+  }
+  return ended ?? (await getPullRequest(context.db, row.id)) ?? row;
+}
+
+/** Undefined where the base branch was moved without a merge, so that what it was before isn't known. */
+async function pushOf(git: RepositoryGit, { mergeCommitSha, baseSha }: Merge): Promise<Push | undefined> {
+  if (baseSha === null) return undefined;
+  const commits = await listCommits(git, { from: baseSha, to: mergeCommitSha, limit: COMMITS_TOLD });
+  const [head] = commits;
+  return head && { before: baseSha, after: mergeCommitSha, head, commits: commits.toReversed() };
+}

@@ -1,0 +1,56 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ForgeError } from '../../forge/forge-error.ts';
+import { GitError } from '../git/git-error.ts';
+import { gitIn, type RepositoryGit } from './git.ts';
+
+export type Repository = { git: RepositoryGit; dir: string };
+
+/**
+ * The one spelling of a `file://` address: pull requests are found by it. Throws a `ForgeError` 422 for any other
+ * address, because the embedded forge works on folders of this machine only.
+ */
+export function repositoryAddress(repository: string): string {
+  return pathToFileURL(repositoryDir(repository)).href;
+}
+
+function repositoryDir(repository: string): string {
+  try {
+    return resolve(fileURLToPath(repository));
+  } catch {
+    throw new ForgeError('The embedded forge takes repositories with a file:// address only', {
+      status: 422,
+      retryable: false,
+    });
+  }
+}
+
+/** The last two parts of the path, as `owner/name` stands elsewhere. */
+export function fullNameOf(address: string): string {
+  const dir = repositoryDir(address);
+  return [basename(dirname(dir)) || 'local', basename(dir).replace(/\.git$/, '') || 'repository'].join('/');
+}
+
+/** Git on the repository. Throws a `ForgeError` 404 where there is none (any more). */
+export async function openRepository(address: string): Promise<Repository> {
+  const dir = repositoryDir(address);
+  const dotGit = join(dir, '.git');
+  try {
+    await stat(dir);
+    // Said outright: git by itself would also look in the folders above.
+    const git = gitIn((await isThere(dotGit)) ? dotGit : dir);
+    await git.read(['rev-parse', '--git-dir']);
+    return { git, dir };
+  } catch (error) {
+    if (error instanceof GitError && error.retryable) throw error;
+    throw new ForgeError('There is no git repository at this address', { status: 404, retryable: false });
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

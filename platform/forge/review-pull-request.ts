@@ -1,0 +1,47 @@
+import { HttpError } from '../../contract/http-error.ts';
+import { addRequestedReviewers, type RequestedReviewer } from '../store/pull-request-reviewers.ts';
+import { findNewestReview, insertReview, type ReviewRow } from '../store/pull-request-reviews.ts';
+import { lockPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import type { ForgeContext } from './forge-context.ts';
+import { tellReview } from './tell.ts';
+import { bodyText } from './texts.ts';
+
+export type SubmittedReview = Pick<ReviewRow, 'reviewer' | 'verdict' | 'body'>;
+
+/**
+ * Adds a review of the head as it is. The same one again, by the same reviewer and of the same commit, is the review
+ * that is there. Throws an `HttpError` 409 where the author reviews.
+ */
+export async function submitReview(
+  context: ForgeContext,
+  { id, author }: PullRequestRow,
+  { reviewer, verdict, body }: SubmittedReview,
+): Promise<ReviewRow> {
+  if (isSame(reviewer, author)) throw new HttpError(409, `${author} opened this pull request and can't review it`);
+  return await context.db.transaction(async (tx) => {
+    const row = await lockPullRequest(tx, id);
+    if (row === undefined) throw new HttpError(404, 'There is no such pull request');
+    const wanted = { pullRequestId: id, reviewer, verdict, body: bodyText(body), commitSha: row.headSha };
+    const last = await findNewestReview(tx, { pullRequestId: id, reviewer });
+    if (last?.verdict === verdict && last.body === wanted.body && last.commitSha === row.headSha) return last;
+    const review = await insertReview(tx, wanted);
+    await tellReview(tx, context, { row, review });
+    return review;
+  });
+}
+
+/** Asks each but the author. Throws an `HttpError` 409 where the author is asked. */
+export async function requestReviewers(
+  { db }: ForgeContext,
+  { id, author }: PullRequestRow,
+  reviewers: readonly RequestedReviewer[],
+): Promise<void> {
+  if (reviewers.some(({ kind, name }) => kind === 'user' && isSame(name, author))) {
+    throw new HttpError(409, `${author} opened this pull request and can't be asked to review it`);
+  }
+  await addRequestedReviewers(db, id, reviewers);
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

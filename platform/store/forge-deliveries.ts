@@ -1,0 +1,69 @@
+import { and, eq, lt, or, sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+import { forgeDeliveries } from './schema/forge-deliveries.ts';
+
+export type DeliveryRow = typeof forgeDeliveries.$inferSelect;
+
+export type NewDelivery = Pick<DeliveryRow, 'id' | 'projectId' | 'event' | 'bodyJson'>;
+
+/** Puts a delivery in the outbox. Call it in the transaction of the change that it tells of. */
+export async function insertDelivery(db: Executor, delivery: NewDelivery): Promise<void> {
+  await db.insert(forgeDeliveries).values(delivery);
+}
+
+/**
+ * Takes the oldest delivery that is due, and none of a project of which another one is being sent: so a project hears
+ * of its events in their order unless one has to be repeated. Undefined where nothing is due.
+ */
+export async function leaseDelivery(
+  db: Executor,
+  { token, leaseMs }: { token: string; leaseMs: number },
+): Promise<DeliveryRow | undefined> {
+  const [row] = await db
+    .update(forgeDeliveries)
+    .set({ leaseToken: token, leaseUntil: sql`now() + make_interval(secs => ${leaseMs / 1000}::float8)` })
+    .where(
+      sql`${forgeDeliveries.id} = (
+        select due.id from forge_deliveries due
+        where due.delivered_at is null and due.failed_at is null and due.next_attempt_at <= now()
+          and (due.lease_until is null or due.lease_until < now())
+          and not exists (select from forge_deliveries busy where busy.project_id = due.project_id
+            and busy.delivered_at is null and busy.failed_at is null and busy.lease_until >= now())
+        order by due.sequence limit 1 for update skip locked)`,
+    )
+    .returning();
+  return row;
+}
+
+export type AttemptEnd =
+  | { kind: 'delivered' }
+  | { kind: 'failed'; error: string }
+  | { kind: 'again'; error: string; delayMs: number };
+
+/** How an attempt ended. Nothing happens where the lease was lost: whoever has it now tells the end. */
+export async function settleDelivery(
+  db: Executor,
+  { id, token, end }: { id: string; token: string; end: AttemptEnd },
+): Promise<void> {
+  await db
+    .update(forgeDeliveries)
+    .set({
+      attemptCount: sql`${forgeDeliveries.attemptCount} + 1`,
+      leaseToken: null,
+      leaseUntil: null,
+      ...(end.kind === 'delivered' && { deliveredAt: sql`now()`, lastError: null }),
+      ...(end.kind === 'failed' && { failedAt: sql`now()`, lastError: end.error }),
+      ...(end.kind === 'again' && {
+        nextAttemptAt: sql`now() + make_interval(secs => ${end.delayMs / 1000}::float8)`,
+        lastError: end.error,
+      }),
+    })
+    .where(and(eq(forgeDeliveries.id, id), eq(forgeDeliveries.leaseToken, token)));
+}
+
+/** Forgets what was delivered or given up before `until`. */
+export async function deleteSettledDeliveries(db: Executor, until: Date): Promise<void> {
+  await db
+    .delete(forgeDeliveries)
+    .where(or(lt(forgeDeliveries.deliveredAt, until), lt(forgeDeliveries.failedAt, until)));
+}

@@ -1,0 +1,27 @@
+import { asc, eq } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+import { pullRequestReviewers } from './schema/pull-requests.ts';
+
+export type RequestedReviewer = Pick<typeof pullRequestReviewers.$inferSelect, 'kind' | 'name'>;
+
+/** Asks each; one who was asked before stays asked. */
+export async function addRequestedReviewers(
+  db: Executor,
+  pullRequestId: string,
+  reviewers: readonly RequestedReviewer[],
+): Promise<void> {
+  if (reviewers.length === 0) return;
+  await db
+    .insert(pullRequestReviewers)
+    .values(reviewers.map(({ kind, name }) => ({ pullRequestId, kind, name })))
+    .onConflictDoNothing();
+}
+
+/** In the order in which they were asked. */
+export async function listRequestedReviewers(db: Executor, pullRequestId: string): Promise<RequestedReviewer[]> {
+  return db
+    .select({ kind: pullRequestReviewers.kind, name: pullRequestReviewers.name })
+    .from(pullRequestReviewers)
+    .where(eq(pullRequestReviewers.pullRequestId, pullRequestId))
+    .orderBy(asc(pullRequestReviewers.requestedAt), asc(pullRequestReviewers.kind), asc(pullRequestReviewers.name));
+}
