@@ -1,0 +1,110 @@
+import { ForgeError } from './forge-error.ts';
+
+/** Which addresses belong to a hosted forge. What belongs to another host is refused, so that no token ever goes there. */
+
+export type ForgeKind = 'github' | 'gitea';
+export type RepositoryName = { owner: string; name: string };
+export type PullRequestName = RepositoryName & { number: number };
+
+export type ForgeAddresses = {
+  /** Where its API is called, without a slash at the end. */
+  apiUrl: string;
+  /** What people open, without a slash at the end. */
+  webUrl: string;
+  /** `overHttp`: git speaks HTTP at this address, so a token is of use to it. */
+  repositoryOf(address: string): RepositoryName & { overHttp: boolean };
+  pullRequestOf(url: string): PullRequestName;
+};
+
+const SEGMENT = '[A-Za-z0-9_.-]+';
+const ADDRESS_RULES = {
+  github: { api: '/api/v3', page: new RegExp(`^/(${SEGMENT})/(${SEGMENT})/pull/(\\d{1,15})(?:/|$)`) },
+  gitea: { api: '/api/v1', page: new RegExp(`^/(${SEGMENT})/(${SEGMENT})/pulls/(\\d{1,15})(?:/|$)`) },
+} as const;
+const REPOSITORY_PATH = new RegExp(`^/?(${SEGMENT})/(${SEGMENT}?)(?:\\.git)?/?$`);
+
+/**
+ * @param url the forge's API or what people open, such as https://api.github.com, https://git.example.com/api/v3,
+ *   https://git.example.com; github.com where it is missing. Gitea has no default.
+ * @throws ForgeError from the returned functions, never retryable, for an address of another forge.
+ */
+export function forgeAddresses(kind: ForgeKind, url: string | undefined): ForgeAddresses {
+  const { apiUrl, web } = bases(kind, url);
+  const webUrl = withoutSlash(web.href);
+  const prefix = withoutSlash(web.pathname);
+  const { page } = ADDRESS_RULES[kind];
+
+  const below = (address: string): string | undefined => {
+    const parsed = URL.canParse(address) ? new URL(address) : undefined;
+    if (parsed?.origin !== web.origin || !parsed.pathname.startsWith(`${prefix}/`)) return undefined;
+    return parsed.pathname.slice(prefix.length);
+  };
+
+  return {
+    apiUrl,
+    webUrl,
+    repositoryOf(address) {
+      const overHttp = below(address);
+      const [, owner = '', name = ''] = REPOSITORY_PATH.exec(overHttp ?? sshPath(address, web.hostname) ?? '') ?? [];
+      if (isName(owner) && isName(name)) return { owner, name, overHttp: overHttp !== undefined };
+      throw foreign(`${withoutSecrets(address)} is no repository of ${webUrl}`);
+    },
+    pullRequestOf(address) {
+      const [, owner = '', name = '', number] = page.exec(below(address) ?? '') ?? [];
+      if (isName(owner) && isName(name) && Number(number) > 0) return { owner, name, number: Number(number) };
+      throw foreign(`${withoutSecrets(address)} is no pull request of ${webUrl}`);
+    },
+  };
+}
+
+function bases(kind: ForgeKind, given: string | undefined): { apiUrl: string; web: URL } {
+  if (given === undefined && kind === 'gitea')
+    throw new TypeError('Gitea needs its url, such as https://git.example.com');
+  const url = new URL(given ?? 'https://github.com');
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError('The url of a forge must begin with https:// or http://');
+  url.search = url.hash = url.username = url.password = '';
+  const hosted = kind === 'github' ? hostedByGitHub(url) : undefined;
+  if (hosted) return hosted;
+  const { api } = ADDRESS_RULES[kind];
+  const path = withoutSlash(url.pathname);
+  url.pathname = path.endsWith(api) ? path.slice(0, -api.length) : path;
+  return { apiUrl: `${withoutSlash(url.href)}${api}`, web: url };
+}
+
+/** github.com and companies' own subdomains of ghe.com have their API on a host beside the one that people open. */
+function hostedByGitHub({ hostname }: URL): { apiUrl: string; web: URL } | undefined {
+  const host = hostname.replace(/^(api|www)\./, '');
+  if (host !== 'github.com' && !/^[a-z0-9-]+\.ghe\.com$/.test(host)) return undefined;
+  return { apiUrl: `https://api.${host}`, web: new URL(`https://${host}`) };
+}
+
+/** The path of `git@host:owner/name.git` or `ssh://git@host:2222/owner/name.git`, whatever the port. */
+function sshPath(address: string, hostname: string): string | undefined {
+  const [, host, path] =
+    /^ssh:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/@]+)(?::\d+)?(\/.*)$/i.exec(address) ??
+    /^(?:[^@/:]+@)(\[[^\]]*\]|[^:/@]+):(?!\/\/)(.*)$/.exec(address) ??
+    [];
+  const ours = [hostname, ...(hostname === 'github.com' ? ['ssh.github.com'] : [])];
+  return host !== undefined && ours.includes(host.toLowerCase()) ? path : undefined;
+}
+
+function isName(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..';
+}
+
+function foreign(message: string): ForgeError {
+  return new ForgeError(message, { status: null, retryable: false });
+}
+
+/** For messages: an address may carry a password or a signature. */
+function withoutSecrets(address: string): string {
+  return address
+    .replace(/[?#].*$/s, '')
+    .replace(/\/\/[^@/]*@/, '//')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 200);
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, '');
+}

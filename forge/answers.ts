@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { PullRequest } from './forge.ts';
+
+/** The fields that are used of GitHub's and Gitea's answers, in the form that both give them. */
+
+const account = z.object({ login: z.string() });
+const repositoryId = z.object({ id: z.union([z.number(), z.bigint()]) }).nullish();
+
+export const pullRequestAnswer = z.object({
+  html_url: z.string(),
+  number: z.int(),
+  state: z.enum(['open', 'closed']),
+  title: z.string(),
+  user: account.nullish(),
+  merged_at: z.string().nullish(),
+  merge_commit_sha: z.string().nullish(),
+  head: z.object({ ref: z.string(), label: z.string().nullish(), sha: z.string(), repo: repositoryId }),
+  base: z.object({ ref: z.string(), repo: repositoryId }),
+  requested_reviewers: z.array(account).nullish(),
+  requested_teams: z.array(z.object({ name: z.string(), slug: z.string() })).nullish(),
+  /** Gitea's word for `requested_teams`. */
+  requested_reviewers_teams: z.array(z.object({ name: z.string() })).nullish(),
+});
+export type PullRequestAnswer = z.infer<typeof pullRequestAnswer>;
+
+export const changedFile = z.object({ filename: z.string(), previous_filename: z.string().nullish() });
+
+export const reviewAnswer = z.object({
+  user: account.nullish(),
+  state: z.string(),
+  submitted_at: z.string().nullish(),
+  /** Gitea's; GitHub has a state of that name. */
+  dismissed: z.boolean().nullish(),
+});
+export type ReviewAnswer = z.infer<typeof reviewAnswer>;
+
+/** Of a folder the answer is a list; what is empty with encoding `none` is too long and is read as a blob. */
+export const fileAnswer = z.union([
+  z.object({ type: z.literal('file'), encoding: z.string().nullish(), content: z.string().nullish(), sha: z.string() }),
+  z.object({ type: z.string() }).transform(() => null),
+  z.array(z.unknown()).transform(() => null),
+]);
+
+export const blobAnswer = z.object({ encoding: z.string(), content: z.string() });
+
+export const userAnswer = account.extend({ email: z.string().nullish() });
+
+/** @param headBranch the branch's name where the forge doesn't tell it in `head.ref`. */
+export function toPullRequest(answer: PullRequestAnswer, headBranch = answer.head.ref): PullRequest {
+  const merged = typeof answer.merged_at === 'string';
+  return {
+    url: answer.html_url,
+    number: answer.number,
+    state: merged ? 'merged' : answer.state,
+    title: answer.title,
+    author: answer.user?.login ?? '',
+    headBranch,
+    headSha: answer.head.sha,
+    baseBranch: answer.base.ref,
+    // Of an open one GitHub tells the commit of a trial merge here.
+    mergeCommitSha: merged ? (answer.merge_commit_sha ?? null) : null,
+  };
+}

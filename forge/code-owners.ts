@@ -1,0 +1,28 @@
+import type { Octokit } from '@octokit/rest';
+import { blobAnswer, fileAnswer } from './answers.ts';
+import type { Target } from './connection.ts';
+import { refusalOf } from './refusal.ts';
+
+/** The first of these files at a branch, as text; null where there is none. A folder of that name is none. */
+export async function readFirstFile(
+  client: Octokit,
+  { paths, branch, ...target }: Target & { paths: readonly string[]; branch: string },
+): Promise<string | null> {
+  for (const path of paths) {
+    const answer = await client.rest.repos.getContent({ ...target, path, ref: branch }).catch((error: unknown) => {
+      if (refusalOf(error)?.status === 404) return null;
+      throw error;
+    });
+    const file = answer && fileAnswer.parse(answer.data);
+    if (!file) continue;
+    if (file.encoding === 'base64') return decode(file.content ?? '');
+    // Past 1 MB GitHub leaves the content away.
+    const blob = await client.rest.git.getBlob({ ...target, file_sha: file.sha });
+    return decode(blobAnswer.parse(blob.data).content);
+  }
+  return null;
+}
+
+function decode(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
+}

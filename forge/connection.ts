@@ -1,0 +1,63 @@
+import type { Octokit } from '@octokit/rest';
+import type { Logger } from 'pino';
+import { type ForgeAddresses, type ForgeKind, forgeAddresses, type RepositoryName } from './addresses.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
+import { createOctokitClients, type ForgeAuth } from './octokit-clients.ts';
+import { type Step, toForgeError } from './refusal.ts';
+
+export type ConnectionOptions = {
+  name: string;
+  kind: ForgeKind;
+  url?: string | undefined;
+  auth: ForgeAuth;
+  timeoutMs: number;
+  logger?: Logger | undefined;
+};
+
+export type Target = { owner: string; repo: string };
+
+/** A hosted forge with its credentials: each step through it ends with its result or with a ForgeError. */
+export type Connection = {
+  addresses: ForgeAddresses;
+  attempt<T>(
+    repository: RepositoryName | null,
+    step: Omit<Step, 'at'>,
+    run: (client: Octokit, target: Target) => Promise<T>,
+  ): Promise<T>;
+  tokenFor(repository: RepositoryName): Promise<string>;
+};
+
+/** @throws TypeError where the url or the credentials can't be used. */
+export function connect({ name, kind, url, auth, timeoutMs, logger }: ConnectionOptions): Connection {
+  const addresses = forgeAddresses(kind, url);
+  const { apiUrl } = addresses;
+  const fetch = createGuardedFetch({ name, apiUrl, timeoutMs, logger });
+  const { credential, clientFor, tokenFor } = createOctokitClients({ name, apiUrl, auth, fetch, logger });
+
+  async function attempt<T>(
+    repository: RepositoryName | null,
+    { doing, right }: Omit<Step, 'at'>,
+    run: (client: Octokit, target: Target) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await run(await clientFor(repository), { owner: repository?.owner ?? '', repo: repository?.name ?? '' });
+    } catch (error) {
+      const at = repository && `${repository.owner}/${repository.name}`;
+      const failure = toForgeError(error, { name, credential, step: { doing, right, at } });
+      if (failure.retryAfterMs !== null) {
+        logger?.warn(
+          { forge: name, status: failure.status, retryAfterMs: failure.retryAfterMs },
+          'the forge asks to wait',
+        );
+      }
+      throw failure;
+    }
+  }
+
+  return {
+    addresses,
+    attempt,
+    tokenFor: (repository) =>
+      attempt(repository, { doing: 'give git a token', right: null }, () => tokenFor(repository)),
+  };
+}

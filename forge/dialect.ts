@@ -1,0 +1,30 @@
+import type { Octokit } from '@octokit/rest';
+import type { PullRequestAnswer } from './answers.ts';
+import type { Target } from './connection.ts';
+import type { PullRequest } from './forge.ts';
+import type { Refusal } from './refusal.ts';
+
+/** What GitHub and Gitea do differently under the same API. */
+export type Dialect = {
+  name: string;
+  /** The rights of a token, in the forge's own words. */
+  rights: { readPullRequests: string; writePullRequests: string; readFiles: string; readUsers: string };
+  /** In the order in which the forge itself looks. */
+  codeOwnersPaths: readonly string[];
+  /** Whom git says it is; the token is the password. */
+  gitUsername: string;
+  /** The parameters for the longest pages. */
+  pageSize: Readonly<Record<string, number>>;
+  /** Those whose branch is of the repository itself, open ones first, then newest first. */
+  pullRequestsOf(
+    client: Octokit,
+    target: Target & { branch: string; openOnly: boolean },
+  ): AsyncGenerator<PullRequestAnswer>;
+  toPullRequest(answer: PullRequestAnswer): PullRequest;
+  /** The branch has an open one already. */
+  isDuplicate(refusal: Refusal): boolean;
+  /** The teams that the forge passed over although it took the request. */
+  passedOver(answer: PullRequestAnswer, teams: readonly string[]): string[];
+  findLogin(client: Octokit, mail: string): Promise<string | null>;
+  findMail(client: Octokit, login: string): Promise<string | null>;
+};

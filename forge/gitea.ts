@@ -1,0 +1,66 @@
+import type { Octokit } from '@octokit/rest';
+import { z } from 'zod';
+import { type PullRequestAnswer, pullRequestAnswer, toPullRequest, userAnswer } from './answers.ts';
+import type { Dialect } from './dialect.ts';
+import { itemsOf, listOf } from './pages.ts';
+
+const searchAnswer = z.object({ data: z.array(userAnswer) });
+
+/** The longest pages that Gitea gives by default. */
+const LIMIT = 50;
+
+/** Once a branch is deleted, Gitea tells it in the label only. */
+const headBranch = ({ head }: PullRequestAnswer): string => head.label || head.ref;
+
+/** Gitea 1.22 and newer; Forgejo speaks the same API. */
+export const gitea: Dialect = {
+  name: 'Gitea',
+  rights: {
+    readPullRequests: 'read:repository',
+    writePullRequests: 'write:repository',
+    readFiles: 'read:repository',
+    readUsers: 'read:user',
+  },
+  codeOwnersPaths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.github/CODEOWNERS'],
+  gitUsername: 'oauth2',
+  pageSize: { limit: LIMIT },
+
+  /** Gitea can't ask for a branch, so the lists are walked: it gives the newest first. */
+  async *pullRequestsOf(client, { branch, openOnly, ...target }) {
+    for (const state of openOnly ? (['open'] as const) : (['open', 'closed'] as const)) {
+      const found = itemsOf(pullRequestAnswer, (page) =>
+        client.rest.pulls.list({ ...target, state, limit: LIMIT, page }),
+      );
+      for await (const each of found) {
+        if (headBranch(each) === branch && each.head.repo?.id === each.base.repo?.id) yield each;
+      }
+    }
+  },
+
+  toPullRequest: (answer) => toPullRequest(answer, headBranch(answer)),
+
+  isDuplicate: ({ status }) => status === 409,
+
+  /** Asked for a team at a person's repository, Gitea says yes and does nothing. */
+  passedOver(answer, teams) {
+    const listed = (answer.requested_reviewers_teams ?? []).map(({ name }) => name.toLowerCase());
+    return teams.filter((team) => !listed.includes(team.toLowerCase()));
+  },
+
+  findLogin,
+
+  /** Of an address that is kept private Gitea shows a placeholder, which no search finds. */
+  async findMail(client, login) {
+    const { email } = userAnswer.parse((await client.rest.users.getByUsername({ username: login })).data);
+    return email && (await findLogin(client, email)) !== null ? email : null;
+  },
+};
+
+async function findLogin(client: Octokit, mail: string): Promise<string | null> {
+  const found = await listOf(userAnswer, async (page) => {
+    const { headers, data } = await client.request('GET /users/search', { q: mail, limit: LIMIT, page });
+    return { headers, data: searchAnswer.parse(data).data };
+  });
+  const exact = found.filter(({ email }) => email?.toLowerCase() === mail.toLowerCase());
+  return exact.length === 1 ? (exact[0]?.login ?? null) : null;
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { pullRequestAnswer, toPullRequest, userAnswer } from './answers.ts';
+import type { Dialect } from './dialect.ts';
+import { itemsOf } from './pages.ts';
+
+const searchAnswer = z.object({ items: z.array(z.object({ login: z.string() })) });
+
+/** GitHub as of its REST API 2022-11-28, on github.com and Enterprise. */
+export const github: Dialect = {
+  name: 'GitHub',
+  rights: {
+    readPullRequests: 'Pull requests: read',
+    writePullRequests: 'Pull requests: write',
+    readFiles: 'Contents: read',
+    readUsers: 'read:user',
+  },
+  codeOwnersPaths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
+  gitUsername: 'x-access-token',
+  pageSize: { per_page: 100 },
+
+  async *pullRequestsOf(client, { branch, openOnly, ...target }) {
+    const head = `${target.owner}:${branch}`;
+    for (const state of openOnly ? (['open'] as const) : (['open', 'closed'] as const)) {
+      const found = itemsOf(pullRequestAnswer, (page) =>
+        client.rest.pulls.list({ ...target, head, state, sort: 'created', direction: 'desc', per_page: 100, page }),
+      );
+      for await (const each of found) {
+        // A fork that the same account owns goes by the same "owner:branch".
+        if (each.head.ref === branch && each.head.repo?.id === each.base.repo?.id) yield each;
+      }
+    }
+  },
+
+  toPullRequest: (answer) => toPullRequest(answer),
+
+  isDuplicate: ({ status, said }) => status === 422 && /already exists/i.test(said),
+
+  // What isn't listed isn't passed over: a team may hand its requests on to members.
+  passedOver: () => [],
+
+  async findLogin(client, mail) {
+    const found = await client.rest.search.users({ q: `${mail} in:email`, per_page: 2 });
+    const [only, ...others] = searchAnswer.parse(found.data).items;
+    if (!only || others.length > 0) return null;
+    // The search finds similar addresses too, so the account itself decides.
+    const user = userAnswer.parse((await client.rest.users.getByUsername({ username: only.login })).data);
+    return user.email?.toLowerCase() === mail.toLowerCase() ? user.login : null;
+  },
+
+  async findMail(client, login) {
+    return userAnswer.parse((await client.rest.users.getByUsername({ username: login })).data).email || null;
+  },
+};

@@ -1,0 +1,107 @@
+import { createPrivateKey } from 'node:crypto';
+import { createAppAuth } from '@octokit/auth-app';
+import { Octokit } from '@octokit/rest';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { RepositoryName } from './addresses.ts';
+import { ForgeError } from './forge-error.ts';
+import type { createGuardedFetch } from './guarded-fetch.ts';
+import { refusalOf, toForgeError } from './refusal.ts';
+
+export type ForgeAuth = { token: string } | { appId: string | number; privateKey: string };
+
+export type OctokitClients = {
+  /** Completes "refuses the …" in messages. */
+  credential: string;
+  /** The client that may act at this repository; null: where no repository is concerned, as for looking up people. */
+  clientFor(repository: RepositoryName | null): Promise<Octokit>;
+  /** A token that git can use at this repository for some minutes at least. */
+  tokenFor(repository: RepositoryName): Promise<string>;
+};
+
+/** A push may take its time: a token that ends sooner is exchanged for a new one. */
+const TOKEN_MIN_LIFE_MS = 10 * 60_000;
+
+/** An App may be removed and installed again, which gives it another number. */
+const INSTALLATION_KNOWN_FOR_MS = 10 * 60_000;
+
+const installationToken = z.object({ token: z.string(), expiresAt: z.iso.datetime({ offset: true }) });
+
+/** @throws TypeError at once where the App's private key can't be read. */
+export function createOctokitClients(options: {
+  name: string;
+  apiUrl: string;
+  auth: ForgeAuth;
+  fetch: ReturnType<typeof createGuardedFetch>;
+  logger?: Logger | undefined;
+}): OctokitClients {
+  const { name, apiUrl: baseUrl, auth, fetch, logger } = options;
+  const nothing = (): void => {};
+  const warn = (message: string): void => logger?.warn({ forge: name }, message);
+  // Calls themselves are logged where they are sent: octokit's own lines carry the query, and with it mail addresses.
+  const log = { debug: nothing, info: nothing, warn, error: nothing };
+  const common = { baseUrl, userAgent: 'galley', log, request: { fetch, log } };
+
+  if ('token' in auth) {
+    const client = new Octokit({ ...common, auth: auth.token });
+    return { credential: 'token', clientFor: async () => client, tokenFor: async () => auth.token };
+  }
+
+  const app = { appId: auth.appId, privateKey: readableKey(auth.privateKey) };
+  const asApp = new Octokit({ ...common, authStrategy: createAppAuth, auth: app });
+  const installations = new Map<string, { client: Promise<Octokit>; knownAtMs: number }>();
+
+  async function install(repository: RepositoryName | null): Promise<Octokit> {
+    const at = repository && `${repository.owner}/${repository.name}`;
+    try {
+      const installation = repository
+        ? (await asApp.rest.apps.getRepoInstallation({ owner: repository.owner, repo: repository.name })).data
+        : (await asApp.rest.apps.listInstallations({ per_page: 1 })).data[0];
+      if (!installation)
+        throw new ForgeError(`The ${name} App is installed nowhere`, { status: 404, retryable: false });
+      const auth = { ...app, installationId: installation.id };
+      return new Octokit({ ...common, authStrategy: createAppAuth, auth });
+    } catch (error) {
+      if (refusalOf(error)?.status === 404) {
+        const message = `The ${name} App isn't installed at ${at} (404), or there is no such repository`;
+        throw new ForgeError(message, { status: 404, retryable: false });
+      }
+      const step = { doing: 'find the App’s installation', at, right: null };
+      throw toForgeError(error, { name, credential: "App's id or private key", step });
+    }
+  }
+
+  async function clientFor(repository: RepositoryName | null): Promise<Octokit> {
+    const key = repository ? `${repository.owner}/${repository.name}`.toLowerCase() : '';
+    const known = installations.get(key);
+    if (known && Date.now() - known.knownAtMs < INSTALLATION_KNOWN_FOR_MS) return known.client;
+    const client = install(repository);
+    installations.set(key, { client, knownAtMs: Date.now() });
+    client.catch(() => installations.delete(key));
+    return client;
+  }
+
+  return {
+    credential: "App's token",
+    clientFor,
+    async tokenFor(repository) {
+      const client = await clientFor(repository);
+      const ask = async (refresh: boolean) =>
+        installationToken.parse(await client.auth({ type: 'installation', refresh }));
+      const kept = await ask(false);
+      const lasts = Date.parse(kept.expiresAt) - Date.now() > TOKEN_MIN_LIFE_MS;
+      return lasts ? kept.token : (await ask(true)).token;
+    },
+  };
+}
+
+/** A key from an environment variable often has its line ends written as `\n`. */
+function readableKey(privateKey: string): string {
+  const key = privateKey.replaceAll('\\n', '\n');
+  try {
+    createPrivateKey(key);
+  } catch {
+    throw new TypeError("The App's private key can't be read: expected the PEM text that GitHub gave");
+  }
+  return key;
+}

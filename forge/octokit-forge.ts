@@ -1,0 +1,152 @@
+import type { Octokit } from '@octokit/rest';
+import type { PullRequestName } from './addresses.ts';
+import { changedFile, pullRequestAnswer, reviewAnswer } from './answers.ts';
+import { readFirstFile } from './code-owners.ts';
+import type { Connection, Target } from './connection.ts';
+import type { Dialect } from './dialect.ts';
+import { fitBody, fitTitle } from './fit-text.ts';
+import type { Forge, PullRequest } from './forge.ts';
+import { ForgeError } from './forge-error.ts';
+import { listOf } from './pages.ts';
+import { refusalOf } from './refusal.ts';
+import { requestReviews } from './request-reviews.ts';
+import { latestReviews } from './reviews.ts';
+
+const MAIL = /^[^\s"'<>():@]{1,100}@[^\s"'<>():@]+\.[^\s"'<>():@]+$/;
+const LOGIN = /^[A-Za-z0-9_.-]{1,100}(?:\[bot\])?$/;
+
+/** A forge with GitHub's REST API, through octokit. */
+export function createOctokitForge({ addresses, attempt, tokenFor }: Connection, dialect: Dialect): Forge {
+  const { name, rights } = dialect;
+  const reading = { doing: 'read the pull request', right: rights.readPullRequests };
+
+  /** The forge's own address for a page must be one that the other methods take. */
+  function checked(pullRequest: PullRequest): PullRequest {
+    try {
+      addresses.pullRequestOf(pullRequest.url);
+      return pullRequest;
+    } catch {
+      const { origin } = new URL(pullRequest.url);
+      const message = `${name} names its pages under ${origin}, not ${addresses.webUrl}: set the forge's url to that`;
+      throw new ForgeError(message, { status: null, retryable: false });
+    }
+  }
+
+  async function first(client: Octokit, target: Target & { branch: string; openOnly: boolean }) {
+    for await (const found of dialect.pullRequestsOf(client, target)) return checked(dialect.toPullRequest(found));
+    return null;
+  }
+
+  async function read(client: Octokit, target: Target & { pull_number: number }) {
+    return pullRequestAnswer.parse((await client.rest.pulls.get(target)).data);
+  }
+
+  function at<T>(
+    url: string,
+    step: { doing: string; right: string },
+    run: (client: Octokit, target: Target & { pull_number: number }, named: PullRequestName) => Promise<T>,
+  ): Promise<T> {
+    const named = addresses.pullRequestOf(url);
+    return attempt(named, step, (client, target) => run(client, { ...target, pull_number: named.number }, named));
+  }
+
+  return {
+    async findPullRequest({ repository, branch }) {
+      const step = { doing: 'list pull requests', right: rights.readPullRequests };
+      return attempt(addresses.repositoryOf(repository), step, (client, target) =>
+        first(client, { ...target, branch, openOnly: false }),
+      );
+    },
+
+    async openPullRequest({ repository, branch, base, title, body }) {
+      const step = { doing: 'open a pull request', right: rights.writePullRequests };
+      return attempt(addresses.repositoryOf(repository), step, async (client, target) => {
+        const open = () => first(client, { ...target, branch, openOnly: true });
+        const text = { title: fitTitle(title), body: fitBody(body) };
+        const existing = await open();
+        if (existing) return existing;
+        try {
+          const created = await client.rest.pulls.create({ ...target, head: branch, base, ...text });
+          return checked(dialect.toPullRequest(pullRequestAnswer.parse(created.data)));
+        } catch (error) {
+          // Somebody was faster, or our own first try was, whose answer was lost.
+          const refusal = refusalOf(error);
+          const other = refusal && dialect.isDuplicate(refusal) ? await open() : null;
+          if (other) return other;
+          throw error;
+        }
+      });
+    },
+
+    async updatePullRequest(url, { title, body }) {
+      const step = { doing: 'change the pull request', right: rights.writePullRequests };
+      const change = {
+        ...(title === undefined ? {} : { title: fitTitle(title) }),
+        ...(body === undefined ? {} : { body: fitBody(body) }),
+      };
+      return at(url, step, async (client, target) => {
+        if (Object.keys(change).length === 0) return dialect.toPullRequest(await read(client, target));
+        const { data } = await client.rest.pulls.update({ ...target, ...change });
+        return dialect.toPullRequest(pullRequestAnswer.parse(data));
+      });
+    },
+
+    async gitCredentials(repository) {
+      const { overHttp, ...named } = addresses.repositoryOf(repository);
+      return overHttp ? { username: dialect.gitUsername, password: await tokenFor(named) } : null;
+    },
+
+    async readPullRequest(url) {
+      return at(url, reading, async (client, target) => {
+        const pullRequest = dialect.toPullRequest(await read(client, target));
+        const ask = (page: number) => client.rest.pulls.listReviews({ ...target, ...dialect.pageSize, page });
+        return { ...pullRequest, reviews: latestReviews(await listOf(reviewAnswer, ask), pullRequest.author) };
+      });
+    },
+
+    async listChangedFiles(url) {
+      return at(url, reading, async (client, target) => {
+        const ask = (page: number) => client.rest.pulls.listFiles({ ...target, ...dialect.pageSize, page });
+        const files = await listOf(changedFile, ask);
+        const paths = files.flatMap(({ filename, previous_filename }) => [previous_filename || filename, filename]);
+        return [...new Set(paths)];
+      });
+    },
+
+    async readCodeOwners(url) {
+      const { baseBranch } = await at(url, reading, async (client, target) =>
+        dialect.toPullRequest(await read(client, target)),
+      );
+      const step = { doing: 'read CODEOWNERS', right: rights.readFiles };
+      return attempt(addresses.pullRequestOf(url), step, (client, target) =>
+        readFirstFile(client, { ...target, paths: dialect.codeOwnersPaths, branch: baseBranch }),
+      );
+    },
+
+    async requestReviews(url, wanted) {
+      const step = { doing: 'ask for reviews', right: rights.writePullRequests };
+      return at(url, step, (client, target) => requestReviews(client, { dialect, target, wanted }));
+    },
+
+    async findLogin(mail) {
+      if (!MAIL.test(mail)) return null;
+      return lookUp((client) => dialect.findLogin(client, mail));
+    },
+
+    async findMail(login) {
+      if (!LOGIN.test(login)) return null;
+      return lookUp((client) => dialect.findMail(client, login));
+    },
+  };
+
+  async function lookUp(find: (client: Octokit) => Promise<string | null>): Promise<string | null> {
+    const step = { doing: 'look people up', right: rights.readUsers };
+    return attempt(null, step, (client) =>
+      find(client).catch((error: unknown) => {
+        // Nobody of that name, or an address that the search won't take.
+        if ([404, 422].includes(refusalOf(error)?.status ?? 0)) return null;
+        throw error;
+      }),
+    );
+  }
+}

@@ -1,0 +1,40 @@
+/** A longer wait is cut to this; the next answer names a time again. */
+const MAX_WAIT_MS = 3_600_000;
+
+/** GitHub asks for at least a minute where a secondary limit names no time. */
+const UNNAMED_WAIT_MS = 60_000;
+
+/**
+ * Whether an answer refuses because of too many calls, and how long to wait. GitHub says so with 403 or 429: by
+ * `Retry-After`, by `x-ratelimit-remaining: 0` and the second of `x-ratelimit-reset`, or for its secondary limits in
+ * the message only (docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api). A 503 may name a time too.
+ * Times are compared with the answer's own `Date`, so that a wrong clock of ours does no harm.
+ */
+export function rateLimitOf(
+  answer: { status: number; headers: Readonly<Record<string, unknown>>; message: string },
+  nowMs: number,
+): { limited: boolean; waitMs: number | null } {
+  const header = (name: string): string => String(answer.headers[name] ?? '').trim();
+  const theirNowMs = Date.parse(header('date')) || nowMs;
+  const refused = answer.status === 403 || answer.status === 429;
+  const retryAfterMs = readRetryAfter(header('retry-after'), theirNowMs);
+  if (retryAfterMs !== null && (refused || answer.status === 503)) {
+    return { limited: refused, waitMs: Math.min(retryAfterMs, MAX_WAIT_MS) };
+  }
+  if (!refused) return { limited: false, waitMs: null };
+  const resetSeconds = Number(header('x-ratelimit-reset'));
+  if (header('x-ratelimit-remaining') === '0' && resetSeconds > 0) {
+    // The reset is told in whole seconds: one more, so that the next call is surely after it.
+    const waitMs = Math.max(0, resetSeconds * 1000 - theirNowMs) + 1000;
+    return { limited: true, waitMs: Math.min(waitMs, MAX_WAIT_MS) };
+  }
+  const limited =
+    answer.status === 429 || /secondary rate limit|rate limit exceeded|abuse detection/i.test(answer.message);
+  return { limited, waitMs: limited ? UNNAMED_WAIT_MS : null };
+}
+
+function readRetryAfter(text: string, nowMs: number): number | null {
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
+}

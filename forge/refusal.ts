@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { ForgeError } from './forge-error.ts';
+import { rateLimitOf } from './rate-limit.ts';
+
+/** What a call was for, so that a refusal says which right is missing. */
+export type Step = {
+  /** Completes "… refuses to …". */
+  doing: string;
+  /** Such as `acme/docs`; null where the call is about no repository. */
+  at: string | null;
+  /** The right as the forge itself names it; null where any valid token has it. */
+  right: string | null;
+};
+
+/** An answer of the forge that isn't success. */
+export type Refusal = { status: number; headers: Record<string, unknown>; said: string };
+
+const octokitError = z.object({
+  status: z.int(),
+  response: z.object({ status: z.int(), headers: z.record(z.string(), z.unknown()), data: z.unknown() }),
+});
+
+/** Reads octokit's error; undefined where there was no answer. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  const { data } = octokitError.safeParse(error);
+  return data && { status: data.status, headers: data.response.headers, said: saidIn(data.response.data) };
+}
+
+/** Any failure of a step as a ForgeError: one sentence, what was attempted, what is missing, what the forge said. */
+export function toForgeError(
+  error: unknown,
+  { name, credential, step }: { name: string; credential: string; step: Step },
+): ForgeError {
+  if (error instanceof ForgeError) return error;
+  if (error instanceof Error && error.cause instanceof ForgeError) return error.cause;
+  const refusal = refusalOf(error);
+  const where = step.at === null ? '' : ` at ${step.at}`;
+  if (refusal === undefined) {
+    const reason = error instanceof z.ZodError ? `its answer is not what its API gives (${pathOf(error)})` : `${error}`;
+    return new ForgeError(`${name} could not ${step.doing}${where}: ${reason}`, { status: null, retryable: false });
+  }
+
+  const { status, said } = refusal;
+  const { limited, waitMs } = rateLimitOf({ ...refusal, message: said }, Date.now());
+  const retryable = limited || status >= 500 || status === 408 || status === 425;
+  const told = said === '' ? '' : `: ${said}`;
+  const needs = step.right === null ? '' : ` "${step.right}"`;
+  const message = limited
+    ? `${name} takes no more calls for now (${status})${told}`
+    : status === 401
+      ? `${name} refuses the ${credential} (401): it is wrong, expired or revoked`
+      : status === 403
+        ? `${name} doesn't let this ${credential} ${step.doing}${where} (403), which needs the right${needs}${told}`
+        : status === 404
+          ? `${name} could not ${step.doing}${where} (404): it isn't there, or the ${credential} lacks the right${needs}${told}`
+          : `${name} ${retryable ? 'failed' : 'refuses'} to ${step.doing}${where} (${status})${told}`;
+  return new ForgeError(message, { status, retryable, retryAfterMs: waitMs });
+}
+
+const errorBody = z.object({
+  message: z.string().catch(''),
+  errors: z
+    .array(
+      z.union([
+        z.string(),
+        z.object({ message: z.string() }).transform(({ message }) => message),
+        z
+          .object({ field: z.string(), code: z.string() })
+          .transform(({ field, code }) => `${field} is ${code.replaceAll('_', ' ')}`),
+      ]),
+    )
+    .catch([]),
+});
+
+/** What an error answer says, on one line; a page is named as such, never quoted. */
+function saidIn(data: unknown): string {
+  if (typeof data === 'string' && /^\s*</.test(data)) return 'an HTML page instead of JSON';
+  const body = errorBody.safeParse(data).data;
+  const text = body ? [body.message, ...body.errors].filter((each) => each !== '').join(': ') : '';
+  return text
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, 300);
+}
+
+function pathOf(error: z.ZodError): string {
+  return error.issues[0]?.path.join('.') || 'the whole';
+}

@@ -1,0 +1,33 @@
+import type { Review, ReviewVerdict } from '../contract/pull-request-event.ts';
+import type { ReviewAnswer } from './answers.ts';
+
+/** GitHub's names and Gitea's; what isn't here is no review: pending, dismissed, Gitea's requests. */
+const VERDICTS: Readonly<Record<string, ReviewVerdict>> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes-requested',
+  REQUEST_CHANGES: 'changes-requested',
+  COMMENTED: 'commented',
+  COMMENT: 'commented',
+};
+
+/**
+ * What each reviewer said last, oldest first. A remark takes back no verdict, as on the forges' own pages, and the
+ * author's answers to remarks are no review.
+ */
+export function latestReviews(answers: readonly ReviewAnswer[], author: string): Review[] {
+  const reviews = answers
+    .flatMap(({ user, state, submitted_at, dismissed }): Review[] => {
+      const verdict = VERDICTS[state];
+      const atMs = Date.parse(submitted_at ?? '');
+      if (!user || !verdict || dismissed || Number.isNaN(atMs) || user.login === author) return [];
+      return [{ reviewer: user.login, verdict, at: new Date(atMs).toISOString() }];
+    })
+    .sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const latest = new Map<string, Review>();
+  for (const review of reviews) {
+    const before = latest.get(review.reviewer);
+    if (review.verdict === 'commented' && before && before.verdict !== 'commented') continue;
+    latest.set(review.reviewer, review);
+  }
+  return [...latest.values()].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+}
