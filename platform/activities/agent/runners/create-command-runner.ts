@@ -1,6 +1,12 @@
 import type { Logger } from 'pino';
-import type { AgentRunner } from '../agent-runner.ts';
+import type { AgentOutcome, AgentRunner, AgentTask } from '../agent-runner.ts';
+import { splitCommandLine } from './command-line.ts';
+import { type Contain, createContain } from './contain.ts';
+import { handOverPrompt } from './hand-over-prompt.ts';
+import { reachProgram } from './reach-program.ts';
+import { outcomeOf } from './run-outcome.ts';
 import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
+import { SandboxMissingError } from './sandbox/read-sandbox.ts';
 
 export type CommandRunnerOptions = SandboxOptions & {
   /** The command line, split into words as a shell would split it; no shell runs it and nothing is expanded. */
@@ -12,12 +18,41 @@ export type CommandRunnerOptions = SandboxOptions & {
 };
 
 /**
- * Runs any coding agent's command line in a checkout of its own.
+ * Runs any coding agent's command line in a checkout of its own. The prompt goes to its standard input, or takes the
+ * place of a word that is exactly `{prompt}`.
  * @throws ConfigurationError where the command line can't be split: an open quote, a shell's operator.
  */
-export function createCommandRunner(options: CommandRunnerOptions): AgentRunner {
+export function createCommandRunner({ command, ...options }: CommandRunnerOptions): AgentRunner {
+  return createWordsRunner({ ...options, words: splitCommandLine(command, 'AGENT_COMMAND') });
+}
+
+type WordsRunnerOptions = Omit<CommandRunnerOptions, 'command'> & { words: readonly string[] };
+
+/** The same for a command line that is in words already. */
+export function createWordsRunner(options: WordsRunnerOptions): AgentRunner {
+  const contain = createContain(options);
   return {
     model: options.model,
-    run: () => Promise.reject(new Error('Not built yet.')),
+    run: async (task) => {
+      task.signal.throwIfAborted();
+      try {
+        return await runWords(task, options, contain);
+      } catch (error) {
+        if (error instanceof SandboxMissingError) return { kind: 'failed', error: error.message };
+        throw error;
+      }
+    },
   };
+}
+
+async function runWords(task: AgentTask, options: WordsRunnerOptions, contain: Contain): Promise<AgentOutcome> {
+  const handedOver = handOverPrompt(options.words, task.prompt);
+  if ('error' in handedOver) return { kind: 'failed', error: handedOver.error };
+  const [program = ''] = options.words;
+  const reach = await reachProgram(program, options);
+  if (reach === undefined) return { kind: 'failed', error: `The agent's command ${program} isn't on this worker.` };
+  const { network, limits } = options;
+  const end = await contain({ ...task, ...handedOver, ...reach, network, limits, collect: true });
+  task.signal.throwIfAborted();
+  return outcomeOf(end, options.limits);
 }

@@ -1,0 +1,41 @@
+import { constants } from 'node:fs';
+import { access, realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
+
+/** Where programs are looked for when the operator names no PATH. */
+export const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/** The absolute path of a program as a shell finds it; undefined where no folder of `path` has it. */
+export async function findOnPath(name: string, path: string): Promise<string | undefined> {
+  const candidates = isAbsolute(name) ? [name] : path.split(delimiter).map((folder) => join(folder, name));
+  for (const candidate of candidates) {
+    // A relative folder in PATH would mean the worker's own folder.
+    if (!isAbsolute(candidate)) continue;
+    const executable = await access(candidate, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (executable) return candidate;
+  }
+  return undefined;
+}
+
+/**
+ * What must be readable for a program to start: its folder, the folder of the file that a link there leads to, and for
+ * a package of Node the outermost `node_modules`, where its dependencies are. Of a folder that holds more than programs,
+ * such as a home, only the file itself.
+ */
+export async function pathsOfProgram(program: string): Promise<string[]> {
+  const file = await realpath(program);
+  const parts = file.split(sep);
+  const modules = parts.indexOf('node_modules');
+  const real = modules > 1 ? parts.slice(0, modules + 1).join(sep) : folderOf(file);
+  return [...new Set([folderOf(program), real])];
+}
+
+function folderOf(file: string): string {
+  const folder = dirname(file);
+  const isBroad = /^\/[^/]*$/.test(folder) || /^\/home\/[^/]+$/.test(folder) || folder === homedir();
+  return isBroad ? file : folder;
+}

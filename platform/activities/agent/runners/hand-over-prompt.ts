@@ -1,0 +1,25 @@
+/** Where a command line takes the prompt as an argument of its own. */
+export const PROMPT_WORD = '{prompt}';
+
+/** Linux refuses a longer argument: MAX_ARG_STRLEN, the ending zero included. */
+const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
+
+export type HandedOver = { words: readonly string[]; stdin: Uint8Array } | { error: string };
+
+/**
+ * Puts the prompt where the command line wants it: as one argument instead of the word `{prompt}`, else on standard
+ * input. In neither case does anything parse it.
+ */
+export function handOverPrompt(words: readonly string[], prompt: string): HandedOver {
+  const bytes = new TextEncoder().encode(prompt);
+  if (!words.includes(PROMPT_WORD)) return { words, stdin: bytes };
+  if (prompt.includes('\0')) {
+    return { error: 'The prompt holds a NUL character, which no argument of a command can hold.' };
+  }
+  if (bytes.length > MAX_ARGUMENT_BYTES) {
+    return {
+      error: `The prompt has ${bytes.length} bytes; an argument of a command holds at most ${MAX_ARGUMENT_BYTES}.`,
+    };
+  }
+  return { words: words.map((word) => (word === PROMPT_WORD ? prompt : word)), stdin: new Uint8Array() };
+}

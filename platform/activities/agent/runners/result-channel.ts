@@ -1,0 +1,100 @@
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+
+/** What the shell around an agent said of its end. `why` is one of its own words, `detail` what git said. */
+export type Ending =
+  | { kind: 'unchanged' }
+  | { kind: 'changed'; tree: string; packFile: string }
+  | { kind: 'failed'; why: string; detail: string }
+  | { kind: 'broken'; detail: string };
+
+/** Fields stay null where the processes ended before they were said. */
+export type Report = { ready: boolean; exitCode: number | null; ending: Ending | null };
+
+export type ChannelOptions = {
+  /** Where the pack is written. */
+  packFile: string;
+  changeLimitBytes: number;
+  onReady?: () => void;
+  onExit?: (code: number) => void;
+};
+
+/** Far beyond any line of ours. The agent can reach this channel too, so nothing on it may grow without bound. */
+const MAX_LINE_BYTES = 4096;
+
+/**
+ * Reads what the shell around an agent reports, to the channel's end. Nothing here is believed further than it can do
+ * harm: an agent that writes to the channel itself can only misreport its own work, as it could by its files.
+ */
+export async function readReport(channel: Readable, options: ChannelOptions): Promise<Report> {
+  const report: Report = { ready: false, exitCode: null, ending: null };
+  const chunks: AsyncIterator<Buffer> = channel[Symbol.asyncIterator]();
+  let rest = Buffer.alloc(0);
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    rest = Buffer.concat([rest, next.value]);
+    for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n')) {
+      const line = rest.subarray(0, end).toString('utf8');
+      rest = rest.subarray(end + 1);
+      const pack = takeLine(line, report, options);
+      if (pack !== undefined) {
+        const isWhole = await writePack(chunks, rest, pack.sizeBytes, options.packFile);
+        report.ending = isWhole ? { kind: 'changed', tree: pack.tree, packFile: options.packFile } : null;
+        return report;
+      }
+    }
+    if (rest.length > MAX_LINE_BYTES) rest = Buffer.alloc(0);
+  }
+  return report;
+}
+
+/** Keeps what a line says; returns what follows it where that is a pack. */
+function takeLine(
+  line: string,
+  report: Report,
+  options: ChannelOptions,
+): { tree: string; sizeBytes: number } | undefined {
+  const [word = '', first = '', ...others] = line.split(' ');
+  const detail = others.join(' ');
+  if (word === 'ready' && !report.ready) {
+    report.ready = true;
+    options.onReady?.();
+  } else if (word === 'exit' && /^\d{1,3}$/.test(first) && report.exitCode === null) {
+    report.exitCode = Number(first);
+    options.onExit?.(report.exitCode);
+  } else if (word === 'unchanged') {
+    report.ending = { kind: 'unchanged' };
+  } else if (word === 'failed') {
+    report.ending = { kind: 'failed', why: first, detail };
+  } else if (word === 'broken') {
+    report.ending = { kind: 'broken', detail: [first, ...others].join(' ') };
+  } else if (word === 'changed' && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(first)) {
+    const sizeBytes = /^\d{1,15}$/.test(detail) ? Number(detail) : Number.POSITIVE_INFINITY;
+    if (sizeBytes <= options.changeLimitBytes) return { tree: first, sizeBytes };
+    report.ending = { kind: 'failed', why: 'large', detail: '' };
+  }
+  return undefined;
+}
+
+/** Writes exactly that many bytes; false where the channel ended before. */
+async function writePack(
+  chunks: AsyncIterator<Buffer>,
+  start: Buffer,
+  sizeBytes: number,
+  packFile: string,
+): Promise<boolean> {
+  const file = await open(packFile, 'w');
+  try {
+    let missing = sizeBytes;
+    let bytes: Buffer | undefined = start;
+    while (bytes !== undefined) {
+      const part: Buffer = bytes.subarray(0, missing);
+      await file.writeFile(part);
+      missing -= part.length;
+      const next: IteratorResult<Buffer, unknown> = await chunks.next();
+      bytes = next.done ? undefined : next.value;
+    }
+    return missing === 0;
+  } finally {
+    await file.close();
+  }
+}

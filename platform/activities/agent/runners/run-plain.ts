@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ContainedEnd, ContainedRun } from './contained-run.ts';
+import { killMarked } from './kill-marked.ts';
+import { PLAIN_COLLECT_SCRIPT, PLAIN_PREPARE_SCRIPT, PLAIN_RUN_SCRIPT } from './sandbox/scripts.ts';
+import { watchRun } from './watch-run.ts';
+
+/** The variable by which processes of a run are found again. */
+const MARKER = 'GALLEY_AGENT_RUN';
+
+type PlainFolders = { agent: string; collect: string };
+
+function foldersOf(scratchDir: string): PlainFolders {
+  return { agent: join(scratchDir, 'agent'), collect: join(scratchDir, 'collect') };
+}
+
+/** Where a run without a sandbox has its checkout. */
+export function plainCheckout(scratchDir: string): string {
+  return join(foldersOf(scratchDir).agent, 'checkout');
+}
+
+/**
+ * Runs a command as an ordinary process, in a process group and folders of its own. Time and output are bounded, the
+ * disk is not; a process that leaves the group is found by its environment, unless it cleared that too.
+ */
+export async function runPlain(run: ContainedRun): Promise<ContainedEnd> {
+  const first = await runScript(run, PLAIN_RUN_SCRIPT, run.words);
+  const isOver = first.endedBy !== null || first.report.ending !== null || first.report.exitCode !== 0;
+  return isOver || !run.collect ? first : await collectPlain(run);
+}
+
+/** Makes a checkout and runs nothing in it. */
+export async function preparePlain(run: ContainedRun): Promise<ContainedEnd> {
+  return await runScript(run, PLAIN_PREPARE_SCRIPT, []);
+}
+
+/** Stores the tree of a checkout that nobody writes to any more. */
+export async function collectPlain(run: ContainedRun): Promise<ContainedEnd> {
+  const end = await runScript(run, PLAIN_COLLECT_SCRIPT, []);
+  return { ...end, report: { ...end.report, ready: true, exitCode: 0 } };
+}
+
+async function runScript(run: ContainedRun, script: string, words: readonly string[]): Promise<ContainedEnd> {
+  const { agent, collect } = foldersOf(run.scratchDir);
+  await mkdir(agent, { recursive: true });
+  const marker = randomUUID();
+  const settings = [agent, collect, join(run.repositoryDir, 'objects'), run.commit, run.input ?? ''];
+  const child = spawn('/bin/sh', ['-c', script, 'galley', ...settings, ...words], {
+    env: {
+      ...run.environment,
+      HOME: join(agent, 'home'),
+      TMPDIR: join(agent, 'tmp'),
+      TERM: 'dumb',
+      [MARKER]: marker,
+    },
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    cwd: '/',
+    // A session and process group of its own, so that all of it can be ended at once.
+    detached: true,
+  });
+  const killAll = async (): Promise<void> => {
+    killGroup(child.pid);
+    await killMarked(`${MARKER}=${marker}`);
+  };
+  return await watchRun({
+    child,
+    run,
+    packFile: join(run.scratchDir, 'change.pack'),
+    kill: () => killGroup(child.pid),
+    settle: killAll,
+  });
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
+}

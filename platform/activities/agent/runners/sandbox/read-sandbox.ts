@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { DEFAULT_PATH, findOnPath } from '../find-command.ts';
+
+const execute = promisify(execFile);
+
+/** A bubblewrap that works on this machine. */
+export type Sandbox = {
+  program: string;
+  /** The strictest user namespace that the machine allows. */
+  userArgs: readonly string[];
+};
+
+/** Thrown where commands can't be kept apart from the machine. The message says what the operator can do. */
+export class SandboxMissingError extends Error {
+  override readonly name = 'SandboxMissingError';
+}
+
+/** The strictest first. Root needs no user namespace; then it keeps its number inside, without any capability. */
+const USER_ARGS = [
+  ['--unshare-user', '--uid', '1000', '--gid', '1000', '--disable-userns'],
+  ['--unshare-user', '--uid', '1000', '--gid', '1000'],
+  [],
+] as const;
+
+const PROBE_ARGS = ['--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL', '--ro-bind', '/', '/', '--proc', '/proc'];
+
+/**
+ * Finds bubblewrap on that PATH and tries it, since a machine may forbid what it needs.
+ * @throws SandboxMissingError
+ */
+export async function readSandbox(path: string): Promise<Sandbox> {
+  const program = (await findOnPath('bwrap', path)) ?? (await findOnPath('bwrap', DEFAULT_PATH));
+  if (program === undefined) {
+    throw new SandboxMissingError(
+      'Agents run in a sandbox of bubblewrap, which is not installed on this worker (Debian and Ubuntu: apt-get install ' +
+        'bubblewrap). AGENT_SANDBOX=off runs them without one.',
+    );
+  }
+  let reason = '';
+  for (const userArgs of USER_ARGS) {
+    try {
+      await execute(program, [...userArgs, ...PROBE_ARGS, '--', '/bin/sh', '-c', ':'], { env: {}, timeout: 10_000 });
+      return { program, userArgs };
+    } catch (error) {
+      // The last attempt needs root; the first reason is the one to mend.
+      reason ||= readStderr(error);
+    }
+  }
+  throw new SandboxMissingError(
+    `Agents run in a sandbox of bubblewrap, which this worker's machine doesn't allow (${reason}). It must permit user ` +
+      'namespaces and a fresh /proc. AGENT_SANDBOX=off runs agents without a sandbox.',
+  );
+}
+
+function readStderr(error: unknown): string {
+  const stderr = typeof error === 'object' && error !== null && 'stderr' in error ? String(error.stderr).trim() : '';
+  return stderr === '' ? String(error) : stderr;
+}

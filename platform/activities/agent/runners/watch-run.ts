@@ -1,0 +1,97 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ContainedEnd, type ContainedRun, type EndedBy, MACHINERY_TIMEOUT_MS } from './contained-run.ts';
+import { readReport } from './result-channel.ts';
+
+/** Enough for a sentence of bubblewrap or git; the agent may write there too. */
+const STDERR_BYTES = 2048;
+
+/** How long to wait for output that is still in a pipe once its writers are dead. */
+const LAST_OUTPUT_MS = 1000;
+
+export type Watched = {
+  child: ChildProcess;
+  run: ContainedRun;
+  packFile: string;
+  /** Ends every process of the run. Called at most once from here. */
+  kill: () => void;
+  /** After the child has ended: what is left to be ended. */
+  settle?: () => Promise<void>;
+};
+
+/**
+ * Holds a run to its limits: feeds the prompt, passes the output on, reads the report, and ends the run where time,
+ * output or the caller says so. Resolves once the child has ended; rejects only where it could not be started.
+ */
+export async function watchRun({ child, run, packFile, kill, settle }: Watched): Promise<ContainedEnd> {
+  let endedBy: EndedBy | null = null;
+  const end = (cause: EndedBy): void => {
+    if (endedBy !== null || child.exitCode !== null || child.signalCode !== null) return;
+    endedBy = cause;
+    kill();
+  };
+  let timer = setTimeout(() => end('stuck'), MACHINERY_TIMEOUT_MS);
+  const restart = (cause: EndedBy, ms: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => end(cause), ms);
+  };
+  const abort = (): void => end('abort');
+  run.signal.addEventListener('abort', abort);
+  if (run.signal.aborted) abort();
+  try {
+    const exited = once(child, 'exit');
+    const printed = passOutput(child, run, () => end('output'));
+    const stderr = readStart(child.stderr);
+    // An agent that doesn't read its input isn't at fault.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(run.stdin);
+    const report = readReport(channelOf(child), {
+      packFile,
+      changeLimitBytes: run.limits.changeLimitBytes,
+      onReady: () => restart('time', run.limits.timeoutMs),
+      onExit: () => restart('stuck', MACHINERY_TIMEOUT_MS),
+    });
+    // A pack that can't be written here would leave the child waiting for a reader.
+    report.catch(() => end('stuck'));
+    await exited;
+    await settle?.();
+    // Whoever wrote is dead; only a process that escaped where there is no sandbox can hold the pipe open.
+    await Promise.race([printed, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
+    child.stdout?.destroy();
+    return { report: await report, endedBy, stderr: stderr() };
+  } finally {
+    clearTimeout(timer);
+    run.signal.removeEventListener('abort', abort);
+  }
+}
+
+function channelOf(child: ChildProcess): Readable {
+  const channel = child.stdio[3];
+  if (!(channel instanceof Readable)) throw new Error('The run has no channel for its report.');
+  return channel;
+}
+
+/** Passes on what is printed, up to the limit. Resolves at the output's end. */
+async function passOutput(child: ChildProcess, run: ContainedRun, onTooMuch: () => void): Promise<void> {
+  if (child.stdout === null) return;
+  let leftBytes = run.limits.outputLimitBytes;
+  child.stdout.on('data', (bytes: Buffer) => {
+    if (leftBytes > 0) run.log(bytes.subarray(0, leftBytes));
+    leftBytes -= bytes.length;
+    if (leftBytes < 0) onTooMuch();
+  });
+  await once(child.stdout, 'close');
+}
+
+/** Reads a stream to its end and keeps its start. */
+function readStart(stream: Readable | null): () => string {
+  const kept: Buffer[] = [];
+  let leftBytes = STDERR_BYTES;
+  stream?.on('data', (bytes: Buffer) => {
+    if (leftBytes > 0) kept.push(bytes.subarray(0, leftBytes));
+    leftBytes -= bytes.length;
+  });
+  return () => Buffer.concat(kept).toString('utf8').trim();
+}
