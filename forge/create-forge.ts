@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { ForgeKind } from './addresses.ts';
-import { connect } from './connection.ts';
 import type { Forge } from './forge.ts';
-import { gitea } from './gitea.ts';
-import { github } from './github.ts';
-import type { ForgeAuth } from './octokit-clients.ts';
-import { createOctokitForge } from './octokit-forge.ts';
+import type { ForgeKind } from './hosted/addresses.ts';
+import { connect } from './hosted/connection.ts';
+import { gitea } from './hosted/gitea.ts';
+import { github } from './hosted/github.ts';
+import type { ForgeAuth } from './hosted/octokit-clients.ts';
+import { createOctokitForge } from './hosted/octokit-forge.ts';
 
 /** One HTTP call may take this long, connection and body included (design 4). */
 const CALL_TIMEOUT_MS = 15_000;

@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/rest';
+import type { PullRequest } from '../forge.ts';
 import type { PullRequestAnswer } from './answers.ts';
 import type { Target } from './connection.ts';
-import type { PullRequest } from './forge.ts';
 import type { Refusal } from './refusal.ts';
 
 /** What GitHub and Gitea do differently under the same API. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ForgeError } from './forge-error.ts';
+import { ForgeError } from '../forge-error.ts';
 import { rateLimitOf } from './rate-limit.ts';
 
 /** What a call was for, so that a refusal says which right is missing. */

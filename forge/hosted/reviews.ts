@@ -1,4 +1,4 @@
-import type { Review, ReviewVerdict } from '../contract/pull-request-event.ts';
+import type { Review, ReviewVerdict } from '../../contract/pull-request-event.ts';
 import type { ReviewAnswer } from './answers.ts';
 
 /** GitHub's names and Gitea's; what isn't here is no review: pending, dismissed, Gitea's requests. */

@@ -1,12 +1,12 @@
 import type { Octokit } from '@octokit/rest';
+import type { Forge, PullRequest } from '../forge.ts';
+import { ForgeError } from '../forge-error.ts';
 import type { PullRequestName } from './addresses.ts';
 import { changedFile, pullRequestAnswer, reviewAnswer } from './answers.ts';
 import { readFirstFile } from './code-owners.ts';
 import type { Connection, Target } from './connection.ts';
 import type { Dialect } from './dialect.ts';
 import { fitBody, fitTitle } from './fit-text.ts';
-import type { Forge, PullRequest } from './forge.ts';
-import { ForgeError } from './forge-error.ts';
 import { listOf } from './pages.ts';
 import { refusalOf } from './refusal.ts';
 import { requestReviews } from './request-reviews.ts';

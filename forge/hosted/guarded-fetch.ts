@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { request } from 'undici';
-import { ForgeError } from './forge-error.ts';
+import { ForgeError } from '../forge-error.ts';
 
 /** No answer that is asked for here is anywhere near this long. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PullRequest } from './forge.ts';
+import type { PullRequest } from '../forge.ts';
 
 /** The fields that are used of GitHub's and Gitea's answers, in the form that both give them. */
 

@@ -1,4 +1,4 @@
-import { ForgeError } from './forge-error.ts';
+import { ForgeError } from '../forge-error.ts';
 
 /** Which addresses belong to a hosted forge. What belongs to another host is refused, so that no token ever goes there. */
 

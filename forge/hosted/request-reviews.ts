@@ -1,8 +1,8 @@
 import type { Octokit } from '@octokit/rest';
+import type { ReviewRequests } from '../forge.ts';
 import { type PullRequestAnswer, pullRequestAnswer } from './answers.ts';
 import type { Target } from './connection.ts';
 import type { Dialect } from './dialect.ts';
-import type { ReviewRequests } from './forge.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 
 type Wish = { kind: 'login' | 'team'; name: string };

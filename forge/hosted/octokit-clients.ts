@@ -3,8 +3,8 @@ import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/rest';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { ForgeError } from '../forge-error.ts';
 import type { RepositoryName } from './addresses.ts';
-import { ForgeError } from './forge-error.ts';
 import type { createGuardedFetch } from './guarded-fetch.ts';
 import { refusalOf, toForgeError } from './refusal.ts';
 
