@@ -1,0 +1,96 @@
+import { Context } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { OutgoingMail } from './compose-mail.ts';
+import { hasUnsubscribed } from './has-unsubscribed.ts';
+import type { MailResult, OperatorMailInput, ReviewMailInput } from './mail-input.ts';
+import type { Mailer } from './mailer.ts';
+import { composeOperatorMail } from './operator-mail.ts';
+import { plainLine } from './plain-line.ts';
+import { retryLater, UNSENT } from './retry-later.ts';
+import { composeReviewMail } from './review-mail.ts';
+import { earlierResult, type SendOnceDeps, sendOnce } from './send-once.ts';
+import { createUnsubscribeLink } from './unsubscribe-link.ts';
+
+export type ReviewerActivityDeps = {
+  /** Undefined without `smtp` in galley.yaml. Whoever made it closes it, after the worker has ended. */
+  mailer?: Mailer | undefined;
+  /** For the mark before a mail's last line and for who unsubscribed; the worker's own by default. */
+  client?: Client | undefined;
+  /** Where reviewers reach the receiver; undefined where they can't: then mails carry no link to unsubscribe. */
+  publicUrl?: string | undefined;
+  /** Signs the unsubscribe links: the Admin API's key of galley.yaml. */
+  unsubscribeKey: string;
+  logger: Logger;
+  timing?: SendOnceDeps['timing'];
+};
+
+/**
+ * Mail to people, each message to one address and at most once (send-once.ts). To be called with
+ * `heartbeatTimeout: '30s'` (within it a mail server has to take a message up to its last line; a killed worker is
+ * noticed after it), `startToCloseTimeout: '5m'` and unlimited attempts: waits and the end after 36 hours are decided
+ * here.
+ */
+export function createReviewerActivities(deps: ReviewerActivityDeps) {
+  const { mailer, publicUrl, unsubscribeKey, logger, timing = {} } = deps;
+  return {
+    /** Asks one reviewer for a review, or reminds of it. */
+    async sendReviewMail(input: ReviewMailInput): Promise<MailResult> {
+      const { site, rule, to: address } = input;
+      return await send(input, async ({ sender }, client, date) => {
+        try {
+          if (await hasUnsubscribed(client, input)) return { outcome: 'unsubscribed', detail: null };
+        } catch (error) {
+          const reason = `who has unsubscribed can't be read: ${error instanceof Error ? error.message : error}`;
+          return retryLater(
+            'SubscriptionsUnknown',
+            plainLine(reason, 300),
+            timing.unsent ?? UNSENT,
+            timing.giveUpAfterMs,
+          );
+        }
+        const unsubscribeLink =
+          publicUrl === undefined ? null : createUnsubscribeLink(publicUrl, { site, rule, address }, unsubscribeKey);
+        return composeReviewMail(input, { sender, date, unsubscribeLink });
+      });
+    },
+
+    /** Tells one operator that a job failed. */
+    async sendOperatorMail(input: OperatorMailInput): Promise<MailResult> {
+      return await send(input, async ({ sender }, _, date) => composeOperatorMail(input, { sender, date }));
+    },
+  };
+
+  async function send(
+    input: ReviewMailInput | OperatorMailInput,
+    compose: (mailer: Mailer, client: Client, date: Date) => Promise<OutgoingMail | MailResult>,
+  ): Promise<MailResult> {
+    const result = await resultOf(input.to, compose);
+    const { site, rule, event, changeId } = input;
+    // Whom it went to is in the workflow's state, for those who may read it.
+    logger.info({ site, rule, event, workflowId: changeId, outcome: result.outcome }, 'mail');
+    return result;
+  }
+
+  async function resultOf(
+    to: string,
+    compose: (mailer: Mailer, client: Client, date: Date) => Promise<OutgoingMail | MailResult>,
+  ): Promise<MailResult> {
+    const startedMs = Date.now();
+    const context = Context.current();
+    if (mailer === undefined) {
+      throw ApplicationFailure.create({ type: 'NoMailServer', message: 'smtp is not configured', nonRetryable: true });
+    }
+    const earlier = earlierResult();
+    if (earlier !== null) return earlier;
+    // Owners' addresses come from files and profiles that anyone may have written.
+    if (!z.email().safeParse(to).success) {
+      return { outcome: 'refused', detail: `not a mail address: ${plainLine(to, 100)}` };
+    }
+    const client = deps.client ?? context.client;
+    const mail = await compose(mailer, client, new Date(context.info.scheduledTimestampMs));
+    return 'outcome' in mail ? mail : await sendOnce({ mailer, client, timing }, mail, startedMs);
+  }
+}

@@ -1,0 +1,48 @@
+import { composeMail, type OutgoingMail, type Sender } from './compose-mail.ts';
+import type { MailContent } from './mail-content.ts';
+import { listId, messageId } from './mail-identity.ts';
+import type { OperatorMailInput } from './mail-input.ts';
+import { plainLine } from './plain-line.ts';
+
+/** Writes the mail that tells an operator of a failed job. */
+export function composeOperatorMail(
+  input: OperatorMailInput,
+  { sender, date }: { sender: Sender; date: Date },
+): OutgoingMail {
+  const { site, rule, to } = input;
+  return composeMail({
+    sender,
+    to,
+    date,
+    subject: `[${site}] Agent job of ${rule} failed`,
+    messageId: messageId(input, sender.domain),
+    threadId: null,
+    list: { name: `Operators of ${site}`, id: listId({ site, rule: 'operators' }, sender.domain) },
+    unsubscribeLink: null,
+    content: contentOf(input),
+  });
+}
+
+function contentOf({ site, rule, jobId, changeId, message }: OperatorMailInput): MailContent {
+  const error = plainLine(message, 1_500) || 'the service gave no reason';
+  return {
+    preview: error,
+    heading: 'An agent job failed',
+    lead: `The rule “${rule}” of the site “${site}” has no pull request to show for its last publish. No reviewer was told.`,
+    action: null,
+    facts: [
+      { label: 'Error', value: error, href: null },
+      { label: 'Job', value: jobId === null ? 'none: it was never accepted' : plainLine(jobId, 200), href: null },
+      { label: 'Site and rule', value: `${site} / ${rule}`, href: null },
+      { label: 'Workflow', value: plainLine(changeId, 300), href: null },
+    ],
+    paragraphs: [
+      jobId === null
+        ? 'What to do: check the Admin API’s address and key in galley.yaml, and whether the service answers.'
+        : 'What to do: read the job’s log (GET /v2/agent/{projectId}/job/{id}/log of the Admin API), and mend what it names: the prompt in galley.yaml, the agent’s command line, or access to the repository.',
+      'The next publish starts a new job by itself. The workflow named above shows each step in the Temporal UI.',
+    ],
+    footer: 'You get this mail because galley.yaml lists you under operators.',
+    stop: null,
+  };
+}

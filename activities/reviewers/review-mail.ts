@@ -1,0 +1,105 @@
+import type { PublishEvent } from '../../contract/publish-event.ts';
+import { composeMail, type OutgoingMail, type Sender } from './compose-mail.ts';
+import { dayAndTime, timeBetween } from './dates.ts';
+import type { MailContent } from './mail-content.ts';
+import { listId, messageId, threadId } from './mail-identity.ts';
+import type { ReviewMailInput } from './mail-input.ts';
+import { plainLine } from './plain-line.ts';
+import { webLink } from './web-link.ts';
+
+/**
+ * Writes the mail that asks a reviewer for a review, or reminds of it.
+ * @param date when it was first meant to go out: every attempt sends the same bytes.
+ * @param unsubscribeLink null where the receiver has no public address.
+ */
+export function composeReviewMail(
+  input: ReviewMailInput,
+  { sender, date, unsubscribeLink }: { sender: Sender; date: Date; unsubscribeLink: string | null },
+): OutgoingMail {
+  const { site, rule, pullRequest, to } = input;
+  return composeMail({
+    sender,
+    to,
+    date,
+    // The same for every mail of a pull request: where it differed, mail programs would make a thread of each.
+    subject: `[${site}] ${plainLine(pullRequest.title, 120)}`,
+    messageId: messageId(input, sender.domain),
+    threadId: threadId(pullRequest.url, sender.domain),
+    list: { name: `${rule} of ${site}`, id: listId({ site, rule }, sender.domain) },
+    unsubscribeLink,
+    content: contentOf(input, date, unsubscribeLink),
+  });
+}
+
+function contentOf(input: ReviewMailInput, date: Date, unsubscribeLink: string | null): MailContent {
+  const { site, rule, pullRequest, publish, eventCount } = input;
+  const title = plainLine(pullRequest.title, 200);
+  const url = webLink(pullRequest.url);
+  return {
+    ...openingOf(input, date),
+    action: url === null ? null : { title, url, label: 'Review the pull request' },
+    facts: [
+      ...publishFacts(publish),
+      ...(eventCount > 1 ? [{ label: 'Together with', value: more(eventCount - 1), href: null }] : []),
+    ],
+    paragraphs: [
+      `The rule “${rule}” of the site “${site}” passed this to its coding agent, which changed files and opened the pull request. Nothing is merged until somebody approves and merges it.`,
+    ],
+    footer: `You get this mail because the rule “${rule}” of “${site}” names you as a reviewer, or because you own files that changed.`,
+    stop: unsubscribeLink === null ? null : { label: 'Stop these mails', url: unsubscribeLink },
+  };
+}
+
+function openingOf(
+  { event, publish, requestedAt }: ReviewMailInput,
+  date: Date,
+): Pick<MailContent, 'preview' | 'heading' | 'lead'> {
+  const what = titleOf(publish);
+  if (event === 'review-requested') {
+    return {
+      preview: `${verbOf(publish)}: ${what}`,
+      heading: 'A pull request awaits your review',
+      lead: 'An agent proposes changes that follow from a publish. Please have a look.',
+    };
+  }
+  const since = requestedAt ?? publish.at;
+  const waited = timeBetween(since, date);
+  return {
+    preview: `Waiting${waited === null ? '' : ` for ${waited}`}: ${what}`,
+    heading: 'This pull request still awaits a review',
+    lead: `It has been waiting since ${dayAndTime(since)}${waited === null ? '' : `, that is for ${waited}`}. Please have a look, or close it if it isn’t wanted.`,
+  };
+}
+
+function publishFacts(publish: PublishEvent): MailContent['facts'] {
+  const who = plainLine(publish.author, 100);
+  const source = plainLine(publish.source, 40);
+  const when = [dayAndTime(publish.at), ...(who === '' ? [] : [`by ${who}`]), `through ${source}`].join(', ');
+  const link = webLink(publish.url);
+  const url = plainLine(publish.url, 300);
+  return [
+    { label: verbOf(publish), value: titleOf(publish), href: link },
+    // What isn't an address of a page is told all the same, but not linked.
+    ...(link === null && url !== '' ? [{ label: 'Where', value: url, href: null }] : []),
+    { label: 'When', value: when, href: null },
+  ];
+}
+
+function titleOf({ title, id }: PublishEvent): string {
+  return plainLine(title, 200) || plainLine(id, 200) || 'an entry without a title';
+}
+
+function verbOf({ action }: PublishEvent): string {
+  switch (action) {
+    case 'publish':
+      return 'Published';
+    case 'unpublish':
+      return 'Unpublished';
+    case 'other':
+      return 'Changed';
+  }
+}
+
+function more(count: number): string {
+  return count === 1 ? 'one event before it' : `${count} events before it`;
+}

@@ -1,0 +1,28 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Whose mail about which rule. */
+export type Subscription = { site: string; rule: string; address: string };
+
+/**
+ * The link by which a reviewer ends a rule's mails:
+ * `{publicUrl}/unsubscribe/{site}/{rule}/{address in base64url}/{token}`. The token is an HMAC under the Admin API key,
+ * so nobody can unsubscribe somebody else without having one of their mails. A secret: never logged.
+ * @param publicUrl where the receiver is reached by its readers, with or without a path.
+ */
+export function createUnsubscribeLink(publicUrl: string, subscription: Subscription, key: string): string {
+  const { site, rule, address } = subscription;
+  const path = [site, rule, Buffer.from(address, 'utf8').toString('base64url'), tokenOf(subscription, key)];
+  const base = new URL(publicUrl).href.replace(/\/+$/, '');
+  return `${base}/unsubscribe/${path.map(encodeURIComponent).join('/')}`;
+}
+
+/** Whether a token belongs to this subscription, in a time that tells nothing about the right one. */
+export function isUnsubscribeToken(token: string, subscription: Subscription, key: string): boolean {
+  const given = Buffer.from(token, 'utf8');
+  const right = Buffer.from(tokenOf(subscription, key), 'utf8');
+  return given.length === right.length && timingSafeEqual(given, right);
+}
+
+function tokenOf({ site, rule, address }: Subscription, key: string): string {
+  return createHmac('sha256', key).update(`unsubscribe\n${site}\n${rule}\n${address}`).digest('base64url');
+}
