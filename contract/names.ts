@@ -10,6 +10,14 @@ export const TASK_QUEUES = {
   platform: 'galley-platform',
 } as const;
 
+/**
+ * Where the agents of a platform's queue run: apart from everything else, so that those that wait for a free place hold
+ * up nothing.
+ */
+export function agentTaskQueue(platformQueue: string): string {
+  return `${platformQueue}-agents`;
+}
+
 export const WORKFLOW_TYPES = {
   exportSite: 'exportSite',
   agentRule: 'agentRule',

@@ -6,9 +6,12 @@ import type { Lifetime } from '../lifetime.ts';
 import type { Temporal } from '../temporal.ts';
 import { untilTemporalReturns } from './temporal-return.ts';
 
+/** A Temporal worker, or what runs as one. */
+type RunningWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
+
 interface WorkerProgram {
   name: string;
-  create(connection: NativeConnection): Promise<Worker>;
+  create(connection: NativeConnection): Promise<RunningWorker>;
 }
 
 interface Surroundings {
@@ -27,7 +30,7 @@ const RESTART_MS = 2_000;
  */
 export async function runWorker(program: WorkerProgram, { temporal, logger, lifetime }: Surroundings): Promise<void> {
   const { signal } = lifetime;
-  let current: Worker | undefined;
+  let current: RunningWorker | undefined;
   let polling: () => void = () => {};
   const started = new Promise<void>((resolve) => {
     polling = resolve;
@@ -35,7 +38,7 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
   /** Workers that were replaced and let what they run come to its end. */
   const draining = new Set<Promise<void>>();
 
-  const retire = (worker: Worker, running: Promise<void>): void => {
+  const retire = (worker: RunningWorker, running: Promise<void>): void => {
     logger.info({ worker: program.name }, 'Temporal is back: a fresh worker takes over');
     worker.shutdown();
     const drained = running

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ObjectStore } from '../objects/object-store.ts';
 import type { Database } from '../store/database.ts';
 import type { AgentDeps } from './agent/agent-deps.ts';
+import { createAgentActivities } from './agent/create-agent-activities.ts';
 import { crawlSite } from './export/crawl-site.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
 import type { ExportDeps } from './export/export-deps.ts';
@@ -72,6 +73,7 @@ export function createPlatformActivities(deps: PlatformActivityDeps) {
     failExport: ({ jobId, error }: { jobId: string; error: string }) => failExport(shared, jobId, error),
     cleanUpExport: ({ jobId, archiveKey }: { jobId: string; archiveKey: string | null }) =>
       cleanUpExport(shared, jobId, archiveKey),
+    ...createAgentActivities(deps),
   };
 }
 

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import { completeAgentRun, failAgentRun } from '../../store/agent-job-transitions.ts';
+import { type AgentRunKey, getAgentRun, keptOutcome } from '../../store/agent-runs.ts';
+import type { Database } from '../../store/database.ts';
+import { packPrefix } from './object-keys.ts';
+
+/** `error` null: the agent itself failed, and what it left as its error is told. */
+export type AgentRunResult = { kind: 'completed'; prLink: string | null } | { kind: 'failed'; error: string | null };
+
+/** `over`: the run had ended before, or it isn't this one's turn. `failed` is also a run whose cancel was accepted. */
+export type EndedRun = { status: 'completed' | 'failed' | 'over' };
+
+/** Ends a run, unless it has ended, and forgets what only its steps needed. The log stays. */
+export async function endAgentRun(
+  { db, objects, logger }: { db: Database; objects: ObjectStore; logger: Logger },
+  { jobId, run, result }: AgentRunKey & { result: AgentRunResult },
+): Promise<EndedRun> {
+  const key = { jobId, run };
+  // Before the row says that it is over: a message may come then, and find its workflow closed.
+  await forgetPacks(objects, key).catch((error: unknown) => {
+    logger.warn({ err: error, ...key }, 'What an agent run worked with could not be removed');
+  });
+  const job =
+    result.kind === 'completed'
+      ? await completeAgentRun(db, { ...key, prLink: result.prLink })
+      : await failAgentRun(db, { ...key, error: result.error ?? (await agentError(db, key)) });
+  if (job?.run !== run || job.status === 'active' || job.status === 'archived') return { status: 'over' };
+  return { status: job.status };
+}
+
+async function agentError(db: Database, key: AgentRunKey): Promise<string> {
+  const row = await getAgentRun(db, key);
+  const outcome = row && keptOutcome(row);
+  return outcome?.kind === 'failed' && outcome.error !== '' ? outcome.error : 'The agent failed';
+}
+
+async function forgetPacks(objects: ObjectStore, { jobId, run }: AgentRunKey): Promise<void> {
+  const keys: string[] = [];
+  for await (const key of objects.list(packPrefix(jobId, run))) keys.push(key);
+  if (keys.length > 0) await objects.delete(keys);
+}

@@ -1,0 +1,93 @@
+import type { PullRequest } from '../../../forge/forge.ts';
+import type { Git, Remote } from '../../git/git.ts';
+import { checkBranchName, type RemoteHeads, readRemote } from '../../git/read-remote.ts';
+import { beginAgentRun } from '../../store/agent-job-transitions.ts';
+import type { AgentJobRow } from '../../store/agent-jobs.ts';
+import { type AgentRunKey, keepRunBase } from '../../store/agent-runs.ts';
+import type { AgentContext } from './agent-deps.ts';
+import { agentStep, remoteOf } from './agent-step.ts';
+import { impossible } from './owner-failure.ts';
+
+export type OpenedRun =
+  | { state: 'over' }
+  | {
+      state: 'open';
+      repository: string;
+      /** The job's own branch. */
+      branch: string;
+      /** The branch that the pull request asks to merge into. */
+      baseBranch: string;
+      /** What the agent starts from. */
+      baseCommit: string;
+      /** The agent goes on from what is on the job's branch already. */
+      continues: boolean;
+      /** Where the job's branch is, left there by a pull request that has ended; null where none has. */
+      replaces: string | null;
+      /** The page of that pull request. */
+      finished: string | null;
+      runTimeoutMs: number;
+      searchAttributes: boolean;
+    };
+
+/**
+ * Begins a run and decides what it starts from: the job's branch where that is still under review, else the branch that
+ * the job is for. A pull request that was merged or closed has ended: what comes after it starts afresh.
+ */
+export function openAgentRun(context: AgentContext, key: AgentRunKey): Promise<OpenedRun> {
+  return agentStep(context, { details: () => 'looking at the repository' }, async ({ git }) => {
+    const begun = await beginAgentRun(context.db, key);
+    if (begun === undefined) return { state: 'over' };
+    const { job } = begun;
+    const remote = await remoteOf(context, job.repository);
+    const heads = await readHeads(git, remote, job);
+    const head = heads.commits.get(job.branch) ?? null;
+    const last = await lastPullRequest(context, job, head);
+    const finished = last !== null && last.state !== 'open' ? last.url : null;
+    const continues = head !== null && finished === null;
+    const baseBranch = baseBranchOf(job, heads);
+    const baseCommit = await keepRunBase(context.db, {
+      ...key,
+      baseCommit: continues ? head : startOf(heads, baseBranch),
+    });
+    return {
+      state: 'open',
+      repository: job.repository,
+      branch: job.branch,
+      baseBranch,
+      baseCommit,
+      // An earlier try of this step may have kept another start; that one counts.
+      continues: continues && baseCommit === head,
+      replaces: finished === null ? null : head,
+      finished,
+      runTimeoutMs: context.runTimeoutMs,
+      searchAttributes: context.searchAttributes,
+    };
+  });
+}
+
+async function readHeads(git: Git, remote: Remote, job: AgentJobRow): Promise<RemoteHeads> {
+  if (job.ref !== null) await checkBranchName(git, job.ref);
+  return readRemote(git, remote, [job.branch, ...(job.ref === null ? [] : [job.ref])]);
+}
+
+/** A first run without a branch can have none, so nobody is asked. */
+async function lastPullRequest(
+  { forgeFor }: AgentContext,
+  { repository, branch, run }: AgentJobRow,
+  head: string | null,
+): Promise<PullRequest | null> {
+  if (run === 1 && head === null) return null;
+  return forgeFor(repository).findPullRequest({ repository, branch });
+}
+
+function baseBranchOf({ ref, repository }: AgentJobRow, { defaultBranch }: RemoteHeads): string {
+  const branch = ref ?? defaultBranch;
+  if (branch !== null) return branch;
+  throw impossible(`The repository ${repository} is empty, or has no default branch: push a commit, or set a ref`);
+}
+
+function startOf({ commits }: RemoteHeads, branch: string): string {
+  const commit = commits.get(branch);
+  if (commit === undefined) throw impossible(`The repository has no branch ${branch}`);
+  return commit;
+}

@@ -1,0 +1,77 @@
+import type { ForgeWriter, PullRequest } from '../../../forge/forge.ts';
+import { ForgeError } from '../../../forge/forge-error.ts';
+import type { AgentJobRow } from '../../store/agent-jobs.ts';
+import { type AgentRun, type AgentRunKey, getAgentRun } from '../../store/agent-runs.ts';
+import type { AgentContext } from './agent-deps.ts';
+import { agentStep } from './agent-step.ts';
+import { descriptionOf, titleOf } from './pull-request-text.ts';
+import { readRun } from './read-run.ts';
+
+export type PullRequestInput = AgentRunKey & {
+  /** Null where the agent changed nothing. */
+  commit: string | null;
+  baseBranch: string;
+  /** The job's branch holds changes of earlier runs. */
+  continues: boolean;
+  /** The page of a pull request of the branch that had ended before this run's change was pushed. */
+  finished: string | null;
+};
+
+export type PullRequestLink = { prLink: string | null };
+
+/** A description names no more prompts than this, the first and the newest. */
+const MOST_PROMPTS = 20;
+
+/**
+ * Finds the pull request of the job's branch, or opens it, and tells in its description what was asked for. Where nothing
+ * was changed, the one that is there is answered; none is opened but for changes that an earlier run left without.
+ */
+export function openPullRequest(context: AgentContext, input: PullRequestInput): Promise<PullRequestLink> {
+  return agentStep(context, { details: () => 'opening the pull request' }, async () => {
+    const { job, run } = await readRun(context.db, input);
+    const forge = context.forgeFor(job.repository);
+    // A first run that changed nothing has no branch, so nobody is asked.
+    if (input.commit === null && run.run === 1) return { prLink: null };
+    const found = await forge.findPullRequest(job);
+    if (input.commit === null && (found !== null || !input.continues)) return { prLink: found?.url ?? null };
+
+    const current = found !== null && (found.state === 'open' || found.url !== input.finished) ? found : null;
+    const told = await runsOf(context, run, current);
+    const body = descriptionOf({ jobId: job.id, model: job.model, prompts: told.map(({ prompt }) => prompt) });
+    if (current === null) {
+      const title = titleOf(told[0]?.prompt ?? run.prompt);
+      const { repository, branch } = job;
+      const opened = await forge.openPullRequest({ repository, branch, base: input.baseBranch, title, body });
+      return { prLink: opened.url };
+    }
+    if (told.length > 1) await retell(context, forge, current, { job, body });
+    return { prLink: current.url };
+  });
+}
+
+/** The change is there already: a description that can't be changed is no reason to fail. */
+async function retell(
+  { logger }: AgentContext,
+  forge: ForgeWriter,
+  { url }: PullRequest,
+  { job, body }: { job: AgentJobRow; body: string },
+): Promise<void> {
+  try {
+    await forge.updatePullRequest(url, { body });
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error;
+    logger.warn({ jobId: job.id, status: error.status }, 'The forge refused a new description of a pull request');
+  }
+}
+
+/** The runs whose changes are in the pull request: this one, and earlier ones that pushed to it or found none. */
+async function runsOf({ db }: AgentContext, run: AgentRun, pullRequest: PullRequest | null): Promise<AgentRun[]> {
+  const earlier: AgentRun[] = [];
+  for (let number = 1; number < run.run; number += 1) {
+    const each = await getAgentRun(db, { jobId: run.jobId, run: number });
+    if (each === undefined || each.commit === null) continue;
+    if (each.prLink === null || each.prLink === pullRequest?.url) earlier.push(each);
+  }
+  const [first, ...others] = [...earlier, run];
+  return first === undefined ? [run] : [first, ...others.slice(1 - MOST_PROMPTS)];
+}

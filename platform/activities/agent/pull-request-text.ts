@@ -1,0 +1,53 @@
+import { plainText } from './run-log.ts';
+
+const TITLE_CHARACTERS = 72;
+/** Forges take about 65,000 characters. */
+const PROMPTS_CHARACTERS = 40_000;
+const UNTITLED = 'Change by an agent';
+
+/** Names nobody and refers to nothing: an invisible space breaks `@name` and `#12`, by which forges tell people and close issues. */
+function quietened(text: string): string {
+  return text.replaceAll(/@(?=[\p{L}\p{N}_-])/gu, '@\u200b').replaceAll(/#(?=\d)/g, '#\u200b');
+}
+
+/** A pull request's title and a commit's first line: the prompt's first line, bounded and quiet. */
+export function titleOf(prompt: string): string {
+  const [line = ''] = plainText(Buffer.from(prompt).toString())
+    .split(/[\n\u2028\u2029]/)
+    .map((each) => each.replaceAll(/\s+/gu, ' ').trim())
+    .filter((each) => each !== '');
+  if (line === '') return UNTITLED;
+  const characters = [...line];
+  const cut = characters.length <= TITLE_CHARACTERS ? line : `${characters.slice(0, TITLE_CHARACTERS - 1).join('')}…`;
+  return quietened(cut);
+}
+
+/** The trailer by which a commit is known as the job's. */
+export function commitMessage({ prompt, jobId }: { prompt: string; jobId: string }): string {
+  return `${titleOf(prompt)}\n\nGalley-Job: ${jobId}\n`;
+}
+
+export type PullRequestOrigin = { jobId: string; model: string; prompts: readonly string[] };
+
+/**
+ * A pull request's description: the prompts word for word in code blocks, where forges read neither markup nor names
+ * nor references, and which no prompt can leave.
+ */
+export function descriptionOf({ jobId, model, prompts }: PullRequestOrigin): string {
+  const share = Math.floor(PROMPTS_CHARACTERS / Math.max(1, prompts.length));
+  const quotes = prompts.map((prompt, index) => {
+    const heading = index === 0 ? 'An agent made this change on request:' : 'Then it was asked:';
+    return `${heading}\n\n${quoted(prompt, share)}`;
+  });
+  return [...quotes, `Job \`${jobId}\`, by \`${plainText(model).replaceAll(/[`\n]/g, ' ')}\`.`].join('\n\n');
+}
+
+function quoted(prompt: string, maxCharacters: number): string {
+  const text = quietened(plainText(Buffer.from(prompt).toString()));
+  const characters = [...text];
+  const left = characters.length - maxCharacters;
+  const shown = left <= 0 ? text : `${characters.slice(0, maxCharacters).join('')}\n[… ${left} characters more]`;
+  const longest = Math.max(2, ...(shown.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${shown.trimEnd()}\n${fence}`;
+}

@@ -1,0 +1,108 @@
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { admitPack } from '../../git/admit-pack.ts';
+import { changedFiles } from '../../git/changed-files.ts';
+import { fetchCommit } from '../../git/fetch-commit.ts';
+import type { Git, Remote } from '../../git/git.ts';
+import { GitError } from '../../git/git-error.ts';
+import { pushBranch } from '../../git/push-branch.ts';
+import { readRemote } from '../../git/read-remote.ts';
+import { writeCommit } from '../../git/write-commit.ts';
+import type { AgentJobRow } from '../../store/agent-jobs.ts';
+import { type AgentRun, type AgentRunKey, keepRunCommit, keptOutcome } from '../../store/agent-runs.ts';
+import type { AgentContext } from './agent-deps.ts';
+import { agentStep, remoteOf, type StepTools } from './agent-step.ts';
+import { impossible } from './owner-failure.ts';
+import { commitMessage } from './pull-request-text.ts';
+import { readRun } from './read-run.ts';
+import { withWorkFolder } from './work-folder.ts';
+
+export type PushInput = AgentRunKey & {
+  /** Where the branch may be besides the run's start: left there by a pull request that has ended. */
+  replaces: string | null;
+  finished: string | null;
+};
+
+export type PushedChange = {
+  commit: string;
+  /** The page of the branch's pull request where that had ended before the push, so that this change needs another. */
+  finished: string | null;
+};
+
+/**
+ * Makes the run's commit of what the agent left and puts the job's branch on it. The commit is the same however often it
+ * is made, so a repeated call finds the branch there and is done. A branch that somebody else has moved stays.
+ */
+export function pushChange(context: AgentContext, input: PushInput): Promise<PushedChange> {
+  return agentStep(context, { details: () => 'pushing the change' }, async (tools) => {
+    const { job, run } = await readRun(context.db, input);
+    const remote = await remoteOf(context, job.repository);
+    const head = await headOf(tools.git, remote, job);
+    if (run.commit !== null && head === run.commit) return { commit: run.commit, finished: input.finished };
+    if (head !== null && head !== run.baseCommit && head !== input.replaces) throw moved(job);
+
+    // A pull request that ended while the agent worked can't take the change any more.
+    const last = await context.forgeFor(job.repository).findPullRequest(job);
+    const finished = last !== null && last.state !== 'open' ? last.url : input.finished;
+    const commit = await withWorkFolder(context, async (folder) => {
+      const dir = join(folder, 'repository.git');
+      const made = await makeCommit(context, { dir, folder, job, run, remote, tools });
+      await keepRunCommit(context.db, { ...input, commit: made });
+      await push(tools.git, { dir, remote, job, commit: made, expected: head });
+      return made;
+    });
+    return { commit, finished };
+  });
+}
+
+async function headOf(git: Git, remote: Remote, { branch }: AgentJobRow): Promise<string | null> {
+  return (await readRemote(git, remote, [branch])).commits.get(branch) ?? null;
+}
+
+type Making = { dir: string; folder: string; job: AgentJobRow; run: AgentRun; remote: Remote; tools: StepTools };
+
+/** In a repository of ours that the agent has never seen: what it left comes in as objects only, checked by git. */
+async function makeCommit(context: AgentContext, { dir, folder, job, run, remote, tools }: Making): Promise<string> {
+  const { git, signal } = tools;
+  const outcome = keptOutcome(run);
+  if (outcome?.kind !== 'changed' || run.baseCommit === null || run.startedAt === null) {
+    throw new Error(`The run ${run.run} of ${job.id} left nothing to push`);
+  }
+  const branches = [job.branch, ...(job.ref === null ? [] : [job.ref])];
+  await fetchCommit(git, { dir, remote, commit: run.baseCommit, branches });
+  const packFile = join(folder, 'change.pack');
+  await pipeline(await context.objects.get(outcome.packKey), createWriteStream(packFile), { signal });
+  await admitPack(git, { dir, packFile, tree: outcome.tree, maxBytes: context.maxPackBytes });
+  const files = await changedFiles(git, { dir, from: run.baseCommit, to: outcome.tree });
+  const submodule = files.find((file) => file.submodule);
+  if (submodule !== undefined) {
+    throw impossible(`The agent pointed ${submodule.path} at another repository's commit, which no agent may`);
+  }
+  return writeCommit(git, {
+    dir,
+    tree: outcome.tree,
+    parent: run.baseCommit,
+    author: context.author,
+    at: run.startedAt,
+    message: commitMessage({ prompt: run.prompt, jobId: job.id }),
+  });
+}
+
+type Push = { dir: string; remote: Remote; job: AgentJobRow; commit: string; expected: string | null };
+
+async function push(git: Git, { dir, remote, job, commit, expected }: Push): Promise<void> {
+  try {
+    await pushBranch(git, { dir, remote, branch: job.branch, commit, expected });
+  } catch (error) {
+    if (!(error instanceof GitError) || error.reason !== 'conflict') throw error;
+    // Perhaps by another attempt of this very step.
+    if ((await headOf(git, remote, job)) !== commit) throw moved(job);
+  }
+}
+
+function moved({ branch }: AgentJobRow) {
+  return impossible(
+    `Somebody pushed to ${branch} while the agent worked, so its change was not pushed. A message starts from there`,
+  );
+}

@@ -1,0 +1,111 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import { fetchCommit } from '../../git/fetch-commit.ts';
+import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
+import { type AgentRun, type AgentRunKey, keepRunLog, keepRunOutcome, keptOutcome } from '../../store/agent-runs.ts';
+import type { AgentContext } from './agent-deps.ts';
+import type { AgentOutcome } from './agent-runner.ts';
+import { agentStep, remoteOf, type StepTools } from './agent-step.ts';
+import { keepTrying } from './keep-trying.ts';
+import { logKey } from './object-keys.ts';
+import { AGENT_TROUBLE } from './owner-failure.ts';
+import { readRun } from './read-run.ts';
+import { createRunLog } from './run-log.ts';
+import { storableOutcome } from './storable-outcome.ts';
+import { uploadWhileGrowing } from './upload-log.ts';
+import { withWorkFolder } from './work-folder.ts';
+
+/** What the workflow hears of it; the rest stays in the row and the object store. */
+export type AgentRunEnd = { kind: 'changed' | 'unchanged' | 'failed' };
+
+/** Where a run stands, as the heartbeat tells. */
+type Progress = { stage: 'fetching' | 'working' | 'storing'; printedBytes: number };
+
+/**
+ * Fetches what the run starts from, lets the agent work on it, and keeps what it leaves: its tree as a pack, its output
+ * as a log. What an earlier attempt kept counts, and the agent doesn't run again.
+ */
+export async function runAgent(context: AgentContext, key: AgentRunKey): Promise<AgentRunEnd> {
+  const progress: Progress = { stage: 'fetching', printedBytes: 0 };
+  const over = new AbortController();
+  /** A cancel comes by the workflow first; by this way it comes also where Temporal was away when it was asked for. */
+  const onTick = async (): Promise<void> => {
+    const job = await getAgentJob(context.db, key.jobId);
+    if (job?.run === key.run && job.status === 'active' && job.cancelRequestedAt === null) return;
+    over.abort(ApplicationFailure.nonRetryable('The run is over', 'AgentRunOver'));
+  };
+  return agentStep(context, { details: () => ({ ...progress }), onTick, stop: over.signal }, async (tools) => {
+    const { job, run } = await readRun(context.db, key);
+    const kept = keptOutcome(run);
+    if (kept !== undefined) return { kind: kept.kind };
+    return withWorkFolder(context, (folder) => runIn(folder, context, { job, run, progress, tools }));
+  });
+}
+
+type Work = { job: AgentJobRow; run: AgentRun; progress: Progress; tools: StepTools };
+
+async function runIn(folder: string, context: AgentContext, { job, run, progress, tools }: Work): Promise<AgentRunEnd> {
+  const { db, objects, logger, secrets } = context;
+  const { git, signal } = tools;
+  const key = { jobId: job.id, run: run.run };
+  const commit = run.baseCommit;
+  if (commit === null) throw new Error(`The run ${run.run} of ${job.id} has nothing to start from`);
+  const repositoryDir = join(folder, 'repository.git');
+  const scratchDir = join(folder, 'scratch');
+  await mkdir(scratchDir, { mode: 0o700 });
+  const branches = [job.branch, ...(job.ref === null ? [] : [job.ref])];
+  await fetchCommit(git, { dir: repositoryDir, remote: await remoteOf(context, job.repository), commit, branches });
+
+  progress.stage = 'working';
+  const log = createRunLog({ maxBytes: context.maxLogBytes, secrets });
+  const where = logKey(job.id, run.run);
+  const onStored = () => keepRunLog(db, { ...key, logKey: where });
+  const upload = uploadWhileGrowing(log, { objects, key: where, signal, logger, onStored });
+  const task = { ...key, prompt: run.prompt, repositoryDir, commit, scratchDir, signal };
+  let outcome: AgentOutcome;
+  try {
+    outcome = await runRunner(context, {
+      ...task,
+      log: (chunk) => {
+        log.write(chunk);
+        progress.printedBytes = log.writtenBytes;
+      },
+    });
+  } finally {
+    log.end();
+    await upload.finish().catch((error: unknown) => {
+      logger.warn({ err: error, ...key }, 'The log of a run could not be stored');
+    });
+  }
+
+  signal.throwIfAborted();
+  progress.stage = 'storing';
+  const storable = await storableOutcome(context, {
+    ...key,
+    outcome,
+    log,
+    git,
+    repositoryDir,
+    scratchDir,
+    commit,
+    signal,
+  });
+  const { kind } = await keepTrying(signal, () => keepRunOutcome(db, { ...key, outcome: storable }));
+  return { kind };
+}
+
+/** A runner's own error may quote its command line, and so the prompt: only its kind is told, the rest is logged nowhere. */
+async function runRunner(
+  { runner, logger }: AgentContext,
+  task: Parameters<AgentContext['runner']['run']>[0],
+): Promise<AgentOutcome> {
+  try {
+    return await runner.run(task);
+  } catch (error) {
+    task.signal.throwIfAborted();
+    const kind = error instanceof Error ? error.name : typeof error;
+    logger.warn({ jobId: task.jobId, run: task.run, kind }, 'An agent could not be run');
+    throw ApplicationFailure.retryable(`The agent could not be run (${kind})`, AGENT_TROUBLE);
+  }
+}

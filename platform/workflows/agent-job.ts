@@ -1,0 +1,123 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { agentTaskQueue } from '../../contract/names.ts';
+import type { AgentRunResult } from '../activities/agent/end-agent-run.ts';
+import type { PlatformActivities } from '../activities/create-platform-activities.ts';
+import { agentFailureText } from './agent-job/agent-failure.ts';
+import { type AgentStory, agentDetails, markPullRequest } from './agent-job/agent-story.ts';
+
+export type AgentJobInput = { jobId: string; run: number };
+
+/** `over`: the run had ended before its workflow began, or it isn't its turn any more. */
+export type AgentJobResult = { status: 'completed' | 'over'; prLink: string | null };
+
+/** The failure type of a run that failed; its reason is in the job's row. */
+const AGENT_FAILED = 'AgentFailed';
+
+/** A forge, the database or the object store may be away for a while: 12 tries are about seven minutes. */
+const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
+
+const steps = proxyActivities<PlatformActivities>({
+  // Fetching and pushing a large repository takes its time; that it lives is what the heartbeat says.
+  startToCloseTimeout: '45m',
+  heartbeatTimeout: '5s',
+  // What they push and open must not come after the run's end.
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { ...RETRY, maximumAttempts: 12 },
+});
+
+const agents = proxyActivities<PlatformActivities>({
+  // Replaced in each call by the runner's own limit and this much more, for fetching before it and storing after it.
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '5s',
+  // The agent's processes are to be gone before the run counts as cancelled.
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  // Each try costs as much as the first: what failed five times, a killed worker included, fails again.
+  retry: { ...RETRY, maximumAttempts: 5 },
+});
+
+const AROUND_THE_AGENT_MS = 3_600_000;
+
+const endings = proxyActivities<PlatformActivities>({
+  // A run's end must be written some day, whatever it takes.
+  startToCloseTimeout: '2m',
+  retry: RETRY,
+});
+
+/**
+ * One run of an agent job: the job's prompt, or one follow-up message. The agent works on what the repository has, its
+ * change is pushed to the job's branch, and the pull request is opened or updated. What one step leaves for the next is in
+ * the run's row, so every step can be repeated, on any worker.
+ */
+export async function agentJob(key: AgentJobInput): Promise<AgentJobResult> {
+  const { result, cause } = await runSteps(key).then(
+    (done) => ({ result: done, cause: undefined }),
+    (error: unknown) => ({ result: { kind: 'failed', error: agentFailureText(error) } as const, cause: error }),
+  );
+  if (result === undefined) return { status: 'over', prLink: null };
+  if (result.kind === 'failed')
+    setCurrentDetails(`Failed: ${result.error ?? 'the agent failed, and the job says why'}`);
+  const ended = await CancellationScope.nonCancellable(() =>
+    endings.endAgentRun.executeWithOptions({ summary: `record that the run ${result.kind}` }, [{ ...key, result }]),
+  );
+  if (result.kind === 'completed' && ended.status !== 'failed') return { status: 'completed', prLink: result.prLink };
+  if (isCancellation(cause)) throw cause;
+  // A run that completed while its cancel was accepted has failed as cancelled.
+  const text = result.kind === 'completed' ? 'cancelled' : (result.error ?? 'The agent failed, and the job says why');
+  throw ApplicationFailure.nonRetryable(text, AGENT_FAILED);
+}
+
+/** Undefined where the run was over before its workflow began. */
+async function runSteps(key: AgentJobInput): Promise<AgentRunResult | undefined> {
+  const opened = await steps.openAgentRun.executeWithOptions({ summary: 'what to start from' }, [key]);
+  if (opened.state === 'over') return undefined;
+  const { repository, branch, baseCommit, baseBranch, continues, replaces, finished, runTimeoutMs } = opened;
+  const story: AgentStory = {
+    repository,
+    branch,
+    run: key.run,
+    stage: `the agent works on ${baseCommit.slice(0, 10)}`,
+  };
+
+  tell(story, {});
+  const { kind } = await agents.runAgent.executeWithOptions(
+    {
+      summary: `the agent, from ${baseCommit.slice(0, 10)}`,
+      taskQueue: agentTaskQueue(workflowInfo().taskQueue),
+      startToCloseTimeout: runTimeoutMs + AROUND_THE_AGENT_MS,
+    },
+    [key],
+  );
+  if (kind === 'failed') return { kind: 'failed', error: null };
+
+  let pushed: { commit: string; finished: string | null } | undefined;
+  if (kind === 'changed') {
+    tell(story, { stage: 'pushing the change' });
+    pushed = await steps.pushChange.executeWithOptions({ summary: branch }, [{ ...key, replaces, finished }]);
+  }
+
+  tell(story, { stage: kind === 'changed' ? 'opening the pull request' : 'the agent changed nothing' });
+  const asked = {
+    ...key,
+    commit: pushed?.commit ?? null,
+    baseBranch,
+    continues,
+    finished: pushed?.finished ?? finished,
+  };
+  const { prLink } = await steps.openPullRequest.executeWithOptions({ summary: `into ${baseBranch}` }, [asked]);
+  if (prLink !== null && opened.searchAttributes) markPullRequest(prLink);
+  const told = kind === 'changed' ? `pushed ${pushed?.commit.slice(0, 10)}` : 'the agent changed nothing';
+  tell(story, { stage: `completed: ${told}`, prLink });
+  return { kind: 'completed', prLink };
+}
+
+function tell(story: AgentStory, change: Partial<AgentStory>): void {
+  Object.assign(story, change);
+  setCurrentDetails(agentDetails(story));
+}

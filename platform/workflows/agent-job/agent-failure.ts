@@ -1,0 +1,12 @@
+import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
+
+/** Failure types whose message is for the job's owner (platform/activities/agent/owner-failure.ts). */
+const FOR_OWNERS = ['AgentImpossible', 'AgentTrouble'];
+
+/** What a job's owner reads as its error: the reason where it is one for people, nothing of our inside otherwise. */
+export function agentFailureText(error: unknown): string {
+  if (isCancellation(error)) return 'cancelled';
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure && FOR_OWNERS.includes(cause.type ?? '')) return cause.message;
+  return 'The job failed because of an internal error; sending its prompt again may help';
+}
