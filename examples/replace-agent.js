@@ -2,28 +2,34 @@
 //
 //   Replace 'A' with 'B' in FILE
 //
-// as often as it stands in the prompt, and leaves everything else alone. It shows what Galley asks of an agent's
-// command line: the prompt comes on standard input, the checkout is the current folder, exit code 0 means done.
+// as often as it stands in the prompt, with single or double quotes, and leaves everything else alone. It shows what
+// Galley asks of an agent's command line: the prompt comes on standard input, the checkout is the current folder, exit
+// code 0 means done and any other that the job has failed, as it has here where FILE can't be read.
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import process from 'node:process';
 
 // A text ends where ' with ' or ' in ' begins, so an apostrophe inside of it needs no marking.
-const SENTENCE = /\bReplace '(.+?)' with '(.*?)' in (\S*[^\s.,;:!?])/gsu;
+const SENTENCE = /\bReplace (['"])(.+?)\1 with (['"])(.*?)\3 in (\S*[^\s.,;:!?])/gsu;
 
-/** True for a file below the current folder, symbolic links followed. */
+/** True for a file below the current folder, symbolic links followed, that isn't git's own. */
 function isInside(file) {
-  const path = relative(process.cwd(), realpathSync(resolve(file)));
-  return path !== '' && !path.startsWith('..');
+  const [first] = relative(process.cwd(), realpathSync(resolve(file))).split(sep);
+  return !['', '..', '.git'].includes(first);
+}
+
+function fail(reason) {
+  process.exitCode = 1;
+  return reason;
 }
 
 function replace(file, before, after) {
   let text;
   try {
-    if (!isInside(file)) return 'is not a file of this checkout';
+    if (!isInside(file)) return fail('is not a file of this checkout');
     text = readFileSync(file, 'utf8');
   } catch {
-    return 'can not be read';
+    return fail('can not be read');
   }
   const parts = text.split(before);
   if (parts.length === 1) return 'does not have that text';
@@ -34,4 +40,4 @@ function replace(file, before, after) {
 const prompt = readFileSync(process.stdin.fd, 'utf8');
 const sentences = [...prompt.matchAll(SENTENCE)];
 if (sentences.length === 0) console.log("I only understand: Replace 'A' with 'B' in FILE");
-for (const [, before, after, file] of sentences) console.log(`${file}: ${replace(file, before, after)}`);
+for (const [, , before, , after, file] of sentences) console.log(`${file}: ${replace(file, before, after)}`);

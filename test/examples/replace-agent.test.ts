@@ -44,16 +44,27 @@ describe('the example agent', () => {
   test.each([
     ['Rewrite everything', "I only understand: Replace 'A' with 'B' in FILE"],
     ["Replace 'absent' with 'x' in notes.md", 'notes.md: does not have that text'],
-    ["Replace 'old' with 'x' in missing.md", 'missing.md: can not be read'],
   ])('changes nothing for %s, and says why', (prompt, said) => {
     expect(run(prompt)).toEqual({ code: 0, said });
     expect(notes()).toBe('# Notes\n\nold and old\n');
   });
 
+  test('takes double quotes too', () => {
+    expect(run('Replace "old" with "it\'s new" in notes.md').code).toBe(0);
+    expect(notes()).toBe("# Notes\n\nit's new and it's new\n");
+  });
+
+  test('fails where the file is missing', () => {
+    expect(run("Replace 'old' with 'x' in missing.md")).toEqual({ code: 1, said: 'missing.md: can not be read' });
+  });
+
   test.each(['../outside.md', 'link.md'])('leaves alone what is outside of the checkout: %s', (file) => {
     writeFileSync(join(folder, 'outside.md'), 'old');
     symlinkSync(join(folder, 'outside.md'), join(checkout, 'link.md'));
-    expect(run(`Replace 'old' with 'new' in ${file}`).said).toBe(`${file}: is not a file of this checkout`);
+    expect(run(`Replace 'old' with 'new' in ${file}`)).toEqual({
+      code: 1,
+      said: `${file}: is not a file of this checkout`,
+    });
     expect(readFileSync(join(folder, 'outside.md'), 'utf8')).toBe('old');
   });
 });

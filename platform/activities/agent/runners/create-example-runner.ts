@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import type { AgentRunner } from '../agent-runner.ts';
-import { createCommandRunner } from './create-command-runner.ts';
+import { createWordsRunner } from './create-command-runner.ts';
+import { DEFAULT_PATH } from './find-command.ts';
 import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
+import { readSandbox, SandboxMissingError } from './sandbox/read-sandbox.ts';
 
 export type ExampleRunnerOptions = SandboxOptions & {
-  /** The path of examples/replace-agent.js. */
+  /** The absolute path of examples/replace-agent.js. */
   script: string;
   /** `example` where it isn't given. */
   model?: string;
@@ -12,7 +14,32 @@ export type ExampleRunnerOptions = SandboxOptions & {
   logger: Logger;
 };
 
-/** The agent of the demo: it understands `Replace 'A' with 'B' in FILE` and otherwise changes nothing. */
+/**
+ * The agent of the demo: it understands `Replace 'A' with 'B' in FILE` and otherwise changes nothing. As a script of
+ * ours it also runs where there is no sandbox; the log says so once.
+ */
 export function createExampleRunner({ script, model = 'example', ...options }: ExampleRunnerOptions): AgentRunner {
-  return createCommandRunner({ ...options, command: `node ${script}`, model });
+  const words = [process.execPath, script];
+  const readOnlyPaths = [...options.readOnlyPaths, script];
+  const runnerWith = (sandbox: 'on' | 'off'): AgentRunner =>
+    createWordsRunner({ ...options, words, model, readOnlyPaths, sandbox });
+  let chosen: Promise<AgentRunner> | undefined;
+  const choose = async (): Promise<AgentRunner> => {
+    if (options.sandbox === 'off') return runnerWith('off');
+    try {
+      await readSandbox(options.environment.PATH ?? DEFAULT_PATH);
+      return runnerWith('on');
+    } catch (error) {
+      if (!(error instanceof SandboxMissingError)) throw error;
+      options.logger.warn({ reason: error.message }, 'the example agent runs without a sandbox');
+      return runnerWith('off');
+    }
+  };
+  return {
+    model,
+    run: async (task) => {
+      chosen ??= choose();
+      return await (await chosen).run(task);
+    },
+  };
 }
