@@ -5,7 +5,7 @@ import { runService } from '../run-service.ts';
 
 export function platformWorkerCommand(): Command {
   return new Command('platform-worker')
-    .description("run the Admin API's jobs: crawl, rewrite, pack")
+    .description("run the Admin API's jobs: export sites, and let agents work")
     .addHelpText(
       'after',
       '\nNeeds DATABASE_URL, and the OBJECT_STORE_URL of the platform. Waits for the database and for Temporal as long as\n' +
@@ -23,8 +23,10 @@ export function platformWorkerCommand(): Command {
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
-        const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
-        await startPlatformWorker({ store, temporal, searchAttributes, logger, lifetime });
+        const home = openHome(settings.home);
+        const store = await openPlatformStore({ settings, home, logger, lifetime });
+        const publicUrl = settings.platformPublicUrl ?? `http://${settings.host}:${settings.platformPort}`;
+        await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
         return `platform-worker at ${temporal.address}`;
       });
     });

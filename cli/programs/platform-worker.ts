@@ -1,14 +1,21 @@
 import type { Logger } from 'pino';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
+import type { Settings } from '../environment.ts';
+import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
 import type { Temporal } from '../temporal.ts';
 import { workflowBundle } from '../workflow-bundles.ts';
+import { agentDepsOf, warnOfAgentTrouble } from './agents.ts';
 import type { PlatformStore } from './platform-store.ts';
 import { runWorker } from './run-worker.ts';
 
 interface Surroundings {
+  settings: Settings;
+  home: Home;
+  /** Where the platform's pages are, which pull requests of the embedded forge are named by. */
+  publicUrl: string;
   store: PlatformStore;
   temporal: Temporal;
   searchAttributes: SearchAttributes;
@@ -20,6 +27,9 @@ interface Surroundings {
 export async function startPlatformWorker(surroundings: Surroundings): Promise<void> {
   const { store, temporal, searchAttributes, lifetime } = surroundings;
   const logger = surroundings.logger.child({ part: 'platform worker' });
+  const { settings } = surroundings;
+  const agents = agentDepsOf({ ...surroundings, logger });
+  await warnOfAgentTrouble(settings, logger);
   await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     await searchAttributes.settled;
@@ -30,6 +40,7 @@ export async function startPlatformWorker(surroundings: Surroundings): Promise<v
       dataConverter: temporal.dataConverter,
       workflowBundle: workflowBundle('platform'),
       searchAttributes: searchAttributes.ready(),
+      agents,
       logger,
     });
   };

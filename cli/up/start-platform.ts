@@ -32,7 +32,8 @@ export async function startPlatform(
   const store = await openPlatformStore({ settings, home, logger, lifetime, embedded });
   const service = await startPlatformApi({ settings, store, temporal, operatorToken, logger, lifetime });
   await service.migrated;
-  await startPlatformWorker({ store, temporal, searchAttributes, logger, lifetime });
+  const publicUrl = settings.platformPublicUrl ?? service.url;
+  await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
   const admin = adminOnDatabase(store.db);
   const key = await ensureAdminKey({ admin, url: service.url, home });
   return { url: service.url, key, admin };

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
+import { createCommandRunner } from '../../platform/activities/agent/runners/create-command-runner.ts';
+import { createExampleRunner } from '../../platform/activities/agent/runners/create-example-runner.ts';
+import {
+  createModelRunner,
+  DEFAULT_MODEL_LIMITS,
+} from '../../platform/activities/agent/runners/create-model-runner.ts';
+import { DEFAULT_RUNNER_LIMITS } from '../../platform/activities/agent/runners/runner-limits.ts';
+import type { Settings } from '../environment.ts';
+import { packageRoot } from '../package-root.ts';
+
+/** What the agent's processes get of the worker's variables, besides those that AGENT_ENV names. */
+const HANDED_ON = ['PATH', 'LANG', 'TZ'];
+
+/**
+ * What does the work of agent jobs, as the variables AGENT_… say.
+ * @throws ConfigurationError where AGENT_COMMAND or AGENT_CHECK_COMMAND is no command line.
+ */
+export function agentRunnerOf(settings: Pick<Settings, 'agent' | 'variables'>, logger: Logger): AgentRunner {
+  const { agent } = settings;
+  const { work, model } = agent;
+  const common = {
+    sandbox: agent.sandbox ? ('on' as const) : ('off' as const),
+    network: agent.network,
+    environment: agentEnvironment(settings),
+    readOnlyPaths: agent.readablePaths,
+    limits: {
+      ...DEFAULT_RUNNER_LIMITS,
+      timeoutMs: agent.timeoutMs,
+      scratchSizeBytes: agent.scratchSizeBytes,
+      outputLimitBytes: agent.outputLimitBytes,
+    },
+    model,
+    logger,
+  };
+  switch (work.kind) {
+    case 'command':
+      return createCommandRunner({ ...common, command: work.commandLine });
+    case 'model':
+      return createModelRunner({
+        ...common,
+        url: work.url,
+        ...(work.apiKey === undefined ? {} : { apiKey: work.apiKey }),
+        ...(work.checkCommand === undefined ? {} : { checkCommand: work.checkCommand }),
+        modelLimits: DEFAULT_MODEL_LIMITS,
+      });
+    case 'example':
+      return createExampleRunner({ ...common, script: join(packageRoot(), 'examples', 'replace-agent.js') });
+  }
+}
+
+export function agentEnvironment({ agent, variables }: Pick<Settings, 'agent' | 'variables'>): Record<string, string> {
+  return pick(variables, [...HANDED_ON, ...agent.environmentNames]);
+}
+
+export function pick(variables: Settings['variables'], names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = variables[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}

@@ -1,0 +1,82 @@
+import type { Logger } from 'pino';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { errorText } from '../../embedded/report.ts';
+import { createForge } from '../../forge/create-forge.ts';
+import { createEmbeddedForgeReader } from '../../forge/embedded.ts';
+import type { ForgeReader, ForgeWriter } from '../../forge/forge.ts';
+import { ForgeError } from '../../forge/forge-error.ts';
+import type { ForgeSettings } from '../settings/forge.ts';
+
+interface PlatformForges {
+  hosted: ForgeSettings | undefined;
+  /** For repositories on the platform's own disk. */
+  embedded: ForgeWriter;
+  logger: Logger;
+}
+
+/**
+ * Where the pull requests of a repository live: `file://` ones on the platform itself, others on the forge that FORGE_…
+ * name. The returned function throws a `ForgeError` where none is named.
+ * @throws ConfigurationError where FORGE_URL or the credentials can't be used.
+ */
+export function forgesOf({ hosted, embedded, logger }: PlatformForges): (repository: string) => ForgeWriter {
+  const forge =
+    hosted === undefined ? undefined : namedSetting('FORGE_URL', () => createForge({ ...withAuth(hosted), logger }));
+  return (repository) => {
+    if (/^file:/i.test(repository)) return embedded;
+    if (forge !== undefined) return forge;
+    throw new ForgeError(
+      'No forge is configured for this repository: set FORGE_KIND, and FORGE_TOKEN or FORGE_APP_ID with ' +
+        "FORGE_APP_PRIVATE_KEY, for the platform's worker.",
+      { status: null, retryable: false },
+    );
+  };
+}
+
+function withAuth({ kind, url, auth }: ForgeSettings) {
+  return {
+    kind,
+    url,
+    auth: auth.kind === 'token' ? { token: auth.token } : { appId: auth.appId, privateKey: auth.privateKey },
+  };
+}
+
+/**
+ * What the orchestrator reads pull requests by; undefined without a `forge` in galley.yaml.
+ * @throws ConfigurationError where the section lacks what its kind needs.
+ */
+export function forgeReaderOf(section: GalleyConfig['forge'], logger: Logger): ForgeReader | undefined {
+  if (section === undefined) return undefined;
+  const { kind, url, token } = section;
+  const problems = forgeProblems(section);
+  if (problems.length > 0 || token === undefined) throw new ConfigurationError(problems);
+  if (kind === 'embedded') {
+    if (url === undefined) throw new ConfigurationError(problems);
+    return createEmbeddedForgeReader({ url, operatorToken: token });
+  }
+  return namedSetting('forge.url', () => createForge({ kind, url, auth: { token }, logger }));
+}
+
+/** One sentence for each key that the section's kind needs. */
+export function forgeProblems(section: GalleyConfig['forge']): string[] {
+  if (section === undefined) return [];
+  const { kind, url, token } = section;
+  return [
+    ...(url === undefined && kind === 'gitea' ? ['forge.url: expected the address of your Gitea'] : []),
+    ...(url === undefined && kind === 'embedded' ? ["forge.url: expected the platform's address"] : []),
+    ...(token === undefined && kind === 'embedded' ? ["forge.token: expected the platform's OPERATOR_TOKEN"] : []),
+    ...(token === undefined && kind !== 'embedded'
+      ? ['forge.token: expected an access token that may read pull requests and ask for reviews']
+      : []),
+  ];
+}
+
+/** The forges speak of their options; here they are settings. */
+function namedSetting<T>(name: string, create: () => T): T {
+  try {
+    return create();
+  } catch (error) {
+    throw error instanceof TypeError ? new ConfigurationError([`${name}: ${errorText(error)}`]) : error;
+  }
+}
