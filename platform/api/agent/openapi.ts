@@ -45,7 +45,7 @@ const createAgentJob = operation({
   operationId: 'createAgentJob',
   summary: 'Create an agent job',
   description:
-    'The prompt has 1 to 100,000 characters, counted as UTF-16 code units. 100 prompts per project and hour, follow-up ' +
+    'The prompt has 1 to 100,000 characters, counted as Unicode code points. 100 prompts per project and hour, follow-up ' +
     'messages included. Once answered 201 it happens.',
   parameters: [
     ...projectPath,

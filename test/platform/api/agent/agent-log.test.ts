@@ -1,0 +1,93 @@
+import { request } from 'node:http';
+import { keepRunLog } from '../../../../platform/store/agent-runs.ts';
+import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
+import { createApiClient } from '../api-client.ts';
+import { type AgentBench, jobPath, startAgentBench } from './agent-bench.ts';
+
+describe("an agent job's log", () => {
+  let bench: AgentBench;
+  let customer: Customer;
+
+  beforeAll(async () => {
+    bench = await startAgentBench();
+    customer = await bench.addCustomer();
+  });
+  afterAll(async () => {
+    await bench?.stop();
+  });
+
+  /** Ends a run that has printed this. */
+  async function printed(jobId: string, run: number, log: Uint8Array | string): Promise<void> {
+    const logKey = `agent-logs/${jobId}/${run}.log`;
+    await bench.platform.objects.put(logKey, Buffer.from(log), { contentType: 'text/plain' });
+    await keepRunLog(bench.platform.db, { jobId, run, logKey });
+    await bench.complete(jobId, run);
+  }
+
+  const logOf = (id: string) => bench.api.get(`${jobPath(customer, id)}/log`, { key: customer.key });
+
+  it('is empty text while nothing is there yet', async () => {
+    const { id } = await bench.created(customer);
+    const answer = await logOf(id);
+    expect([answer.status, answer.text]).toEqual([200, '']);
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    await keepRunLog(bench.platform.db, { jobId: id, run: 1, logKey: 'agent-logs/not-written-yet' });
+    expect((await logOf(id)).text).toBe('');
+  });
+
+  it('holds the runs in order, each on lines of its own after one that names it, also once archived', async () => {
+    const { id } = await bench.created(customer);
+    await printed(id, 1, 'reading\nwriting שלום');
+    await bench.act(customer, id, 'message', { prompt: 'And this' });
+    await bench.fail(id, 2);
+    await bench.act(customer, id, 'message', { prompt: 'Again' });
+    await printed(id, 3, 'done\n');
+    await bench.act(customer, id, 'archive');
+    const time = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
+    expect((await logOf(id)).text).toMatch(
+      new RegExp(`^=== run 1, begun ${time} ===\nreading\nwriting שלום\n=== run 3, begun ${time} ===\ndone\n$`),
+    );
+  });
+
+  it('is sent as it is, megabytes of it and what is no text too', async () => {
+    const { id } = await bench.created(customer);
+    const log = Buffer.concat([Buffer.from([0, 0xff, 0xfe, 0x1b]), Buffer.alloc(5_000_000, 'x')]);
+    await printed(id, 1, log);
+    const response = await fetch(`${bench.platform.baseUrl}${jobPath(customer, id)}/log`, {
+      headers: { authorization: `Bearer ${customer.key}` },
+    });
+    const sent = Buffer.from(await response.arrayBuffer());
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(sent.subarray(sent.indexOf('\n') + 1).equals(log)).toBe(true);
+  });
+
+  it('may be left in the middle, and asked for by HEAD', async () => {
+    const { id } = await bench.created(customer);
+    await printed(id, 1, Buffer.alloc(20_000_000, 'x'));
+    const headers = { authorization: `Bearer ${customer.key}` };
+    const url = `${bench.platform.baseUrl}${jobPath(customer, id)}/log`;
+    await new Promise<void>((resolve, reject) => {
+      const asked = request(url, { headers }, (answer) => {
+        answer.once('data', () => {
+          answer.destroy();
+          resolve();
+        });
+      });
+      asked.once('error', reject).end();
+    });
+    const head = await fetch(url, { method: 'HEAD', headers });
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect((await logOf(id)).text.length).toBeGreaterThan(20_000_000);
+  });
+
+  it('is a fault as JSON where the object store is away', async () => {
+    const { id } = await bench.created(customer);
+    await printed(id, 1, 'text');
+    const objects = { ...bench.platform.objects, get: () => Promise.reject(new Error('the store is away')) };
+    const lame = await startTestPlatform(bench.database, { db: bench.platform.db, objects });
+    const client = createApiClient(lame.baseUrl, bench.check);
+    const answer = await client.get(`${jobPath(customer, id)}/log`, { key: customer.key });
+    await lame.stop();
+    expect([answer.status, answer.text.includes('away')]).toEqual([500, false]);
+  });
+});
