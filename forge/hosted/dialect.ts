@@ -15,14 +15,16 @@ export type Dialect = {
   gitUsername: string;
   /** The parameters for the longest pages. */
   pageSize: Readonly<Record<string, number>>;
-  /** Those whose branch is of the repository itself, open ones first, then newest first. */
+  /** Those whose branch is of the repository itself, newest first. */
   pullRequestsOf(
     client: Octokit,
-    target: Target & { branch: string; openOnly: boolean },
+    target: Target & { branch: string; state: 'open' | 'closed' },
   ): AsyncGenerator<PullRequestAnswer>;
   toPullRequest(answer: PullRequestAnswer): PullRequest;
   /** The branch has an open one already. */
   isDuplicate(refusal: Refusal): boolean;
+  /** Two calls at the same moment may both open one. */
+  opensTwo: boolean;
   /** The teams that the forge passed over although it took the request. */
   passedOver(answer: PullRequestAnswer, teams: readonly string[]): string[];
   findLogin(client: Octokit, mail: string): Promise<string | null>;

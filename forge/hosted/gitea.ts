@@ -26,20 +26,17 @@ export const gitea: Dialect = {
   pageSize: { limit: LIMIT },
 
   /** Gitea can't ask for a branch, so the lists are walked: it gives the newest first. */
-  async *pullRequestsOf(client, { branch, openOnly, ...target }) {
-    for (const state of openOnly ? (['open'] as const) : (['open', 'closed'] as const)) {
-      const found = itemsOf(pullRequestAnswer, (page) =>
-        client.rest.pulls.list({ ...target, state, limit: LIMIT, page }),
-      );
-      for await (const each of found) {
-        if (headBranch(each) === branch && each.head.repo?.id === each.base.repo?.id) yield each;
-      }
+  async *pullRequestsOf(client, { branch, ...target }) {
+    const found = itemsOf(pullRequestAnswer, (page) => client.rest.pulls.list({ ...target, limit: LIMIT, page }));
+    for await (const each of found) {
+      if (headBranch(each) === branch && each.head.repo?.id === each.base.repo?.id) yield each;
     }
   },
 
   toPullRequest: (answer) => toPullRequest(answer, headBranch(answer)),
 
   isDuplicate: ({ status }) => status === 409,
+  opensTwo: true,
 
   /** Asked for a team at a person's repository, Gitea says yes and does nothing. */
   passedOver(answer, teams) {

@@ -18,22 +18,19 @@ export const github: Dialect = {
   gitUsername: 'x-access-token',
   pageSize: { per_page: 100 },
 
-  async *pullRequestsOf(client, { branch, openOnly, ...target }) {
-    const head = `${target.owner}:${branch}`;
-    for (const state of openOnly ? (['open'] as const) : (['open', 'closed'] as const)) {
-      const found = itemsOf(pullRequestAnswer, (page) =>
-        client.rest.pulls.list({ ...target, head, state, sort: 'created', direction: 'desc', per_page: 100, page }),
-      );
-      for await (const each of found) {
-        // A fork that the same account owns goes by the same "owner:branch".
-        if (each.head.ref === branch && each.head.repo?.id === each.base.repo?.id) yield each;
-      }
+  async *pullRequestsOf(client, { branch, ...target }) {
+    const query = { ...target, head: `${target.owner}:${branch}`, sort: 'created', direction: 'desc' } as const;
+    const found = itemsOf(pullRequestAnswer, (page) => client.rest.pulls.list({ ...query, per_page: 100, page }));
+    for await (const each of found) {
+      // A fork that the same account owns goes by the same "owner:branch".
+      if (each.head.ref === branch && each.head.repo?.id === each.base.repo?.id) yield each;
     }
   },
 
   toPullRequest: (answer) => toPullRequest(answer),
 
   isDuplicate: ({ status, said }) => status === 422 && /already exists/i.test(said),
+  opensTwo: false,
 
   // What isn't listed isn't passed over: a team may hand its requests on to members.
   passedOver: () => [],

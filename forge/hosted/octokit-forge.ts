@@ -32,8 +32,18 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
     }
   }
 
-  async function first(client: Octokit, target: Target & { branch: string; openOnly: boolean }) {
-    for await (const found of dialect.pullRequestsOf(client, target)) return checked(dialect.toPullRequest(found));
+  /** The oldest, so that where there are two by mistake every call answers the same one. */
+  async function findOpen(client: Octokit, target: Target & { branch: string }): Promise<PullRequest | null> {
+    let oldest: PullRequest | null = null;
+    for await (const found of dialect.pullRequestsOf(client, { ...target, state: 'open' })) {
+      oldest = checked(dialect.toPullRequest(found));
+    }
+    return oldest;
+  }
+
+  async function findClosed(client: Octokit, target: Target & { branch: string }): Promise<PullRequest | null> {
+    const closed = dialect.pullRequestsOf(client, { ...target, state: 'closed' });
+    for await (const newest of closed) return checked(dialect.toPullRequest(newest));
     return null;
   }
 
@@ -53,21 +63,26 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
   return {
     async findPullRequest({ repository, branch }) {
       const step = { doing: 'list pull requests', right: rights.readPullRequests };
-      return attempt(addresses.repositoryOf(repository), step, (client, target) =>
-        first(client, { ...target, branch, openOnly: false }),
-      );
+      return attempt(addresses.repositoryOf(repository), step, async (client, { owner, repo }) => {
+        const target = { owner, repo, branch };
+        return (await findOpen(client, target)) ?? findClosed(client, target);
+      });
     },
 
     async openPullRequest({ repository, branch, base, title, body }) {
       const step = { doing: 'open a pull request', right: rights.writePullRequests };
       return attempt(addresses.repositoryOf(repository), step, async (client, target) => {
-        const open = () => first(client, { ...target, branch, openOnly: true });
+        const open = () => findOpen(client, { ...target, branch });
         const text = { title: fitTitle(title), body: fitBody(body) };
         const existing = await open();
         if (existing) return existing;
         try {
-          const created = await client.rest.pulls.create({ ...target, head: branch, base, ...text });
-          return checked(dialect.toPullRequest(pullRequestAnswer.parse(created.data)));
+          const { data } = await client.rest.pulls.create({ ...target, head: branch, base, ...text });
+          const created = checked(dialect.toPullRequest(pullRequestAnswer.parse(data)));
+          const kept = dialect.opensTwo ? await open() : null;
+          if (kept === null || kept.number >= created.number) return created;
+          await client.rest.pulls.update({ ...target, pull_number: created.number, state: 'closed' });
+          return kept;
         } catch (error) {
           // Somebody was faster, or our own first try was, whose answer was lost.
           const refusal = refusalOf(error);

@@ -65,7 +65,10 @@ export async function requestReviews(
   }
   return {
     requested: wishes.filter((wish) => !reasons.has(wish)).map(({ name }) => name),
-    refused: [...reasons].map(([{ name }, reason]) => ({ name, reason })),
+    refused: wishes.flatMap((wish) => {
+      const reason = reasons.get(wish);
+      return reason === undefined ? [] : [{ name: wish.name, reason }];
+    }),
   };
 }
 

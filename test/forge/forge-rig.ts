@@ -7,6 +7,9 @@ export type FileChanges = Readonly<Record<string, string | null>>;
 /** Both sides of a forge; null where that side can't be in this state (a writer on the database needs no token). */
 export type ForgeSides = { writer: ForgeWriter | null; reader: ForgeReader | null };
 
+/** Where a forge of another address than the rig's has a repository and a pull request; the rig's own where missing. */
+export type Place = { at?: { repository: string; url: string } };
+
 export type Person = {
   login: string;
   /** The address that the forge shows to everybody; null where it has none to show. */
@@ -47,8 +50,8 @@ export type ForgeRig = {
   /** A token that is good but may neither open pull requests nor read them; `right` is what the refusal must name. */
   lackingRights: ForgeSides & { right: RegExp };
   /** Nothing listens. */
-  away: ForgeSides;
+  away: ForgeSides & Place;
   /** Takes the connection and never answers; the deadline is at most a second. */
-  hanging: ForgeSides;
+  hanging: ForgeSides & Place;
   stop(): Promise<void>;
 };

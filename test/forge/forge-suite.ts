@@ -2,7 +2,7 @@ import type { PullRequest } from '../../forge/forge.ts';
 import type { ForgeError } from '../../forge/forge-error.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { caught } from './caught.ts';
-import type { ForgeRig, ForgeSides, TestRepository } from './forge-rig.ts';
+import type { ForgeRig, ForgeSides, Place, TestRepository } from './forge-rig.ts';
 
 const FILES = {
   'README.md': '# Handbook\n',
@@ -248,8 +248,8 @@ export function describeForge(name: string, startRig: () => Promise<ForgeRig>): 
     });
 
     describe('explains itself', () => {
-      async function failures(sides: ForgeSides, url: string): Promise<ForgeError[]> {
-        const { repository } = files;
+      async function failures(sides: ForgeSides & Place, opened: string): Promise<ForgeError[]> {
+        const { repository, url } = sides.at ?? { repository: files.repository, url: opened };
         const request = { repository, branch, base: 'main', title: 'Another', body: '' };
         const calls = [
           sides.writer?.findPullRequest(request),

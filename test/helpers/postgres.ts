@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 import type { TestDatabase } from './pglite.ts';
+import { unprivileged } from './unprivileged-user.ts';
 
 const run = promisify(execFile);
 
@@ -18,7 +19,7 @@ export const POSTGRES_PASSWORD = 'password-of-the-database';
 export async function startPostgres(): Promise<TestDatabase & { restart(): Promise<void>; kill(): Promise<void> }> {
   const bin = await postgresBinFolder();
   const folder = await mkdtemp(join(tmpdir(), 'galley-postgres-'));
-  const owner = process.getuid?.() === 0 ? await lookUpUser('nobody') : undefined;
+  const owner = await unprivileged();
   if (owner) await chown(folder, owner.uid, owner.gid);
   await chmod(folder, 0o700);
   const data = join(folder, 'data');
@@ -54,11 +55,4 @@ async function postgresBinFolder(): Promise<string> {
   } catch {
     throw new Error('PostgreSQL is not installed (no pg_config on the PATH). Run: npm run setup:real');
   }
-}
-
-async function lookUpUser(name: string): Promise<{ uid: number; gid: number }> {
-  const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((each) => each.startsWith(`${name}:`));
-  const [, , uid, gid] = (line ?? '').split(':');
-  if (uid === undefined || gid === undefined) throw new Error(`There is no user ${name} to run PostgreSQL as`);
-  return { uid: Number(uid), gid: Number(gid) };
 }

@@ -1,0 +1,4 @@
+import { describeForge } from './forge-suite.ts';
+import { startGiteaRig } from './gitea-rig.ts';
+
+describeForge('Gitea', startGiteaRig);

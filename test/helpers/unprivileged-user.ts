@@ -1,0 +1,12 @@
+import { readFile } from 'node:fs/promises';
+
+/**
+ * The user `nobody`, for programs that refuse to run as root; undefined where we aren't root and need nobody else.
+ */
+export async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((each) => each.startsWith('nobody:'));
+  const [, , uid, gid] = (line ?? '').split(':');
+  if (uid === undefined || gid === undefined) throw new Error('There is no user nobody to run a server as');
+  return { uid: Number(uid), gid: Number(gid) };
+}
