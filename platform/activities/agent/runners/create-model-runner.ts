@@ -1,6 +1,23 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { AgentRunner } from '../agent-runner.ts';
+import { formatDurationMs } from '../../../../contract/duration.ts';
+import type { AgentOutcome, AgentRunner, AgentTask } from '../agent-runner.ts';
+import { splitCommandLine } from './command-line.ts';
+import { type Contain, createContain } from './contain.ts';
+import type { ContainedRun } from './contained-run.ts';
+import { createAskModel } from './model/ask-model.ts';
+import { createCheckoutFiles } from './model/checkout-files.ts';
+import { converse } from './model/converse.ts';
+import { createModelLog } from './model/model-log.ts';
+import { runCheck } from './model/run-check.ts';
+import { RunFailure } from './model/run-failure.ts';
+import { createTools } from './model/tools.ts';
+import { reachProgram } from './reach-program.ts';
+import { outcomeOf } from './run-outcome.ts';
+import { collectPlain, plainCheckout, preparePlain } from './run-plain.ts';
 import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
+import { SandboxMissingError } from './sandbox/read-sandbox.ts';
 
 export type ModelLimits = {
   /** How often the model may answer. */
@@ -35,10 +52,73 @@ export type ModelRunnerOptions = SandboxOptions & {
   logger: Logger;
 };
 
-/** A small loop of tools over any model that an OpenAI-compatible endpoint serves. */
-export function createModelRunner(options: ModelRunnerOptions): AgentRunner {
+type Check = { words: readonly string[]; contain: Contain };
+
+/**
+ * A small loop of tools over any model that an OpenAI-compatible endpoint serves. The model reads and writes files of a
+ * checkout that nothing else touches; only the project's check runs a program, in the sandbox and on a copy.
+ * @throws ConfigurationError where the check's command line can't be split.
+ */
+export function createModelRunner({ checkCommand, ...options }: ModelRunnerOptions): AgentRunner {
+  const check: Check | undefined =
+    checkCommand === undefined
+      ? undefined
+      : { words: splitCommandLine(checkCommand, 'AGENT_CHECK_COMMAND'), contain: createContain(options) };
   return {
     model: options.model,
-    run: () => Promise.reject(new Error('Not built yet.')),
+    run: async (task) => {
+      task.signal.throwIfAborted();
+      try {
+        return await runModel(task, options, check);
+      } catch (error) {
+        task.signal.throwIfAborted();
+        if (error instanceof RunFailure || error instanceof SandboxMissingError) {
+          return { kind: 'failed', error: error.message };
+        }
+        throw error;
+      }
+    },
   };
+}
+
+async function runModel(
+  task: AgentTask,
+  options: Omit<ModelRunnerOptions, 'checkCommand'>,
+  check: Check | undefined,
+): Promise<AgentOutcome> {
+  const { limits, modelLimits, network } = options;
+  const [program] = check?.words ?? [];
+  const reach = program === undefined ? options : await reachProgram(program, options);
+  if (reach === undefined) throw new RunFailure(`The check's command ${program} isn't on this worker.`);
+  const { environment, readOnlyPaths } = reach;
+  const run: ContainedRun = {
+    ...task,
+    ...{ environment, readOnlyPaths, network, limits },
+    ...{ words: [], stdin: new Uint8Array(), collect: true },
+  };
+  const prepared = await preparePlain(run);
+  task.signal.throwIfAborted();
+  const broken = prepared.report.ready ? undefined : outcomeOf(prepared, limits);
+  if (broken !== undefined) return broken;
+  const checkout = plainCheckout(task.scratchDir);
+  await rm(join(checkout, '.git'), { recursive: true });
+
+  const timeout = AbortSignal.timeout(limits.timeoutMs);
+  const signal = AbortSignal.any([task.signal, timeout]);
+  const tools = createTools(
+    createCheckoutFiles(checkout, modelLimits.maxFileBytes),
+    check && (() => runCheck({ ...check, run: { ...run, signal }, checkout })),
+  );
+  const ask = createAskModel({ ...options, apiKey: options.apiKey, ...modelLimits, tools: tools.definitions });
+  const say = createModelLog(task.log, limits.outputLimitBytes);
+  try {
+    await converse({ prompt: task.prompt, ask, tools, limits: modelLimits, signal, say });
+  } catch (error) {
+    task.signal.throwIfAborted();
+    if (!timeout.aborted) throw error;
+    throw new RunFailure(`The model was not done after ${formatDurationMs(limits.timeoutMs)}, its time limit.`);
+  }
+  const collected = await collectPlain(run);
+  task.signal.throwIfAborted();
+  return outcomeOf(collected, limits);
 }
