@@ -10,6 +10,8 @@ export type MailContent = {
   /** What it is about, and the page to go to; null where there is none. */
   action: { title: string; url: string; label: string } | null;
   facts: { label: string; value: string; href: string | null }[];
+  /** Lines that are shown as they are, such as a program's last words. */
+  output: readonly string[];
   paragraphs: string[];
   footer: string;
   stop: { label: string; url: string } | null;
@@ -35,6 +37,7 @@ const HTML = `<!doctype html>
   .quiet, .quiet a { color: #a3adb8 !important; }
   .link { color: #8ab8ff !important; }
   .button { background: #2f6fdf !important; }
+  .output { background: #14171b !important; }
 }
 @media (max-width: 480px) {
   .card { padding: 20px !important; }
@@ -55,6 +58,9 @@ const HTML = `<!doctype html>
 {{#facts}}
 <p style="margin:0 0 10px;"><span class="quiet" style="display:block;font-size:13px;color:#5b6570;">{{label}}</span>{{#href}}<a class="link" href="{{href}}" style="color:#1f5fd0;overflow-wrap:anywhere;"><bdi>{{value}}</bdi></a>{{/href}}{{^href}}<bdi style="overflow-wrap:anywhere;">{{value}}</bdi>{{/href}}</p>
 {{/facts}}
+{{#hasOutput}}
+<div class="output" dir="auto" style="margin:16px 0 0;padding:12px;background:#f3f4f6;border-radius:6px;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre-wrap;overflow-wrap:anywhere;">{{outputText}}</div>
+{{/hasOutput}}
 {{#paragraphs}}
 <p style="margin:16px 0 0;">{{.}}</p>
 {{/paragraphs}}
@@ -69,16 +75,18 @@ const HTML = `<!doctype html>
 
 /** The HTML part. Values are escaped. */
 export function renderHtml(content: MailContent): string {
-  return Mustache.render(HTML, content);
+  const { output } = content;
+  return Mustache.render(HTML, { ...content, hasOutput: output.length > 0, outputText: output.join('\n') });
 }
 
 /** The plain part: the same words in the same order. */
-export function renderText({ heading, lead, action, facts, paragraphs, footer, stop }: MailContent): string {
+export function renderText({ heading, lead, action, facts, output, paragraphs, footer, stop }: MailContent): string {
   const blocks = [
     wrapText(heading),
     wrapText(lead),
     action && [wrapText(action.title, '  '), `  ${action.url}`].join('\n'),
     facts.map(factText).join('\n'),
+    output.map((line) => `  ${line}`).join('\n'),
     ...paragraphs.map((paragraph) => wrapText(paragraph)),
     ['-- ', wrapText(footer), stop && `${stop.label}:\n${stop.url}`].filter(Boolean).join('\n'),
   ];

@@ -24,18 +24,18 @@ export function composeOperatorMail(
 }
 
 function contentOf({ site, rule, jobId, changeId, message }: OperatorMailInput): MailContent {
-  const error = plainLine(message, 1_500) || 'the service gave no reason';
+  const lines = errorLines(message);
   return {
-    preview: error,
+    preview: lines.join(' ').slice(0, 200),
     heading: 'An agent job failed',
     lead: `The rule “${rule}” of the site “${site}” has no pull request to show for its last publish. No reviewer was told.`,
     action: null,
     facts: [
-      { label: 'Error', value: error, href: null },
       { label: 'Job', value: jobId === null ? 'none: it was never accepted' : plainLine(jobId, 200), href: null },
       { label: 'Site and rule', value: `${site} / ${rule}`, href: null },
       { label: 'Workflow', value: plainLine(changeId, 300), href: null },
     ],
+    output: lines,
     paragraphs: [
       jobId === null
         ? 'What to do: check the Admin API’s address and key in galley.yaml, and whether the service answers.'
@@ -45,4 +45,14 @@ function contentOf({ site, rule, jobId, changeId, message }: OperatorMailInput):
     footer: 'You get this mail because galley.yaml lists you under operators.',
     stop: null,
   };
+}
+
+/** The end of what a job said is where its reason stands. */
+const MAX_LINES = 30;
+const MAX_LINE_CHARACTERS = 300;
+
+function errorLines(message: string): string[] {
+  const lines = message.split(/\r\n|[\r\n\u2028\u2029]/).map((line) => plainLine(line, MAX_LINE_CHARACTERS));
+  const told = lines.filter((line) => line !== '').slice(-MAX_LINES);
+  return told.length === 0 ? ['The service gave no reason.'] : told;
 }

@@ -42,6 +42,7 @@ function contentOf(input: ReviewMailInput, date: Date, unsubscribeLink: string |
       ...publishFacts(publish),
       ...(eventCount > 1 ? [{ label: 'Together with', value: more(eventCount - 1), href: null }] : []),
     ],
+    output: [],
     paragraphs: [
       `The rule “${rule}” of the site “${site}” passed this to its coding agent, which changed files and opened the pull request. Nothing is merged until somebody approves and merges it.`,
     ],
