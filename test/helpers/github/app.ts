@@ -1,0 +1,40 @@
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import type { Request } from 'express';
+import { z } from 'zod';
+
+export type GitHubApp = {
+  id: number;
+  /** Who it acts as. */
+  login: string;
+  /** PKCS #1, as GitHub hands it out. */
+  privateKey: string;
+  /** The numbers of its installations, by `owner/name`. */
+  installations: Map<string, number>;
+  tokenLifeMs: number;
+};
+
+const jwtHeader = z.object({ alg: z.literal('RS256'), typ: z.literal('JWT') });
+const jwtPayload = z.object({ iat: z.int(), exp: z.int(), iss: z.union([z.string(), z.int()]) });
+
+export function makeApp(): GitHubApp {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  });
+  return { id: 4711, login: 'galley[bot]', privateKey, installations: new Map(), tokenLifeMs: 3_600_000 };
+}
+
+/** As GitHub checks it: signed with the App's key, issued by the App, not in the future, at most ten minutes valid. */
+export function isSignedByApp(req: Request, app: GitHubApp): boolean {
+  const [, head = '', body = '', signature = ''] =
+    /^bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i.exec(req.headers.authorization ?? '') ?? [];
+  const key = createPublicKey(app.privateKey);
+  if (!verify('RSA-SHA256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))) return false;
+  const header = jwtHeader.safeParse(JSON.parse(Buffer.from(head, 'base64url').toString()));
+  const payload = jwtPayload.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString()));
+  if (!header.success || !payload.success) return false;
+  const { iat, exp, iss } = payload.data;
+  const nowSeconds = Date.now() / 1000;
+  return String(iss) === String(app.id) && iat <= nowSeconds && exp > nowSeconds && exp - iat <= 600;
+}

@@ -1,0 +1,11 @@
+/** Thrown by the routes where GitHub would refuse. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly errors: readonly object[] | undefined;
+
+  constructor(status: number, message: string, errors?: readonly object[]) {
+    super(message);
+    this.status = status;
+    this.errors = errors;
+  }
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import express, { type ErrorRequestHandler, type Request } from 'express';
+import { type GitHubApp, isSignedByApp, makeApp } from './app.ts';
+import { otherRoutes } from './other-routes.ts';
+import { pullRoutes } from './pull-routes.ts';
+import { Refused } from './refused.ts';
+import { errorShape, installationTokenShape } from './shapes.ts';
+import { emptyState, type GitHubState, type Token } from './state.ts';
+
+export type Call = { method: string; path: string; query: string; authorization: string };
+type Planned = { path: RegExp; status: number; headers?: Record<string, string>; body?: unknown };
+
+export type TestGitHub = {
+  /** What people open; the API is below, at /api/v3, as on an Enterprise server. */
+  url: string;
+  state: GitHubState;
+  app: GitHubApp;
+  calls: Call[];
+  /** The next call of this path is answered this way instead. */
+  answerNext(planned: Planned): void;
+  stop(): Promise<void>;
+};
+
+/**
+ * A small server that answers over real HTTP as GitHub's API does, for what the forge adapter asks: github.com itself
+ * can't be part of a test. Its shapes are typed by GitHub's published schema (shapes.ts), its refusals are as documented.
+ */
+export async function startGitHub(): Promise<TestGitHub> {
+  const state = emptyState();
+  const app = makeApp();
+  const calls: Call[] = [];
+  const planned: Planned[] = [];
+  const router = express();
+  const server = createServer(router).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port');
+  const url = `http://127.0.0.1:${address.port}`;
+
+  router.set('etag', false);
+  router.use((req, res, next) => {
+    const { pathname, search } = new URL(req.originalUrl, url);
+    calls.push({ method: req.method, path: pathname, query: search, authorization: req.headers.authorization ?? '' });
+    const index = planned.findIndex(({ path }) => path.test(pathname));
+    const [answer] = index < 0 ? [] : planned.splice(index, 1);
+    if (!answer) return next();
+    res.status(answer.status).set(answer.headers ?? {});
+    return typeof answer.body === 'string' ? res.send(answer.body) : res.json(answer.body ?? {});
+  });
+  router.use(express.json({ limit: '1mb' }));
+
+  const api = express.Router();
+  api.get('/repos/:owner/:name/installation', (req, res) => {
+    const id = app.installations.get(`${req.params.owner}/${req.params.name}`);
+    if (!isSignedByApp(req, app)) throw new Refused(401, 'A JSON web token could not be decoded');
+    if (id === undefined) throw new Refused(404, 'Not Found');
+    res.json({ id, app_id: app.id, account: { login: req.params.owner } });
+  });
+  api.get('/app/installations', (req, res) => {
+    if (!isSignedByApp(req, app)) throw new Refused(401, 'A JSON web token could not be decoded');
+    res.json([...app.installations.values()].slice(0, 1).map((id) => ({ id, app_id: app.id })));
+  });
+  api.post('/app/installations/:id/access_tokens', (req, res) => {
+    if (!isSignedByApp(req, app)) throw new Refused(401, 'A JSON web token could not be decoded');
+    if (![...app.installations.values()].includes(Number(req.params.id))) throw new Refused(404, 'Not Found');
+    const token = `ghs_${calls.length}_of_${req.params.id}`;
+    state.tokens.set(token, { login: app.login, rights: 'write' });
+    res.status(201).json(installationTokenShape(token, new Date(Date.now() + app.tokenLifeMs).toISOString()));
+  });
+  const who = (req: Request): Token => {
+    const token = /^(?:token|bearer) (.+)$/i.exec(req.headers.authorization ?? '')?.[1];
+    const known = token === undefined ? undefined : state.tokens.get(token);
+    if (!known) throw new Refused(401, 'Bad credentials');
+    if (known.rights === 'none') throw new Refused(403, 'Resource not accessible by personal access token');
+    return known;
+  };
+  pullRoutes(api, { state, webUrl: url, who });
+  otherRoutes(api, { state, who });
+  router.use('/api/v3', api);
+  router.use((req) => {
+    throw new Refused(404, `Not Found: ${req.method} ${req.path}`);
+  });
+  const onError: ErrorRequestHandler = (error: unknown, _req, res, _next) => {
+    const { status, message, errors } = error instanceof Refused ? error : new Refused(500, String(error));
+    res.status(status).json(errorShape(status, message, errors));
+  };
+  router.use(onError);
+
+  return {
+    url,
+    state,
+    app,
+    calls,
+    answerNext: (answer) => planned.push(answer),
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

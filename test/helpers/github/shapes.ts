@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { RestEndpointMethodTypes } from '@octokit/rest';
+import type { changedFiles, Pull, Repository, SubmittedReview } from './state.ts';
+
+/** Answers in GitHub's own shapes: the fields are picked from its published schema, which octokit carries as types. */
+
+type Answer<
+  Group extends keyof RestEndpointMethodTypes,
+  Method extends keyof RestEndpointMethodTypes[Group],
+> = RestEndpointMethodTypes[Group][Method] extends { response: { data: infer Data } } ? Data : never;
+
+type FullPull = Answer<'pulls', 'get'>;
+type Shape = Pick<FullPull, 'html_url' | 'number' | 'state' | 'title' | 'body' | 'merged_at' | 'merge_commit_sha'> & {
+  user: Pick<FullPull['user'], 'login'>;
+  head: Pick<FullPull['head'], 'label' | 'ref' | 'sha'> & { repo: Pick<FullPull['base']['repo'], 'id'> };
+  base: Pick<FullPull['base'], 'label' | 'ref' | 'sha'> & { repo: Pick<FullPull['base']['repo'], 'id'> };
+  requested_reviewers: Pick<FullPull['user'], 'login'>[];
+  requested_teams: Pick<NonNullable<FullPull['requested_teams']>[number], 'name' | 'slug'>[];
+};
+
+export function pullShape(webUrl: string, repository: Repository, pull: Pull): Shape {
+  const { id, owner, name } = repository;
+  return {
+    html_url: `${webUrl}/${owner}/${name}/pull/${pull.number}`,
+    number: pull.number,
+    state: pull.state,
+    title: pull.title,
+    body: pull.body,
+    user: { login: pull.author },
+    merged_at: pull.mergedAt,
+    // Of an open one, GitHub tells the commit of its trial merge.
+    merge_commit_sha: pull.mergeCommitSha ?? createHash('sha1').update(pull.headSha).digest('hex'),
+    head: {
+      label: `${owner}:${pull.head}`,
+      ref: pull.head,
+      sha: pull.headSha,
+      repo: { id: pull.fromFork ? id + 1_000_000 : id },
+    },
+    base: {
+      label: `${owner}:${pull.base}`,
+      ref: pull.base,
+      sha: repository.branches.get(pull.base)?.sha ?? '',
+      repo: { id },
+    },
+    requested_reviewers: [...pull.reviewers].map((login) => ({ login })),
+    requested_teams: [...pull.teams].map((slug) => ({ name: `The ${slug}`, slug })),
+  };
+}
+
+export function fileShape({
+  filename,
+  previous,
+}: ReturnType<typeof changedFiles>[number]): Pick<
+  Answer<'pulls', 'listFiles'>[number],
+  'filename' | 'previous_filename' | 'status'
+> {
+  return previous === null
+    ? { filename, status: 'modified' }
+    : { filename, status: 'renamed', previous_filename: previous };
+}
+
+export function reviewShape({ login, state, submittedAt }: SubmittedReview) {
+  const shape: Pick<Answer<'pulls', 'listReviews'>[number], 'state' | 'submitted_at'> & { user: { login: string } } = {
+    user: { login },
+    state,
+    ...(submittedAt === null ? {} : { submitted_at: submittedAt }),
+  };
+  return shape;
+}
+
+type FileAnswer = Extract<Answer<'repos', 'getContent'>, { type: 'file' }>;
+
+/** @param withContent false as past 1 MB, where GitHub tells the file without its content. */
+export function contentShape(
+  path: string,
+  content: string,
+  withContent: boolean,
+): Pick<FileAnswer, 'type' | 'encoding' | 'content' | 'path' | 'sha' | 'size'> {
+  const base64 = Buffer.from(content).toString('base64');
+  return {
+    type: 'file',
+    encoding: withContent ? 'base64' : 'none',
+    // In lines of 60, as GitHub does.
+    content: withContent ? base64.replaceAll(/(.{60})/g, '$1\n') : '',
+    path,
+    sha: blobSha(content),
+    size: Buffer.byteLength(content),
+  };
+}
+
+export function blobSha(content: string): string {
+  return createHash('sha1')
+    .update(`blob ${Buffer.byteLength(content)}\0${content}`)
+    .digest('hex');
+}
+
+export function installationTokenShape(
+  token: string,
+  expiresAt: string,
+): Pick<
+  Answer<'apps', 'createInstallationAccessToken'>,
+  'token' | 'expires_at' | 'permissions' | 'repository_selection'
+> {
+  return {
+    token,
+    expires_at: expiresAt,
+    permissions: { contents: 'write', pull_requests: 'write', metadata: 'read' },
+    repository_selection: 'all',
+  };
+}
+
+/** An error as GitHub documents it (docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api). */
+export function errorShape(status: number, message: string, errors?: readonly object[]) {
+  return {
+    message,
+    ...(errors ? { errors } : {}),
+    documentation_url: 'https://docs.github.com/rest',
+    status: `${status}`,
+  };
+}
