@@ -61,6 +61,8 @@ export const agentChangeState = z.object({
   prLink: z.string().nullable(),
   pullRequest: z.object({ title: z.string(), state: pullRequestState }).nullable(),
   error: z.string().nullable(),
+  /** What was left out or went differently, each a sentence: no mail server is configured, say. */
+  notes: z.array(z.string()),
   mails: z.array(mailRecord),
   reviewRequests: z.object({
     requested: z.array(z.string()),

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from '@temporalio/client';
 import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createActivities } from '../activities/create-activities.ts';
+import { type ActivityDeps, createActivities } from '../activities/create-activities.ts';
+import { createMailer, type Mailer } from '../activities/reviewers/mailer.ts';
 import type { SiteConfig } from '../contract/galley-config.ts';
 import { TASK_QUEUES } from '../contract/names.ts';
 import { announceConfiguration } from './announce-configuration.ts';
@@ -11,7 +12,7 @@ import { announcePins, type WatchedFile } from './announce-pins.ts';
 
 export type OrchestratorWorkerDeps = {
   connection: NativeConnection;
-  /** Used once, to tell running sites that their configuration may have changed; without it they find out by themselves. */
+  /** Tells running workflows that their configuration may have changed; without it they find out by themselves. */
   client?: Client;
   namespace?: string;
   taskQueue?: string;
@@ -22,6 +23,14 @@ export type OrchestratorWorkerDeps = {
   adminApi: { url: string; key: string; quickAsksMs?: readonly number[] };
   /** Time between two refreshes of one link at least (`MIN_REFRESH_INTERVAL`). */
   minRefreshIntervalMs: number;
+  /** The mail server of galley.yaml; without it nobody gets mail. */
+  smtp?: { url: string; from: string } | undefined;
+  /** Mail addresses of those who are told of failures. */
+  operators?: readonly string[];
+  /** Where reviews are asked for and pull requests are followed; without it only the mail part of a review runs. */
+  forge?: ActivityDeps['forge'];
+  /** Where reviewers reach the receiver, as their mails name it. */
+  publicUrl?: string | undefined;
   /** Whether the search attributes were found usable (decided where the program starts). */
   searchAttributes: boolean;
   logger: Logger;
@@ -44,13 +53,26 @@ const SHUTDOWN_GRACE = '8s';
  */
 export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Promise<Worker> {
   const { connection, client, logger, dataConverter, identity, workflowBundle } = deps;
-  const { readSite, adminApi, minRefreshIntervalMs, searchAttributes } = deps;
+  const { readSite, adminApi, minRefreshIntervalMs, searchAttributes, operators, forge, publicUrl } = deps;
   const build = await buildOf(workflowBundle);
+  const mailer = deps.smtp && createMailer(deps.smtp);
   const worker = await Worker.create({
     connection,
     namespace: deps.namespace ?? 'default',
     taskQueue: deps.taskQueue ?? TASK_QUEUES.orchestrator,
-    activities: createActivities({ readSite, adminApi, minRefreshIntervalMs, searchAttributes, build, logger }),
+    activities: createActivities({
+      readSite,
+      adminApi,
+      minRefreshIntervalMs,
+      searchAttributes,
+      build,
+      logger,
+      mailer,
+      forge,
+      publicUrl,
+      client,
+      ...(operators === undefined ? {} : { operators }),
+    }),
     ...(workflowBundle === undefined ? { workflowsPath: workflowsPath() } : { workflowBundle }),
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),
@@ -63,11 +85,18 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
     defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
   });
+  if (mailer) closeWhenEnded(worker, mailer);
   if (client) {
     void announceConfiguration(client, logger);
     void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
   }
   return worker;
+}
+
+/** Connections to the mail server live as long as the activities that use them. */
+function closeWhenEnded(worker: Worker, mailer: Mailer): void {
+  const run = worker.run.bind(worker);
+  worker.run = () => run().finally(() => mailer.close());
 }
 
 function hasEnded(worker: Worker): boolean {

@@ -25,6 +25,8 @@ export type SeenDeliveries = {
    * time it was first seen.
    */
   isResend(delivery: { id: string; source: string; dedupeMs: number }, atMs: number): boolean;
+  /** Whether a delivery with this id from this source is remembered, however long ago it came. */
+  has(delivery: { id: string; source: string }): boolean;
   /** The newest `limit` ids in hourly buckets, oldest first. */
   toBuckets(limit?: number): SeenBucket[];
 };
@@ -40,8 +42,10 @@ export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenD
   }
 
   return {
-    isResend({ id, source, dedupeMs }, atMs) {
-      const hash = hash64(`${source}\n${id}`);
+    has: (delivery) => seenAtSecond.has(hashOf(delivery)),
+    isResend(delivery, atMs) {
+      const { dedupeMs } = delivery;
+      const hash = hashOf(delivery);
       const second = seenAtSecond.get(hash);
       // A resend may overtake the first one on another host, hence the distance and not the difference.
       if (second !== undefined && dedupeMs > 0 && Math.abs(atMs - second * 1000) <= dedupeMs) return true;
@@ -62,6 +66,10 @@ export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenD
       return buckets;
     },
   };
+}
+
+function hashOf({ id, source }: { id: string; source: string }): string {
+  return hash64(`${source}\n${id}`);
 }
 
 /** Buckets as they were carried. Exported for the check of their shape. */

@@ -1,14 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-
-/** Passing trouble is retried quickly at first; 30 s is the longest that a mended service is left waiting. */
-const retry = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
-
-/**
- * One call to the Admin API has 15 s (the attempt a little more, to report them). The heartbeat timeout makes a killed
- * worker's call be noticed after 5 s instead.
- */
-const oneCall = { startToCloseTimeout: '20s', heartbeatTimeout: '5s', retry } as const;
+import { oneCall, retry } from '../trouble/call-limits.ts';
 
 /** An interrupted start is waited for: whether the service accepted the job must be known. Between attempts it ends at once. */
 export const { startExport } = proxyActivities<Activities>({

@@ -1,0 +1,264 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
+import type { CreateAgentJobInput } from '../../activities/agents/create-agent-job.ts';
+import { createFollowPullRequest, type FollowedPullRequest } from '../../activities/agents/follow-pull-request.ts';
+import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
+import type { Activities } from '../../activities/create-activities.ts';
+import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
+import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
+import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
+import { QUERIES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS } from '../../contract/names.ts';
+import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
+import { agentChange } from '../../workflows/agent-change.ts';
+import { agentRule } from '../../workflows/agent-rule.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
+
+/** The activities that the agents' workflows call, as the worker has them. */
+type AgentActivities = Pick<
+  Activities,
+  | 'readRuleSettings'
+  | 'createAgentJob'
+  | 'pollAgentJob'
+  | 'cancelAgentJob'
+  | 'planReview'
+  | 'requestReview'
+  | 'readPullRequest'
+  | 'followPullRequest'
+  | 'sendReviewMail'
+  | 'sendOperatorMail'
+>;
+
+/** How the outside behaves; a test may change it at any time. */
+export type Outside = {
+  settings: RuleSettings | null;
+  /** Called for each attempt to make a job: may throw. */
+  onCreate: (input: CreateAgentJobInput, attempt: number) => void;
+  /** Null while the jobs run. */
+  end: FinishedAgentJob | null;
+  onPoll: (attempt: number) => void;
+  pullRequest: FollowedPullRequest;
+  /** Who reviews, besides the rule's list. */
+  owners: { mails: string[]; logins: string[]; teams: string[] };
+  onMail: (mail: ReviewMailInput | OperatorMailInput, attempt: number) => Promise<MailResult> | MailResult;
+  onForge: (call: 'plan' | 'request' | 'read') => void;
+};
+
+export type AgentBench = {
+  site: string;
+  outside: Outside;
+  /** The prompts' inputs that became jobs, each once. */
+  jobs: CreateAgentJobInput[];
+  cancelled: string[];
+  /** `event to`, each mail that was taken. */
+  mails: string[];
+  requests: string[][];
+  reads: number;
+  rule: WorkflowHandle<typeof agentRule>;
+  ruleState(): Promise<AgentRuleState>;
+  publish(options?: PublishOptions): Promise<void>;
+  /** The same for many, in one signal. */
+  publishAll(options: readonly PublishOptions[]): Promise<void>;
+  startChange(id: string, options?: { events?: PublishEvent[]; eventCount?: number }): Promise<ChangeHandle>;
+  change(id: string): ChangeHandle;
+  startWorker(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
+  stopWorker(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type ChangeHandle = WorkflowHandle<typeof agentChange> & {
+  state(): Promise<AgentChangeState>;
+  /** Polls the state until it is as described. */
+  until(description: string, holds: (state: AgentChangeState) => boolean): Promise<AgentChangeState>;
+};
+
+export type PublishOptions = {
+  id?: string;
+  title?: string;
+  eventId?: string;
+  dedupeMs?: number;
+  agentsOwn?: boolean;
+  receivedAt?: string;
+};
+
+export type AgentBenchOptions = {
+  client: Client;
+  connection: NativeConnection;
+  clock?: () => number | Promise<number>;
+  settings?: Partial<RuleSettings>;
+};
+
+export const PR_LINK = 'http://forge.test/acme/docs/pull/7';
+export const RULE = 'changelog';
+
+// Failing activities are what some of these tests are about; the SDK would log each of them.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+let benches = 0;
+
+/** The agents' workflows on a real server, with everything outside of them played by `outside`. */
+export async function startAgentBench(options: AgentBenchOptions): Promise<AgentBench> {
+  const site = `site-${process.pid}-${++benches}`;
+  const taskQueue = `${TASK_QUEUES.orchestrator}-agents-${site}`;
+  const clock = options.clock ?? Date.now;
+  const { client, connection } = options;
+  let stopRunning = async (): Promise<void> => {};
+  let published = 0;
+
+  const outside: Outside = {
+    settings: {
+      reviewers: ['ada@example.com'],
+      operators: ['ops@example.com'],
+      quietPeriodMs: 200,
+      maxPerHour: 6,
+      remindAfterMs: [],
+      expireAfterMs: 30 * 86_400_000,
+      forge: true,
+      mail: true,
+      searchAttributes: false,
+      build: 'one',
+      ...options.settings,
+    },
+    onCreate: () => {},
+    end: { status: 'completed', prLink: PR_LINK, error: null },
+    onPoll: () => {},
+    pullRequest: { state: 'open', title: 'Update the changelog', mergeCommitSha: null, reviews: [] },
+    owners: { mails: [], logins: ['ada'], teams: [] },
+    onMail: () => ({ outcome: 'sent', detail: '250 queued' }),
+    onForge: () => {},
+  };
+
+  const attempt = (): number => Context.current().info.attempt;
+  const readPullRequest = async (): Promise<FollowedPullRequest> => {
+    bench.reads++;
+    outside.onForge('read');
+    return outside.pullRequest;
+  };
+  const send = async (mail: ReviewMailInput | OperatorMailInput): Promise<MailResult> => {
+    const result = await outside.onMail(mail, attempt());
+    bench.mails.push(`${mail.event} ${mail.to}`);
+    return result;
+  };
+
+  const activities: AgentActivities = {
+    readRuleSettings: async () => outside.settings,
+    async createAgentJob(input) {
+      outside.onCreate(input, attempt());
+      if (!bench.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey)) bench.jobs.push(input);
+      return { projectId: 'prj_docs', jobId: `aj_${bench.jobs.length}` };
+    },
+    async pollAgentJob({ jobId }) {
+      outside.onPoll(attempt());
+      if (outside.end !== null) return outside.end;
+      const message = `${jobId} is active`;
+      throw ApplicationFailure.create({ type: 'StillRunning', message, nextRetryDelay: 1_000, category: 'BENIGN' });
+    },
+    async cancelAgentJob({ jobId }) {
+      bench.cancelled.push(jobId);
+      return 'accepted';
+    },
+    async planReview({ reviewers }) {
+      outside.onForge('plan');
+      const { mails, logins, teams } = outside.owners;
+      return { title: outside.pullRequest.title, mails: [...reviewers, ...mails], logins, teams, note: null };
+    },
+    async requestReview({ logins, teams }) {
+      outside.onForge('request');
+      bench.requests.push([...logins, ...teams]);
+      return { requested: [...logins, ...teams], refused: [] };
+    },
+    readPullRequest,
+    followPullRequest: createFollowPullRequest(readPullRequest),
+    sendReviewMail: send,
+    sendOperatorMail: send,
+  };
+
+  const changeHandle = (id: string): ChangeHandle => {
+    const handle = client.workflow.getHandle<typeof agentChange>(WORKFLOW_IDS.agentChange(site, RULE, id));
+    const state = async (): Promise<AgentChangeState> =>
+      agentChangeState.parse(await handle.query<unknown>(QUERIES.state));
+    return Object.assign(handle, {
+      state,
+      async until(description: string, holds: (state: AgentChangeState) => boolean) {
+        let last: AgentChangeState | undefined;
+        for (let tries = 0; tries < 300; tries++) {
+          last = await state();
+          if (holds(last)) return last;
+          await sleep(100);
+        }
+        throw new Error(`the change never became ${description}: ${JSON.stringify(last)}`);
+      },
+    });
+  };
+
+  const bench: AgentBench = {
+    site,
+    outside,
+    jobs: [],
+    cancelled: [],
+    mails: [],
+    requests: [],
+    reads: 0,
+    rule: client.workflow.getHandle<typeof agentRule>(WORKFLOW_IDS.agentRule(site, RULE)),
+    ruleState: async () => agentRuleState.parse(await bench.rule.query<unknown>(QUERIES.state)),
+    publish: async (one = {}) => await bench.publishAll([one]),
+    async publishAll(list) {
+      const nowAt = new Date(await clock()).toISOString();
+      const deliveries: PublishedSignal['deliveries'] = [];
+      const events: PublishEvent[] = [];
+      for (const { id, title, eventId, dedupeMs = 86_400_000, agentsOwn, receivedAt = nowAt } of list) {
+        published++;
+        deliveries.push({ id: id ?? `delivery-${published}`, source: 'test', receivedAt, dedupeMs });
+        events.push({
+          ...eventOf(eventId ?? `entry-${published}`, title ?? `Page ${published}`),
+          at: receivedAt,
+          ...(agentsOwn && { agentsOwn }),
+        });
+      }
+      const [newest] = events.slice(-1);
+      if (newest === undefined) return;
+      const signal: PublishedSignal = { deliveries, newest, events };
+      await client.workflow.signalWithStart(agentRule, {
+        workflowId: WORKFLOW_IDS.agentRule(site, RULE),
+        taskQueue,
+        args: [{ site, rule: RULE }],
+        signal: SIGNALS.published,
+        signalArgs: [signal],
+      });
+    },
+    async startChange(id, { events = [eventOf('entry-1', 'A page')], eventCount = events.length } = {}) {
+      await client.workflow.start(agentChange, {
+        workflowId: WORKFLOW_IDS.agentChange(site, RULE, id),
+        taskQueue,
+        args: [{ site, rule: RULE, events, eventCount }],
+      });
+      return changeHandle(id);
+    },
+    change: changeHandle,
+    async startWorker({ workflowBundle = workflowBundles.orchestrator } = {}) {
+      const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
+      const ended = worker.run();
+      let asked = false;
+      stopRunning = async () => {
+        if (!asked) worker.shutdown();
+        asked = true;
+        await ended;
+      };
+    },
+    stopWorker: () => stopRunning(),
+    async close() {
+      await bench.rule.terminate('the test is over').catch(() => {});
+      await stopRunning();
+    },
+  };
+  await bench.startWorker();
+  return bench;
+}
+
+export function eventOf(id: string, title: string): PublishEvent {
+  const at = '2026-11-21T08:00:00.000Z';
+  return { source: 'test', topic: 'entry.publish', action: 'publish', id, title, url: '', author: 'Ada', at };
+}

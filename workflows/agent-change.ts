@@ -1,0 +1,106 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+} from '@temporalio/workflow';
+import type { PublishEvent } from '../contract/publish-event.ts';
+import { changeMemory, freshChangeMemory } from './agent-change/change-memory.ts';
+import { type ChangeRun, newChangeRun, rereadRule } from './agent-change/change-run.ts';
+import { endCancelled, tellOperators, tellRule } from './agent-change/ending.ts';
+import { submit, waitForJob } from './agent-change/job.ts';
+import { answerMessages } from './agent-change/messages.ts';
+import { createPresence } from './agent-change/presence.ts';
+import { review } from './agent-change/review.ts';
+import { watchConfiguration } from './agent-change/watch-configuration.ts';
+import { isLong } from './coroutines/continuing.ts';
+import { runUntil } from './coroutines/run-until.ts';
+
+export type AgentChangeInput = {
+  site: string;
+  rule: string;
+  /** What the agent is prompted with, oldest first, and how many events there were in all. */
+  events: PublishEvent[];
+  eventCount: number;
+  /** What the last run of the chain handed over (agent-change/change-memory.ts). A first start has none. */
+  carry?: unknown;
+};
+
+/**
+ * One change by an agent, from the prompt to the end of its pull request: the job is made and waited for, the reviewers
+ * are asked and reminded, and the workflow ends when the pull request is merged or closed, or nobody is expected to
+ * review it any more. A failed job fails the workflow, after the operators were told; every other end completes it, and
+ * the state says which one it was.
+ *
+ * A change may live through releases: see export-site.ts for how its commands may change.
+ */
+export async function agentChange(input: AgentChangeInput): Promise<void> {
+  const run = newChangeRun(
+    input,
+    input.carry === undefined ? freshChangeMemory(input, Date.now()) : changeMemory.parse(input.carry),
+  );
+  const presence = createPresence(run);
+  // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
+  answerMessages(run);
+  try {
+    await rereadRule(run);
+    await runUntil(
+      [() => liveOn(run), () => watchConfiguration(run), () => presence.show()],
+      () => run.done || run.cancelRequested || (mustContinue(run) && canContinue(run)),
+    );
+    if (run.cancelRequested && !run.done) await endCancelled(run);
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(() => endCancelled(run));
+    presence.update();
+    throw error;
+  }
+  if (!run.done && !run.cancelRequested) {
+    await condition(allHandlersFinished);
+    return await continueInNewRun(run);
+  }
+  run.done = true;
+  presence.update();
+  await condition(allHandlersFinished);
+  const { phase, error } = run.memory;
+  if (phase === 'failed') throw ApplicationFailure.nonRetryable(error ?? 'the agent job failed', 'AgentJobFailed');
+}
+
+/** Takes the change from wherever it stands to its end. */
+async function liveOn(run: ChangeRun): Promise<void> {
+  for (;;) {
+    switch (run.memory.phase) {
+      case 'prompting':
+        await submit(run);
+        break;
+      case 'working':
+        await waitForJob(run);
+        break;
+      case 'notifying':
+      case 'in-review':
+        await review(run);
+        break;
+      default:
+        if (run.memory.phase === 'failed') await tellOperators(run);
+        if (run.memory.phase === 'merged') await tellRule(run);
+        run.done = true;
+        return;
+    }
+  }
+}
+
+function mustContinue(run: ChangeRun): boolean {
+  return run.buildChanged || isLong();
+}
+
+/** A mail that is being sent, or a job that is being made, is never left in the middle. */
+function canContinue(run: ChangeRun): boolean {
+  return run.callsUnderWay === 0 && allHandlersFinished();
+}
+
+async function continueInNewRun({ site, rule, memory }: ChangeRun): Promise<never> {
+  const { events, eventCount } = memory;
+  return await continueAsNew<typeof agentChange>({ site, rule, events: events.slice(-1), eventCount, carry: memory });
+}

@@ -1,0 +1,59 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+import { oneCall, retry } from '../trouble/call-limits.ts';
+
+/** An interrupted create is waited for: whether the service accepted the job must be known. Between attempts it ends at once. */
+export const { createAgentJob } = proxyActivities<Activities>({
+  ...oneCall,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+/** It only reads: an interrupted one is simply left. */
+export const { pollAgentJob } = proxyActivities<Activities>({
+  ...oneCall,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** Cancelling is a courtesy to the service: after half a minute the change ends without it. */
+export const { cancelAgentJob } = proxyActivities<Activities>({ ...oneCall, scheduleToCloseTimeout: '30s' });
+
+/** Reads memory; whatever takes longer than 5 s was a killed worker. */
+export const { readRuleSettings } = proxyActivities<Activities>({
+  startToCloseTimeout: '5s',
+  retry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** A few calls to the forge each. How long a forge that is down is waited for, `planReview` decides by itself. */
+const forgeCalls = {
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '5s',
+  retry: { ...retry, maximumInterval: '2m' },
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+} as const;
+
+export const { planReview } = proxyActivities<Activities>(forgeCalls);
+
+/** The mails are on their way meanwhile: after an hour they have to do. */
+export const { requestReview } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1h' });
+
+/** At the end of a change: whoever waits for that mustn't wait for a forge that is down. */
+export const { readPullRequest } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1m' });
+
+/** Asks by its retry policy for as long as the pull request is open: see follow-pull-request.ts. */
+export const { followPullRequest } = proxyActivities<Activities>({
+  ...forgeCalls,
+  retry: { initialInterval: '1m', backoffCoefficient: 2, maximumInterval: '1h' },
+});
+
+/**
+ * The limits that the mail activities ask for (activities/reviewers): an attempt is silent until it has stored that it
+ * is sending, so its heartbeat timeout is longer than anywhere else. When to give up is theirs to say. One that is in
+ * the middle of a message is waited for, so that its outcome is known.
+ */
+export const { sendReviewMail, sendOperatorMail } = proxyActivities<Activities>({
+  startToCloseTimeout: '5m',
+  heartbeatTimeout: '30s',
+  retry,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});

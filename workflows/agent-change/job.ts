@@ -1,0 +1,100 @@
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
+import { formatDurationMs } from '../../contract/duration.ts';
+import { readFailure } from '../trouble/failures.ts';
+import { cancelAgentJob, createAgentJob, pollAgentJob } from './activity-proxies.ts';
+import { addNote } from './change-memory.ts';
+import { type ChangeRun, underWay } from './change-run.ts';
+import { takeEarlyNews } from './news.ts';
+import { askPatiently } from './patience.ts';
+
+/** No agent works for longer: a job that hasn't ended by then never will. */
+const JOB_TIMEOUT_MS = 24 * 3_600_000;
+
+/** One question at least is asked about a job, however long ago it was made: it may have ended meanwhile. */
+const LAST_QUESTION_MS = 5_000;
+
+const MAX_ERROR = 2_000;
+
+/** Hands the prompt to the Admin API. A service that doesn't take it until the change would expire is given up. */
+export async function submit(run: ChangeRun): Promise<void> {
+  const { site, rule, memory } = run;
+  const { events, eventCount } = memory;
+  const tooLate = (): boolean => Date.now() >= memory.startedAtMs + run.settings.expireAfterMs;
+  const over = (): boolean => memory.phase !== 'prompting' || tooLate();
+  // One key for the whole change: whatever is repeated, there is one job.
+  const idempotencyKey = `${workflowInfo().firstExecutionRunId}:1`;
+  const summary = `prompt by the rule ${rule} for ${eventCount} event(s)`.slice(0, 200);
+  const answer = await askPatiently(
+    run,
+    () =>
+      underWay(run, async () => {
+        const created = await createAgentJob.executeWithOptions({ summary }, [
+          { site, rule, events, eventCount, idempotencyKey },
+        ]);
+        // Noted before anything else can happen: who cancels now has to know the job.
+        memory.job = { ...created, createdAtMs: Date.now() };
+        return created;
+      }),
+    over,
+  );
+  if (answer === undefined) {
+    if (memory.phase === 'prompting') memory.phase = 'expired';
+  } else if ('failure' in answer) fail(run, answer.failure.message);
+  else {
+    memory.phase = 'working';
+    memory.events = events.slice(-1);
+  }
+}
+
+/** Waits for the job's end, however often the service goes away meanwhile. */
+export async function waitForJob(run: ChangeRun): Promise<void> {
+  const { memory } = run;
+  const { job } = memory;
+  if (job === null) throw new Error('a change without a job waits for it');
+  const { projectId, jobId } = job;
+  const poll = (): Promise<FinishedAgentJob> => {
+    const leftMs = job.createdAtMs + JOB_TIMEOUT_MS - Date.now();
+    const options = { scheduleToCloseTimeout: Math.max(leftMs, LAST_QUESTION_MS), summary: `wait for ${jobId}` };
+    return pollAgentJob.executeWithOptions(options, [{ projectId, jobId }]);
+  };
+  const answer = await askPatiently(run, poll, () => memory.phase !== 'working');
+  if (answer === undefined) return;
+  if ('value' in answer) noteEnd(run, answer.value);
+  else if (answer.failure.type === 'TimedOut') {
+    await cancelJob(run, 'it took too long');
+    fail(run, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
+  } else fail(run, answer.failure.message);
+}
+
+/** Asks the service to cancel the job. Whatever goes wrong with that, the change goes on without. */
+export async function cancelJob({ memory }: ChangeRun, reason: string): Promise<void> {
+  if (memory.job === null) return;
+  const { projectId, jobId } = memory.job;
+  try {
+    const summary = `cancel ${jobId}: ${reason}`.slice(0, 200);
+    const outcome = await cancelAgentJob.executeWithOptions({ summary }, [{ projectId, jobId }]);
+    if (outcome === 'finished') addNote(memory, `${jobId} had ended already when it was to be cancelled`);
+    if (outcome === 'unsupported') addNote(memory, `the Admin API can't cancel ${jobId}: it may go on`);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    addNote(memory, `${jobId} couldn't be cancelled: ${readFailure(error).message}`);
+  }
+}
+
+function noteEnd(run: ChangeRun, { status, prLink, error }: FinishedAgentJob): void {
+  const { memory } = run;
+  if (prLink !== null && status !== 'failed') {
+    memory.prLink = prLink;
+    memory.reviewSinceMs = Date.now();
+    memory.phase = 'notifying';
+    takeEarlyNews(memory);
+  } else if (status === 'failed' || (status === 'archived' && error !== null)) {
+    fail(run, error ?? 'the service gave no reason');
+  } else memory.phase = 'unchanged';
+}
+
+function fail({ memory }: ChangeRun, message: string): void {
+  memory.error = message.slice(0, MAX_ERROR);
+  memory.phase = 'failed';
+}

@@ -1,0 +1,97 @@
+import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
+import type { MailRecord } from '../../contract/agent-state.ts';
+import { readFailure } from '../trouble/failures.ts';
+import { sendOperatorMail, sendReviewMail } from './activity-proxies.ts';
+import { addNote, type ChangeMemory } from './change-memory.ts';
+import { type ChangeRun, underWay } from './change-run.ts';
+import { isOver } from './phase.ts';
+
+/** What is remembered of mails has to stay small. */
+const MAX_RECIPIENTS = 50;
+const MAX_DETAIL = 200;
+
+/**
+ * Sends one mail of an event to each address, all at the same time: one that is refused, or put off by its server for
+ * hours, delays no other. Each is at most one, and its outcome is in the memory. Never throws but where it is cancelled.
+ */
+export async function mailReviewers(
+  run: ChangeRun,
+  event: ReviewMailInput['event'],
+  addresses: readonly string[],
+): Promise<void> {
+  const { site, rule, memory } = run;
+  const { prLink, reviewSinceMs } = memory;
+  const publish = memory.events.at(-1);
+  if (prLink === null || publish === undefined) return;
+  const mail = {
+    site,
+    rule,
+    changeId: workflowInfo().workflowId,
+    event,
+    pullRequest: { url: prLink, title: memory.pullRequest?.title ?? '' },
+    publish,
+    eventCount: memory.eventCount,
+    requestedAt: new Date(reviewSinceMs ?? Date.now()).toISOString(),
+  };
+  await sendEach(run, event, addresses, (to, summary) =>
+    sendReviewMail.executeWithOptions({ summary }, [{ ...mail, to }]),
+  );
+}
+
+/** Tells each operator that the job failed. */
+export async function mailOperators(run: ChangeRun, message: string): Promise<void> {
+  const { site, rule, memory, settings } = run;
+  const event: OperatorMailInput['event'] = 'job-failed';
+  const jobId = memory.job?.jobId ?? null;
+  const mail = { site, rule, changeId: workflowInfo().workflowId, event, jobId, message };
+  await sendEach(run, event, settings.operators, (to, summary) =>
+    sendOperatorMail.executeWithOptions({ summary }, [{ ...mail, to }]),
+  );
+}
+
+async function sendEach(
+  run: ChangeRun,
+  event: string,
+  addresses: readonly string[],
+  send: (to: string, summary: string) => Promise<MailResult>,
+): Promise<void> {
+  const { memory } = run;
+  if (addresses.length > MAX_RECIPIENTS) {
+    addNote(memory, `${event}: only the first ${MAX_RECIPIENTS} of ${addresses.length} people get mail`);
+  }
+  const wanted = addresses.slice(0, MAX_RECIPIENTS).filter((to) => mailOf(memory, event, to) === undefined);
+  await underWay(run, async () => {
+    // Each is waited for, so that none is left without an outcome where one ends early.
+    const sent = await Promise.allSettled(
+      wanted.map(async (to) => {
+        try {
+          note(memory, event, to, await send(to, `${event} to ${to}`.slice(0, 200)));
+        } catch (error) {
+          // A run that goes on in another one leaves no mail half-sent: what it cancels was never begun.
+          const begun = !isCancellation(error) || isOver(memory.phase) || run.cancelRequested;
+          if (begun) note(memory, event, to, withoutAnswer(error));
+          if (isCancellation(error)) throw error;
+        }
+      }),
+    );
+    for (const outcome of sent) if (outcome.status === 'rejected') throw outcome.reason;
+  });
+}
+
+/** What became of a mail; undefined where it wasn't sent yet. */
+export function mailOf(memory: ChangeMemory, event: string, to: string): MailRecord | undefined {
+  return memory.mails.find((mail) => mail.event === event && mail.to === to);
+}
+
+/** The activity gave up, so its last attempt sent nothing; or time ran out while one was under way: nobody knows. */
+function withoutAnswer(error: unknown): MailResult {
+  if (isCancellation(error)) return { outcome: 'unknown', detail: 'the change ended while it was being sent' };
+  const failure = readFailure(error);
+  return { outcome: failure.type === 'TimedOut' ? 'unknown' : 'refused', detail: failure.message };
+}
+
+function note(memory: ChangeMemory, event: string, to: string, { outcome, detail }: MailResult): void {
+  const at = new Date().toISOString();
+  memory.mails = [...memory.mails, { event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at }];
+}

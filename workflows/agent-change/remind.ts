@@ -1,0 +1,40 @@
+import { condition } from '@temporalio/workflow';
+import type { ChangeRun } from './change-run.ts';
+import { mailOf, mailReviewers } from './mails.ts';
+import { nextReminder, type Reminder } from './reminders.ts';
+
+/** Reminds the reviewers at each of the configured times, until somebody has reviewed. */
+export async function remind(run: ChangeRun): Promise<void> {
+  const { memory } = run;
+  for (;;) {
+    await condition(() => reminderOf(run) !== null);
+    const reminder = reminderOf(run);
+    if (reminder === null) continue;
+    const waitMs = reminder.atMs - Date.now();
+    if (waitMs > 0) {
+      // A review, or another configuration, makes it another one or none.
+      const changed = (): boolean => reminderOf(run)?.atMs !== reminder.atMs;
+      await condition(changed, waitMs, { summary: 'next reminder of the review' });
+      continue;
+    }
+    const number = memory.reminders.sent + 1;
+    await mailReviewers(run, `reminder-${number}`, remindable(run));
+    memory.reminders = { sent: number, doneUpToMs: reminder.afterMs };
+  }
+}
+
+/** The next reminder; null where none will be sent. */
+export function reminderOf({ memory, settings }: ChangeRun): Reminder | null {
+  const { phase, reviewSinceMs, reminders, reviews } = memory;
+  if (phase !== 'in-review' || reviewSinceMs === null || !settings.mail || reviews.length > 0) return null;
+  const { remindAfterMs } = settings;
+  return nextReminder({ sinceMs: reviewSinceMs, remindAfterMs, doneUpToMs: reminders.doneUpToMs }, Date.now());
+}
+
+/** An address whose server will never take a mail is left alone. */
+function remindable({ memory }: ChangeRun): string[] {
+  return (memory.plan?.mails ?? []).filter((to) => {
+    const outcome = mailOf(memory, 'review-requested', to)?.outcome;
+    return outcome !== 'refused' && outcome !== 'unsubscribed';
+  });
+}

@@ -1,0 +1,61 @@
+import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { AgentRuleState } from '../../contract/agent-state.ts';
+import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { asText } from '../presence/as-text.ts';
+import { dueOfRun } from './prompt-loop.ts';
+import type { RuleRun } from './rule-run.ts';
+
+/** Keeps what the Temporal UI shows of the rule in step with its state: the details, and the search attributes. */
+export async function showPresence(run: RuleRun): Promise<void> {
+  let details = '';
+  let attributes = '';
+  for (;;) {
+    await condition(() => describe(run) !== details || attributeKey(run) !== attributes);
+    details = describe(run);
+    setCurrentDetails(details);
+    if (attributeKey(run) === attributes) continue;
+    attributes = attributeKey(run);
+    // Unknown attributes would fail the workflow task, so they are only written where they were found usable.
+    if (run.settings?.searchAttributes) upsert(ruleStateOf(run));
+  }
+}
+
+/** The answer of the query `state`. */
+export function ruleStateOf(run: RuleRun): AgentRuleState {
+  const { site, rule, memory } = run;
+  const due = dueOfRun(run);
+  return {
+    site,
+    rule,
+    phase: memory.waiting === null ? 'idle' : due?.limited ? 'limited' : 'collecting',
+    pendingCount: memory.waiting?.count ?? 0,
+    dueAt: due === null ? null : new Date(due.atMs).toISOString(),
+    changes: memory.changes,
+    unsubscribed: memory.unsubscribed,
+  };
+}
+
+function attributeKey(run: RuleRun): string {
+  return `${run.settings?.searchAttributes === true} ${ruleStateOf(run).phase}`;
+}
+
+function upsert({ site, phase }: AgentRuleState): void {
+  upsertSearchAttributes([
+    { key: { name: SEARCH_ATTRIBUTES.site, type: 'KEYWORD' }, value: site },
+    { key: { name: SEARCH_ATTRIBUTES.phase, type: 'KEYWORD' }, value: phase },
+  ]);
+}
+
+/** The rule's story in Markdown, as the Temporal UI shows it beside the run. */
+function describe(run: RuleRun): string {
+  const { rule, phase, pendingCount, dueAt, changes, unsubscribed } = ruleStateOf(run);
+  const newest = run.memory.waiting?.events.at(-1)?.event;
+  const lines = [
+    `**${asText(rule)}** of ${asText(run.site)}: ${phase}`,
+    newest &&
+      `${pendingCount} event(s) wait until ${dueAt ?? 'the rule was read'}, the newest: ${asText(newest.title)}`,
+    ...changes.slice(0, 5).map(({ workflowId, startedAt }) => `${startedAt} started ${asText(workflowId)}`),
+    unsubscribed.length > 0 && `${unsubscribed.length} address(es) want no more mail`,
+  ];
+  return lines.filter((line) => typeof line === 'string').join('\n\n');
+}
