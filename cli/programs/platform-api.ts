@@ -3,6 +3,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
+import { createForgeUpkeep, type ForgeUpkeep } from '../../platform/forge/upkeep.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import type { Settings } from '../environment.ts';
@@ -32,6 +33,8 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
   const workflows = createExportWorkflows({ client: temporal.client });
   const agentWorkflows = createAgentWorkflows({ client: temporal.client });
   let listeningUrl = '';
+  const publicUrl = () => settings.platformPublicUrl ?? listeningUrl;
+  const forge = createForgeUpkeep({ db: store.db, publicUrl, logger });
   const app = withSettingsNamed(() =>
     createPlatformApi({
       ...store,
@@ -40,9 +43,10 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
       startAgentJob: agentWorkflows.start,
       cancelAgentJob: agentWorkflows.cancel,
       agentModel: settings.agent.model,
-      publicUrl: () => settings.platformPublicUrl ?? listeningUrl,
+      publicUrl,
       bundleLinkTtlMs: settings.bundleLinkTtlMs,
       ...(operatorToken === undefined ? {} : { operatorToken }),
+      onForgeEvent: forge.wake,
       logger,
     }),
   );
@@ -52,7 +56,10 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
   lifetime.onStop('platform server', service.stop);
   const migrated = migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   migrated.then(
-    () => startReconciler(surroundings, logger),
+    () => {
+      startReconciler(surroundings, logger);
+      startForge(surroundings, forge);
+    },
     (error: Error) => lifetime.fail(error),
   );
   return { ...service, migrated };
@@ -69,6 +76,12 @@ function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Lo
   });
   reconciler.start();
   lifetime.onStop('reconciler', reconciler.stop);
+}
+
+function startForge({ lifetime }: Surroundings, forge: ForgeUpkeep): void {
+  if (lifetime.signal.aborted) return;
+  forge.start();
+  lifetime.onStop('embedded forge', forge.stop);
 }
 
 /** The platform speaks of its options; here they are variables. */

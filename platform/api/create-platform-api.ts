@@ -3,6 +3,7 @@ import { formatDurationMs } from '../../contract/duration.ts';
 import { addAdminRoutes } from './admin/routes.ts';
 import { addAgentRoutes } from './agent/routes.ts';
 import { errorHandler, notFound } from './error-handler.ts';
+import { addForgeRoutes } from './forge/routes.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addMetrics } from './metrics.ts';
 import { addObjectLinkRoutes } from './object-links.ts';
@@ -37,6 +38,7 @@ export function createPlatformApi(deps: PlatformApiDeps): Express {
   addStaticExportRoutes(app, context);
   addOpenApiRoutes(app, context);
   addObjectLinkRoutes(app, context.objects);
+  addForgeRoutes(app, context);
   if (deps.operatorToken) addAdminRoutes(app, { db: context.db, operatorToken: deps.operatorToken });
   app.use(notFound);
   app.use(errorHandler(deps.logger));

@@ -3,12 +3,18 @@ import type { RequestHandler } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
 import { readBearerToken } from './authenticate.ts';
 
-/** Lets only the operator through. Hashes are compared, so neither content nor length shows in the time it takes. */
-export function requireOperator(operatorToken: string): RequestHandler {
+/** Hashes are compared, so neither content nor length shows in the time it takes. */
+export function createTokenCheck(operatorToken: string): (token: string) => boolean {
   const expected = digest(operatorToken);
+  return (token) => timingSafeEqual(digest(token), expected);
+}
+
+/** Lets only the operator through. */
+export function requireOperator(operatorToken: string): RequestHandler {
+  const isOperator = createTokenCheck(operatorToken);
   return (request, _response, next) => {
     const token = readBearerToken(request);
-    if (token === undefined || !timingSafeEqual(digest(token), expected)) {
+    if (token === undefined || !isOperator(token)) {
       throw new HttpError(401, 'The operator token is required: send Authorization: Bearer <token>', {
         'WWW-Authenticate': 'Bearer',
       });

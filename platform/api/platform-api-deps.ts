@@ -20,8 +20,10 @@ export type PlatformApiDeps = {
   /** What links and the OpenAPI document name; a function where the port is known only once it listens. */
   publicUrl: string | (() => string);
   bundleLinkTtlMs: number;
-  /** Opens the admin routes; without it there are none. */
+  /** Opens the admin routes, and merging at the embedded forge; without it there are none. */
   operatorToken?: string;
+  /** The embedded forge has put webhooks into its outbox. */
+  onForgeEvent?: () => void;
   logger: Logger;
   /** The clock of versions, limits and idempotency, in epoch milliseconds. */
   now?: () => number;
@@ -38,6 +40,8 @@ export type ApiContext = {
   agentModel: string;
   publicUrl(): string;
   bundleLinkTtlMs: number;
+  operatorToken?: string;
+  onForgeEvent?: () => void;
   logger: Logger;
   now(): Date;
 };

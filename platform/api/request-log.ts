@@ -9,7 +9,7 @@ const READING = new Set(['GET', 'HEAD']);
 
 /**
  * Names every request (the client's `X-Request-Id` where it sent a usable one) and logs how it ended: no query, which
- * may hold a link's signature, no headers, no bodies.
+ * may hold a link's signature, no headers, no bodies, and no pull request's id, which opens its page.
  */
 export function requestLog(logger: Logger): RequestHandler {
   return (request, response, next) => {
@@ -22,7 +22,10 @@ export function requestLog(logger: Logger): RequestHandler {
       const durationMs = Math.round(performance.now() - startedAt);
       const status = response.writableFinished ? response.statusCode : null;
       const level = READING.has(method) && status !== null && status < 400 ? 'debug' : 'info';
-      logger[level]({ requestId, method, path: path.slice(0, 300), status, durationMs }, 'Request');
+      logger[level](
+        { requestId, method, path: path.replace(/^\/pulls\/pr_[^/]+/, '/pulls/…').slice(0, 300), status, durationMs },
+        'Request',
+      );
     });
     next();
   };

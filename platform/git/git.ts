@@ -18,6 +18,8 @@ export type GitRun = {
   environment?: Readonly<Record<string, string>>;
   timeoutMs?: number;
   maxOutputBytes?: number;
+  /** More output than that is cut off there, rather than a failure. */
+  cutOutput?: boolean;
   /** Exit codes that are an answer too, such as 1 for "no". */
   accept?: readonly number[];
 };
@@ -75,6 +77,7 @@ export function createGit({ signal, environment }: GitSettings): Git {
       if (timedOut) throw new GitError(`git ${command} took longer than ${timeoutMs / 1_000} s`, 'timeout');
       if (isMaxBuffer) {
         endGroup(pid, 'SIGKILL');
+        if (run.cutOutput) return { exitCode: 0, stdout, stderr };
         throw new GitError(`git ${command} printed more than ${maxOutputBytes} bytes`, 'other');
       }
       if (exitCode === 0 || (exitCode !== undefined && accept.includes(exitCode))) return { exitCode, stdout, stderr };

@@ -1,0 +1,59 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { HttpError } from '../../../contract/http-error.ts';
+import { ForgeError } from '../../../forge/forge-error.ts';
+import { GitError } from '../../git/git-error.ts';
+import { html } from './html.ts';
+import { pageOf } from './page.ts';
+
+/** Nothing is loaded but our own style, nothing runs, and forms go nowhere else. */
+const HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "style-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex, nofollow',
+  Vary: 'Accept',
+} as const;
+
+export const forgeHeaders: RequestHandler = (_request, response, next) => {
+  response.set(HEADERS);
+  next();
+};
+
+/** People get pages; what asks for JSON, or sends it, gets JSON. */
+export function wantsPage(request: Request): boolean {
+  return request.accepts(['html', 'json']) === 'html' && !/\bjson\b/i.test(request.headers['content-type'] ?? '');
+}
+
+type Handler = (request: Request, response: Response) => Promise<void>;
+
+/** A refusal in a browser is a page that leads back; everywhere else it is rendered as usual. */
+export function forgeHandler(handle: Handler): Handler {
+  return async (request, response) => {
+    try {
+      await handle(request, response);
+    } catch (error) {
+      const refusal = toHttpError(error);
+      if (!(refusal instanceof HttpError) || response.headersSent || !wantsPage(request)) throw refusal;
+      const id = request.params.id;
+      const body = html`<h1>${refusal.status === 404 ? 'Not found' : 'That did not work'}</h1>
+<p>${refusal.message}.</p>
+${request.method === 'POST' && typeof id === 'string' ? html`<p><a href="../${id}">Back to the pull request</a></p>` : null}`;
+      const style = request.method === 'POST' ? '../style.css' : 'style.css';
+      const page = pageOf({ title: refusal.message, heading: `Error ${refusal.status}`, style, body });
+      response.status(refusal.status).set(refusal.headers).type('html').send(page);
+    }
+  };
+}
+
+function toHttpError(error: unknown): unknown {
+  if (error instanceof ForgeError) return new HttpError(error.status ?? (error.retryable ? 503 : 500), error.message);
+  if (error instanceof GitError && error.retryable) {
+    return new HttpError(503, 'The repository can not be read right now', { 'Retry-After': '5' });
+  }
+  return error;
+}

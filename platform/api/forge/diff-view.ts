@@ -1,0 +1,119 @@
+import { html as renderDiff } from 'diff2html';
+import { type DiffBlock, type DiffLine, LineType } from 'diff2html/lib/types.js';
+import type { Hunk, PatchLine } from '../../forge/changes/parse-patch.ts';
+import type { Change } from '../../forge/changes/read-changes.ts';
+import { Html, html, visibleText } from './html.ts';
+
+/** What a page shows: more is no reading matter, and slows a phone down. */
+const LINES_PER_FILE = 1_000;
+const LINES_PER_PAGE = 4_000;
+const LINE_CHARACTERS = 1_000;
+
+/** Our own markup around diff2html's marks of what changed within a line. */
+const TEMPLATES = {
+  'generic-wrapper': '{{{content}}}',
+  'line-by-line-file-diff': '<table class="diff"><tbody>{{{diffs}}}</tbody></table>',
+  'generic-block-header': '<tr class="hunk"><td colspan="2"></td><td>{{{blockHeader}}}</td></tr>',
+  'line-by-line-numbers': '<td>{{oldNumber}}</td><td>{{newNumber}}</td>',
+  'generic-line':
+    '<tr class="{{type}}">{{{lineNumber}}}<td><span class="sign">{{{prefix}}}</span><code>{{{content}}}</code></td></tr>',
+} as const;
+
+/** All files, each with its lines as far as the bounds go, and a note wherever something is left out. */
+export function diffView(files: readonly Change[]): Html {
+  let room = LINES_PER_PAGE;
+  return html`${files.map((file, index) => {
+    const lines = Math.min(room, LINES_PER_FILE);
+    const shown = file.patch === null || lines === 0 ? [] : bounded(file.patch.hunks, lines);
+    room -= shown.reduce((count, hunk) => count + hunk.lines.length, 0);
+    return fileView(file, shown, `file-${index + 1}`);
+  })}`;
+}
+
+function fileView(file: Change, hunks: readonly Hunk[], id: string): Html {
+  const note = noteOf(file, hunks);
+  return html`<details class="file" id="${id}" open>
+<summary><span class="path">${pathOf(file)}</span> ${tagOf(file)} ${countsOf(file)}</summary>
+${hunks.length === 0 ? null : html`<div class="scroll">${tableOf(hunks)}</div>`}
+${note === null ? null : html`<p class="note">${note}</p>`}
+</details>`;
+}
+
+/** Before and after, where the file was moved. */
+export function pathOf({ path, previousPath }: Change): Html {
+  const now = html`<bdi>${visibleText(path)}</bdi>`;
+  return previousPath === null ? now : html`<bdi>${visibleText(previousPath)}</bdi> → ${now}`;
+}
+
+function tagOf({ status }: Change): Html | null {
+  return status === 'modified' ? null : html`<span class="tag">${status}</span>`;
+}
+
+export function countsOf({ additions, deletions }: Change): Html {
+  if (additions === null || deletions === null) return html`<span class="counts">binary</span>`;
+  return html`<span class="counts"><span class="added">+${additions}</span> <span class="gone">−${deletions}</span></span>`;
+}
+
+function noteOf(file: Change, hunks: readonly Hunk[]): string | null {
+  if (file.additions === null) return 'Binary file: its content is not shown.';
+  const changed = hunks.flatMap((hunk) => hunk.lines).filter(({ kind }) => kind !== ' ').length;
+  if (changed < file.additions + (file.deletions ?? 0)) {
+    return changed === 0
+      ? 'Not shown, because the whole is too long for a page.'
+      : 'Cut here: the rest of this file is not shown, because it is too long for a page.';
+  }
+  if (changed > 0) return null;
+  return file.oldMode === file.newMode || file.status === 'added'
+    ? 'No line changed.'
+    : `Only the file's mode changed: ${file.oldMode} → ${file.newMode}.`;
+}
+
+/** The first so many lines. */
+function bounded(hunks: readonly Hunk[], limit: number): Hunk[] {
+  let left = limit;
+  return hunks.flatMap((hunk) => {
+    const lines = hunk.lines.slice(0, left);
+    left -= lines.length;
+    return lines.length === 0 ? [] : [{ ...hunk, lines }];
+  });
+}
+
+/** The hunks are ours, so what diff2html's own reader makes of odd names and carriage returns never matters. */
+function tableOf(hunks: readonly Hunk[]): Html {
+  // Where every line ends so, it is no news.
+  const ending = hunks.flatMap((hunk) => hunk.lines).every(({ text }) => text.endsWith('\r')) ? '\r' : '';
+  const names = { oldName: 'file', newName: 'file', addedLines: 0, deletedLines: 0, language: '' };
+  const blocks = hunks.map((hunk) => blockOf(hunk, ending));
+  return new Html(
+    renderDiff([{ ...names, isCombined: false, isGitDiff: true, blocks }], {
+      outputFormat: 'line-by-line',
+      drawFileList: false,
+      matching: 'lines',
+      matchingMaxComparisons: 400,
+      maxLineLengthHighlight: LINE_CHARACTERS,
+      rawTemplates: TEMPLATES,
+    }),
+  );
+}
+
+function blockOf({ header, oldStart, newStart, lines }: Hunk, ending: string): DiffBlock {
+  let [oldNumber, newNumber] = [oldStart - 1, newStart - 1];
+  return {
+    header: visibleText(header).slice(0, LINE_CHARACTERS),
+    oldStartLine: oldStart,
+    newStartLine: newStart,
+    lines: lines.map((line): DiffLine => {
+      const content = line.kind + contentOf(line, ending);
+      if (line.kind === '+') return { type: LineType.INSERT, content, oldNumber: undefined, newNumber: ++newNumber };
+      if (line.kind === '-') return { type: LineType.DELETE, content, oldNumber: ++oldNumber, newNumber: undefined };
+      return { type: LineType.CONTEXT, content, oldNumber: ++oldNumber, newNumber: ++newNumber };
+    }),
+  };
+}
+
+function contentOf({ text, endsWithoutNewline }: PatchLine, ending: string): string {
+  const whole = ending !== '' && text.endsWith(ending) ? text.slice(0, -ending.length) : text;
+  const shown = visibleText(whole.slice(0, LINE_CHARACTERS));
+  const cut = whole.length > LINE_CHARACTERS ? ` … (${whole.length - LINE_CHARACTERS} more characters)` : '';
+  return `${shown}${cut}${endsWithoutNewline ? ' ⟨no line break at the end⟩' : ''}`;
+}

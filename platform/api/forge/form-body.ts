@@ -1,0 +1,38 @@
+import express, { type Request, type Response } from 'express';
+import { z } from 'zod';
+import { HttpError } from '../../../contract/http-error.ts';
+import { readJsonBody } from '../json-body.ts';
+
+const MAX_FORM_BYTES = 256 * 1024;
+
+const parse = express.urlencoded({ limit: MAX_FORM_BYTES, extended: false, parameterLimit: 20 });
+
+const fields = z.record(z.string(), z.unknown());
+
+export type Sent = {
+  /** The fields without the token. */
+  body: Record<string, unknown>;
+  /** What a form sent as `token`: the token is never taken from an address or from JSON. */
+  formToken: string | undefined;
+};
+
+/**
+ * Reads what was sent: a page's form, JSON, or nothing. Throws an `HttpError`: 400 (not what it says to be), 413, 415.
+ */
+export async function readSent(request: Request, response: Response): Promise<Sent> {
+  if (!request.headers['content-type'] && !hasBody(request)) return { body: {}, formToken: undefined };
+  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')) {
+    const body = hasBody(request) ? fields.safeParse(await readJsonBody(request, response)).data : {};
+    if (body === undefined) throw new HttpError(400, 'The body must be a JSON object');
+    return { body, formToken: undefined };
+  }
+  await new Promise<void>((resolve, reject) => {
+    parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+  });
+  const { token, ...body } = fields.safeParse(request.body).data ?? {};
+  return { body, formToken: typeof token === 'string' ? token.trim() : undefined };
+}
+
+function hasBody(request: Request): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+}

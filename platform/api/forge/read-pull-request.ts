@@ -1,0 +1,70 @@
+import type { Request, Response } from 'express';
+import { type ChangedFile, listChangedFiles } from '../../forge/changes/changed-files.ts';
+import { readCodeOwners } from '../../forge/changes/code-owners.ts';
+import { changedRange, readChanges } from '../../forge/changes/read-changes.ts';
+import { readBranch } from '../../forge/commits.ts';
+import { type ForgeContext, pageOf } from '../../forge/forge-context.ts';
+import { pullRequestShape, reviewShape } from '../../forge/github-shapes.ts';
+import { listRequestedReviewers } from '../../store/pull-request-reviewers.ts';
+import { listReviews } from '../../store/pull-request-reviews.ts';
+import type { PullRequestRow } from '../../store/pull-requests.ts';
+import { wantsPage } from './answers.ts';
+import { findRepository, loadPullRequest } from './load-pull-request.ts';
+import { pullRequestPage } from './page.ts';
+
+/** More than people write about one change; of more, the newest. */
+const REVIEWS = 1_000;
+
+/** The page, or the same as JSON. */
+export async function answerPullRequest(context: ForgeContext, request: Request, response: Response): Promise<void> {
+  const row = await loadPullRequest(context, request);
+  if (!wantsPage(request)) {
+    response.json(await pullRequestJson(context, row));
+    return;
+  }
+  const asked = await listRequestedReviewers(context.db, row.id);
+  const reviews = await listReviews(context.db, row.id, REVIEWS);
+  const repository = await findRepository(row);
+  const changes = repository && (await readChanges(repository.git, row));
+  response.type('html').send(pullRequestPage({ row, asked, reviews, changes }));
+}
+
+export async function pullRequestJson(context: ForgeContext, row: PullRequestRow) {
+  const asked = await listRequestedReviewers(context.db, row.id);
+  return pullRequestShape(row, { url: pageOf(context, row), asked });
+}
+
+export async function answerReviews(context: ForgeContext, request: Request, response: Response): Promise<void> {
+  const row = await loadPullRequest(context, request);
+  const reviews = await listReviews(context.db, row.id, REVIEWS);
+  response.json(reviews.map((review) => reviewShape(review, pageOf(context, row))));
+}
+
+/** All of them: whoever owns one of them shall be asked. */
+export async function answerFiles(context: ForgeContext, request: Request, response: Response): Promise<void> {
+  const row = await loadPullRequest(context, request);
+  const repository = await findRepository(row);
+  const range = repository && (await changedRange(repository.git, row));
+  const files = repository && range ? await listChangedFiles(repository.git, range) : [];
+  response.json(files.map(fileShape));
+}
+
+function fileShape({ path, previousPath, status, additions, deletions }: ChangedFile) {
+  const counts = { additions: additions ?? 0, deletions: deletions ?? 0 };
+  return {
+    filename: path,
+    ...(previousPath !== null && { previous_filename: previousPath }),
+    status,
+    ...counts,
+    changes: counts.additions + counts.deletions,
+  };
+}
+
+/** As the base branch has it now: a proposal doesn't choose its own reviewers. */
+export async function answerCodeOwners(context: ForgeContext, request: Request, response: Response): Promise<void> {
+  const row = await loadPullRequest(context, request);
+  const repository = await findRepository(row);
+  const commit = repository && (await readBranch(repository.git, row.baseBranch));
+  const found = repository && commit ? await readCodeOwners(repository.git, commit) : undefined;
+  response.json({ path: found?.path ?? null, content: found?.content ?? null });
+}

@@ -1,0 +1,60 @@
+import { type Commit, countCommits, listCommits, mergeBase, readCommit } from '../commits.ts';
+import type { RepositoryGit } from '../git.ts';
+import { type ChangedFile, DIFF, listChangedFiles } from './changed-files.ts';
+import { type FilePatch, parsePatch } from './parse-patch.ts';
+
+export type Change = ChangedFile & {
+  /** Null where the bounds left no room for it. */
+  patch: FilePatch | null;
+};
+
+/** What a pull request brings. */
+export type Changes = {
+  commitCount: number;
+  /** The newest first, a bounded number. */
+  commits: Commit[];
+  files: Change[];
+};
+
+type Ends = { baseSha: string; headSha: string };
+
+const COMMITS = 100;
+/** More is no reading matter: the files are named then. */
+const PATCH_CHARACTERS = 600_000;
+
+/** From where the head left the base to the head. Undefined where git no longer has these commits. */
+export async function changedRange(
+  git: RepositoryGit,
+  { baseSha, headSha }: Ends,
+): Promise<{ from: string; to: string } | undefined> {
+  const [base, head] = await Promise.all([readCommit(git, baseSha), readCommit(git, headSha)]);
+  if (base === undefined || head === undefined) return undefined;
+  const from = await mergeBase(git, base, head);
+  return from === undefined ? undefined : { from, to: head };
+}
+
+/** Undefined where git no longer has the commits. */
+export async function readChanges(git: RepositoryGit, ends: Ends): Promise<Changes | undefined> {
+  const range = await changedRange(git, ends);
+  if (range === undefined) return undefined;
+  const [commitCount, commits, files, patch] = await Promise.all([
+    countCommits(git, range),
+    listCommits(git, { ...range, limit: COMMITS }),
+    listChangedFiles(git, range),
+    git.read([...DIFF, '--patch', '--unified=3', range.from, range.to, '--'], {
+      maxOutputBytes: PATCH_CHARACTERS,
+      cutOutput: true,
+    }),
+  ]);
+  return { commitCount, commits, files: withPatches(files, parsePatch(patch)) };
+}
+
+/** Git writes a file that became another kind of file as one that goes and one that comes. */
+function withPatches(files: readonly ChangedFile[], patches: readonly FilePatch[]): Change[] {
+  let at = 0;
+  return files.map((file) => {
+    const own = patches.slice(at, at + (file.status === 'changed' ? 2 : 1));
+    at += own.length;
+    return { ...file, patch: own.length === 0 ? null : { hunks: own.flatMap((patch) => patch.hunks) } };
+  });
+}

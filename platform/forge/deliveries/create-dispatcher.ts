@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Database } from '../../store/database.ts';
+import {
+  type AttemptEnd,
+  type DeliveryRow,
+  deleteSettledDeliveries,
+  leaseDelivery,
+  settleDelivery,
+} from '../../store/forge-deliveries.ts';
+import { getProject } from '../../store/projects.ts';
+import { withoutValues } from '../../store/query-error.ts';
+import { deliveryRetryDelayMs, GIVE_UP_AFTER_MS } from './retry-delay.ts';
+import { type Attempt, sendDelivery } from './send-delivery.ts';
+
+export type ForgeDispatcher = {
+  /** Begins to send what is due, and looks for more after each interval. */
+  start(): void;
+  /** Something was put into the outbox just now. */
+  wake(): void;
+  /** Breaks off what is being sent; it is sent again later, under the same id. */
+  stop(): Promise<void>;
+};
+
+export type DispatcherDeps = {
+  db: Database;
+  logger: Logger;
+  intervalMs?: number;
+  /** For one attempt, answer included. */
+  timeoutMs?: number;
+};
+
+/** One receiver that hangs must not hold up the others. */
+const AT_ONCE = 4;
+/** A process that died with a delivery in hand gives it back after that; more than any attempt takes. */
+const LEASE_MARGIN_MS = 5_000;
+/** What is done with is kept for a while, for whoever asks what became of it. */
+const KEPT_MS = 7 * 86_400_000;
+const CLEAN_INTERVAL_MS = 3_600_000;
+
+/** Sends the forge's webhooks out of the outbox. Any number of processes may do so on one database. */
+export function createForgeDispatcher({
+  db,
+  logger,
+  intervalMs = 1_000,
+  timeoutMs = 10_000,
+}: DispatcherDeps): ForgeDispatcher {
+  const stopping = new AbortController();
+  const sending = new Set<Promise<void>>();
+  let isDue = false;
+  let endPause = () => {};
+  let loop: Promise<void> | undefined;
+  let nextCleanAt = 0;
+
+  async function deliver(row: DeliveryRow, token: string): Promise<void> {
+    const attempt = await attemptDelivery(row);
+    const end = stopping.signal.aborted ? BROKEN_OFF : judge(row, attempt, Date.now());
+    if (end.kind !== 'delivered' && end !== BROKEN_OFF) {
+      const { id: deliveryId, event, projectId } = row;
+      const told = {
+        deliveryId,
+        event,
+        projectId,
+        reason: end.error,
+        ...(end.kind === 'again' && { retryInMs: end.delayMs }),
+      };
+      logger.warn(told, end.kind === 'again' ? 'A webhook was not taken; trying again' : 'Gave up a webhook');
+    }
+    await settleDelivery(db, { id: row.id, token, end });
+  }
+
+  async function attemptDelivery(row: DeliveryRow): Promise<Attempt> {
+    const project = await getProject(db, row.projectId);
+    const { webhookUrl: url = null, webhookSecret: secret = null } = project?.settings ?? {};
+    if (url === null) return { kind: 'failed', error: 'the project names no address any more', permanent: true };
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+    return await sendDelivery(row, { url, secret, signal });
+  }
+
+  /** True where one was found, so that there may be more. */
+  async function sendNext(): Promise<boolean> {
+    const token = randomUUID();
+    const row = await leaseDelivery(db, { token, leaseMs: timeoutMs + LEASE_MARGIN_MS });
+    if (row === undefined) return false;
+    const sent = deliver(row, token)
+      .catch(tell)
+      .finally(() => {
+        sending.delete(sent);
+        // Its project's next delivery waited for it.
+        wake();
+      });
+    sending.add(sent);
+    return true;
+  }
+
+  function tell(error: unknown): void {
+    logger.warn({ err: withoutValues(error) }, 'The outbox of webhooks could not be read; trying again');
+  }
+
+  async function clean(nowMs: number): Promise<void> {
+    if (nowMs < nextCleanAt) return;
+    nextCleanAt = nowMs + CLEAN_INTERVAL_MS;
+    await deleteSettledDeliveries(db, new Date(nowMs - KEPT_MS));
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let found = false;
+      try {
+        found = sending.size < AT_ONCE && (await sendNext());
+        if (!found) await clean(Date.now());
+      } catch (error) {
+        tell(error);
+      }
+      if (!found) await pause();
+    }
+    await Promise.all(sending);
+  }
+
+  async function pause(): Promise<void> {
+    if (!isDue) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, intervalMs);
+        endPause = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    isDue = false;
+  }
+
+  function wake(): void {
+    isDue = true;
+    endPause();
+  }
+
+  return {
+    start() {
+      loop ??= run();
+    },
+    wake,
+    async stop() {
+      stopping.abort();
+      wake();
+      await loop;
+    },
+  };
+}
+
+const BROKEN_OFF: AttemptEnd = { kind: 'again', error: 'the process that sent it ended', delayMs: 0 };
+
+function judge(row: DeliveryRow, attempt: Attempt, nowMs: number): AttemptEnd {
+  if (attempt.kind === 'delivered') return attempt;
+  const { error, permanent } = attempt;
+  const delayMs = deliveryRetryDelayMs(row.attemptCount + 1);
+  const isOver = nowMs + delayMs > row.createdAt.getTime() + GIVE_UP_AFTER_MS;
+  return permanent || isOver ? { kind: 'failed', error } : { kind: 'again', error, delayMs };
+}

@@ -1,0 +1,48 @@
+import { Webhooks } from '@octokit/webhooks';
+import { request } from 'undici';
+import { errorCode } from '../../error-code.ts';
+import type { DeliveryRow } from '../../store/forge-deliveries.ts';
+
+export type Attempt =
+  | { kind: 'delivered' }
+  /** `permanent`: the receiver read it and will never take it. */
+  | { kind: 'failed'; error: string; permanent: boolean };
+
+/** About the body itself: the same bytes would be refused again. */
+const NEVER_TAKEN = [400, 410, 413, 415, 422];
+
+/**
+ * Sends a delivery once, as GitHub does. Any 2xx is success; redirects are not followed, because what is signed for one
+ * address is nobody else's. Without a secret nothing is signed.
+ */
+export async function sendDelivery(
+  { id, event, bodyJson }: Pick<DeliveryRow, 'id' | 'event' | 'bodyJson'>,
+  { url, secret, signal }: { url: string; secret: string | null; signal: AbortSignal },
+): Promise<Attempt> {
+  try {
+    const signature = secret === null ? undefined : await new Webhooks({ secret }).sign(bodyJson);
+    const { statusCode, body } = await request(url, {
+      method: 'POST',
+      signal,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Galley-Forge/1',
+        'x-github-event': event,
+        'x-github-delivery': id,
+        ...(signature !== undefined && { 'x-hub-signature-256': signature }),
+      },
+      body: bodyJson,
+    });
+    // Nothing in the answer is of use; what is long is cut off with its connection.
+    await body.dump({ limit: 65_536, signal });
+    if (statusCode >= 200 && statusCode <= 299) return { kind: 'delivered' };
+    return { kind: 'failed', error: `answered ${statusCode}`, permanent: NEVER_TAKEN.includes(statusCode) };
+  } catch (error) {
+    return { kind: 'failed', error: signal.aborted ? 'no answer in time' : reasonOf(error), permanent: false };
+  }
+}
+
+/** The code alone: messages of the network name addresses, which may hold a secret. */
+function reasonOf(error: unknown): string {
+  return errorCode(error) || (error instanceof Error ? error.name : 'unknown');
+}

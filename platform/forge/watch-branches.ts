@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listOpenPullRequests, type PullRequestRow } from '../store/pull-requests.ts';
+import { withoutValues } from '../store/query-error.ts';
+import type { ForgeContext } from './forge-context.ts';
+import { refreshPullRequest } from './refresh-pull-request.ts';
+import { openRepository } from './repository.ts';
+
+export type BranchWatch = {
+  start(): void;
+  /** Ends after the pull request that is being looked at. */
+  stop(): Promise<void>;
+  /** One look at every open pull request. */
+  look(): Promise<void>;
+};
+
+const PAGE_SIZE = 200;
+
+/**
+ * Notices what happens to open pull requests' branches without the forge: commits pushed to them, and merges that
+ * somebody makes with git alone. Git tells nobody, so it is asked, once for each repository. Any number of processes
+ * may watch.
+ */
+export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 } = {}): BranchWatch {
+  const stopping = new AbortController();
+  let loop: Promise<void> | undefined;
+
+  async function look(): Promise<void> {
+    let after: PullRequestRow | undefined;
+    do {
+      const rows = await listOpenPullRequests(context.db, { after, limit: PAGE_SIZE });
+      for (const repository of new Set(rows.map((row) => row.repository))) {
+        const ofRepository = rows.filter((row) => row.repository === repository);
+        await lookAt(repository, ofRepository).catch(tell);
+      }
+      after = rows.length < PAGE_SIZE ? undefined : rows.at(-1);
+    } while (after !== undefined && !stopping.signal.aborted);
+  }
+
+  async function lookAt(repository: string, rows: readonly PullRequestRow[]): Promise<void> {
+    const heads = await readHeads(repository, rows);
+    for (const row of rows) {
+      const headSha = heads.get(row.headBranch) ?? row.headSha;
+      const baseSha = heads.get(row.baseBranch) ?? row.baseSha;
+      const moved = headSha !== row.headSha || baseSha !== row.baseSha;
+      if (moved && !stopping.signal.aborted) await refreshPullRequest(context, row).catch(tell);
+    }
+  }
+
+  /** A repository that is gone is told of where somebody asks for it; here it only is not there. */
+  function tell(error: unknown): void {
+    context.logger.debug({ err: withoutValues(error) }, 'A pull request could not be compared with its branches');
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await look().catch(tell);
+      await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    look,
+    start() {
+      loop ??= run();
+    },
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
+
+const PREFIX = 'refs/heads/';
+
+/** Branches with their commits. A pattern also finds the branches below it, which does no harm. */
+async function readHeads(repository: string, rows: readonly PullRequestRow[]): Promise<Map<string, string>> {
+  const { git } = await openRepository(repository);
+  const branches = new Set(rows.flatMap((row) => [row.headBranch, row.baseBranch]));
+  const patterns = [...branches].map((branch) => PREFIX + branch);
+  const lines = await git.read(['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]);
+  const parts = lines.split('\n').map((line) => line.split(' '));
+  return new Map(parts.flatMap(([sha = '', ref]) => (ref === undefined ? [] : [[ref.slice(PREFIX.length), sha]])));
+}

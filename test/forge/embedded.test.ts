@@ -1,0 +1,131 @@
+import { createServer } from 'node:net';
+import pino from 'pino';
+import { createEmbeddedForgeReader } from '../../forge/embedded.ts';
+import { createKey } from '../../platform/admin/api-keys.ts';
+import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
+import { connectDatabase } from '../../platform/store/database.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { createTestRepository } from '../helpers/git-repository.ts';
+import { startPglite } from '../helpers/pglite.ts';
+import { OPERATOR_TOKEN, startTestPlatform } from '../helpers/platform-api.ts';
+import { caught } from './caught.ts';
+import type { ForgeRig } from './forge-rig.ts';
+import { describeForge } from './forge-suite.ts';
+
+const logger = pino({ level: 'silent' });
+
+const EVENTS = { approved: 'APPROVE', 'changes-requested': 'REQUEST_CHANGES', commented: 'COMMENT' } as const;
+
+async function startRig(): Promise<ForgeRig> {
+  const database = await startPglite();
+  const platform = await startTestPlatform(database);
+  const { db, baseUrl } = platform;
+  const { key } = await createKey(db, { organization: 'Readers', plan: 'free' });
+  const repositories: Awaited<ReturnType<typeof createTestRepository>>[] = [];
+  const hanging = createServer(() => undefined);
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const address = hanging.address();
+  const hangingPort = address !== null && typeof address === 'object' ? address.port : 0;
+  const awayPort = await freePort();
+
+  /** On a database at this port; the pages' address is the rig's, so that links are taken for its own. */
+  const writerAt = (port: number) => {
+    const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
+    const db = connectDatabase({ url, logger, connectTimeoutMs: 500, queryTimeoutMs: 500 });
+    return createEmbeddedForge({ db, publicUrl: () => baseUrl, logger });
+  };
+  const readerAt = (port: number) => {
+    const reader = createEmbeddedForgeReader({
+      url: `http://127.0.0.1:${port}`,
+      operatorToken: OPERATOR_TOKEN,
+      timeoutMs: 500,
+    });
+    const there = (link: string) => link.replace(baseUrl, `http://127.0.0.1:${port}`);
+    return {
+      ...reader,
+      readPullRequest: (link: string) => reader.readPullRequest(there(link)),
+      listChangedFiles: (link: string) => reader.listChangedFiles(there(link)),
+      readCodeOwners: (link: string) => reader.readCodeOwners(there(link)),
+      requestReviews: (link: string, wanted: Parameters<typeof reader.requestReviews>[1]) =>
+        reader.requestReviews(there(link), wanted),
+    };
+  };
+
+  async function post(url: string, body?: object): Promise<void> {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${OPERATOR_TOKEN}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+  }
+
+  return {
+    writer: createEmbeddedForge({ db, publicUrl: () => baseUrl, logger }),
+    reader: createEmbeddedForgeReader({ url: baseUrl, operatorToken: OPERATOR_TOKEN }),
+    async createRepository(files) {
+      const repository = await createTestRepository(files);
+      repositories.push(repository);
+      return {
+        repository: repository.url,
+        commit: repository.commit,
+        async merge(url) {
+          await post(`${url}/merge`);
+          return await repository.git('rev-parse', 'main');
+        },
+        close: (url) => post(`${url}/close`),
+        review: (url, { login }, verdict) => post(`${url}/reviews`, { event: EVENTS[verdict], reviewer: login }),
+      };
+    },
+    people: {
+      author: { login: 'galley', mail: null },
+      reviewers: [
+        { login: 'ada', mail: null },
+        { login: 'grace', mail: null },
+      ],
+      unknown: null,
+      hidden: null,
+    },
+    unknownRepository: 'file:///nowhere/at/all.git',
+    wrongToken: { writer: null, reader: createEmbeddedForgeReader({ url: baseUrl, operatorToken: 'wrong' }) },
+    lackingRights: {
+      writer: null,
+      reader: createEmbeddedForgeReader({ url: baseUrl, operatorToken: key }),
+      right: /operator token/,
+    },
+    away: { writer: writerAt(awayPort), reader: readerAt(awayPort) },
+    hanging: { writer: writerAt(hangingPort), reader: readerAt(hangingPort) },
+    async stop() {
+      hanging.close();
+      await platform.stop();
+      await database.stop();
+      for (const repository of repositories) await repository.remove();
+    },
+  };
+}
+
+describeForge('embedded in the platform', startRig);
+
+describe('the reader of the embedded forge', () => {
+  it('sends its token to no other host, and to no other path', async () => {
+    const reader = createEmbeddedForgeReader({ url: 'http://127.0.0.1:9/platform', operatorToken: OPERATOR_TOKEN });
+    const id = `pr_${'0'.repeat(32)}`;
+    const foreign = [
+      `http://127.0.0.1:10/platform/pulls/${id}`,
+      `https://127.0.0.1:9/platform/pulls/${id}`,
+      `http://127.0.0.1:9/pulls/${id}`,
+      `http://127.0.0.1:9/platform/pulls/${id}/../../elsewhere`,
+      `http://127.0.0.1:9/platform/pulls/${id}0`,
+      'nonsense',
+    ];
+    for (const link of foreign) {
+      expect(await caught(reader.readPullRequest(link))).toMatchObject({ status: null, retryable: false });
+    }
+    const own = await caught(reader.readPullRequest(`http://127.0.0.1:9/platform/pulls/${id}`));
+    expect(own).toMatchObject({ status: null, retryable: true });
+  });
+});
