@@ -60,8 +60,11 @@ export function forgeAddresses(kind: ForgeKind, url: string | undefined): ForgeA
 function bases(kind: ForgeKind, given: string | undefined): { apiUrl: string; web: URL } {
   if (given === undefined && kind === 'gitea')
     throw new TypeError('Gitea needs its url, such as https://git.example.com');
-  const url = new URL(given ?? 'https://github.com');
-  if (!/^https?:$/.test(url.protocol)) throw new TypeError('The url of a forge must begin with https:// or http://');
+  const text = given ?? 'https://github.com';
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(`The url of a forge must begin with https:// or http://, got ${withoutSecrets(text)}`);
+  }
   url.search = url.hash = url.username = url.password = '';
   const hosted = kind === 'github' ? hostedByGitHub(url) : undefined;
   if (hosted) return hosted;
@@ -89,7 +92,7 @@ function sshPath(address: string, hostname: string): string | undefined {
 }
 
 function isName(segment: string): boolean {
-  return segment !== '' && segment !== '.' && segment !== '..';
+  return !['', '.', '..', '.git'].includes(segment);
 }
 
 function foreign(message: string): ForgeError {
