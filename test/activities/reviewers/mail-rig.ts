@@ -1,0 +1,96 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { createReviewerActivities, type ReviewerActivityDeps } from '../../../activities/reviewers/activities.ts';
+import type { MailResult, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
+import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
+import type { MailActivities } from './mail-workflows.ts';
+
+/** Waits that a test can sit through. */
+export const QUICK: NonNullable<ReviewerActivityDeps['timing']> = {
+  deferred: { firstMs: 200, longestMs: 500 },
+  unsent: { firstMs: 200, longestMs: 500 },
+};
+
+export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+
+export const INPUT: ReviewMailInput = {
+  site: 'handbook',
+  rule: 'changelog',
+  changeId: 'agent:handbook:changelog:1',
+  event: 'review-requested',
+  to: 'ada@example.com',
+  pullRequest: { url: 'https://forge.example.com/acme/docs/pull/7', title: 'Update the changelog' },
+  publish: {
+    source: 'contentful',
+    topic: 'Entry.publish',
+    action: 'publish',
+    id: '6xk',
+    title: 'Getting started',
+    url: 'https://docs.example.com/start',
+    author: 'Grace',
+    at: '2026-11-21T08:00:00Z',
+  },
+  eventCount: 1,
+};
+
+export type Scenario = Partial<ReviewerActivityDeps> & { smtpUrl: string; socketTimeoutMs?: number };
+
+/** The reviewers' activities once for each scenario: every scenario has a mail server of its own. */
+export class Scenarios {
+  readonly #made = new Map<string, { mailer: Mailer; activities: ReturnType<typeof createReviewerActivities> }>();
+
+  add(name: string, { smtpUrl, socketTimeoutMs = 5_000, ...deps }: Scenario): void {
+    const mailer = createMailer({ url: smtpUrl, from: 'Galley <galley@example.com>', socketTimeoutMs });
+    const defaults = { mailer, unsubscribeKey: 'galley_key', logger, timing: QUICK };
+    this.#made.set(name, { mailer, activities: createReviewerActivities({ ...defaults, ...deps }) });
+  }
+
+  get activities(): MailActivities {
+    return {
+      sendReviewMail: (scenario, input) => this.#of(scenario).sendReviewMail(input),
+      sendOperatorMail: (scenario, input) => this.#of(scenario).sendOperatorMail(input),
+    };
+  }
+
+  close(): void {
+    for (const { mailer } of this.#made.values()) mailer.close();
+  }
+
+  #of(name: string): ReturnType<typeof createReviewerActivities> {
+    const made = this.#made.get(name);
+    if (made === undefined) throw new Error(`no scenario ${name}`);
+    return made.activities;
+  }
+}
+
+export async function mailWorkflowBundle(): Promise<{ code: string }> {
+  const workflowsPath = new URL('./mail-workflows.ts', import.meta.url).pathname;
+  return await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+}
+
+/** A worker as the product makes one, as far as heartbeats go. */
+export async function createMailWorker(
+  connection: NativeConnection,
+  taskQueue: string,
+  scenarios: Scenarios,
+  workflowBundle?: { code: string },
+): Promise<Worker> {
+  return await Worker.create({
+    connection,
+    taskQueue,
+    ...(workflowBundle === undefined ? {} : { workflowBundle }),
+    activities: scenarios.activities,
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+    shutdownGraceTime: '1s',
+  });
+}
+
+/** The attempt that a mail's activity is at; 0 while it isn't known. */
+export async function pendingAttempt(handle: WorkflowHandle): Promise<number> {
+  const { raw } = await handle.describe();
+  return raw.pendingActivities?.[0]?.attempt ?? 0;
+}
+
+export type { MailResult };
