@@ -25,13 +25,15 @@ async function demo({ once }: { once?: boolean }): Promise<void> {
   };
   const asked = untilSignal();
   let allSeen = false;
-  const seen = runDemo({ logger, lifetime, variables: settings.variables, say }).then(async () => {
-    allSeen = true;
-    say('\nEvery step was seen.');
-    if (once) return;
-    say('Everything goes on running: Ctrl-C ends it.');
-    await asked;
-  });
+  const seen = runDemo({ logger, lifetime, variables: settings.variables, mergesItself: once === true, say }).then(
+    async () => {
+      allSeen = true;
+      say('\nEvery step was seen.');
+      if (once) return;
+      say('Everything goes on running: Ctrl-C ends it.');
+      await asked;
+    },
+  );
   const interrupted = asked.then(() => {
     if (!allSeen) throw new CommandError('The demo was ended before every step was seen');
   });

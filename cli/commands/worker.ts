@@ -5,7 +5,7 @@ import { runService } from '../run-service.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description("run the sites' workflows: export, deploy, refresh")
+    .description("run the sites' workflows: export, deploy, refresh, prompt agents and tell reviewers")
     .addHelpText(
       'after',
       '\nReads galley.yaml (GALLEY_CONFIG); waits for Temporal as long as it takes. Any number may run. SIGINT and SIGTERM\n' +
@@ -24,8 +24,9 @@ export function workerCommand(): Command {
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
         const { minRefreshIntervalMs } = settings;
+        const apiPublicUrl = settings.apiPublicUrl ?? `http://${settings.host}:${settings.port}`;
         await startOrchestratorWorker(
-          { config, minRefreshIntervalMs },
+          { config, minRefreshIntervalMs, apiPublicUrl },
           { temporal, searchAttributes, logger, lifetime },
         );
         return `worker at ${temporal.address}`;

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { createBareRepository, requireGit } from '../../embedded/bare-repository.ts';
+import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { errorText } from '../../embedded/report.ts';
 import { CommandError } from '../command-error.ts';
 import { readSettings, type Variables } from '../environment.ts';
@@ -9,13 +11,16 @@ import { ensureProject } from '../up/first-organization.ts';
 import { startEverything } from '../up/start-everything.ts';
 import { createDocumentationSite } from './documentation-site.ts';
 import { createOrigin } from './origin.ts';
+import { approveAndMerge, seeMails, seePullRequest } from './review-steps.ts';
 import { publishEntry, type Stage, seeRefreshes, seeServed, watchExport } from './steps.ts';
-import { createWorkspace, DOMAIN, type Workspace } from './workspace.ts';
+import { createWorkspace, DOMAIN, REPOSITORY_FILES, SITE, type Workspace } from './workspace.ts';
 
 interface Surroundings {
   logger: Logger;
   lifetime: Lifetime;
   variables: Variables;
+  /** The demo merges the pull request itself; else that is left to whoever watches. */
+  mergesItself: boolean;
   say(line: string): void;
 }
 
@@ -23,14 +28,19 @@ interface Surroundings {
 const LINK_TTL = '12s';
 
 /**
- * The whole way once: publish, export, deploy; edit, publish again; refresh twice.
+ * The whole way once. First half: publish, export, deploy; edit, publish again; refresh twice. Second half, of the same
+ * publish: prompt, pull request, mail, merge.
  * @throws CommandError naming the step that wasn't seen.
  */
-export async function runDemo({ logger, lifetime, variables, say }: Surroundings): Promise<void> {
+export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Surroundings): Promise<void> {
   const { signal } = lifetime;
   const step = numbered(say);
-  const workspace = await createWorkspace();
+  await requireGit();
+  const mailbox = await startMailbox();
+  lifetime.onStop('mailbox', mailbox.stop);
+  const workspace = await createWorkspace(mailbox.smtpUrl);
   lifetime.onStop('demo folder', workspace.remove);
+  const repository = await createBareRepository(`${workspace.folder}/handbook.git`, REPOSITORY_FILES);
 
   const documentation = await step('build the documentation of this project with VitePress', async () =>
     createDocumentationSite(packageRoot(), workspace.folder),
@@ -44,16 +54,18 @@ export async function runDemo({ logger, lifetime, variables, say }: Surroundings
 
   const everything = await step('start Temporal, the platform, the orchestrator and a deployment', async () => {
     const started = await startEverything({ settings: demoSettings(workspace, variables), logger, lifetime });
-    const { admin } = started;
+    const { admin, addresses } = started;
     if (admin === undefined) throw new CommandError('the demo needs a platform of its own');
     const project = await ensureProject(admin, { domain: DOMAIN });
-    await admin.setProject({ project, origin: origin.url });
+    const webhookUrl = new URL(`/webhooks/${SITE}/github`, addresses.api).href;
+    const settings = { webhookUrl, webhookSecret: workspace.forgeSecret };
+    await admin.setProject({ project, origin: origin.url, repository: repository.url, settings });
     return started;
   });
   const { addresses } = everything;
   say(`  origin ${origin.url}, platform ${addresses.platform}, api ${addresses.api}`);
-  say(`  deployment ${addresses.deployments[0]?.url}, Temporal UI ${addresses.temporalUi}`);
-  const stage: Stage = { everything, workspace, documentation, say, signal };
+  say(`  deployment ${addresses.deployments[0]?.url}, mailbox ${mailbox.webUrl}, Temporal UI ${addresses.temporalUi}`);
+  const stage: Stage = { everything, workspace, documentation, mailbox, repository, say, signal };
 
   const firstJob = await step('publish, and see the page served', async () => {
     const text = `Published by the demo at ${new Date().toISOString()}.`;
@@ -75,6 +87,19 @@ export async function runDemo({ logger, lifetime, variables, say }: Surroundings
   });
 
   await step(`see the link refreshed twice (it lives ${LINK_TTL})`, () => seeRefreshes(stage));
+
+  const change = await step('see the pull request that the example agent made of the publish', () =>
+    seePullRequest(stage),
+  );
+
+  await step('see the mails that ask for a review', () => seeMails(stage, change));
+
+  if (mergesItself) {
+    await step('approve, merge, and see the workflow completed', () => approveAndMerge(stage, change));
+  } else {
+    say(`\nOne step is yours: review and merge ${change.prLink}`);
+    say(`  with the operator token of ${workspace.folder}/home/operator-token; the workflow then completes.`);
+  }
 }
 
 function numbered(say: (line: string) => void) {
@@ -101,6 +126,7 @@ function demoSettings(workspace: Workspace, variables: Variables): ReturnType<ty
     GALLEY_HOME: `${workspace.folder}/home`,
     GALLEY_CONFIG: workspace.configFile,
     CONTENTFUL_SECRET: workspace.contentfulSecret,
+    FORGE_SECRET: workspace.forgeSecret,
     BUNDLE_LINK_TTL: LINK_TTL,
     MIN_REFRESH_INTERVAL: '1s',
   });

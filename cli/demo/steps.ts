@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
+import type { BareRepository } from '../../embedded/bare-repository.ts';
+import type { Mailbox } from '../../embedded/mailbox/mailbox.ts';
 import { CommandError } from '../command-error.ts';
 import { createProgressBar } from '../export/progress-bar.ts';
 import type { Everything } from '../up/start-everything.ts';
@@ -13,6 +15,8 @@ export interface Stage {
   everything: Everything;
   workspace: Workspace;
   documentation: DocumentationSite;
+  mailbox: Mailbox;
+  repository: BareRepository;
   say(line: string): void;
   signal: AbortSignal;
 }
@@ -87,7 +91,7 @@ export async function seeRefreshes({ workspace, say, signal }: Stage): Promise<v
   }
 }
 
-function workflowUrl({ addresses, temporal }: Everything, workflowId: string): string {
+export function workflowUrl({ addresses, temporal }: Everything, workflowId: string): string {
   if (addresses.temporalUi === null) return `${workflowId} at ${temporal.address}`;
   return `${addresses.temporalUi}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`;
 }

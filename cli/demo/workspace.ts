@@ -8,8 +8,34 @@ import { stringify } from 'yaml';
 export const SITE = 'handbook';
 export const DOMAIN = 'handbook.example.com';
 
+/** The demo's one agent rule, and who hears of its pull requests: the rule's list, and CODEOWNERS of the repository. */
+export const RULE = 'changelog';
+export const REVIEWER = 'ada@example.com';
+export const OWNER = 'grace@example.com';
+
+/** The repository whose changelog the rule's agent keeps. */
+export const REPOSITORY_FILES = {
+  'CHANGELOG.md': '# Changelog\n\n* The handbook begins.\n',
+  CODEOWNERS: `*.md ${OWNER}\n`,
+  'README.md': '# Handbook\n\nThe sources of a site that the demo exports.\n',
+};
+
+/**
+ * The first line becomes the pull request's title. The example agent reads only the sentence after it
+ * (examples/replace-agent.js); another agent takes any text.
+ */
+const PROMPT = `Add "{{ event.title }}" to the changelog
+
+Replace '# Changelog
+
+' with '# Changelog
+
+* "{{ event.title }}" was published at {{ event.at }}.
+' in CHANGELOG.md`;
+
 /** Read from the environment, as in any galley.yaml. */
 const CONTENTFUL_SECRET = `\${CONTENTFUL_SECRET}`;
+const FORGE_SECRET = `\${FORGE_SECRET}`;
 
 /** The demo's own folder: configuration, values file, state. Gone at its end. */
 export interface Workspace {
@@ -17,6 +43,8 @@ export interface Workspace {
   configFile: string;
   valuesFile: string;
   contentfulSecret: string;
+  /** Signs what the embedded forge tells of pull requests. */
+  forgeSecret: string;
   remove(): Promise<void>;
 }
 
@@ -25,7 +53,8 @@ staticExport:
   enabled: false
 `;
 
-export async function createWorkspace(): Promise<Workspace> {
+/** @param smtpUrl the mailbox's. */
+export async function createWorkspace(smtpUrl: string): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-demo-'));
   const configFile = join(folder, 'galley.yaml');
   const valuesFile = join(folder, 'values.yaml');
@@ -33,16 +62,20 @@ export async function createWorkspace(): Promise<Workspace> {
   const contentfulSecret = randomBytes(32).toString('hex');
   const site = {
     domain: DOMAIN,
-    webhooks: { contentful: { secret: CONTENTFUL_SECRET } },
+    webhooks: { contentful: { secret: CONTENTFUL_SECRET }, github: { secret: FORGE_SECRET } },
     export: { quietPeriod: '500ms', maxWait: '5s', deployments: [{ valuesFile: 'values.yaml' }] },
+    // One prompt is enough to see: what is published after it is collected, and waits for the next hour.
+    agent: [{ name: RULE, on: 'publish', prompt: PROMPT, reviewers: [REVIEWER], quietPeriod: '500ms', maxPerHour: 1 }],
   };
-  await writeFile(configFile, stringify({ sites: { [SITE]: site } }));
+  const smtp = { url: smtpUrl, from: 'Galley <galley@example.com>' };
+  await writeFile(configFile, stringify({ smtp, forge: { kind: 'embedded' }, sites: { [SITE]: site } }));
   await writeFile(valuesFile, VALUES);
   return {
     folder,
     configFile,
     valuesFile,
     contentfulSecret,
+    forgeSecret: randomBytes(32).toString('hex'),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

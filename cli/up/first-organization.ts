@@ -1,4 +1,4 @@
-import type { GalleyConfig } from '../../contract/galley-config.ts';
+import type { GalleyConfig, SiteConfig } from '../../contract/galley-config.ts';
 import type { Admin } from '../admin/admin.ts';
 import type { Home } from '../home.ts';
 
@@ -21,10 +21,20 @@ export async function ensureAdminKey({ admin, url, home }: Platform): Promise<st
   return key;
 }
 
-/** A project for each site that has none yet. What an operator changed of one (its origin, say) stays. */
-export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<void> {
-  for (const [name, { domain, projectId }] of Object.entries(sites))
-    await ensureProject(admin, { domain, id: projectId ?? projectIdOf(name) });
+/**
+ * A project for each site that has none yet, and the sites with the ids of theirs. What an operator changed of one (its
+ * origin, its repository, say) stays, and so does its id: a domain has one project.
+ */
+export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<GalleyConfig['sites']> {
+  const ensured: [string, SiteConfig][] = [];
+  for (const [name, site] of Object.entries(sites)) {
+    const { domain, projectId } = site;
+    ensured.push([
+      name,
+      { ...site, projectId: await ensureProject(admin, { domain, id: projectId ?? projectIdOf(name) }) },
+    ]);
+  }
+  return Object.fromEntries(ensured);
 }
 
 /** The id of the first organization's project of that domain; made, or moved to the domain, where there is none. */

@@ -48,14 +48,15 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
     settings.adminApiUrl === undefined
       ? await startPlatform({ temporal, searchAttributes, operatorToken }, surroundings)
       : undefined;
-  const config = await loadConfiguration(settings, platform ?? STAND_IN);
-  if (platform) await ensureProjects(platform.admin, config.sites);
+  const loaded = await loadConfiguration(settings, platform ?? STAND_IN);
+  const config = platform ? await onOwnPlatform(loaded, { ...platform, operatorToken }) : loaded;
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const { host, port, minRefreshIntervalMs } = settings;
   const api = await startOrchestratorApi({ config, operatorToken, host, port }, orchestrator);
   const deployments = await startDeployments(planned, { home, logger, lifetime });
-  await startOrchestratorWorker({ config, minRefreshIntervalMs }, orchestrator);
+  const apiPublicUrl = settings.apiPublicUrl ?? api.url;
+  await startOrchestratorWorker({ config, minRefreshIntervalMs, apiPublicUrl }, orchestrator);
 
   const addresses = {
     platform: platform?.url ?? null,
@@ -67,6 +68,19 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
   return { addresses, temporal, admin: platform?.admin, operatorToken, config };
+}
+
+/** What only the embedded platform knows: its projects' ids, and where the embedded forge is unless galley.yaml says it. */
+async function onOwnPlatform(
+  config: GalleyConfig,
+  { admin, url, operatorToken }: { admin: Admin; url: string; operatorToken: string },
+): Promise<GalleyConfig> {
+  const { forge } = config;
+  return {
+    ...config,
+    sites: await ensureProjects(admin, config.sites),
+    ...(forge?.kind === 'embedded' ? { forge: { url, token: operatorToken, ...forge } } : {}),
+  };
 }
 
 /** For the check of galley.yaml, before there is a platform and a key. */

@@ -1,0 +1,87 @@
+import { type AgentChangeState, agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
+import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
+import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
+import { CommandError } from '../command-error.ts';
+import { requestJson } from '../request-json.ts';
+import { type Stage, workflowUrl } from './steps.ts';
+import { until } from './watch.ts';
+import { OWNER, REVIEWER, RULE, SITE } from './workspace.ts';
+
+/** The change that the rule made of the first publish. */
+export interface Change {
+  workflowId: string;
+  prLink: string;
+}
+
+const AGENT_TIMEOUT_MS = 120_000;
+const MAIL_TIMEOUT_MS = 60_000;
+const MERGE_TIMEOUT_MS = 60_000;
+
+/** Resolves when the agent's pull request is open. @throws CommandError where the job failed or changed nothing. */
+export async function seePullRequest(stage: Stage): Promise<Change> {
+  const { everything, repository, say, signal } = stage;
+  const ruleId = WORKFLOW_IDS.agentRule(SITE, RULE);
+  const workflowId = await until('a change made of the publish', AGENT_TIMEOUT_MS, signal, async () => {
+    const answer = await everything.temporal.client.workflow.getHandle(ruleId).query(QUERIES.state);
+    return agentRuleState.parse(answer).changes.at(-1)?.workflowId;
+  });
+  say(`  the rule ${RULE}: ${workflowUrl(everything, ruleId)}`);
+  say(`  its change:     ${workflowUrl(everything, workflowId)}`);
+  const state = await until('an end of the agent job', AGENT_TIMEOUT_MS, signal, async () => {
+    const now = await changeState(stage, workflowId);
+    return now.prLink !== null || now.error !== null || now.phase === 'unchanged' ? now : undefined;
+  });
+  const { prLink, jobId, pullRequest } = state;
+  if (prLink === null) throw new CommandError(state.error ?? 'the agent changed nothing');
+  say(`  its agent job:  ${workflowUrl(everything, jobId ?? '')}`);
+  say(
+    `  branches of ${repository.folder}: ${(await repository.git('branch', '--format=%(refname:short)')).split('\n').join(', ')}`,
+  );
+  say(`  pull request: ${prLink}${pullRequest === null ? '' : ` "${pullRequest.title}"`}`);
+  return { workflowId, prLink };
+}
+
+/** Resolves when both reviewers have their mail, and one each. */
+export async function seeMails({ mailbox, say, signal }: Stage, { prLink }: Change): Promise<void> {
+  const mails = await until('a mail to each reviewer', MAIL_TIMEOUT_MS, signal, async () => {
+    const arrived = await mailbox.mails();
+    const wanted = [REVIEWER, OWNER].map((address) => arrived.find((mail) => isTo(mail, address)));
+    return wanted.every((mail) => mail !== undefined) ? arrived : undefined;
+  });
+  if (mails.length !== 2)
+    throw new CommandError(`expected one mail to each of two reviewers, but there are ${mails.length}`);
+  for (const mail of mails) {
+    if (!mail.text.includes(prLink)) throw new CommandError('a mail does not name the pull request');
+    say(`  "${mail.subject}" to ${mail.envelope.to.map(({ address }) => address).join(', ')}: ${mailbox.pageOf(mail)}`);
+  }
+}
+
+function isTo(mail: ReceivedMail, address: string): boolean {
+  return mail.envelope.to.some((to) => to.address === address);
+}
+
+/** Does what a reviewer does on the page; resolves when the change's workflow has completed. */
+export async function approveAndMerge(stage: Stage, { workflowId, prLink }: Change): Promise<void> {
+  const { everything, repository, say, signal } = stage;
+  const { operatorToken: token } = everything;
+  const post = async (path: string, body: object): Promise<unknown> =>
+    await requestJson({ url: new URL(`${prLink}/${path}`), token, method: 'POST', body });
+  await post('reviews', { event: 'APPROVE', reviewer: 'ada' });
+  await post('merge', {});
+  say(`  approved and merged: ${prLink}`);
+  await until('the change merged', MERGE_TIMEOUT_MS, signal, async () => {
+    const { status } = await everything.temporal.client.workflow.getHandle(workflowId).describe();
+    return status.name === 'COMPLETED' ? true : undefined;
+  });
+  const { phase, reviews, mails } = await changeState(stage, workflowId);
+  say(
+    `  workflow completed: ${phase}, ${reviews.map(({ reviewer, verdict }) => `${verdict} by ${reviewer}`).join(', ')}, ${mails.length} mails`,
+  );
+  say(`  ${workflowUrl(everything, workflowId)}`);
+  const changelog = await repository.git('show', `${repository.branch}:CHANGELOG.md`);
+  say(`  CHANGELOG.md of ${repository.branch} now says: ${changelog.split('\n')[2]}`);
+}
+
+async function changeState({ everything }: Stage, workflowId: string): Promise<AgentChangeState> {
+  return agentChangeState.parse(await everything.temporal.client.workflow.getHandle(workflowId).query(QUERIES.state));
+}
