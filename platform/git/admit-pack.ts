@@ -16,7 +16,13 @@ export async function admitPack(
   if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(tree)) throw broken('what the agent left names no tree');
   const { size } = await stat(packFile);
   if (size > maxBytes) throw tooLarge(maxBytes);
-  const args = ['index-pack', '--stdin', '--fix-thin', '--strict', `--max-input-size=${maxBytes}`] as const;
+  const args = [
+    'index-pack',
+    '--stdin',
+    '--fix-thin',
+    '--strict=badFilemode=error',
+    `--max-input-size=${maxBytes}`,
+  ] as const;
   try {
     await git(args, { dir, inputFile: packFile, timeoutMs: TIMEOUT_MS });
   } catch (error) {

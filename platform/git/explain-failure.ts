@@ -17,19 +17,25 @@ const SIGNS: readonly [GitFailureReason, RegExp][] = [
   ['refused', /transport '[^']*' not allowed/i],
 ];
 
+const SENTENCES: Partial<Record<GitFailureReason, string>> = {
+  missing: 'the repository or what was asked of it is not there',
+  refused: 'the repository refused access',
+  unreachable: "the repository can't be reached",
+};
+
 /**
  * The error for a git that failed, from its standard error. `secrets` never appear in it, nor does what stands before
  * an address's host.
  */
 export function explainFailure(stderr: string, command: string, secrets: readonly string[]): GitError {
   const reason = SIGNS.find(([, sign]) => sign.test(stderr))?.[0] ?? 'other';
-  return new GitError(`git ${command}: ${tellingLine(stderr, secrets)}`, reason);
+  return new GitError(`${SENTENCES[reason] ?? `git ${command} failed`}: ${tellingLine(stderr, secrets)}`, reason);
 }
 
-/** What a server says beside the failure itself, such as the rule that a push broke; '' where it says nothing. */
+/** What a server says beside a refusal, such as the rule that a push broke; '' where it says nothing. */
 export function remoteWords(stderr: string, secrets: readonly string[]): string {
-  const words = linesOf(stderr).flatMap((line) => (line.startsWith('remote: ') ? [line.slice(8).trim()] : []));
-  return clean(words.filter((line) => line !== '').join(' '), secrets);
+  const words = linesOf(stderr).flatMap((line) => (line.startsWith('remote: ') ? [line.slice('remote: '.length)] : []));
+  return clean((words.find((line) => line.trim() !== '') ?? '').trim().replace(/^error: /, ''), secrets);
 }
 
 function tellingLine(stderr: string, secrets: readonly string[]): string {

@@ -10,6 +10,8 @@ const CONFIGURATION: readonly (readonly [string, string])[] = [
   ['core.protectHFS', 'true'],
   ['core.protectNTFS', 'true'],
   ['core.quotePath', 'false'],
+  // Larger files are streamed, not held in memory: of a pack that unpacks to a thousand times its size too.
+  ['core.bigFileThreshold', '64m'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   ['fetch.recurseSubmodules', 'false'],

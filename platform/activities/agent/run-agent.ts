@@ -9,7 +9,7 @@ import type { AgentOutcome } from './agent-runner.ts';
 import { agentStep, remoteOf, type StepTools } from './agent-step.ts';
 import { keepTrying } from './keep-trying.ts';
 import { logKey } from './object-keys.ts';
-import { AGENT_TROUBLE } from './owner-failure.ts';
+import { AGENT_TROUBLE, impossible } from './owner-failure.ts';
 import { readRun } from './read-run.ts';
 import { createRunLog } from './run-log.ts';
 import { storableOutcome } from './storable-outcome.ts';
@@ -33,7 +33,7 @@ export async function runAgent(context: AgentContext, key: AgentRunKey): Promise
   const onTick = async (): Promise<void> => {
     const job = await getAgentJob(context.db, key.jobId);
     if (job?.run === key.run && job.status === 'active' && job.cancelRequestedAt === null) return;
-    over.abort(ApplicationFailure.nonRetryable('The run is over', 'AgentRunOver'));
+    over.abort(impossible('cancelled'));
   };
   return agentStep(context, { details: () => ({ ...progress }), onTick, stop: over.signal }, async (tools) => {
     const { job, run } = await readRun(context.db, key);

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
+import { TASK_QUEUES } from '../../contract/names.ts';
+import type { AgentDeps } from '../../platform/activities/agent/agent-deps.ts';
+import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
+import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
+import { projectSettings } from '../../platform/project-settings.ts';
+import { addAgentMessage, requestAgentJobCancel } from '../../platform/store/agent-job-transitions.ts';
+import { type AgentJobRow, getAgentJob, insertAgentJob } from '../../platform/store/agent-jobs.ts';
+import { type Database, openDatabase } from '../../platform/store/database.ts';
+import { ensureOrganization } from '../../platform/store/organizations.ts';
+import { insertProject } from '../../platform/store/projects.ts';
+import { createPlatformWorker } from '../../platform/worker.ts';
+import type { TestDatabase } from './pglite.ts';
+import { ScriptRunner } from './script-runner.ts';
+import { startDevServer, type TestDevServer } from './temporal.ts';
+import { workflowBundles } from './workflow-bundles.ts';
+
+export const PUBLIC_URL = 'http://platform.test';
+
+export type NewJob = { repository: string; ref?: string | null; prompt: string };
+
+export type AgentRig = {
+  db: Database;
+  objects: ObjectStore;
+  temporal: TestDevServer;
+  runner: ScriptRunner;
+  /** What a worker with the rig's own runner and the embedded forge takes. */
+  agents: AgentDeps;
+  /** What another process needs to work on the same jobs. */
+  addresses: { databaseUrl: string; objectStoreUrl: string; temporalAddress: string; workDir: string };
+  /** Adds a job without starting it. */
+  add(job: NewJob): Promise<AgentJobRow>;
+  /** Starts a job's current run. */
+  start(jobId: string): Promise<void>;
+  /** Waits for the workflow of a job's current run and reads the job. */
+  end(jobId: string): Promise<AgentJobRow>;
+  /** `add`, `start` and `end`. */
+  run(job: NewJob): Promise<AgentJobRow>;
+  /** Sends a message and waits for its run. */
+  message(jobId: string, prompt: string): Promise<AgentJobRow>;
+  /** Accepts a cancel as the API does; `workflow` false: as where Temporal is away at that moment. */
+  cancel(jobId: string, options?: { workflow: boolean }): Promise<void>;
+  startWorker(change?: Partial<AgentDeps>): Promise<{ stop(): Promise<void> }>;
+  /** All that Temporal keeps of a job's last run, as text. */
+  history(jobId: string): Promise<string>;
+  /** What is left in the work folder. */
+  leftovers(): Promise<string[]>;
+  stop(): Promise<void>;
+};
+
+/** Everything that agent jobs need but workers: a database, an object store on files, a Temporal dev server. */
+export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
+  const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const folder = await mkdtemp(join(tmpdir(), 'galley-agents-'));
+  const objectStoreUrl = pathToFileURL(join(folder, 'objects')).href;
+  const workDir = join(folder, 'work');
+  const temporal = await startDevServer();
+  const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
+  const objects = await createObjectStore({ url: objectStoreUrl });
+  const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
+  const workflows = createAgentWorkflows({ client: temporal.client });
+  const forge = createEmbeddedForge({ db, logger, publicUrl: () => PUBLIC_URL });
+  const runner = new ScriptRunner();
+  const agents: AgentDeps = { runner, forgeFor: () => forge, workDir };
+  const stops: (() => Promise<void>)[] = [];
+
+  const rig: AgentRig = {
+    db,
+    objects,
+    temporal,
+    runner,
+    agents,
+    addresses: { databaseUrl: database.url, objectStoreUrl, temporalAddress: temporal.address, workDir },
+    async add({ repository, ref = null, prompt }) {
+      const project = await insertProject(db, {
+        id: `prj_${randomBytes(8).toString('hex')}`,
+        organizationId: organization.id,
+        domain: `${randomBytes(6).toString('hex')}.example`,
+        origin: null,
+        repository,
+        ref,
+        settings: projectSettings.parse({}),
+      });
+      if (project === undefined) throw new Error('The project could not be added');
+      const { organizationId, id: projectId } = project;
+      const job = { organizationId, projectId, repository, ref, model: 'script', prompt, at: new Date() };
+      return db.transaction((tx) => insertAgentJob(tx, job));
+    },
+    async start(jobId) {
+      const job = await getAgentJob(db, jobId);
+      await workflows.start({ jobId, run: job?.run ?? 0 });
+    },
+    async end(jobId) {
+      const result = temporal.client.workflow.getHandle(jobId).result();
+      await result.catch(() => undefined);
+      const job = await getAgentJob(db, jobId);
+      if (job === undefined) throw new Error(`There is no job ${jobId}`);
+      return job;
+    },
+    async run(job) {
+      const { id } = await rig.add(job);
+      await rig.start(id);
+      return rig.end(id);
+    },
+    async message(jobId, prompt) {
+      await addAgentMessage(db, { jobId, prompt, at: new Date() });
+      await rig.start(jobId);
+      return rig.end(jobId);
+    },
+    async cancel(jobId, { workflow } = { workflow: true }) {
+      const asked = await requestAgentJobCancel(db, jobId);
+      if (workflow) await workflows.cancel({ jobId, run: asked?.job.run ?? 0 });
+    },
+    async startWorker(change = {}) {
+      const worker = await createPlatformWorker({
+        connection: temporal.nativeConnection,
+        taskQueue: TASK_QUEUES.platform,
+        db,
+        objects,
+        logger,
+        agents: { ...agents, ...change },
+        searchAttributes: true,
+        workflowBundle: workflowBundles.platform,
+      });
+      const running = worker.run();
+      let stopped: Promise<void> | undefined;
+      const stop = (): Promise<void> => {
+        stopped ??= (async () => {
+          worker.shutdown();
+          await running;
+        })();
+        return stopped;
+      };
+      stops.push(stop);
+      return { stop };
+    },
+    async history(jobId) {
+      const { events } = await temporal.client.workflow.getHandle(jobId).fetchHistory();
+      return textsOf(events).join('\n');
+    },
+    leftovers: () => readdir(workDir).catch(() => []),
+    async stop() {
+      for (const stop of stops) await stop();
+      await temporal.stop();
+      await objects.close();
+      await db.close();
+      await database.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return rig;
+}
+
+/** Every text in a value, bytes read as text. */
+function textsOf(value: unknown): string[] {
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString()];
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(textsOf);
+  return typeof value === 'string' ? [value] : [];
+}

@@ -1,0 +1,38 @@
+import { createRunLog, plainText } from '../../../../platform/activities/agent/run-log.ts';
+
+const logOf = (text: string, maxBytes = 1_000_000) => {
+  const log = createRunLog({ maxBytes, secrets: ['sesame'] });
+  for (const piece of text.match(/.{1,7}/gs) ?? []) log.write(Buffer.from(piece));
+  log.end();
+  return log;
+};
+
+describe('the log of a run', () => {
+  it('is what was printed, without secrets', () => {
+    const log = logOf('one\ntwo sesame\nthree');
+    expect(String(log.bytes())).toBe('one\ntwo ***\nthree');
+    expect(log.writtenBytes).toBe('one\ntwo ***\nthree'.length);
+  });
+
+  it('keeps the beginning and the end of what is too long, and says what is missing', () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index}\n`).join('');
+    const text = String(logOf(lines, 1_000).bytes());
+    expect(text.startsWith('line 0\nline 1\n')).toBe(true);
+    expect(text.endsWith('line 998\nline 999\n')).toBe(true);
+    const [, leftOut] = /\[… (\d+) bytes left out …\]/.exec(text) ?? [];
+    expect(Number(leftOut)).toBe(lines.length - 1_000);
+  });
+
+  it('ends in characters for people', () => {
+    const log = logOf(`${'x'.repeat(5_000)}\n10%\r50%\r100%\r\n\u001b[1;31mred\u001b[0m \0\u0007\u202eabc\u{1f511}`);
+    expect(log.tail(14)).toBe('100%\nred abc\u{1f511}');
+    expect([...log.tail(2_000)].length).toBe(2_000);
+  });
+});
+
+describe('plain text', () => {
+  it('keeps lines, tabs and every script', () => {
+    expect(plainText('a\tb\nשלום 日本')).toBe('a\tb\nשלום 日本');
+    expect(plainText('a\u202eb\u2066c\u200fd\u0085e\u009bf\u007f')).not.toMatch(/[\u202e\u2066\u200f\u0085\u009b]/);
+  });
+});

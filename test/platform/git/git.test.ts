@@ -1,0 +1,169 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { explainFailure, remoteWords } from '../../../platform/git/explain-failure.ts';
+import { createGit, type Git } from '../../../platform/git/git.ts';
+import { gitEnvironment } from '../../../platform/git/git-environment.ts';
+import { GitError } from '../../../platform/git/git-error.ts';
+import { startHttpSite } from '../../helpers/http-site.ts';
+
+let folder: string;
+const forever = new AbortController().signal;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-git-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function failure(run: Promise<unknown>): Promise<GitError> {
+  const error = await run.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof GitError) return error;
+  throw new Error(`Expected a GitError, got ${String(error)}`);
+}
+
+/** A `git` of the test's own on the path, to see what ours is started with. */
+async function impostor(script: string): Promise<Git> {
+  await writeFile(join(folder, 'git'), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, 'git'), 0o755);
+  return createGit({ signal: forever, environment: { PATH: `${folder}:/usr/bin:/bin` } });
+}
+
+describe('git', () => {
+  it('inherits nothing of the environment and keeps secrets out of the argument list', async () => {
+    const git = await impostor(`env > ${folder}/env; echo "$@" > ${folder}/args`);
+    const credentials = { username: 'x-access-token', password: 'sesame-secret' };
+    await git(['ls-remote', 'https://forge.example/a/b'], {
+      remote: { repository: 'https://forge.example/a/b', credentials },
+    });
+    const env = await readFile(join(folder, 'env'), 'utf8');
+    expect(env).not.toMatch(/^(USER|LOGNAME|npm_|JEST)/m);
+    expect(env).toContain('GALLEY_GIT_PASSWORD=sesame-secret');
+    expect(env).toContain('credential.https://forge.example.helper');
+    expect(await readFile(join(folder, 'args'), 'utf8')).toBe('ls-remote https://forge.example/a/b\n');
+  });
+
+  it('gives credentials to the host they are for, and to no other', async () => {
+    const seen: (string | undefined)[] = [];
+    const other = await startHttpSite((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="other"' }).end();
+    });
+    const asked: (string | undefined)[] = [];
+    const forge = await startHttpSite((request, response) => {
+      asked.push(request.headers.authorization);
+      if (request.headers.authorization === undefined) {
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="forge"' }).end();
+      } else
+        response.writeHead(302, { location: `${other.origin.replace('127.0.0.1', 'localhost')}${request.url}` }).end();
+    });
+    const credentials = { username: 'u', password: 'sesame' };
+    const git = createGit({ signal: forever });
+    const remote = { repository: `${forge.origin}/a/b`, credentials };
+    const error = await failure(git(['ls-remote', '--', remote.repository], { remote }));
+    expect(asked).toContain(`Basic ${Buffer.from('u:sesame').toString('base64')}`);
+    expect(seen.filter((header) => header !== undefined)).toEqual([]);
+    expect(error.reason).toBe('refused');
+    expect(error.message).not.toContain('sesame');
+    await forge.close();
+    await other.close();
+  });
+
+  it('runs no hook and takes no configuration of the user', async () => {
+    const git = createGit({ signal: forever, environment: { HOME: folder } });
+    await writeFile(join(folder, '.gitconfig'), '[alias]\n\tspy = !touch spied\n[init]\n\tdefaultBranch = spied\n');
+    const dir = join(folder, 'bare.git');
+    await git(['init', '--quiet', '--bare', dir]);
+    expect((await git(['symbolic-ref', 'HEAD'], { dir })).stdout).not.toContain('spied');
+    expect((await failure(git(['spy'], { dir }))).reason).toBe('other');
+  });
+
+  it('speaks only the protocols of repositories', async () => {
+    const git = createGit({ signal: forever });
+    const error = await failure(git(['ls-remote', '--', `ext::sh -c touch% ${folder}/ran`]));
+    expect(error).toMatchObject({ reason: 'refused', retryable: false });
+    await expect(readFile(join(folder, 'ran'))).rejects.toThrow('ENOENT');
+  });
+
+  it('is ended with all that it started when it is aborted, or takes too long', async () => {
+    const script = `sleep 3600 & echo $! > ${folder}/pid; trap '' TERM; wait; wait; sleep 3600`;
+    const abort = new AbortController();
+    await impostor(script);
+    const environment = { PATH: `${folder}:/usr/bin:/bin` };
+    const aborted = createGit({ signal: abort.signal, environment })(['fetch']).catch((error: unknown) => error);
+    await untilStarted();
+    const first = await pidOf();
+    abort.abort(new Error('enough'));
+    expect(await aborted).toEqual(new Error('enough'));
+    expect(isAlive(first)).toBe(false);
+    await rm(join(folder, 'pid'));
+    const late = await failure(createGit({ signal: forever, environment })(['fetch'], { timeoutMs: 1_000 }));
+    expect(late).toMatchObject({ reason: 'timeout', retryable: true });
+    expect(isAlive(await pidOf())).toBe(false);
+  });
+
+  it('fails where it prints more than it may', async () => {
+    const git = await impostor('yes');
+    expect((await failure(git(['log'], { maxOutputBytes: 10_000 }))).message).toMatch(/printed more than 10000 bytes/);
+  });
+});
+
+async function pidOf(): Promise<number> {
+  return Number(await readFile(join(folder, 'pid'), 'utf8'));
+}
+
+async function untilStarted(): Promise<void> {
+  while (!(await pidOf().catch(() => 0))) await sleep(20);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('what git says', () => {
+  it.each([
+    ['missing', "fatal: repository 'https://u:p@forge.example/a/b/' not found"],
+    ['missing', "fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository."],
+    ['missing', "fatal: couldn't find remote ref refs/heads/x"],
+    ['missing', 'fatal: remote error: upload-pack: not our ref 123'],
+    ['refused', "fatal: Authentication failed for 'https://forge.example/a/b/'"],
+    ['refused', "fatal: could not read Username for 'https://forge.example': terminal prompts disabled"],
+    ['refused', 'git@forge.example: Permission denied (publickey).\nfatal: Could not read from remote repository.'],
+    ['refused', "fatal: unable to access 'https://f.example/': The requested URL returned error: 403"],
+    ['unreachable', "fatal: unable to access 'https://f.example/': Could not resolve host: f.example"],
+    ['unreachable', "fatal: unable to access 'https://f.example/': The requested URL returned error: 502"],
+    ['unreachable', 'error: RPC failed; curl 56\nfatal: early EOF'],
+    ['other', 'fatal: something new'],
+  ])('means %s: %s', (reason, stderr) => {
+    expect(explainFailure(stderr, 'fetch', [])).toMatchObject({
+      reason,
+      retryable: reason === 'unreachable' || reason === 'other',
+    });
+  });
+
+  it('is told in one short line without secrets', () => {
+    const stderr = `remote: hi\nfatal: unable to access 'https://u:p@f.example/a?t=s3cr3t': ${'x'.repeat(1_000)}\u001b[31m`;
+    const { message } = explainFailure(stderr, 'fetch', ['s3cr3t']);
+    expect(message).toMatch(/unable to access 'https:\/\/f\.example\/a\?t=\*\*\*'/);
+    expect(message).not.toMatch(/s3cr3t|u:p|\n/);
+    expect(message).not.toContain('\u001b');
+    expect(message.length).toBeLessThan(400);
+    expect(remoteWords('remote: \nremote: error: GH006: Protected branch\nremote: more', [])).toBe(
+      'GH006: Protected branch',
+    );
+  });
+
+  it('is in English, and asks for nothing', () => {
+    expect(gitEnvironment({})).toMatchObject({ LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_ASKPASS: '' });
+  });
+});

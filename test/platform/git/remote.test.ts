@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { changedFiles } from '../../../platform/git/changed-files.ts';
+import { fetchCommit } from '../../../platform/git/fetch-commit.ts';
+import { createGit } from '../../../platform/git/git.ts';
+import { pushBranch } from '../../../platform/git/push-branch.ts';
+import { checkBranchName, readRemote } from '../../../platform/git/read-remote.ts';
+import { writeCommit } from '../../../platform/git/write-commit.ts';
+import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
+
+const git = createGit({ signal: new AbortController().signal });
+
+let folder: string;
+let repository: AgentRepository;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-remote-'));
+  repository = await createAgentRepository();
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await repository.remove();
+});
+
+const remote = () => ({ repository: repository.url, credentials: null });
+
+async function fetchMain(dir: string): Promise<string> {
+  const commit = (await repository.head('main')) ?? '';
+  await fetchCommit(git, { dir, remote: remote(), commit, branches: ['main'] });
+  return commit;
+}
+
+describe('a remote', () => {
+  it('tells its default branch and where the branches asked for are, and no others', async () => {
+    const main = await repository.head('main');
+    const next = await repository.commit('next', { a: '1' });
+    await repository.commit('deep/next', { a: '2' });
+    expect(await readRemote(git, remote(), ['next', 'missing', 'ne*'])).toEqual({
+      defaultBranch: 'main',
+      commits: new Map([
+        ['main', main],
+        ['next', next],
+      ]),
+    });
+  });
+
+  it('that is empty has no default branch', async () => {
+    const empty = await createAgentRepository({ empty: true });
+    const heads = await readRemote(git, { repository: empty.url, credentials: null }, ['main']);
+    expect(heads).toEqual({ defaultBranch: null, commits: new Map() });
+    await empty.remove();
+  });
+
+  it.each(['a..b', 'a b', 'x~1', 'x.lock', '', '*'])('has no branch named %p', async (name) => {
+    await expect(checkBranchName(git, name)).rejects.toMatchObject({ name: 'GitError', reason: 'missing' });
+  });
+});
+
+describe('fetching a commit', () => {
+  it('brings it with some of its history, and no more', async () => {
+    for (let number = 0; number < 60; number += 1) {
+      const tree = await repository.git('rev-parse', 'main^{tree}');
+      const commit = await repository.git('commit-tree', tree, '-p', 'main', '-m', `${number}`);
+      await repository.git('update-ref', 'refs/heads/main', commit);
+    }
+    const dir = join(folder, 'shallow.git');
+    const commit = await fetchMain(dir);
+    const { stdout } = await git(['rev-list', '--count', commit], { dir });
+    expect(Number(stdout)).toBe(50);
+  });
+
+  it('works where the server gives out branches only, and finds a commit further back', async () => {
+    const old = (await repository.head('main')) ?? '';
+    for (let number = 0; number < 55; number += 1) {
+      const tree = await repository.git('rev-parse', 'main^{tree}');
+      const commit = await repository.git('commit-tree', tree, '-p', 'main', '-m', `${number}`);
+      await repository.git('update-ref', 'refs/heads/main', commit);
+    }
+    const strict = createGit({
+      signal: new AbortController().signal,
+      // The old protocol, in which a server refuses to give out what it didn't offer.
+      environment: { GIT_CONFIG_PARAMETERS: "'protocol.version'='0'" },
+    });
+    const dir = join(folder, 'old.git');
+    await fetchCommit(strict, { dir, remote: remote(), commit: old, branches: ['main'] });
+    expect((await git(['cat-file', '-t', old], { dir })).stdout).toBe('commit\n');
+  });
+
+  it('says that a commit is gone', async () => {
+    const commit = '1234567890123456789012345678901234567890';
+    const fetching = fetchCommit(git, { dir: join(folder, 'x.git'), remote: remote(), commit, branches: ['main'] });
+    await expect(fetching).rejects.toMatchObject({ reason: 'missing', retryable: false });
+  });
+});
+
+describe('a commit', () => {
+  it('of the same content is the same, however often and wherever it is made', async () => {
+    const ids = await Promise.all(
+      ['one.git', 'two.git'].map(async (name) => {
+        const dir = join(folder, name);
+        const parent = await fetchMain(dir);
+        const { stdout } = await git(['rev-parse', `${parent}^{tree}`], { dir });
+        const author = { name: 'Agent Ü', email: 'agent@galley.invalid' };
+        const at = new Date('2026-11-21T10:00:00.700Z');
+        return writeCommit(git, {
+          dir,
+          tree: stdout.trim(),
+          parent,
+          author,
+          at,
+          message: 'Ein Tïtel\n\nGalley-Job: x',
+        });
+      }),
+    );
+    expect(ids[0]).toMatch(/^[0-9a-f]{40}$/);
+    expect(ids[0]).toBe(ids[1]);
+  });
+});
+
+describe('pushing', () => {
+  it('moves a branch only from where it was expected', async () => {
+    const dir = join(folder, 'push.git');
+    const parent = await fetchMain(dir);
+    const tree = (await git(['rev-parse', `${parent}^{tree}`], { dir })).stdout.trim();
+    const author = { name: 'A', email: 'a@example.com' };
+    const commit = (message: string) => writeCommit(git, { dir, tree, parent, author, at: new Date(0), message });
+    const [one, two] = [await commit('one'), await commit('two')];
+    const push = (id: string, expected: string | null) =>
+      pushBranch(git, { dir, remote: remote(), branch: 'galley/x', commit: id, expected });
+    await push(one, null);
+    expect(await repository.head('galley/x')).toBe(one);
+    await expect(push(two, null)).rejects.toMatchObject({ reason: 'conflict' });
+    await expect(push(two, parent)).rejects.toMatchObject({ reason: 'conflict' });
+    expect(await repository.head('galley/x')).toBe(one);
+    await push(two, one);
+    expect(await repository.head('galley/x')).toBe(two);
+  });
+});
+
+describe('changed files', () => {
+  it('are told by path, whatever the path holds', async () => {
+    const from = (await repository.head('main')) ?? '';
+    await repository.commit('main', { 'a\tb "c"\n.txt': '1', 'README.md': 'x', 'docs/guide.md': null, ünï: '1' });
+    const dir = join(folder, 'diff.git');
+    const to = await fetchMain(dir);
+    expect(await changedFiles(git, { dir, from, to })).toEqual([
+      { path: 'README.md', status: 'M', submodule: false },
+      { path: 'a\tb "c"\n.txt', status: 'A', submodule: false },
+      { path: 'docs/guide.md', status: 'D', submodule: false },
+      { path: 'ünï', status: 'A', submodule: false },
+    ]);
+  });
+});
