@@ -1,6 +1,3 @@
-import pino from 'pino';
-import { projectSettings } from '../../../platform/project-settings.ts';
-import { insertAgentJob } from '../../../platform/store/agent-jobs.ts';
 import {
   type AgentRunKey,
   type AgentRunOutcome,
@@ -12,32 +9,25 @@ import {
   keptOutcome,
   listAgentRunLogs,
 } from '../../../platform/store/agent-runs.ts';
-import { type Database, openDatabase } from '../../../platform/store/database.ts';
-import { organizations } from '../../../platform/store/schema/organizations.ts';
-import { projects } from '../../../platform/store/schema/projects.ts';
+import type { Database } from '../../../platform/store/database.ts';
 import type { TestDatabase } from '../../helpers/pglite.ts';
+import { type AgentJobRig, startAgentJobRig } from './agent-job-rig.ts';
 
 /** What the queries for the runs of agent jobs promise, on any PostgreSQL. */
 export function agentRunsContract(start: () => Promise<TestDatabase>): void {
-  let server: TestDatabase;
+  let rig: AgentJobRig;
   let db: Database;
 
   beforeAll(async () => {
-    server = await start();
-    db = await openDatabase({ ...server, logger: pino({ level: 'silent' }) });
-    const project = { id: 'prj_a', organizationId: 'org_a', domain: 'docs.example.com' };
-    await db.insert(organizations).values({ id: 'org_a', name: 'Organization', plan: 'free' });
-    await db.insert(projects).values({ ...project, settings: projectSettings.parse({}) });
+    rig = await startAgentJobRig(start);
+    db = rig.db;
   });
   afterAll(async () => {
-    await db?.close();
-    await server?.stop();
+    await rig?.stop();
   });
 
   async function newRun(prompt = 'Do it'): Promise<AgentRunKey> {
-    const source = { repository: 'https://git.example.com/docs.git', ref: null, model: 'a-model' };
-    const job = { organizationId: 'org_a', projectId: 'prj_a', ...source, prompt, at: new Date() };
-    const { id, run } = await db.transaction((tx) => insertAgentJob(tx, job));
+    const { id, run } = await rig.newJob({ prompt });
     return { jobId: id, run };
   }
 
