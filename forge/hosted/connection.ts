@@ -32,7 +32,7 @@ export function connect({ name, kind, url, auth, timeoutMs, logger }: Connection
   const addresses = forgeAddresses(kind, url);
   const { apiUrl } = addresses;
   const fetch = createGuardedFetch({ name, apiUrl, timeoutMs, logger });
-  const { credential, clientFor, tokenFor } = createOctokitClients({ name, apiUrl, auth, fetch, logger });
+  const { credential, clientFor, forget, tokenFor } = createOctokitClients({ name, apiUrl, auth, fetch, logger });
 
   async function attempt<T>(
     repository: RepositoryName | null,
@@ -44,6 +44,7 @@ export function connect({ name, kind, url, auth, timeoutMs, logger }: Connection
     } catch (error) {
       const at = repository && `${repository.owner}/${repository.name}`;
       const failure = toForgeError(error, { name, credential, step: { doing, right, at } });
+      if ([401, 403, 404].includes(failure.status ?? 0)) forget(repository);
       if (failure.retryAfterMs !== null) {
         logger?.warn(
           { forge: name, status: failure.status, retryAfterMs: failure.retryAfterMs },

@@ -15,6 +15,8 @@ export type OctokitClients = {
   credential: string;
   /** The client that may act at this repository; null: where no repository is concerned, as for looking up people. */
   clientFor(repository: RepositoryName | null): Promise<Octokit>;
+  /** What is known of this repository's installation may be out of date: the next call asks again. */
+  forget(repository: RepositoryName | null): void;
   /** A token that git can use at this repository for some minutes at least. */
   tokenFor(repository: RepositoryName): Promise<string>;
 };
@@ -44,7 +46,8 @@ export function createOctokitClients(options: {
 
   if ('token' in auth) {
     const client = new Octokit({ ...common, auth: auth.token });
-    return { credential: 'token', clientFor: async () => client, tokenFor: async () => auth.token };
+    const tokenFor = async (): Promise<string> => auth.token;
+    return { credential: 'token', clientFor: async () => client, forget: nothing, tokenFor };
   }
 
   const app = { appId: auth.appId, privateKey: readableKey(auth.privateKey) };
@@ -72,7 +75,7 @@ export function createOctokitClients(options: {
   }
 
   async function clientFor(repository: RepositoryName | null): Promise<Octokit> {
-    const key = repository ? `${repository.owner}/${repository.name}`.toLowerCase() : '';
+    const key = keyOf(repository);
     const known = installations.get(key);
     if (known && Date.now() - known.knownAtMs < INSTALLATION_KNOWN_FOR_MS) return known.client;
     const client = install(repository);
@@ -84,6 +87,7 @@ export function createOctokitClients(options: {
   return {
     credential: "App's token",
     clientFor,
+    forget: (repository) => installations.delete(keyOf(repository)),
     async tokenFor(repository) {
       const client = await clientFor(repository);
       const ask = async (refresh: boolean) =>
@@ -93,6 +97,10 @@ export function createOctokitClients(options: {
       return lasts ? kept.token : (await ask(true)).token;
     },
   };
+}
+
+function keyOf(repository: RepositoryName | null): string {
+  return repository ? `${repository.owner}/${repository.name}`.toLowerCase() : '';
 }
 
 /** A key from an environment variable often has its line ends written as `\n`. */

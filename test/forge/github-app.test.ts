@@ -1,0 +1,116 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createForge } from '../../forge/create-forge.ts';
+import type { Forge } from '../../forge/forge.ts';
+import { caught } from './caught.ts';
+import type { TestRepository } from './forge-rig.ts';
+import { type GitHubRig, startGitHubRig } from './github-rig.ts';
+
+const branch = 'galley/aj_0123456789abcdef';
+
+describe('a GitHub App', () => {
+  let rig: GitHubRig;
+  let forge: Forge;
+  let files: TestRepository;
+
+  const createAppForge = (privateKey: string, appId: string | number = rig.github.app.id): Forge =>
+    createForge({ kind: 'github', url: rig.github.url, auth: { appId, privateKey } });
+
+  beforeEach(async () => {
+    rig = await startGitHubRig();
+    files = await rig.createRepository({ 'README.md': '# Handbook\n' });
+    await files.commit(branch, { 'README.md': '# Ours\n' });
+    rig.github.app.installations.set('acme/docs-1', 77);
+    forge = createAppForge(rig.github.app.privateKey);
+  });
+  afterEach(() => rig?.stop());
+
+  const request = () => ({ repository: files.repository, branch, base: 'main', title: 'Rename', body: '' });
+  const exchanges = () => rig.github.calls.filter(({ path }) => path.endsWith('/access_tokens'));
+
+  it('acts with a token of the installation at the repository, which it gets once by its key', async () => {
+    const opened = await forge.openPullRequest(request());
+    expect(opened.author).toBe('galley[bot]');
+    await Promise.all([
+      forge.readPullRequest(opened.url),
+      forge.listChangedFiles(opened.url),
+      forge.findPullRequest(request()),
+    ]);
+    expect(exchanges().map(({ path }) => path)).toEqual(['/api/v3/app/installations/77/access_tokens']);
+    expect(rig.github.calls.filter(({ path }) => path.endsWith('/installation'))).toHaveLength(1);
+    const signed = rig.github.calls.filter(({ authorization }) =>
+      /^bearer [\w-]+\.[\w-]+\.[\w-]+$/i.test(authorization),
+    );
+    expect(signed).toHaveLength(2);
+  });
+
+  it('reads a key whose line ends are written as \\n', async () => {
+    const oneLine = createAppForge(rig.github.app.privateKey.replaceAll('\n', '\\n'), String(rig.github.app.id));
+    expect(await oneLine.findPullRequest(request())).toBeNull();
+  });
+
+  it('gives git a token that lives long enough for a push', async () => {
+    const first = await forge.gitCredentials(files.repository);
+    expect(first).toEqual({ username: 'x-access-token', password: expect.stringMatching(/^ghs_/) });
+    expect(await forge.gitCredentials(files.repository)).toEqual(first);
+    rig.github.app.tokenLifeMs = 5 * 60_000;
+    const young = createAppForge(rig.github.app.privateKey);
+    const before = exchanges().length;
+    await young.gitCredentials(files.repository);
+    await young.gitCredentials(files.repository);
+    expect(exchanges().length - before).toBeGreaterThan(1);
+  });
+
+  it('looks people up through any of its installations', async () => {
+    expect(await forge.findLogin('ada@example.com')).toBe('ada');
+    expect(await forge.findMail('ada')).toBe('ada@example.com');
+    rig.github.app.installations.clear();
+    const nowhere = createAppForge(rig.github.app.privateKey);
+    expect(await caught(nowhere.findLogin('ada@example.com'))).toMatchObject({ retryable: false });
+  });
+
+  it('says so where it isn’t installed, and is let in once it is', async () => {
+    rig.github.app.installations.clear();
+    const error = await caught(forge.openPullRequest(request()));
+    expect(error).toMatchObject({ status: 404, retryable: false });
+    expect(error.message).toMatch(/App isn't installed at acme\/docs-1 \(404\)/);
+    expect(await caught(forge.gitCredentials(files.repository))).toMatchObject({ status: 404, retryable: false });
+    rig.github.app.installations.set('acme/docs-1', 78);
+    expect((await forge.openPullRequest(request())).number).toBe(1);
+  });
+
+  it('finds its way again once it was removed and installed anew', async () => {
+    expect(await forge.findPullRequest(request())).toBeNull();
+    rig.github.app.installations.set('acme/docs-1', 78);
+    rig.github.state.tokens.clear();
+    expect(await caught(forge.findPullRequest(request()))).toMatchObject({ status: 401, retryable: false });
+    expect(await forge.findPullRequest(request())).toBeNull();
+  }, 60_000);
+
+  it('says so where its key or its number is wrong', async () => {
+    const { privateKey: other } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+    });
+    for (const wrong of [createAppForge(other), createAppForge(rig.github.app.privateKey, 1)]) {
+      const error = await caught(wrong.findPullRequest(request()));
+      expect(error).toMatchObject({ status: 401, retryable: false });
+      expect(error.message).toMatch(/refuses the App's id or private key \(401\)/);
+    }
+    expect(() => createAppForge('not a key')).toThrow("The App's private key can't be read");
+  });
+
+  it('is tried again where GitHub fails or limits while the token is exchanged', async () => {
+    rig.github.answerNext({ path: /\/installation$/, status: 502, body: {} });
+    expect(await caught(forge.findPullRequest(request()))).toMatchObject({ status: 502, retryable: true });
+    rig.github.answerNext({ path: /\/access_tokens$/, status: 429, headers: { 'retry-after': '7' }, body: {} });
+    expect(await caught(forge.findPullRequest(request()))).toMatchObject({ retryable: true, retryAfterMs: 7_000 });
+    expect(await forge.findPullRequest(request())).toBeNull();
+  });
+
+  it('is GitHub’s only: Gitea takes a token', () => {
+    const { privateKey, id } = rig.github.app;
+    const auth = { appId: id, privateKey };
+    expect(() => createForge({ kind: 'gitea', url: rig.github.url, auth })).toThrow('Gitea has no Apps');
+  });
+});
