@@ -1,9 +1,10 @@
-import type { WorkflowHandle } from '@temporalio/client';
+import { Client, type WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createReviewerActivities, type ReviewerActivityDeps } from '../../../activities/reviewers/activities.ts';
 import type { MailResult, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
 import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
+import type { HeartbeatClient } from '../../../activities/reviewers/sending-mark.ts';
 import type { MailActivities } from './mail-workflows.ts';
 
 /** Waits that a test can sit through. */
@@ -69,18 +70,19 @@ export async function mailWorkflowBundle(): Promise<{ code: string }> {
   return await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
 }
 
-/** A worker as the product makes one, as far as heartbeats go. */
+/** A worker as the product makes one, as far as heartbeats go; `workflows`: it leaves activities to others. */
 export async function createMailWorker(
   connection: NativeConnection,
   taskQueue: string,
   scenarios: Scenarios,
   workflowBundle?: { code: string },
+  only?: 'workflows',
 ): Promise<Worker> {
   return await Worker.create({
     connection,
     taskQueue,
     ...(workflowBundle === undefined ? {} : { workflowBundle }),
-    activities: scenarios.activities,
+    ...(only === 'workflows' ? {} : { activities: scenarios.activities }),
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: '1s',
@@ -91,6 +93,21 @@ export async function createMailWorker(
 export async function pendingAttempt(handle: WorkflowHandle): Promise<number> {
   const { raw } = await handle.describe();
   return raw.pendingActivities?.[0]?.attempt ?? 0;
+}
+
+/** A client whose awaited heartbeats go through `heartbeat`, which may send the real one, or not. */
+export function interceptHeartbeats(
+  connection: Client['connection'],
+  heartbeat: (real: () => Promise<void>, details: unknown) => Promise<void>,
+): Client {
+  const client = new Client({ connection });
+  const real = client.activity.heartbeat.bind(client.activity);
+  const intercepted: HeartbeatClient['activity']['heartbeat'] = async (token: unknown, details?: unknown) => {
+    if (!(token instanceof Uint8Array)) throw new Error('expected a task token');
+    await heartbeat(() => real(token, details), details);
+  };
+  client.activity.heartbeat = intercepted;
+  return client;
 }
 
 export type { MailResult };

@@ -1,6 +1,5 @@
-import { ActivityNotFoundError, Client, type WorkflowHandle } from '@temporalio/client';
+import { ActivityNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
-import type { HeartbeatClient } from '../../../activities/reviewers/sending-mark.ts';
 import { WORKFLOW_IDS } from '../../../contract/names.ts';
 import { freePort } from '../../helpers/free-port.ts';
 import {
@@ -14,6 +13,7 @@ import { startDevServer, type TestDevServer } from '../../helpers/temporal.ts';
 import {
   createMailWorker,
   INPUT,
+  interceptHeartbeats,
   type MailResult,
   mailWorkflowBundle,
   pendingAttempt,
@@ -223,17 +223,9 @@ describe('an answer that never comes', () => {
   });
 });
 
-/** The real client, whose heartbeats an attempt's test may lose, delay or see. */
-function clientWith(heartbeat: (real: () => Promise<void>, details: unknown) => Promise<void>): Client {
-  const client = new Client({ connection: temporal.client.connection });
-  const { activity } = client;
-  const real = activity.heartbeat.bind(activity);
-  const replaced: HeartbeatClient['activity']['heartbeat'] = async (token: unknown, details?: unknown) => {
-    if (!(token instanceof Uint8Array)) throw new Error('expected a task token');
-    await heartbeat(() => real(token, details), details);
-  };
-  activity.heartbeat = replaced;
-  return client;
+/** The real client, whose heartbeats a test may lose, delay or see. */
+function clientWith(heartbeat: Parameters<typeof interceptHeartbeats>[1]): Client {
+  return interceptHeartbeats(temporal.client.connection, heartbeat);
 }
 
 /** Gives a server that breaks off time to do so while the mark is being stored. */

@@ -1,0 +1,37 @@
+// A worker as a process of its own, to be killed in the middle of sending. What it is to do comes as JSON in its argument;
+// it prints a line for each scenario that has come to the step at which it stops for good.
+import { Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { createMailWorker, interceptHeartbeats, Scenarios } from './mail-rig.ts';
+
+/** Where a scenario stops: before or after Temporal has stored that the mail is being sent, or what became of it. */
+export type PauseAt = 'before-mark' | 'after-mark' | 'before-answer-note' | 'after-answer-note';
+
+export type MailWorkerOptions = {
+  address: string;
+  taskQueue: string;
+  scenarios: { name: string; smtpUrl: string; pauseAt: PauseAt | null }[];
+};
+
+const options: MailWorkerOptions = JSON.parse(process.argv[2] ?? '');
+const connection = await Connection.connect({ address: options.address });
+const scenarios = new Scenarios();
+for (const { name, smtpUrl, pauseAt } of options.scenarios) {
+  const client = interceptHeartbeats(connection, async (real, details) => {
+    const step = JSON.stringify(details).includes('sending') ? 'mark' : 'answer-note';
+    if (pauseAt === `before-${step}`) await stopForGood(name);
+    await real();
+    if (pauseAt === `after-${step}`) await stopForGood(name);
+  });
+  scenarios.add(name, { smtpUrl, client, socketTimeoutMs: 60_000 });
+}
+
+async function stopForGood(name: string): Promise<void> {
+  console.log(name);
+  await new Promise(() => {});
+}
+
+const native = await NativeConnection.connect({ address: options.address });
+const worker = await createMailWorker(native, options.taskQueue, scenarios);
+console.log('ready');
+await worker.run();
