@@ -150,6 +150,9 @@ DISABLE_REGISTRATION = true
 ALLOWED_HOST_LIST = loopback
 [actions]
 ENABLED = false
+[api]
+; Shorter pages than a client asks for, as an operator may set.
+MAX_RESPONSE_ITEMS = 20
 [cron]
 ENABLED = false
 [log]

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createForge } from '../../forge/create-forge.ts';
+import { caught } from './caught.ts';
+import type { TestRepository } from './forge-rig.ts';
+import { type GiteaRig, startGiteaRig } from './gitea-rig.ts';
+
+const run = promisify(execFile);
+const branch = 'galley/aj_0123456789abcdef';
+
+describe('the Gitea adapter', () => {
+  let rig: GiteaRig;
+  let files: TestRepository;
+
+  beforeAll(async () => {
+    rig = await startGiteaRig();
+  }, 120_000);
+  afterAll(() => rig?.stop());
+  beforeEach(async () => {
+    files = await rig.createRepository({ 'README.md': '# Handbook\n' });
+  });
+
+  const request = (of = branch) => ({ repository: files.repository, branch: of, base: 'main', title: of, body: '' });
+  async function open(of = branch) {
+    await files.commit(of, { 'README.md': `# ${of}\n` });
+    return rig.writer.openPullRequest(request(of));
+  }
+
+  it('gives git what it needs to push', async () => {
+    const credentials = await rig.writer.gitCredentials(files.repository);
+    const basic = Buffer.from(`${credentials?.username}:${credentials?.password}`).toString('base64');
+    const folder = await mkdtemp(join(tmpdir(), 'galley-push-'));
+    const env = {
+      ...{ PATH: process.env.PATH ?? '', HOME: folder, GIT_TERMINAL_PROMPT: '0', GIT_CONFIG_COUNT: '1' },
+      ...{ GIT_CONFIG_KEY_0: 'http.extraHeader', GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}` },
+    };
+    const git = async (...args: string[]) => (await run('git', args, { cwd: folder, env })).stdout.trim();
+    try {
+      await git('clone', '--quiet', files.repository, '.');
+      await writeFile(join(folder, 'README.md'), '# Pushed\n');
+      await git('-c', 'user.name=Galley', '-c', 'user.email=agent@galley.invalid', 'commit', '-qam', 'Push');
+      await git('push', '--quiet', 'origin', `HEAD:refs/heads/${branch}`);
+      const { headSha } = await rig.writer.openPullRequest(request());
+      expect(headSha).toBe(await git('rev-parse', 'HEAD'));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('finds a branch’s pull request behind more than a page of others, and once the branch is gone', async () => {
+    const { url, headSha } = await open();
+    for (let index = 0; index < 21; index += 1) await open(`other/${index}`);
+    expect((await rig.writer.findPullRequest(request()))?.url).toBe(url);
+    expect((await rig.writer.openPullRequest(request())).url).toBe(url);
+    await files.close(url);
+    const path = `/repos/acme/${new URL(files.repository).pathname.split('/').at(-1)?.replace('.git', '')}`;
+    await rig.gitea.call(rig.gitea.admin, 'DELETE', `${path}/branches/${encodeURIComponent(branch)}`);
+    const expected = { url, state: 'closed', headBranch: branch, headSha };
+    expect(await rig.writer.findPullRequest(request())).toMatchObject(expected);
+    expect(await rig.reader.readPullRequest(url)).toMatchObject(expected);
+  }, 120_000);
+
+  it('asks a team of the organization, and says where a team is passed over', async () => {
+    const { url } = await open();
+    const wanted = { logins: ['ada'], teams: ['docs'] };
+    for (let time = 0; time < 2; time += 1) {
+      expect(await rig.reader.requestReviews(url, wanted)).toEqual({ requested: ['ada', 'docs'], refused: [] });
+    }
+    const { requested, refused } = await rig.reader.requestReviews(url, { logins: [], teams: ['writers', 'docs'] });
+    expect(requested).toEqual(['docs']);
+    expect(refused).toEqual([{ name: 'writers', reason: expect.stringMatching(/writers/) }]);
+
+    const { bot, gitea } = rig;
+    await gitea.call(bot, 'POST', '/user/repos', { name: 'notes', auto_init: true, default_branch: 'main' });
+    const edit = { branch: 'main', new_branch: branch, content: 'QQ==', message: 'Add' };
+    await gitea.call(bot, 'POST', '/repos/galley-bot/notes/contents/a.md', edit);
+    const own = { ...request(), repository: `${gitea.url}/galley-bot/notes` };
+    const opened = await rig.writer.openPullRequest(own);
+    expect(await rig.reader.requestReviews(opened.url, { logins: [], teams: ['docs'] })).toEqual({
+      requested: [],
+      refused: [{ name: 'docs', reason: 'the repository has no such team' }],
+    });
+  });
+
+  it('asks nobody once the pull request has ended', async () => {
+    const { url } = await open();
+    await files.merge(url);
+    expect(await rig.reader.requestReviews(url, { logins: ['ada'], teams: [] })).toEqual({
+      requested: [],
+      refused: [{ name: 'ada', reason: 'the pull request is merged' }],
+    });
+  });
+
+  it('takes CODEOWNERS from where Gitea looks first', async () => {
+    await files.commit('main', { '.gitea/CODEOWNERS': '.* @grace\n', '.github/CODEOWNERS': '* @ada\n' });
+    const { url } = await open();
+    expect(await rig.reader.readCodeOwners(url)).toBe('.* @grace\n');
+    await files.commit('main', { CODEOWNERS: '.* @ada\n' });
+    expect(await rig.reader.readCodeOwners(url)).toBe('.* @ada\n');
+  });
+
+  it('finds a repository under its old name too', async () => {
+    const { url } = await open();
+    const { pathname } = new URL(files.repository);
+    const path = `/repos${pathname.replace('.git', '')}`;
+    const name = `renamed-${pathname.split('/').at(-1)?.replace('.git', '')}`;
+    await rig.gitea.call(rig.gitea.admin, 'PATCH', path, { name });
+    expect((await rig.reader.readPullRequest(url)).url).toContain(name);
+    expect((await rig.writer.findPullRequest(request()))?.url).toContain(name);
+    expect((await rig.writer.updatePullRequest(url, { title: 'Moved' })).title).toBe('Moved');
+  });
+
+  it('says which right is missing where the token may read only', async () => {
+    const token = await rig.gitea.createToken(rig.bot, ['read:repository', 'read:user']);
+    const reading = createForge({ kind: 'gitea', url: rig.gitea.url, auth: { token } });
+    const { url } = await open();
+    expect((await reading.readPullRequest(url)).state).toBe('open');
+    expect(await reading.findLogin('ada@example.org')).toBe('ada');
+    const refusals = await Promise.all([
+      caught(reading.openPullRequest({ ...request(), branch: 'main' })),
+      caught(reading.updatePullRequest(url, { title: 'No' })),
+      caught(reading.requestReviews(url, { logins: ['ada'], teams: [] })),
+    ]);
+    for (const error of refusals) {
+      expect(error).toMatchObject({ status: 403, retryable: false });
+      expect(error.message).toMatch(/which needs the right "write:repository"/);
+    }
+  });
+});
