@@ -13,11 +13,7 @@ export type Contain = (run: ContainedRun) => Promise<ContainedEnd>;
  * a refusal.
  * @throws SandboxMissingError from the returned function, where there must be a sandbox and is none.
  */
-export function createContain({
-  sandbox,
-  environment,
-  logger,
-}: Pick<SandboxOptions, 'sandbox' | 'environment'> & { logger: Logger }): Contain {
+export function createContain({ sandbox, environment }: Pick<SandboxOptions, 'sandbox' | 'environment'>): Contain {
   let found: Promise<Sandbox> | undefined;
   const find = async (): Promise<Sandbox> => {
     found ??= readSandbox(environment.PATH ?? DEFAULT_PATH);
@@ -28,11 +24,11 @@ export function createContain({
       throw error;
     }
   };
-  let hasWarned = false;
-  return async (run) => {
-    if (sandbox === 'on') return await runSandboxed(run, await find());
-    if (!hasWarned) logger.warn('agents run without a sandbox: they can read and write what this worker can');
-    hasWarned = true;
-    return await runPlain(run);
-  };
+  return async (run) => (sandbox === 'on' ? await runSandboxed(run, await find()) : await runPlain(run));
+}
+
+/** Says once, where commands of others will run, what the operator has chosen. */
+export function warnWithoutSandbox({ sandbox, logger }: Pick<SandboxOptions, 'sandbox'> & { logger: Logger }): void {
+  if (sandbox === 'on') return;
+  logger.warn('agents run without a sandbox (AGENT_SANDBOX=off): they can read and write what this worker can');
 }

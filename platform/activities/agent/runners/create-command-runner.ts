@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { AgentOutcome, AgentRunner, AgentTask } from '../agent-runner.ts';
 import { splitCommandLine } from './command-line.ts';
-import { type Contain, createContain } from './contain.ts';
+import { type Contain, createContain, warnWithoutSandbox } from './contain.ts';
 import { handOverPrompt } from './hand-over-prompt.ts';
 import { reachProgram } from './reach-program.ts';
 import { outcomeOf } from './run-outcome.ts';
@@ -23,7 +23,9 @@ export type CommandRunnerOptions = SandboxOptions & {
  * @throws ConfigurationError where the command line can't be split: an open quote, a shell's operator.
  */
 export function createCommandRunner({ command, ...options }: CommandRunnerOptions): AgentRunner {
-  return createWordsRunner({ ...options, words: splitCommandLine(command, 'AGENT_COMMAND') });
+  const words = splitCommandLine(command, 'AGENT_COMMAND');
+  warnWithoutSandbox(options);
+  return createWordsRunner({ ...options, words });
 }
 
 type WordsRunnerOptions = Omit<CommandRunnerOptions, 'command'> & { words: readonly string[] };

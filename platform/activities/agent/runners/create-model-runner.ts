@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { formatDurationMs } from '../../../../contract/duration.ts';
 import type { AgentOutcome, AgentRunner, AgentTask } from '../agent-runner.ts';
 import { splitCommandLine } from './command-line.ts';
-import { type Contain, createContain } from './contain.ts';
+import { type Contain, createContain, warnWithoutSandbox } from './contain.ts';
 import type { ContainedRun } from './contained-run.ts';
 import { createAskModel } from './model/ask-model.ts';
 import { createCheckoutFiles } from './model/checkout-files.ts';
@@ -64,6 +64,7 @@ export function createModelRunner({ checkCommand, ...options }: ModelRunnerOptio
     checkCommand === undefined
       ? undefined
       : { words: splitCommandLine(checkCommand, 'AGENT_CHECK_COMMAND'), contain: createContain(options) };
+  if (check !== undefined) warnWithoutSandbox(options);
   return {
     model: options.model,
     run: async (task) => {

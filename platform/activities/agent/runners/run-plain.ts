@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import type { ContainedEnd, ContainedRun } from './contained-run.ts';
 import { killMarked } from './kill-marked.ts';
 import { PLAIN_COLLECT_SCRIPT, PLAIN_PREPARE_SCRIPT, PLAIN_RUN_SCRIPT } from './sandbox/scripts.ts';
@@ -26,9 +27,19 @@ export function plainCheckout(scratchDir: string): string {
  * disk is not; a process that leaves the group is found by its environment, unless it cleared that too.
  */
 export async function runPlain(run: ContainedRun): Promise<ContainedEnd> {
-  const first = await runScript(run, PLAIN_RUN_SCRIPT, run.words);
-  const isOver = first.endedBy !== null || first.report.ending !== null || first.report.exitCode !== 0;
-  return isOver || !run.collect ? first : await collectPlain(run);
+  try {
+    const first = await runScript(run, PLAIN_RUN_SCRIPT, run.words);
+    const isOver = first.endedBy !== null || first.report.ending !== null || first.report.exitCode !== 0;
+    return isOver || !run.collect ? first : await collectPlain(run);
+  } finally {
+    await removeTree(foldersOf(run.scratchDir).agent);
+  }
+}
+
+/** What an agent left may be shut, or deeper than a path of Node can reach; these programs mind neither. */
+async function removeTree(folder: string): Promise<void> {
+  await execa('chmod', ['-R', 'u+rwX', folder], { reject: false, stdio: 'ignore' });
+  await execa('rm', ['-rf', folder], { reject: false, stdio: 'ignore' });
 }
 
 /** Makes a checkout and runs nothing in it. */

@@ -26,11 +26,11 @@ const USER_ARGS = [
 const PROBE_ARGS = ['--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL', '--ro-bind', '/', '/', '--proc', '/proc'];
 
 /**
- * Finds bubblewrap on that PATH and tries it, since a machine may forbid what it needs.
+ * Finds bubblewrap on that PATH, or among the system's programs, and tries it: a machine may forbid what it needs.
  * @throws SandboxMissingError
  */
-export async function readSandbox(path: string): Promise<Sandbox> {
-  const program = (await findOnPath('bwrap', path)) ?? (await findOnPath('bwrap', DEFAULT_PATH));
+export async function readSandbox(path: string, otherwise = DEFAULT_PATH): Promise<Sandbox> {
+  const program = (await findOnPath('bwrap', path)) ?? (await findOnPath('bwrap', otherwise));
   if (program === undefined) {
     throw new SandboxMissingError(
       'Agents run in a sandbox of bubblewrap, which is not installed on this worker (Debian and Ubuntu: apt-get install ' +

@@ -17,7 +17,7 @@ full() {
   set -- $(stat -f -c '%a %c %d' "$1" 2>/dev/null) 16 0 0
   [ "$1" -lt 16 ] || { [ "$2" -gt 0 ] && [ "$3" -eq 0 ]; }
 }
-why() { grep -m 1 -E '^(error|fatal|warning: could not open)' "$1" 2>/dev/null | tr -d '[:cntrl:]' | cut -c 1-300; }
+why() { grep -m 1 -E '^(error|fatal|warning: could not open)' "$1" 2>/dev/null | sed 's/^[a-z]*: //' | tr -d '[:cntrl:]' | cut -c 1-300; }
 # No variable, file or hook but these decides what git does.
 g() {
   env -i PATH="$PATH" HOME="$C" LC_ALL=C GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \\
@@ -62,7 +62,13 @@ const RUN = `
 run() {
   say ready
   cd "$S/checkout"
-  ( PATH=$agent_path; export PATH; unset OLDPWD; exec "$@" ) 2>&1 3>&- 4>&- 5>&-
+  (
+    # No core files among the changes; and where the worker isn't root, an end to forking. Shells differ in the letter.
+    ulimit -c 0
+    { ulimit -u 4096 || ulimit -p 4096; } 2>/dev/null
+    PATH=$agent_path; export PATH; unset OLDPWD
+    exec "$@"
+  ) 2>&1 3>&- 4>&- 5>&-
   code=$?
   cd /
 }

@@ -1,0 +1,136 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import pino from 'pino';
+import type { AgentOutcome, AgentRunner } from '../../../../../platform/activities/agent/agent-runner.ts';
+import { DEFAULT_RUNNER_LIMITS } from '../../../../../platform/activities/agent/runners/runner-limits.ts';
+import { readSandbox } from '../../../../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
+import { gitIn, type TreeGit } from '../../../../helpers/script-runner.ts';
+
+export type Entry = { mode: string; content: string };
+
+export type Ran = {
+  outcome: AgentOutcome;
+  /** What the agent printed. */
+  output: string;
+  scratchDir: string;
+};
+
+export type RunnerRig = {
+  repositoryDir: string;
+  /** The first commit of two: a branch's newer one must not be what an agent sees. */
+  commit: string;
+  git: TreeGit;
+  /** An empty folder for one run. */
+  newScratchDir(): Promise<string>;
+  run(runner: AgentRunner, prompt: string, signal?: AbortSignal): Promise<Ran>;
+  /** The files of the tree that a run made, as a repository has them that took the pack. Fails for any other outcome. */
+  filesOf(outcome: AgentOutcome): Promise<Record<string, Entry>>;
+  /** The ids of the objects that came in the pack. */
+  packedObjects(outcome: AgentOutcome): Promise<string[]>;
+  remove(): Promise<void>;
+};
+
+/** Files whose bytes git changes on its way in or out where attributes are believed. */
+export const FILES = {
+  'README.md': { mode: '100644', content: 'Hello\n' },
+  'docs/guide.md': { mode: '100644', content: 'A guide: Hello\n' },
+  'windows.txt': { mode: '100644', content: 'one\r\ntwo\n' },
+  'run.sh': { mode: '100755', content: '#!/bin/sh\necho Hello\n' },
+  link: { mode: '120000', content: 'README.md' },
+  '.gitattributes': { mode: '100644', content: '* text=auto eol=crlf\n*.md filter=planted\n' },
+  '.gitignore': { mode: '100644', content: '*.log\nbuild/\n' },
+} as const;
+
+export const limits = { ...DEFAULT_RUNNER_LIMITS, timeoutMs: 60_000, scratchSizeBytes: 64 * 1024 ** 2 };
+export const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
+export const common = { sandbox: 'on', network: true, environment, readOnlyPaths: [], limits } as const;
+export const logger = pino({ level: 'silent' });
+
+/** A bare repository on a branch of two commits. Fails where bubblewrap is missing, saying how to install it. */
+export async function createRunnerRig(): Promise<RunnerRig> {
+  await readSandbox(environment.PATH);
+  const folder = await mkdtemp(join(tmpdir(), 'galley-runner-'));
+  const repositoryDir = join(folder, 'repository.git');
+  await gitIn(folder)('init', '--quiet', '--bare', '--initial-branch=main', repositoryDir);
+  const git = gitIn(repositoryDir);
+  const tree = await writeTree(repositoryDir, folder, FILES);
+  const commit = await git('commit-tree', tree, '-m', 'Begin');
+  const later = await writeTree(repositoryDir, folder, { later: { mode: '100644', content: 'later\n' } });
+  await git('update-ref', 'refs/heads/main', await git('commit-tree', later, '-p', commit, '-m', 'Go on'));
+
+  return {
+    repositoryDir,
+    commit,
+    git,
+    newScratchDir: () => mkdtemp(join(folder, 'scratch-')),
+    async run(runner, prompt, signal = new AbortController().signal) {
+      const scratchDir = await mkdtemp(join(folder, 'scratch-'));
+      const chunks: Uint8Array[] = [];
+      const log = (chunk: Uint8Array): void => {
+        chunks.push(chunk);
+      };
+      const task = { jobId: 'aj_0000000000000000', run: 1, prompt, repositoryDir, commit, scratchDir, signal, log };
+      const outcome = await runner.run(task);
+      return { outcome, output: Buffer.concat(chunks).toString('utf8'), scratchDir };
+    },
+    async filesOf(outcome) {
+      const taken = await takePack(repositoryDir, folder, outcome);
+      return readTree(gitIn(taken.dir), taken.tree);
+    },
+    async packedObjects(outcome) {
+      const taken = await takePack(repositoryDir, folder, outcome);
+      const [index = ''] = (await readdir(join(taken.dir, 'objects/pack'))).filter((name) => name.endsWith('.idx'));
+      const lines = (await gitIn(taken.dir)('verify-pack', '-v', join('objects/pack', index))).split('\n');
+      return lines.filter((line) => /^[0-9a-f]{40} /.test(line)).map((line) => line.slice(0, 40));
+    },
+    remove: async () => {
+      // Folders that an agent shut are ours all the same, but only root passes them unasked.
+      await execa('chmod', ['-R', 'u+rwX', folder]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function writeTree(repositoryDir: string, folder: string, files: Record<string, Entry>): Promise<string> {
+  const env = { GIT_INDEX_FILE: join(await mkdtemp(join(folder, 'index-')), 'index'), GIT_DIR: repositoryDir };
+  for (const [path, { mode, content }] of Object.entries(files)) {
+    const { stdout: blob } = await execa('git', ['hash-object', '-w', '--stdin'], { env, input: content });
+    await execa('git', ['update-index', '--add', '--cacheinfo', `${mode},${blob},${path}`], { env });
+  }
+  return (await execa('git', ['write-tree'], { env })).stdout;
+}
+
+/** A repository that takes the pack as the platform does: checked, and complete with what the first one has. */
+async function takePack(repositoryDir: string, folder: string, outcome: AgentOutcome) {
+  if (outcome.kind !== 'changed') throw new Error(`Expected a change: ${JSON.stringify(outcome)}`);
+  const dir = await mkdtemp(join(folder, 'taken-'));
+  await gitIn(folder)('init', '--quiet', '--bare', dir);
+  await mkdir(join(dir, 'objects/info'), { recursive: true });
+  await writeFile(join(dir, 'objects/info/alternates'), `${repositoryDir}/objects\n`);
+  await execa('git', ['index-pack', '--stdin', '--strict'], { cwd: dir, inputFile: outcome.packFile });
+  await execa('git', ['fsck', '--strict', '--no-dangling', outcome.tree], { cwd: dir });
+  return { dir, tree: outcome.tree };
+}
+
+async function readTree(git: TreeGit, tree: string): Promise<Record<string, Entry>> {
+  const lines = (await git('ls-tree', '-r', '-z', tree)).split('\0').filter((line) => line !== '');
+  const entries = lines.map(async (line) => {
+    const [info = '', path = ''] = line.split('\t');
+    const [mode = '', , id = ''] = info.split(' ');
+    const { stdout } = await execa('git', ['cat-file', 'blob', id], {
+      env: { GIT_DIR: await git('rev-parse', '--absolute-git-dir') },
+      stripFinalNewline: false,
+    });
+    return [path, { mode, content: stdout }] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** The processes of this machine whose command line holds that text. */
+export async function processesNaming(text: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== `${process.pid}`);
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return lines.filter((line) => line.includes(text)).map((line) => line.replaceAll('\0', ' '));
+}
