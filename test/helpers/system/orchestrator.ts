@@ -13,6 +13,9 @@ export interface SiteSetup {
   domain: string;
   /** Keys of its section `export`; deployments are added. */
   export?: Readonly<Record<string, string>>;
+  /** Its agent rules as galley.yaml has them, and the project that they prompt. */
+  agent?: readonly Readonly<Record<string, unknown>>[];
+  projectId?: string;
 }
 
 export interface OrchestratorOptions {
@@ -24,6 +27,8 @@ export interface OrchestratorOptions {
   adminApi: { url: string; key: string };
   /** For every program, such as MIN_REFRESH_INTERVAL. */
   variables?: Readonly<Record<string, string>>;
+  /** Further sections of galley.yaml: `smtp`, `forge`, `operators`. */
+  sections?: Readonly<Record<string, unknown>>;
 }
 
 export interface Orchestrator {
@@ -50,14 +55,20 @@ export const OPERATOR_TOKEN = 'operator-token-of-the-tests';
 /** Contentful's secrets have 64 characters. */
 export const CONTENTFUL_SECRET = 'c0ffee'.repeat(10).concat('c0ff');
 
+/** Signs what the embedded forge tells of pull requests. */
+export const FORGE_SECRET = 'webhook-secret-of-the-forge';
+
 /** Starts `galley api` and `galley worker` (programs `api` and `worker`) on a galley.yaml with these sites. */
 export async function startOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
-  const { folder, programs, sites } = options;
+  const { folder, programs, sites, sections = {} } = options;
   const valuesFile = (site: string): string => join(folder, `${site}.values.yaml`);
   const config = join(folder, 'galley.yaml');
-  await writeFile(config, galleyYaml(sites, valuesFile));
+  await writeFile(config, galleyYaml(sites, sections, valuesFile));
   for (const { name } of sites) await writeFile(valuesFile(name), '# of the tests\nstaticExport:\n  enabled: false\n');
+  const port = await freePort();
   const variables = {
+    // The worker's mails name the receiver, which is another process.
+    API_PUBLIC_URL: `http://127.0.0.1:${port}`,
     ...options.variables,
     GALLEY_CONFIG: config,
     TEMPORAL_ADDRESS: options.temporalAddress,
@@ -65,7 +76,6 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
     ADMIN_API_KEY: options.adminApi.key,
     OPERATOR_TOKEN,
   };
-  const port = await freePort();
   const home = (name: string): Record<string, string> => ({ GALLEY_HOME: join(folder, 'homes', name) });
   const [api] = await Promise.all([
     programs.start({ name: 'api', args: ['api'], variables: { ...variables, ...home('api'), PORT: String(port) } }),
@@ -89,7 +99,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
   return {
     url: api.url,
     valuesFile,
-    configure: async (changed) => await writeFile(config, galleyYaml(changed, valuesFile)),
+    configure: async (changed) => await writeFile(config, galleyYaml(changed, sections, valuesFile)),
     publish: async (site, title = 'An entry') => {
       const path = `/webhooks/${site}/contentful`;
       const body = JSON.stringify(contentfulEntry(title));
@@ -118,17 +128,25 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
   };
 }
 
-function galleyYaml(sites: readonly SiteSetup[], valuesFile: (site: string) => string): string {
-  const sections = sites.map(({ name, domain, export: settings }) => [
+function galleyYaml(
+  sites: readonly SiteSetup[],
+  sections: Readonly<Record<string, unknown>>,
+  valuesFile: (site: string) => string,
+): string {
+  const all = sites.map(({ name, domain, export: settings, agent, projectId }) => [
     name,
     {
       domain,
-      webhooks: { contentful: { secret: CONTENTFUL_SECRET } },
+      ...(agent === undefined ? {} : { agent, projectId }),
+      webhooks: {
+        contentful: { secret: CONTENTFUL_SECRET },
+        ...(agent === undefined ? {} : { github: { secret: FORGE_SECRET } }),
+      },
       export: { ...settings, deployments: [{ valuesFile: valuesFile(name) }] },
     },
   ]);
   // JSON is YAML.
-  return JSON.stringify({ sites: Object.fromEntries(sections) }, null, 2);
+  return JSON.stringify({ ...sections, sites: Object.fromEntries(all) }, null, 2);
 }
 
 function contentfulEntry(title: string): unknown {

@@ -18,9 +18,13 @@ export interface PlatformOptions {
 
 export interface PlatformService {
   url: string;
+  /** The same, as links and pages name it. */
+  publicUrl: string;
   createKey(): Promise<{ id: string; key: string }>;
   revokeKey(id: string): Promise<void>;
   addProject(project: { name: string; domain: string; origin: string }): Promise<void>;
+  /** `galley projects set` for `prj_{name}` with these options. */
+  setProject(name: string, ...options: string[]): Promise<void>;
   /** Every export job of a domain, newest first, by the list endpoint. */
   jobs(domain: string, key: string): Promise<ExportJob[]>;
 }
@@ -50,6 +54,7 @@ export async function startPlatformService(options: PlatformOptions): Promise<Pl
 
   return {
     url,
+    publicUrl: variables.PLATFORM_PUBLIC_URL,
     createKey: async () =>
       createdKey.parse(JSON.parse(await command('keys', 'create', '--organization', ORGANIZATION, '--json'))),
     revokeKey: async (id) => {
@@ -58,6 +63,9 @@ export async function startPlatformService(options: PlatformOptions): Promise<Pl
     addProject: async ({ name, domain, origin }) => {
       const project = ['--project', `prj_${name}`, '--domain', domain, '--origin', origin];
       await command('projects', 'add', '--organization', ORGANIZATION, ...project, '--json');
+    },
+    setProject: async (name, ...options) => {
+      await command('projects', 'set', '--project', `prj_${name}`, ...options);
     },
     jobs: async (domain, key) => {
       const headers = { authorization: `Bearer ${key}` };

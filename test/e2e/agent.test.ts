@@ -1,0 +1,155 @@
+import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
+import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
+import { type AgentSystem, RULE, SITE, startAgentSystem } from '../helpers/system/agent-system.ts';
+import { scenarios } from '../helpers/system/scenario.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+
+const FILES = {
+  'CHANGELOG.md': '# Changelog\n',
+  CODEOWNERS: '*.md grace@example.com\n',
+  'README.md': '# Handbook\n',
+};
+
+/** The example agent understands one kind of sentence (examples/replace-agent.js). */
+const sentence = (before: string, after: string, file = 'CHANGELOG.md'): string =>
+  `Replace '${before}' with '${after}' in ${file}`;
+
+describe('a publish that prompts an agent, on the whole product, each part a process of its own', () => {
+  let system: AgentSystem;
+  let mailbox: Mailbox;
+  const scenario = scenarios(() => system);
+
+  beforeAll(async () => {
+    mailbox = await startMailbox();
+    system = await startAgentSystem({
+      platform: 'up',
+      smtpUrl: mailbox.smtpUrl,
+      files: FILES,
+      rule: { reviewers: ['ada@example.com'] },
+      operators: ['ops@example.com'],
+    });
+  }, 240_000);
+
+  afterAll(async () => {
+    await system?.stop();
+    await mailbox?.stop();
+  });
+
+  const receivers = (mails: ReceivedMail[]): string[] =>
+    mails.flatMap(({ envelope }) => envelope.to.map(({ address }) => address)).sort();
+
+  const mailsAbout = async (text: string): Promise<ReceivedMail[]> =>
+    (await mailbox.mails()).filter((mail) => mail.text.includes(text));
+
+  const untilTold = async (text: string, count: number): Promise<ReceivedMail[]> =>
+    await waitFor(
+      async () => {
+        const mails = await mailsAbout(text);
+        return mails.length >= count && mails;
+      },
+      { describe: `told ${count} people of ${text}` },
+    );
+
+  scenario(
+    'becomes a pull request, one mail for each reviewer, and ends with the merge, which prompts nobody',
+    async () => {
+      const answer = await system.publish(SITE, sentence('# Changelog', '# Changelog\n\n* first'));
+      expect([answer.status, await answer.json()]).toEqual([
+        202,
+        { deliveryId: expect.any(String), accepted: [`export:${SITE}`, `agent-rule:${SITE}:${RULE}`] },
+      ]);
+      const workflowId = await waitFor(async () => (await system.rule()).changes[0]?.workflowId, {
+        describe: 'started a change',
+      });
+      const state = await system.untilChange(workflowId, 'in-review');
+      const prLink = state.prLink ?? '';
+      expect(await (await fetch(prLink)).text()).toContain('* first');
+      const mails = await untilTold(prLink, 2);
+      expect(receivers(mails)).toEqual(['ada@example.com', 'grace@example.com']);
+      expect(await system.repository.git('show', 'main:CHANGELOG.md')).toBe('# Changelog');
+
+      await system.act(prLink, 'reviews', { event: 'APPROVE', reviewer: 'ada' });
+      await waitFor(async () => (await system.change(workflowId)).reviews.length > 0, {
+        describe: 'heard of the review',
+      });
+      await system.act(prLink, 'merge');
+      expect(await system.untilChange(workflowId, 'merged')).toMatchObject({
+        pullRequest: { state: 'merged' },
+        reviews: [{ reviewer: 'ada', verdict: 'approved' }],
+        mails: [
+          { event: 'review-requested', outcome: 'sent' },
+          { event: 'review-requested', outcome: 'sent' },
+        ],
+      });
+      const handle = system.temporal.client.workflow.getHandle(workflowId);
+      await waitFor(async () => (await handle.describe()).status.name === 'COMPLETED', { describe: 'completed' });
+      expect(await system.repository.git('show', 'main:CHANGELOG.md')).toBe('# Changelog\n\n* first');
+
+      // The merge is a push to the site's branch: it is exported, and nobody is prompted.
+      await waitFor(
+        async () =>
+          (await system.state(SITE)).deliveries.some(
+            ({ source, outcome }) => source === 'github' && outcome === 'started',
+          ),
+        { describe: 'was told of the merge as a push' },
+      );
+      expect(await system.rule()).toMatchObject({ phase: 'idle', pendingCount: 0, changes: [{ workflowId }] });
+      expect(await system.jobs()).toHaveLength(1);
+      expect(await mailsAbout(prLink)).toHaveLength(2);
+    },
+  );
+
+  scenario('ends without a pull request and without mail where the agent changes nothing', async () => {
+    const workflowId = await system.prompt('Say something that the example agent does not understand');
+    expect(await system.untilChange(workflowId, 'unchanged')).toMatchObject({ prLink: null, mails: [], error: null });
+    expect((await system.jobs())[0]).toMatchObject({ status: 'completed', prLink: null, model: 'example' });
+  });
+
+  scenario('is told to the operators, not to the reviewers, where the agent fails', async () => {
+    const workflowId = await system.prompt(sentence('a', 'b', 'missing.md'));
+    const { jobId, error } = await system.untilChange(workflowId, 'failed');
+    expect(error).toContain('missing.md: can not be read');
+    const mails = await untilTold(jobId ?? '', 1);
+    expect(receivers(mails)).toEqual(['ops@example.com']);
+  });
+
+  scenario('sends no more mail to who followed the link to unsubscribe', async () => {
+    const [mail] = (await mailbox.mails()).filter(({ envelope }) => envelope.to[0]?.address === 'ada@example.com');
+    const link = /<(http[^>]+)>/.exec(String(mail?.headers['list-unsubscribe']))?.[1] ?? '';
+    expect(link.startsWith(system.url)).toBe(true);
+    // As a mail program does it (RFC 8058).
+    const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
+    expect((await fetch(link, { method: 'POST', body })).status).toBe(200);
+    await waitFor(async () => (await system.rule()).unsubscribed.includes('ada@example.com'), {
+      describe: 'took the wish',
+    });
+    const workflowId = await system.prompt(sentence('# Handbook', '# The handbook', 'README.md'));
+    const { prLink, mails } = await system.untilChange(workflowId, 'in-review');
+    expect(mails.map(({ to, outcome }) => [to, outcome])).toEqual(
+      expect.arrayContaining([
+        ['ada@example.com', 'unsubscribed'],
+        ['grace@example.com', 'sent'],
+      ]),
+    );
+    expect(receivers(await untilTold(prLink ?? '', 1))).toEqual(['grace@example.com']);
+    await system.act(prLink ?? '', 'close');
+    await system.untilChange(workflowId, 'closed');
+  });
+
+  scenario('makes one branch and one pull request where the platform is killed in the middle of its job', async () => {
+    const branches = async (): Promise<string[]> =>
+      (await system.repository.git('for-each-ref', '--format=%(refname:short)', 'refs/heads/galley/')).split('\n');
+    const before = await branches();
+    const workflowId = await system.prompt(sentence('first', 'first of all'));
+    // As soon as the agent's branch is there: before or after the pull request is recorded.
+    await waitFor(async () => (await branches()).length > before.length, { describe: 'pushed', everyMs: 5 });
+    await system.programs.kill('platform');
+    await system.programs.restart('platform');
+    const { prLink, jobId } = await system.untilChange(workflowId, 'in-review');
+    expect((await branches()).filter((name) => !before.includes(name))).toEqual([`galley/${jobId}`]);
+    expect((await system.jobs()).filter((job) => job.prLink === prLink)).toHaveLength(1);
+    expect(receivers(await untilTold(prLink ?? '', 1))).toEqual(['grace@example.com']);
+    await system.act(prLink ?? '', 'merge');
+    await system.untilChange(workflowId, 'merged');
+  });
+});

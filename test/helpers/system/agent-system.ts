@@ -1,0 +1,214 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type AgentJob, agentJob } from '../../../contract/admin-api.ts';
+import {
+  type AgentChangeState,
+  type AgentRuleState,
+  agentChangeState,
+  agentRuleState,
+} from '../../../contract/agent-state.ts';
+import { QUERIES, WORKFLOW_IDS } from '../../../contract/names.ts';
+import { type BareRepository, createBareRepository } from '../../../embedded/bare-repository.ts';
+import { freePort } from '../free-port.ts';
+import { startPostgres } from '../postgres.ts';
+import { builtGalley } from './built-product.ts';
+import { type Cleanups, createCleanups } from './cleanups.ts';
+import { FORGE_SECRET, OPERATOR_TOKEN, type Orchestrator, startOrchestrator } from './orchestrator.ts';
+import { type OriginSite, page, startOriginSite } from './origin-site.ts';
+import { startPlatformService } from './platform-service.ts';
+import { createPrograms, type Programs } from './programs.ts';
+import { runToEnd } from './run-to-end.ts';
+import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface AgentSystemOptions {
+  /**
+   * `up`: one process with everything embedded, of which only the platform is used. `separate`: `galley platform` and
+   * `galley platform-worker` on PostgreSQL.
+   */
+  platform: 'up' | 'separate';
+  smtpUrl: string;
+  /** The repository's first commit, by path. */
+  files: Readonly<Record<string, string>>;
+  /** Further keys of the one rule. Its prompt is the published entry's title, so each test says what is asked. */
+  rule?: Readonly<Record<string, unknown>>;
+  operators?: readonly string[];
+  /** For the platform's programs, such as AGENT_COMMAND. */
+  variables?: Readonly<Record<string, string>>;
+}
+
+/** One site with one agent rule, on the whole product: every part a process of its own, real HTTP between them. */
+export interface AgentSystem extends Orchestrator {
+  /** The orchestrator's. */
+  temporal: TemporalServer;
+  /** `platform` (and with `separate` `platform-worker`), `api` and `worker`. */
+  programs: Programs;
+  origin: OriginSite;
+  repository: BareRepository;
+  /** With `separate`: the platform's PostgreSQL. */
+  databaseUrl: string | undefined;
+  /** Publishes an entry whose title is the prompt; resolves with the delivery's change. */
+  prompt(text: string): Promise<string>;
+  rule(): Promise<AgentRuleState>;
+  change(workflowId: string): Promise<AgentChangeState>;
+  /** Waits until the change is in this phase. */
+  untilChange(workflowId: string, phase: AgentChangeState['phase']): Promise<AgentChangeState>;
+  /** The platform's own list of agent jobs, newest first. */
+  jobs(): Promise<AgentJob[]>;
+  /** Does on a pull request's page what the operator can do there. */
+  act(prLink: string, path: 'reviews' | 'merge' | 'close', body?: object): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const SITE = 'handbook';
+export const RULE = 'notes';
+const PROJECT = `prj_${SITE}`;
+const DOMAIN = `${SITE}.example.test`;
+
+export async function startAgentSystem(options: AgentSystemOptions): Promise<AgentSystem> {
+  const cleanups = createCleanups();
+  try {
+    return await start(options, cleanups);
+  } catch (error) {
+    await cleanups.run();
+    throw error;
+  }
+}
+
+type Platform = {
+  url: string;
+  key: string;
+  databaseUrl: string | undefined;
+  setProject(...options: string[]): Promise<void>;
+};
+
+async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<AgentSystem> {
+  const galley = await builtGalley();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-agent-system-'));
+  cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const repository = await createBareRepository(join(folder, 'handbook.git'), options.files);
+  const origin = await startOriginSite({ '/': page('home') });
+  cleanups.add(origin.close);
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  cleanups.add(temporal.stop);
+  const programs = createPrograms(galley);
+  cleanups.add(programs.stop);
+  const setup = { folder, galley, programs, cleanups, origin, temporalAddress: temporal.address };
+  const platform = await (options.platform === 'up' ? platformOfUp : separatePlatform)(setup, options.variables ?? {});
+
+  const rule = { name: RULE, on: 'publish', prompt: '{{ event.title }}', quietPeriod: '100ms', maxPerHour: 100 };
+  const orchestrator = await startOrchestrator({
+    ...{ folder, programs, temporalAddress: temporal.address },
+    sites: [{ name: SITE, domain: DOMAIN, projectId: PROJECT, agent: [{ ...rule, ...options.rule }] }],
+    adminApi: { url: platform.url, key: platform.key },
+    sections: {
+      smtp: { url: options.smtpUrl, from: 'Galley <galley@example.com>' },
+      forge: { kind: 'embedded', url: platform.url, token: OPERATOR_TOKEN },
+      operators: options.operators ?? [],
+    },
+  });
+  const webhook = ['--webhook', `${orchestrator.url}/webhooks/${SITE}/github`, '--webhook-secret', FORGE_SECRET];
+  await platform.setProject('--repository', repository.url, ...webhook);
+
+  const query = async (workflowId: string): Promise<unknown> =>
+    await temporal.client.workflow.getHandle(workflowId).query(QUERIES.state);
+  const ruleState = async (): Promise<AgentRuleState> =>
+    agentRuleState.parse(await query(WORKFLOW_IDS.agentRule(SITE, RULE)));
+  const change = async (workflowId: string): Promise<AgentChangeState> =>
+    agentChangeState.parse(await query(workflowId));
+
+  return {
+    ...orchestrator,
+    ...{ temporal, programs, origin, repository, change },
+    databaseUrl: platform.databaseUrl,
+    rule: ruleState,
+    prompt: async (text) => {
+      const answer = await orchestrator.publish(SITE, text);
+      const { deliveryId } = z.object({ deliveryId: z.string() }).parse(await answer.json());
+      return WORKFLOW_IDS.agentChange(SITE, RULE, deliveryId);
+    },
+    untilChange: async (workflowId, phase) =>
+      await waitFor(
+        async () => {
+          const state = await change(workflowId);
+          if (state.error !== null && phase !== 'failed') throw new Error(state.error);
+          return state.phase === phase && state;
+        },
+        { describe: `came to the phase ${phase}`, timeoutMs: 120_000 },
+      ),
+    jobs: async () => {
+      const headers = { authorization: `Bearer ${platform.key}` };
+      const answer = await fetch(`${platform.url}/v2/agent/${PROJECT}/jobs`, { headers });
+      return z.object({ jobs: z.array(agentJob) }).parse(await answer.json()).jobs;
+    },
+    act: async (prLink, path, body = {}) => {
+      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${prLink}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    },
+    stop: cleanups.run,
+  };
+}
+
+interface Setup {
+  folder: string;
+  galley: string;
+  programs: Programs;
+  cleanups: Cleanups;
+  origin: OriginSite;
+  temporalAddress: string;
+}
+
+/** A Temporal of its own, in its GALLEY_HOME, apart from the orchestrator's. */
+async function platformOfUp(
+  { folder, galley, programs, origin }: Setup,
+  variables: Readonly<Record<string, string>>,
+): Promise<Platform> {
+  const config = join(folder, 'platform.yaml');
+  await writeFile(config, '{"sites": {}}');
+  const all = {
+    ...variables,
+    ...{ PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
+    PLATFORM_PORT: String(await freePort()),
+    GALLEY_HOME: join(folder, 'homes', 'platform'),
+    GALLEY_CONFIG: config,
+    OPERATOR_TOKEN,
+  };
+  const { url } = await programs.start({ name: 'platform', args: ['up'], variables: all });
+  const command = async (...args: string[]): Promise<string> => await runToEnd(galley, args, all);
+  const created = await command('keys', 'create', '--organization', 'Tests', '--json');
+  const project = ['--project', PROJECT, '--domain', DOMAIN, '--origin', origin.origin];
+  await command('projects', 'add', '--organization', 'Tests', ...project);
+  return {
+    url,
+    key: z.object({ key: z.string() }).parse(JSON.parse(created)).key,
+    databaseUrl: undefined,
+    setProject: async (...options) => {
+      await command('projects', 'set', '--project', PROJECT, ...options);
+    },
+  };
+}
+
+async function separatePlatform(
+  { folder, galley, programs, cleanups, origin, temporalAddress }: Setup,
+  variables: Readonly<Record<string, string>>,
+): Promise<Platform> {
+  const postgres = await startPostgres();
+  cleanups.add(postgres.stop);
+  const service = await startPlatformService({
+    ...{ folder, programs, galley, temporalAddress },
+    variables: { ...variables, OPERATOR_TOKEN },
+    databaseUrl: postgres.url,
+    objectStoreUrl: `file://${join(folder, 'objects')}`,
+  });
+  const { key } = await service.createKey();
+  await service.addProject({ name: SITE, domain: DOMAIN, origin: origin.origin });
+  return {
+    url: service.publicUrl,
+    key,
+    databaseUrl: postgres.url,
+    setProject: async (...options) => await service.setProject(SITE, ...options),
+  };
+}
