@@ -89,7 +89,7 @@ export function agentRunnerContract(create: () => Promise<RunnerUnderTest>): voi
   it('rejects at once where it was aborted before it began', async () => {
     const { runner, prompt } = await start('replace');
     const reason = new Error('cancelled before');
-    await expect(rig.run(runner, prompt, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(rig.run(runner, prompt, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
   it('rejects within 5 s of being aborted, whatever it is doing, and leaves no process', async () => {
@@ -101,10 +101,7 @@ export function agentRunnerContract(create: () => Promise<RunnerUnderTest>): voi
     const said = new Promise<void>((resolve) => {
       saidAnything = resolve;
     });
-    const run = runner.run({
-      ...{ jobId: 'aj_0000000000000000', run: 1, prompt, repositoryDir: rig.repositoryDir, commit: rig.commit },
-      ...{ scratchDir: await rig.newScratchDir(), signal: controller.signal, log: () => saidAnything() },
-    });
+    const run = rig.run(runner, prompt, { signal: controller.signal, log: () => saidAnything() });
     const rejected = expect(run).rejects.toBe(reason);
     await said;
     const since = performance.now();
@@ -116,12 +113,6 @@ export function agentRunnerContract(create: () => Promise<RunnerUnderTest>): voi
 
   it('rejects, for another try, where there is no such commit', async () => {
     const { runner, prompt } = await start('replace');
-    const broken = { ...rig, commit: 'f'.repeat(40) };
-    await expect(
-      runner.run({
-        ...{ jobId: 'aj_0000000000000000', run: 1, prompt, repositoryDir: broken.repositoryDir, commit: broken.commit },
-        ...{ scratchDir: await rig.newScratchDir(), signal: new AbortController().signal, log: () => {} },
-      }),
-    ).rejects.toThrow(/checkout could not be made/);
+    await expect(rig.run(runner, prompt, { commit: 'f'.repeat(40) })).rejects.toThrow(/checkout could not be made/);
   });
 }

@@ -1,4 +1,5 @@
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
+import { gitIn } from '../../../../helpers/script-runner.ts';
 import { agentRunnerContract, type Plan } from './agent-runner.contract.ts';
 import { common, createRunnerRig, environment, logger, processesNaming, type RunnerRig } from './runner-rig.ts';
 
@@ -136,6 +137,27 @@ describe.each(['on', 'off'] as const)('the command runner with the sandbox %s', 
     it("refuses files that would be another checkout's git folder", async () => {
       const { outcome } = await run('mkdir -p docs/.GIT; echo x > docs/.GIT/config');
       expect(outcome).toEqual({ kind: 'failed', error: expect.stringContaining('docs/.GIT/config') });
+    });
+
+    it('leaves submodules as they are, whatever the agent put in their place', async () => {
+      const { git, commit } = rig;
+      const entries = `${await git('ls-tree', commit)}\n160000 commit ${commit}\tmodule\n`;
+      const tree = await gitIn(rig.repositoryDir, entries)('mktree', '--missing');
+      const { outcome } = await rig.run(
+        shell(sandbox),
+        'cd module; git init -q; git config core.fsmonitor "sh -c \'echo x > ../planted\'"; echo x > x; echo x > ../beside',
+        { commit: await git('commit-tree', tree, '-m', 'Add a module') },
+      );
+      const files = await rig.filesOf(outcome);
+      expect(files).toMatchObject({ module: { mode: '160000', content: commit }, beside: { mode: '100644' } });
+      expect(files).not.toHaveProperty('planted');
+    });
+
+    it('works on a repository without its history', async () => {
+      const shallow = await rig.shallowCopy();
+      const { outcome, output } = await rig.run(shell(sandbox), 'git log --format=%s; echo x > x', shallow);
+      expect(output).toBe('Go on\n');
+      expect(Object.keys(await rig.filesOf(outcome))).toEqual(['later', 'x']);
     });
 
     it('ends the agent at its time limit', async () => {

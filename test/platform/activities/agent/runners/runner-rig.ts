@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import pino from 'pino';
-import type { AgentOutcome, AgentRunner } from '../../../../../platform/activities/agent/agent-runner.ts';
+import type { AgentOutcome, AgentRunner, AgentTask } from '../../../../../platform/activities/agent/agent-runner.ts';
 import { DEFAULT_RUNNER_LIMITS } from '../../../../../platform/activities/agent/runners/runner-limits.ts';
 import { readSandbox } from '../../../../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
 import { gitIn, type TreeGit } from '../../../../helpers/script-runner.ts';
@@ -17,14 +17,17 @@ export type Ran = {
   scratchDir: string;
 };
 
+export type TaskChanges = Partial<Pick<AgentTask, 'repositoryDir' | 'commit' | 'signal' | 'log'>>;
+
 export type RunnerRig = {
   repositoryDir: string;
   /** The first commit of two: a branch's newer one must not be what an agent sees. */
   commit: string;
   git: TreeGit;
-  /** An empty folder for one run. */
-  newScratchDir(): Promise<string>;
-  run(runner: AgentRunner, prompt: string, signal?: AbortSignal): Promise<Ran>;
+  /** A run in a folder of its own, of the first commit unless the task says otherwise. */
+  run(runner: AgentRunner, prompt: string, task?: TaskChanges): Promise<Ran>;
+  /** A repository that has the branch's newest commit and no history, as one that was fetched with a depth. */
+  shallowCopy(): Promise<{ repositoryDir: string; commit: string }>;
   /** The files of the tree that a run made, as a repository has them that took the pack. Fails for any other outcome. */
   filesOf(outcome: AgentOutcome): Promise<Record<string, Entry>>;
   /** The ids of the objects that came in the pack. */
@@ -64,16 +67,24 @@ export async function createRunnerRig(): Promise<RunnerRig> {
     repositoryDir,
     commit,
     git,
-    newScratchDir: () => mkdtemp(join(folder, 'scratch-')),
-    async run(runner, prompt, signal = new AbortController().signal) {
+    async run(runner, prompt, changes = {}) {
       const scratchDir = await mkdtemp(join(folder, 'scratch-'));
       const chunks: Uint8Array[] = [];
-      const log = (chunk: Uint8Array): void => {
-        chunks.push(chunk);
-      };
-      const task = { jobId: 'aj_0000000000000000', run: 1, prompt, repositoryDir, commit, scratchDir, signal, log };
-      const outcome = await runner.run(task);
+      const outcome = await runner.run({
+        ...{ jobId: 'aj_0000000000000000', run: 1, prompt, scratchDir, repositoryDir, commit },
+        signal: new AbortController().signal,
+        ...changes,
+        log: (chunk) => {
+          chunks.push(chunk);
+          changes.log?.(chunk);
+        },
+      });
       return { outcome, output: Buffer.concat(chunks).toString('utf8'), scratchDir };
+    },
+    async shallowCopy() {
+      const dir = await mkdtemp(join(folder, 'shallow-'));
+      await gitIn(folder)('clone', '--quiet', '--bare', '--depth=1', `file://${repositoryDir}`, dir);
+      return { repositoryDir: dir, commit: await gitIn(dir)('rev-parse', 'HEAD') };
     },
     async filesOf(outcome) {
       const taken = await takePack(repositoryDir, folder, outcome);
@@ -119,6 +130,8 @@ async function readTree(git: TreeGit, tree: string): Promise<Record<string, Entr
   const entries = lines.map(async (line) => {
     const [info = '', path = ''] = line.split('\t');
     const [mode = '', , id = ''] = info.split(' ');
+    // A submodule's commit is in another repository.
+    if (mode === '160000') return [path, { mode, content: id }] as const;
     const { stdout } = await execa('git', ['cat-file', 'blob', id], {
       env: { GIT_DIR: await git('rev-parse', '--absolute-git-dir') },
       stripFinalNewline: false,
