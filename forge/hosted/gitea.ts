@@ -21,7 +21,8 @@ export const gitea: Dialect = {
     readFiles: 'read:repository',
     readUsers: 'read:user',
   },
-  codeOwnersPaths: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS', '.github/CODEOWNERS'],
+  // Gitea reads the last three, as regular expressions; the first is the place for patterns in GitHub's form.
+  codeOwnersPaths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'],
   gitUsername: 'oauth2',
   pageSize: { limit: LIMIT },
 

@@ -94,12 +94,12 @@ describe('the Gitea adapter', () => {
     });
   });
 
-  it('takes CODEOWNERS from where Gitea looks first', async () => {
-    await files.commit('main', { '.gitea/CODEOWNERS': '.* @grace\n', '.github/CODEOWNERS': '* @ada\n' });
+  it('takes CODEOWNERS from where Gitea looks, and first from where only GitHub would', async () => {
     const { url } = await open();
-    expect(await rig.reader.readCodeOwners(url)).toBe('.* @grace\n');
-    await files.commit('main', { CODEOWNERS: '.* @ada\n' });
-    expect(await rig.reader.readCodeOwners(url)).toBe('.* @ada\n');
+    for (const path of ['.gitea/CODEOWNERS', 'docs/CODEOWNERS', 'CODEOWNERS', '.github/CODEOWNERS']) {
+      await files.commit('main', { [path]: `${path} @ada\n` });
+      expect(await rig.reader.readCodeOwners(url)).toBe(`${path} @ada\n`);
+    }
   });
 
   it('finds a repository under its old name too', async () => {

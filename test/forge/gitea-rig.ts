@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import { z } from 'zod';
 import { createForge } from '../../forge/create-forge.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type GiteaUser, startGitea, type TestGitea } from '../helpers/gitea.ts';
+import { startSilentServer } from '../helpers/silent-server.ts';
 import type { FileChanges, ForgeRig, ForgeSides, Person, Place, TestRepository } from './forge-rig.ts';
 
 export type GiteaRig = ForgeRig & { gitea: TestGitea; bot: GiteaUser; reviewer: GiteaUser };
@@ -34,9 +34,7 @@ export async function startGiteaRig(): Promise<GiteaRig> {
       at: { repository: `${url}/acme/docs.git`, url: `${url}/acme/docs/pulls/1` },
     };
   };
-  const silent = createServer();
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const address = silent.address();
+  const silent = await startSilentServer();
   const forge = createForge({ kind: 'gitea', url: `${gitea.url}/api/v1`, auth: { token: bot.token } });
   const person = ({ login, mail }: GiteaUser): Person => ({ login, mail });
   let repositories = 0;
@@ -60,9 +58,9 @@ export async function startGiteaRig(): Promise<GiteaRig> {
     wrongToken: both('0123456789abcdef0123456789abcdef01234567'),
     lackingRights: { ...both(await gitea.createToken(bot, ['read:user'])), right: /(read|write):repository/ },
     away: elsewhere(await freePort()),
-    hanging: elsewhere(address !== null && typeof address === 'object' ? address.port : 0),
+    hanging: elsewhere(silent.port),
     async stop() {
-      silent.close();
+      await silent.stop();
       await gitea.stop();
     },
   };

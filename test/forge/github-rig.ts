@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import { createForge } from '../../forge/create-forge.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { startGitHub, type TestGitHub } from '../helpers/github/server.ts';
 import { closePull, commitTo, mergePull, type Pull, type Repository } from '../helpers/github/state.ts';
+import { startSilentServer } from '../helpers/silent-server.ts';
 import type { FileChanges, ForgeRig, ForgeSides, Place, TestRepository } from './forge-rig.ts';
 
 export type GitHubRig = ForgeRig & {
@@ -34,9 +34,7 @@ export async function startGitHubRig(): Promise<GitHubRig> {
     const at = `http://127.0.0.1:${port}`;
     return { ...both({ token }, at, 500), at: { repository: `${at}/acme/docs.git`, url: `${at}/acme/docs/pull/1` } };
   };
-  const silent = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  const address = silent.address();
+  const silent = await startSilentServer();
   const forge = createForge({ kind: 'github', url: `${url}/api/v3`, auth: { token } });
 
   function addRepository(changes: Partial<Repository> = {}): Repository {
@@ -70,9 +68,9 @@ export async function startGitHubRig(): Promise<GitHubRig> {
     wrongToken: both({ token: 'github_pat_wrong' }),
     lackingRights: { ...both({ token: 'github_pat_without_rights' }), right: /(Pull requests|Contents): (read|write)/ },
     away: elsewhere(await freePort()),
-    hanging: elsewhere(address !== null && typeof address === 'object' ? address.port : 0),
+    hanging: elsewhere(silent.port),
     async stop() {
-      silent.close();
+      await silent.stop();
       await github.stop();
     },
   };
