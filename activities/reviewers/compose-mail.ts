@@ -54,8 +54,8 @@ export function composeMail(draft: MailDraft): OutgoingMail {
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
     },
-    text: renderText(content),
-    html: renderHtml(content),
+    text: withMailLineEnds(renderText(content)),
+    html: withMailLineEnds(renderHtml(content)),
     baseBoundary: createHash('sha256').update(draft.messageId).digest('hex').slice(0, 24),
     xMailer: false,
     disableFileAccess: true,
@@ -69,6 +69,11 @@ function unsubscribeHeaders(link: string): Record<string, { prepared: true; valu
     'List-Unsubscribe': prepared(`<${link}>`),
     'List-Unsubscribe-Post': prepared('List-Unsubscribe=One-Click'),
   };
+}
+
+/** As mail has them (RFC 5322). Left to nodemailer's `newline`, they would be made after the message is held back. */
+function withMailLineEnds(text: string): string {
+  return text.replaceAll('\n', '\r\n');
 }
 
 /** Names of sites and rules are letters, digits and "-" (galley.yaml); the quotes are for the spaces between them. */

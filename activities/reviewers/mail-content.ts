@@ -73,10 +73,24 @@ const HTML = `<!doctype html>
 </html>
 `;
 
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Mustache's own also escapes "/" and "=": needless where attributes are quoted, and filters read addresses as they are. */
+function escapeHtml(text: unknown): string {
+  return String(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
 /** The HTML part. Values are escaped. */
 export function renderHtml(content: MailContent): string {
   const { output } = content;
-  return Mustache.render(HTML, { ...content, hasOutput: output.length > 0, outputText: output.join('\n') });
+  const view = { ...content, hasOutput: output.length > 0, outputText: output.join('\n') };
+  return Mustache.render(HTML, view, {}, { escape: escapeHtml });
 }
 
 /** The plain part: the same words in the same order. */

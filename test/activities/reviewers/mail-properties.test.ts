@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import nodemailer, { type SendMailOptions } from 'nodemailer';
+import { readSender } from '../../../activities/reviewers/compose-mail.ts';
+import type { OperatorMailInput, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
+import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
+import { plainLine } from '../../../activities/reviewers/plain-line.ts';
+import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
+import { wrapText } from '../../../activities/reviewers/wrap-text.ts';
+import { INPUT } from './mail-rig.ts';
+
+const sender = readSender('Galley <galley@example.com>');
+const date = new Date('2026-11-21T08:00:00Z');
+const unsubscribeLink = 'https://galley.example.com/unsubscribe/handbook/changelog/YWRh/abc';
+const writer = nodemailer.createTransport({ streamTransport: true, buffer: true });
+
+async function bytesOf(mail: SendMailOptions): Promise<string> {
+  const { message } = await writer.sendMail(mail);
+  return Buffer.isBuffer(message) ? message.toString('latin1') : '';
+}
+
+/** The header lines of a message, unfolded. */
+function headersOf(raw: string): { name: string; value: string }[] {
+  const head = raw.slice(0, raw.indexOf('\r\n\r\n'));
+  return head
+    .replace(/\r\n[ \t]/g, ' ')
+    .split('\r\n')
+    .map((line) => {
+      const [, name = '', value = ''] = /^([!-9;-~]+): (.*)$/s.exec(line) ?? [];
+      return { name, value };
+    });
+}
+
+/** Text as an attacker would write it: header syntax, line ends of every kind, directions, halves of characters. */
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc
+    .array(
+      fc.constantFrom(
+        ...['\r\n', '\n', '\r', '\u2028', '\u2029', '\u0085', '\0', '\x1b[2J', '\u202e', '\u2066', '\ud800', '\udc00'],
+        ...[
+          'Bcc: eve@example.com',
+          'Subject: x',
+          '\r\n.\r\n',
+          'MAIL FROM:<eve@example.com>',
+          '=?UTF-8?B?QmNj?=',
+          '<',
+          '>',
+        ],
+        ...[
+          '{{title}}',
+          '{{{title}}}',
+          '</title><script>',
+          '" onclick="',
+          '--',
+          '\r\n\r\n',
+          'ש',
+          'é',
+          '👩‍🚀',
+          ' ',
+          'x',
+        ],
+      ),
+      { maxLength: 30 },
+    )
+    .map((parts) => parts.join('')),
+  fc.constant('long '.repeat(5_000)),
+  fc.constant('w'.repeat(20_000)),
+);
+
+const reviewInput: fc.Arbitrary<ReviewMailInput> = fc.record({
+  site: fc.constant('handbook'),
+  rule: fc.constant('changelog'),
+  changeId: nasty,
+  event: fc.constantFrom('review-requested' as const, 'reminder-1' as const),
+  to: fc.constant('ada@example.com'),
+  pullRequest: fc.record({
+    url: fc.oneof(nasty, fc.constant('javascript:alert(1)'), fc.constant(INPUT.pullRequest.url)),
+    title: nasty,
+  }),
+  publish: fc.record({
+    source: nasty,
+    topic: nasty,
+    action: fc.constantFrom('publish' as const, 'unpublish' as const, 'other' as const),
+    id: nasty,
+    title: nasty,
+    url: fc.oneof(nasty, fc.constant('javascript:alert(1)')),
+    author: nasty,
+    at: nasty,
+  }),
+  eventCount: fc.integer({ min: 1, max: 1_000_000 }),
+  requestedAt: nasty,
+});
+
+const operatorInput: fc.Arbitrary<OperatorMailInput> = fc.record({
+  site: fc.constant('handbook'),
+  rule: fc.constant('changelog'),
+  changeId: nasty,
+  event: fc.constant('job-failed' as const),
+  to: fc.constant('ops@example.com'),
+  jobId: fc.option(nasty),
+  message: nasty,
+});
+
+const REVIEW_HEADERS = [
+  ...[
+    'List-ID',
+    'List-Unsubscribe',
+    'List-Unsubscribe-Post',
+    'Auto-Submitted',
+    'X-Auto-Response-Suppress',
+    'From',
+    'To',
+  ],
+  ...['In-Reply-To', 'References', 'Subject', 'Message-ID', 'Date', 'MIME-Version', 'Content-Type'],
+];
+const OPERATOR_HEADERS = REVIEW_HEADERS.filter(
+  (name) => !['List-Unsubscribe', 'List-Unsubscribe-Post', 'In-Reply-To', 'References'].includes(name),
+);
+
+function expectSafe(raw: string, names: string[], to: string): void {
+  const headers = headersOf(raw);
+  expect(headers.map(({ name }) => name)).toEqual(names);
+  expect(headers.find(({ name }) => name === 'To')?.value).toBe(to);
+  expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0]/);
+  expect(Math.max(...raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998);
+  // Everything is written in ASCII, encoded where it isn't.
+  expect(raw).toMatch(/^[\r\n\t\x20-\x7e]*$/);
+}
+
+describe('whatever a CMS, a forge or an agent writes', () => {
+  it('adds no header, no line and no recipient to a reviewer’s mail', async () => {
+    await fc.assert(
+      fc.asyncProperty(reviewInput, async (input) => {
+        const mail = composeReviewMail(input, { sender, date, unsubscribeLink });
+        expectSafe(await bytesOf(mail), REVIEW_HEADERS, input.to);
+        expect(mail.envelope).toEqual({ from: 'galley@example.com', to: [input.to] });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('adds none to an operator’s mail', async () => {
+    await fc.assert(
+      fc.asyncProperty(operatorInput, async (input) => {
+        expectSafe(await bytesOf(composeOperatorMail(input, { sender, date })), OPERATOR_HEADERS, input.to);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is text in the HTML part: no tag, no attribute and no address but ours comes in', () => {
+    fc.assert(
+      fc.property(reviewInput, (input) => {
+        const html = String(composeReviewMail(input, { sender, date, unsubscribeLink }).html);
+        const tags = [...html.matchAll(/<\/?([a-z0-9]+)/g)].map(([, name]) => name);
+        const known = new Set('html head meta title style body div h1 p a span bdi'.split(' '));
+        expect(tags.filter((name = '') => !known.has(name))).toEqual([]);
+        const links = [...html.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link);
+        expect(links.filter((link) => !link.startsWith('http'))).toEqual([]);
+        expect(html).not.toMatch(/ on[a-z]+="/);
+        expect(html).not.toMatch(/<img|url\(|@import|src=/);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('the same mail', () => {
+  it('has the same bytes at every attempt', async () => {
+    const write = (): Promise<string> => bytesOf(composeReviewMail(INPUT, { sender, date, unsubscribeLink }));
+    expect(await write()).toBe(await write());
+  });
+});
+
+describe('one line of text', () => {
+  it('has no line end, control character or hidden direction, and is never longer than asked', () => {
+    fc.assert(
+      fc.property(nasty, fc.integer({ min: 5, max: 80 }), (text, length) => {
+        const line = plainLine(text, length);
+        expect(line).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/u);
+        expect([...new Intl.Segmenter('en').segment(line)].length).toBeLessThanOrEqual(length);
+        expect(line).toBe(line.trim());
+        expect(plainLine(line, length)).toBe(line);
+      }),
+    );
+  });
+
+  it.each([
+    ['Grüße aus 東京', 'Grüße aus 東京'],
+    ['one\r\nBcc: two', 'one Bcc: two'],
+    ['pay\u202egnp.exe', 'paygnp.exe'],
+    ['👩‍🚀 می‌خواهم', '👩‍🚀 می‌خواهم'],
+    ['half \ud83d', 'half \ufffd'],
+    ['  spaces \t and\u00a0more ', 'spaces and more'],
+    ['a'.repeat(60), `${'a'.repeat(49)}…`],
+  ])('of %j is %j', (text, line) => {
+    expect(plainLine(text, 50)).toBe(line);
+  });
+});
+
+describe('wrapped text', () => {
+  it('keeps every word, in order, and breaks no line but between words', () => {
+    const words = fc.array(fc.stringMatching(/^[!-~]{1,120}$/), { maxLength: 60 });
+    fc.assert(
+      fc.property(words, (list) => {
+        const wrapped = wrapText(list.join(' '), '  ');
+        expect(wrapped.split(/\s+/).filter(Boolean)).toEqual(list);
+        for (const line of wrapped.split('\n')) expect(line.length <= 72 || !line.trim().includes(' ')).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,192 @@
+import type { OutgoingMail } from '../../../activities/reviewers/compose-mail.ts';
+import type { ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
+import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
+import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
+import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
+import { createUnsubscribeLink, isUnsubscribeToken } from '../../../activities/reviewers/unsubscribe-link.ts';
+import { type Mailbox, startMailbox } from '../../../embedded/mailbox/mailbox.ts';
+import type { ReceivedMail } from '../../../embedded/mailbox/received-mail.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
+import { INPUT } from './mail-rig.ts';
+
+const KEY = 'galley_key';
+const PUBLIC_URL = 'https://galley.example.com/hooks/';
+const date = new Date('2026-11-23T09:30:00Z');
+
+let mailbox: Mailbox;
+let mailer: Mailer;
+
+beforeAll(async () => {
+  mailbox = await startMailbox();
+  mailer = createMailer({ url: mailbox.smtpUrl, from: '"Galley, the “orchestrator”" <galley@example.com>' });
+});
+
+afterAll(async () => {
+  mailer?.close();
+  await mailbox?.stop();
+});
+
+type Arrived = { mail: ReceivedMail; raw: string; header: (name: string) => string };
+
+/** Sends a mail to a real server and reads it back as that server parsed it. */
+async function arrive(mail: OutgoingMail): Promise<Arrived> {
+  const never = new AbortController().signal;
+  const before = (await mailbox.mails()).length;
+  const options = { beforeLastLine: async () => {}, unlessReleased: never, anyway: never };
+  expect(await mailer.deliver(mail, options)).toMatchObject({ kind: 'accepted' });
+  const received = await waitFor(async () => (await mailbox.mails())[before], { describe: 'arrived' });
+  return {
+    mail: received,
+    raw: await mailbox.rawMail(received),
+    header: (name) => [received.headers[name] ?? ''].flat().join(' | '),
+  };
+}
+
+async function review(change: Partial<ReviewMailInput> = {}, publicUrl: string | null = PUBLIC_URL): Promise<Arrived> {
+  const input = { ...INPUT, ...change };
+  const { site, rule, to: address } = input;
+  const unsubscribeLink = publicUrl && createUnsubscribeLink(publicUrl, { site, rule, address }, KEY);
+  return await arrive(composeReviewMail(input, { sender: mailer.sender, date, unsubscribeLink }));
+}
+
+describe('the mail that asks for a review', () => {
+  it('says what was published, what the agent did, where to look and how to stop it, in both parts', async () => {
+    const { mail } = await review({
+      pullRequest: { url: INPUT.pullRequest.url, title: 'Änderung <b>1</b> & „mehr“ 東京 👩‍🚀' },
+      publish: { ...INPUT.publish, title: 'Grüße & <mehr>', author: 'Grace “Amazing” Hopper' },
+      eventCount: 3,
+    });
+    expect(mail.subject).toBe('[handbook] Änderung <b>1</b> & „mehr“ 東京 👩‍🚀');
+    expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);
+    expect(mail.from).toEqual([{ address: 'galley@example.com', name: 'Galley, the “orchestrator”' }]);
+    const words = mail.text.replace(/\s+/g, ' ');
+    for (const part of [
+      INPUT.pullRequest.url,
+      'Published: Grüße & <mehr>',
+      'https://docs.example.com/start',
+      '21 November 2026 at 08:00 UTC, by Grace “Amazing” Hopper, through contentful',
+      '2 events before it',
+      'The rule “changelog” of the site “handbook” passed this to its coding agent',
+      'Stop these mails: https://galley.example.com/hooks/unsubscribe/handbook/changelog/',
+    ]) {
+      expect(words).toContain(part);
+    }
+    expect(mail.html).toContain('Änderung &lt;b&gt;1&lt;/b&gt; &amp; „mehr“ 東京 👩‍🚀');
+    expect(mail.html).toContain('Grüße &amp; &lt;mehr&gt;');
+    expect(mail.html).toContain('Stop these mails</a>');
+    expect(mail.html).toContain(`href="${INPUT.pullRequest.url}"`);
+  });
+
+  it('has the headers of mail that machines send to lists, with one click to leave', async () => {
+    const { header, raw } = await review();
+    expect(header('list-id')).toBe('"changelog of handbook" <changelog.handbook.galley.example.com>');
+    expect(header('auto-submitted')).toBe('auto-generated');
+    expect(header('precedence')).toBe('');
+    // RFC 8058: both headers, exactly so, and the link whole on one line.
+    expect(raw).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+    const link = /^List-Unsubscribe: <(https:[^>\s]+)>\r$/m.exec(raw)?.[1] ?? '';
+    const [site, rule, address = '', token = ''] = new URL(link).pathname.replace('/hooks/unsubscribe/', '').split('/');
+    expect([site, rule]).toEqual(['handbook', 'changelog']);
+    expect(Buffer.from(address, 'base64url').toString()).toBe('ada@example.com');
+    const subscription = { site: 'handbook', rule: 'changelog', address: 'ada@example.com' };
+    expect(isUnsubscribeToken(token, subscription, KEY)).toBe(true);
+    expect(header('date')).toBe('Mon, 23 Nov 2026 09:30:00 +0000');
+  });
+
+  it('has no link to leave where nobody could reach it', async () => {
+    const { header, mail } = await review({}, null);
+    expect(header('list-unsubscribe')).toBe('');
+    expect(header('list-unsubscribe-post')).toBe('');
+    expect(mail.text).not.toContain('Stop these mails');
+    expect(mail.html).not.toContain('Stop these mails');
+  });
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', 'not an address', ''])(
+    'links nothing that is no web page (%j)',
+    async (url) => {
+      const { mail } = await review({ publish: { ...INPUT.publish, url } });
+      expect(mail.html).not.toContain('href="javascript');
+      expect(mail.html).not.toContain('href="data');
+      expect(mail.html).toContain('Getting started');
+    },
+  );
+});
+
+describe('all mail of one pull request', () => {
+  it('is one thread: another id each, the same reference and the same subject', async () => {
+    const asked = await review();
+    const reminded = await review({ event: 'reminder-1', requestedAt: '2026-11-21T08:00:00Z' });
+    const colleague = await review({ to: 'bob@example.com' });
+    const other = await review({ pullRequest: { ...INPUT.pullRequest, url: `${INPUT.pullRequest.url}1` } });
+    const [a, b, c, d] = [asked, reminded, colleague, other].map(({ header }) => header('message-id'));
+    expect(new Set([a, b, c]).size).toBe(3);
+    // Another pull request of the same change keeps the event's id; what tells the threads apart is the reference.
+    expect(d).toBe(a);
+    for (const name of ['references', 'in-reply-to']) {
+      expect(reminded.header(name)).toBe(asked.header(name));
+      expect(colleague.header(name)).toBe(asked.header(name));
+      expect(other.header(name)).not.toBe(asked.header(name));
+      expect(asked.header(name)).toMatch(/^<pull-request\.[0-9a-f]{32}@example\.com>$/);
+    }
+    expect(reminded.mail.subject).toBe(asked.mail.subject);
+  });
+
+  it('has the same id however often it is written, and whatever case the address has', async () => {
+    const [one, two] = [await review(), await review({ to: 'Ada@Example.com' })];
+    expect(one.header('message-id')).toBe(two.header('message-id'));
+    expect(one.header('message-id')).toMatch(/^<review-requested\.[0-9a-f]{32}@example\.com>$/);
+  });
+
+  it('is answered to in a reminder by saying since when it waits', async () => {
+    const { mail } = await review({ event: 'reminder-2', requestedAt: '2026-11-21T08:00:00Z' });
+    const words = mail.text.replace(/\s+/g, ' ');
+    expect(words).toContain('still awaits a review');
+    expect(words).toContain('waiting since 21 November 2026 at 08:00 UTC, that is for 2 days');
+    expect(mail.html).toContain('21 November 2026 at 08:00 UTC, that is for 2 days');
+  });
+});
+
+describe('the mail to an operator', () => {
+  it('names the site, the rule, the job, its last words line by line and what to do', async () => {
+    const message = 'fatal: no CHANGELOG.md\n\n  <script>\r\nexit code 1';
+    const { mail, header } = await arrive(
+      composeOperatorMail(
+        { ...INPUT, event: 'job-failed', to: 'ops@example.com', jobId: 'aj_0123456789abcdef', message },
+        { sender: mailer.sender, date },
+      ),
+    );
+    expect(mail.subject).toBe('[handbook] Agent job of changelog failed');
+    expect(mail.text).toContain('  fatal: no CHANGELOG.md\n  <script>\n  exit code 1\n');
+    for (const part of ['handbook / changelog', 'aj_0123456789abcdef', INPUT.changeId, 'What to do:']) {
+      expect(mail.text).toContain(part);
+    }
+    expect(mail.html).toContain('fatal: no CHANGELOG.md\n&lt;script&gt;\nexit code 1');
+    expect(header('auto-submitted')).toBe('auto-generated');
+    expect(header('list-unsubscribe')).toBe('');
+  });
+});
+
+describe('a link to unsubscribe', () => {
+  const subscription = { site: 'handbook', rule: 'changelog', address: 'ada+news@example.com' };
+  const tokenOf = (link: string): string => link.split('/').at(-1) ?? '';
+
+  it('is good for its own subscription only, and under its own key', () => {
+    const token = tokenOf(createUnsubscribeLink(PUBLIC_URL, subscription, KEY));
+    expect(isUnsubscribeToken(token, subscription, KEY)).toBe(true);
+    expect(isUnsubscribeToken(token, subscription, 'another key')).toBe(false);
+    for (const change of [{ site: 'blog' }, { rule: 'news' }, { address: 'eve@example.com' }]) {
+      expect(isUnsubscribeToken(token, { ...subscription, ...change }, KEY)).toBe(false);
+    }
+    expect(isUnsubscribeToken(`${token}x`, subscription, KEY)).toBe(false);
+    expect(isUnsubscribeToken('', subscription, KEY)).toBe(false);
+  });
+
+  it('stays below the path that the receiver is reached under', () => {
+    for (const base of ['https://galley.example.com', 'https://galley.example.com/', 'http://127.0.0.1:3000/a/b//']) {
+      const link = createUnsubscribeLink(base, subscription, KEY);
+      expect(link).toBe(
+        `${base.replace(/\/+$/, '')}/unsubscribe/handbook/changelog/${link.split('/').slice(-2).join('/')}`,
+      );
+    }
+  });
+});
