@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm';
+import { asc, desc, eq } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { pullRequestReviewers } from './schema/pull-requests.ts';
 
@@ -17,11 +17,11 @@ export async function addRequestedReviewers(
     .onConflictDoNothing();
 }
 
-/** In the order in which they were asked. */
+/** In the order in which they were asked, people before teams. */
 export async function listRequestedReviewers(db: Executor, pullRequestId: string): Promise<RequestedReviewer[]> {
   return db
     .select({ kind: pullRequestReviewers.kind, name: pullRequestReviewers.name })
     .from(pullRequestReviewers)
     .where(eq(pullRequestReviewers.pullRequestId, pullRequestId))
-    .orderBy(asc(pullRequestReviewers.requestedAt), asc(pullRequestReviewers.kind), asc(pullRequestReviewers.name));
+    .orderBy(asc(pullRequestReviewers.requestedAt), desc(pullRequestReviewers.kind), asc(pullRequestReviewers.name));
 }

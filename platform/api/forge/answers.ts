@@ -44,7 +44,7 @@ export function forgeHandler(handle: Handler): Handler {
 <p>${refusal.message}.</p>
 ${request.method === 'POST' && typeof id === 'string' ? html`<p><a href="../${id}">Back to the pull request</a></p>` : null}`;
       const style = request.method === 'POST' ? '../style.css' : 'style.css';
-      const page = pageOf({ title: refusal.message, heading: `Error ${refusal.status}`, style, body });
+      const page = pageOf({ title: refusal.message, heading: html`<span>Error ${refusal.status}</span>`, style, body });
       response.status(refusal.status).set(refusal.headers).type('html').send(page);
     }
   };

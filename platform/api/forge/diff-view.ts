@@ -13,7 +13,7 @@ const LINE_CHARACTERS = 1_000;
 const TEMPLATES = {
   'generic-wrapper': '{{{content}}}',
   'line-by-line-file-diff': '<table class="diff"><tbody>{{{diffs}}}</tbody></table>',
-  'generic-block-header': '<tr class="hunk"><td colspan="2"></td><td>{{{blockHeader}}}</td></tr>',
+  'generic-block-header': '<tr class="hunk"><td></td><td></td><td>{{{blockHeader}}}</td></tr>',
   'line-by-line-numbers': '<td>{{oldNumber}}</td><td>{{newNumber}}</td>',
   'generic-line':
     '<tr class="{{type}}">{{{lineNumber}}}<td><span class="sign">{{{prefix}}}</span><code>{{{content}}}</code></td></tr>',
@@ -33,7 +33,7 @@ export function diffView(files: readonly Change[]): Html {
 function fileView(file: Change, hunks: readonly Hunk[], id: string): Html {
   const note = noteOf(file, hunks);
   return html`<details class="file" id="${id}" open>
-<summary><span class="path">${pathOf(file)}</span> ${tagOf(file)} ${countsOf(file)}</summary>
+<summary>${countsOf(file)}<span class="path">${pathOf(file)}</span> ${tagOf(file)}</summary>
 ${hunks.length === 0 ? null : html`<div class="scroll">${tableOf(hunks)}</div>`}
 ${note === null ? null : html`<p class="note">${note}</p>`}
 </details>`;

@@ -17,7 +17,7 @@ export const PAGE_STYLE = `
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 header, main { max-width: 70rem; margin: 0 auto; padding: 0 1.25rem; }
-header { padding-top: 1rem; color: var(--soft); font-size: .875rem; }
+header { padding-top: 1rem; color: var(--soft); font-size: .875rem; display: flex; gap: 1rem; justify-content: space-between; }
 main { padding-bottom: 4rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 .6rem; font-weight: 650; }
 h1 .number { color: var(--soft); font-weight: 400; }
@@ -45,17 +45,17 @@ ul.rows > li:first-child { border-top: 0; } ul.rows > li > :first-child { flex: 
 .counts { white-space: nowrap; font-size: .8125rem; color: var(--soft); font-variant-numeric: tabular-nums; }
 .added { color: var(--added); } .gone { color: var(--gone); }
 .tag { border: 1px solid var(--line); border-radius: .3rem; padding: 0 .35rem; font-size: .75rem; color: var(--soft); }
-.file { border: 1px solid var(--line); border-radius: .5rem; margin: .9rem 0; overflow: hidden; }
-.file > summary { cursor: pointer; background: var(--panel); padding: .5rem .9rem; }
+.file { border: 1px solid var(--line); border-radius: .5rem; margin: .9rem 0; overflow: clip; }
+.file > summary { position: sticky; top: 0; cursor: pointer; background: var(--panel); padding: .5rem .9rem; }
 .file[open] > summary { border-bottom: 1px solid var(--line); }
-.file .counts { float: right; padding-top: .1rem; }
+.file .counts { float: right; padding: .1rem 0 0 .75rem; }
 .scroll { overflow-x: auto; }
 .diff { border-collapse: collapse; min-width: 100%; font: .8125rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .diff td { padding: 0 .5rem; vertical-align: top; }
 .diff td:nth-last-child(n+2) { width: 1%; min-width: 2.6rem; text-align: right; color: var(--soft); user-select: none; -webkit-user-select: none; }
-.diff td:last-child { white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 0; }
+.diff td:last-child { white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 1.1rem; text-indent: -1.1rem; }
 .diff code { font: inherit; unicode-bidi: isolate; }
-.diff .sign { display: inline-block; width: 1.1rem; color: var(--soft); user-select: none; -webkit-user-select: none; }
+.diff .sign { display: inline-block; text-indent: 0; width: 1.1rem; color: var(--soft); user-select: none; -webkit-user-select: none; }
 .diff ins, .diff del { text-decoration: none; border-radius: .15rem; }
 .diff .d2h-ins { background: var(--add); } .diff .d2h-ins ins { background: var(--add-mark); }
 .diff .d2h-del { background: var(--del); } .diff .d2h-del del { background: var(--del-mark); }
@@ -74,9 +74,8 @@ button.main { background: var(--open); border-color: var(--open); color: var(--o
   h1 { font-size: 1.3rem; }
   .diff { font-size: .75rem; }
   .diff td:first-child { display: none; }
-  .diff .hunk td:first-child { display: table-cell; width: 0; min-width: 0; padding: 0; }
   .diff td:nth-last-child(2) { min-width: 2.1rem; padding-right: .3rem; }
-  .diff td { padding-left: .25rem; padding-right: .25rem; }
+  .diff td:nth-last-child(n+2) { padding-left: .25rem; padding-right: .25rem; }
 }
 @media print { .acts, form { display: none; } }
 `;

@@ -33,7 +33,7 @@ ${html`<h2 id="decide">${row.state === 'open' ? 'Decide' : 'Review'}</h2>
 <div class="acts">${reviewForm(row)}${row.state === 'open' ? actionForms(row) : null}</div>`}`;
   return pageOf({
     title: `${title} #${row.number}`,
-    heading: visibleText(fullNameOf(row.repository)),
+    heading: html`<bdi>${visibleText(fullNameOf(row.repository))}</bdi> <a href="#decide">${row.state === 'open' ? 'Review, merge or close' : 'Review'}</a>`,
     style: 'style.css',
     body,
   });
@@ -41,7 +41,13 @@ ${html`<h2 id="decide">${row.state === 'open' ? 'Decide' : 'Review'}</h2>
 
 const STATES = { open: 'Open', merged: 'Merged', closed: 'Closed' } as const;
 
-type Page = { title: string; heading: string /** Relative to the page. */; style: string; body: Html };
+type Page = {
+  title: string;
+  heading: Html;
+  /** Relative to the page. */
+  style: string;
+  body: Html;
+};
 
 export function pageOf({ title, heading, style, body }: Page): string {
   const page = html`<!doctype html>
@@ -54,7 +60,7 @@ export function pageOf({ title, heading, style, body }: Page): string {
 <link rel="stylesheet" href="${style}">
 </head>
 <body>
-<header><bdi>${heading}</bdi></header>
+<header>${heading}</header>
 <main>
 ${body}
 </main>
@@ -116,8 +122,8 @@ function changesOf({ commits, commitCount, files }: Changes, row: PullRequestRow
   const range = `${row.baseSha.slice(0, 10)}...${row.headSha.slice(0, 10)}`;
   const unlisted = files.length - FILES_LISTED;
   return html`<h2>Commits <span class="count">${commitCount}</span></h2>
-<div class="panel"><ul class="plain rows">${commits.map(commitOf)}</ul></div>
 ${left > 0 ? html`<p class="note">${left} older commits are not listed.</p>` : null}
+<div class="panel"><ul class="plain rows">${commits.toReversed().map(commitOf)}</ul></div>
 <h2>Files changed <span class="count">${files.length}</span></h2>
 <ul class="plain files">${files
     .slice(0, FILES_LISTED)

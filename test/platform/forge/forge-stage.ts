@@ -1,0 +1,86 @@
+import pino, { type Logger } from 'pino';
+import type { PullRequest } from '../../../forge/forge.ts';
+import { setProject } from '../../../platform/admin/projects.ts';
+import { createEmbeddedForge } from '../../../platform/forge/embedded-forge.ts';
+import { createTestRepository, type TestRepository } from '../../helpers/forge-repository.ts';
+import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
+import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+
+export const BRANCH = 'galley/aj_0123456789abcdef';
+
+export type Sent = {
+  /** '' sends none. */
+  token?: string;
+  json?: object;
+  form?: Record<string, string>;
+  accept?: string;
+};
+
+export type Answer = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
+
+export type ForgeStage = {
+  platform: TestPlatform;
+  forge: ReturnType<typeof createEmbeddedForge>;
+  logger: Logger;
+  /** A repository with a project whose webhook goes to this address. */
+  createProject(options?: {
+    files?: Record<string, string | Uint8Array>;
+    bare?: boolean;
+    webhookUrl?: string;
+    webhookSecret?: string;
+  }): Promise<TestRepository & { project: string }>;
+  open(repository: TestRepository, options?: { title?: string; body?: string; branch?: string }): Promise<PullRequest>;
+  get(url: string, accept?: string): Promise<Answer>;
+  post(url: string, sent?: Sent): Promise<Answer>;
+  stop(): Promise<void>;
+};
+
+/** The platform with its embedded forge over the embedded database, and repositories on the disk. */
+export async function startForgeStage(logger: Logger = pino({ level: 'silent' })): Promise<ForgeStage> {
+  const database: TestDatabase = await startPglite();
+  const platform = await startTestPlatform(database, { logger });
+  const { db } = platform;
+  const forge = createEmbeddedForge({ db, publicUrl: () => platform.baseUrl, logger });
+  const repositories: TestRepository[] = [];
+
+  async function send(url: string, init: RequestInit): Promise<Answer> {
+    const response = await fetch(url, { redirect: 'manual', ...init });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
+    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : {} };
+  }
+
+  return {
+    platform,
+    forge,
+    logger,
+    async createProject({ files = { 'README.md': '# Handbook\n' }, bare = true, webhookUrl, webhookSecret } = {}) {
+      const repository = await createTestRepository(files, { bare });
+      repositories.push(repository);
+      const { project } = await platform.addCustomer();
+      const settings = { ...(webhookUrl && { webhookUrl }), ...(webhookSecret && { webhookSecret }) };
+      await setProject(db, { project, repository: repository.url, settings });
+      return { ...repository, project };
+    },
+    async open(repository, { title = 'Name the handbook', body = 'As asked.', branch = BRANCH } = {}) {
+      return await forge.openPullRequest({ repository: repository.url, branch, base: 'main', title, body });
+    },
+    get: (url, accept = 'application/json') => send(url, { headers: { accept } }),
+    post: (url, { token = OPERATOR_TOKEN, json, form, accept = 'application/json' } = {}) =>
+      send(url, {
+        method: 'POST',
+        headers: {
+          accept,
+          ...(token !== '' && { authorization: `Bearer ${token}` }),
+          ...(json && { 'content-type': 'application/json' }),
+        },
+        ...(json && { body: JSON.stringify(json) }),
+        ...(form && { body: new URLSearchParams(form) }),
+      }),
+    async stop() {
+      await platform.stop();
+      await database.stop();
+      for (const repository of repositories) await repository.remove();
+    },
+  };
+}
