@@ -30,6 +30,9 @@ export type ReviewPlan = {
  */
 export const PATIENCE_MS = 15 * 60_000;
 
+/** A forge that refuses one thing often refuses many; the first few say what is wrong. */
+const MAX_NOTES = 3;
+
 type Ask = <T>(what: string, call: () => Promise<T>, otherwise: T) => Promise<T>;
 
 /**
@@ -52,7 +55,10 @@ export function createPlanReview(forge: ForgeReader | undefined, patienceMs = PA
       }
     };
     const told = await heartbeatWhile(() => readForge(forge, input, ask));
-    return planOf(input, { ...told, note: notes.size === 0 ? null : `without the forge's ${[...notes].join('; ')}` });
+    return planOf(input, {
+      ...told,
+      note: notes.size === 0 ? null : `without the forge’s ${[...notes].slice(0, MAX_NOTES).join('; ')}`,
+    });
   };
 }
 

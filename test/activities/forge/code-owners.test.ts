@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { ownersOf, parseCodeOwners } from '../../../activities/forge/code-owners.ts';
+
+/** The owners of one path, as they stand in the file. */
+function owners(file: string, ...paths: string[]): string[] {
+  const { logins, teams, mails } = ownersOf(parseCodeOwners(file), paths);
+  return [...logins.map((login) => `@${login}`), ...teams.map((team) => `team ${team}`), ...mails];
+}
+
+describe('a pattern of CODEOWNERS', () => {
+  it.each<[string, string[], string[]]>([
+    ['*', ['README.md', 'a/b/c.txt', '.github/x'], []],
+    ['*.md', ['README.md', 'docs/deep/x.md'], ['README.mdx', 'md']],
+    ['/build/logs/', ['build/logs/a', 'build/logs/a/b'], ['build/logs', 'x/build/logs/a']],
+    ['docs/*', ['docs/getting-started.md'], ['docs/build-app/troubleshooting.md', 'x/docs/a.md']],
+    ['/docs/*', ['docs/a.md'], ['docs/a/b.md']],
+    ['/*', ['README.md'], ['docs/a.md']],
+    ['docs/**', ['docs/a.md', 'docs/a/b.md'], ['x/docs/a.md']],
+    ['apps/', ['apps/x', 'a/apps/b/c'], ['apps']],
+    ['/docs/', ['docs/a.md', 'docs/a/b.md'], ['a/docs/b.md']],
+    ['/scripts/*.sh', ['scripts/a.sh'], ['scripts/x/a.sh', 'a.sh']],
+    ['**/logs', ['logs/a', 'build/logs/b', 'deeply/nested/logs/c'], ['logsx/a']],
+    ['/apps/github', ['apps/github', 'apps/github/a/b'], ['x/apps/github', 'apps/githubx']],
+    ['a/**/z.md', ['a/z.md', 'a/b/z.md', 'a/b/c/z.md'], ['b/z.md']],
+    ['Readme.md', ['Readme.md', 'x/Readme.md'], ['README.md', 'readme.md']],
+    ['my\\ file.md', ['my file.md', 'docs/my file.md'], ['my', 'file.md']],
+    ['a?c', ['abc'], ['ac', 'abbc', 'a/c']],
+    ['größe/東京.md', ['größe/東京.md'], ['große/東京.md']],
+  ])('%s', (pattern, matching, others) => {
+    for (const path of matching) expect([path, owners(`${pattern} @a`, path)]).toEqual([path, ['@a']]);
+    for (const path of others) expect([path, owners(`${pattern} @a`, path)]).toEqual([path, []]);
+  });
+});
+
+describe('the file', () => {
+  it('lets the last line that matches decide', () => {
+    const file = '* @global\n*.md @writers/docs\n/docs/api.md @ada\n';
+    expect(owners(file, 'src/a.ts')).toEqual(['@global']);
+    expect(owners(file, 'docs/a.md')).toEqual(['team docs']);
+    expect(owners(file, 'docs/api.md')).toEqual(['@ada']);
+  });
+
+  it('leaves files to nobody by a line without owners', () => {
+    const file = '* @global\n/apps/\n/apps/github @ada # but this one\n';
+    expect(owners(file, 'apps/x')).toEqual([]);
+    expect(owners(file, 'apps/github/x')).toEqual(['@ada']);
+    expect(owners(file, 'x')).toEqual(['@global']);
+  });
+
+  it('names people, teams and addresses, each once whatever its case', () => {
+    const file = 'a @Ada @acme/docs bob@example.com\nb @ada @acme/Docs BOB@example.com @eve[bot]\n';
+    expect(owners(file, 'a', 'b')).toEqual(['@Ada', '@eve[bot]', 'team docs', 'bob@example.com']);
+  });
+
+  it.each<[string, string]>([
+    ['comments', '# * @a\n   # * @b\n'],
+    ['comments behind owners', '* @first #not-@second\n* # @third'],
+    ['empty lines', '\n\r\n \t \n'],
+    ['negations, which CODEOWNERS has none of', '!x @a'],
+    ['ranges, which it has none of', '[ab].md @a'],
+    ['an escaped number sign, which it has none of', '\\#x @a'],
+    ['sections of another forge', '[Documentation] @docs\n^[Optional][2] @a\n'],
+    ['lines with something that is no owner', '* someone\n* @a who else\n* @\n* @a/b/c\n'],
+  ])('knows nothing from %s', (_, file) => {
+    expect(owners(file, '#x', 'x', 'a.md', '[ab].md')).toEqual([]);
+  });
+
+  it('reads Windows line ends, tabs and a last line without an end', () => {
+    expect(owners('*.md\t\t@a\r\n*.ts   @b', 'x.md', 'x.ts')).toEqual(['@a', '@b']);
+  });
+
+  it('is left alone where it is larger than GitHub reads', () => {
+    expect(parseCodeOwners(`* @a\n${'#'.repeat(3 * 1024 * 1024)}`)).toEqual([]);
+  });
+
+  it('never throws, whatever stands in it or changed', () => {
+    const odd = fc.constantFrom(
+      '*',
+      '**',
+      '/',
+      '\\',
+      '#',
+      ' ',
+      '\n',
+      '@a',
+      '@a/b',
+      'a@b',
+      '!',
+      '[',
+      '../',
+      './',
+      '\0',
+      'é',
+    );
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(odd).map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(text, fc.array(text), (file, paths) => {
+        const found = ownersOf(parseCodeOwners(file), paths);
+        expect(Object.keys(found)).toEqual(['logins', 'teams', 'mails']);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
