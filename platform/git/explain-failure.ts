@@ -40,7 +40,11 @@ export function remoteWords(stderr: string, secrets: readonly string[]): string 
 
 function tellingLine(stderr: string, secrets: readonly string[]): string {
   const lines = linesOf(stderr);
-  const told = lines.find((line) => line.startsWith('fatal: ')) ?? lines.find((line) => line.startsWith('error: '));
+  const [unsound, fatal, error] = [/^error: object [0-9a-f]+: /, /^fatal: /, /^error: /].map((sign) =>
+    lines.find((line) => sign.test(line)),
+  );
+  // Of an object that fails the checks, the last line says only that one did.
+  const told = unsound ?? fatal ?? error;
   const line = told?.replace(/^(?:fatal|error): /, '') ?? lines.at(-1) ?? 'it failed and said nothing';
   return clean(line, secrets);
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,21 +9,17 @@ import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../platform/objects/object-store.ts';
-import { projectSettings } from '../../platform/project-settings.ts';
-import { addAgentMessage, requestAgentJobCancel } from '../../platform/store/agent-job-transitions.ts';
-import { type AgentJobRow, getAgentJob, insertAgentJob } from '../../platform/store/agent-jobs.ts';
+import { requestAgentJobCancel } from '../../platform/store/agent-job-transitions.ts';
+import { type AgentJobRow, getAgentJob } from '../../platform/store/agent-jobs.ts';
 import { type Database, openDatabase } from '../../platform/store/database.ts';
-import { ensureOrganization } from '../../platform/store/organizations.ts';
-import { insertProject } from '../../platform/store/projects.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
+import { addTestJob, addTestMessage, type NewTestJob } from './agent-jobs.ts';
 import type { TestDatabase } from './pglite.ts';
 import { ScriptRunner } from './script-runner.ts';
 import { startDevServer, type TestDevServer } from './temporal.ts';
 import { workflowBundles } from './workflow-bundles.ts';
 
 export const PUBLIC_URL = 'http://platform.test';
-
-export type NewJob = { repository: string; ref?: string | null; prompt: string };
 
 export type AgentRig = {
   db: Database;
@@ -34,15 +29,23 @@ export type AgentRig = {
   /** What a worker with the rig's own runner and the embedded forge takes. */
   agents: AgentDeps;
   /** What another process needs to work on the same jobs. */
-  addresses: { databaseUrl: string; objectStoreUrl: string; temporalAddress: string; workDir: string };
+  addresses: {
+    databaseUrl: string;
+    maxConnections: number;
+    objectStoreUrl: string;
+    temporalAddress: string;
+    workDir: string;
+  };
+  /** A folder that goes with the rig. */
+  folder: string;
   /** Adds a job without starting it. */
-  add(job: NewJob): Promise<AgentJobRow>;
+  add(job: NewTestJob): Promise<AgentJobRow>;
   /** Starts a job's current run. */
   start(jobId: string): Promise<void>;
   /** Waits for the workflow of a job's current run and reads the job. */
   end(jobId: string): Promise<AgentJobRow>;
   /** `add`, `start` and `end`. */
-  run(job: NewJob): Promise<AgentJobRow>;
+  run(job: NewTestJob): Promise<AgentJobRow>;
   /** Sends a message and waits for its run. */
   message(jobId: string, prompt: string): Promise<AgentJobRow>;
   /** Accepts a cancel as the API does; `workflow` false: as where Temporal is away at that moment. */
@@ -64,7 +67,6 @@ export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
   const temporal = await startDevServer();
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: objectStoreUrl });
-  const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
   const workflows = createAgentWorkflows({ client: temporal.client });
   const forge = createEmbeddedForge({ db, logger, publicUrl: () => PUBLIC_URL });
   const runner = new ScriptRunner();
@@ -77,22 +79,15 @@ export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
     temporal,
     runner,
     agents,
-    addresses: { databaseUrl: database.url, objectStoreUrl, temporalAddress: temporal.address, workDir },
-    async add({ repository, ref = null, prompt }) {
-      const project = await insertProject(db, {
-        id: `prj_${randomBytes(8).toString('hex')}`,
-        organizationId: organization.id,
-        domain: `${randomBytes(6).toString('hex')}.example`,
-        origin: null,
-        repository,
-        ref,
-        settings: projectSettings.parse({}),
-      });
-      if (project === undefined) throw new Error('The project could not be added');
-      const { organizationId, id: projectId } = project;
-      const job = { organizationId, projectId, repository, ref, model: 'script', prompt, at: new Date() };
-      return db.transaction((tx) => insertAgentJob(tx, job));
+    addresses: {
+      databaseUrl: database.url,
+      maxConnections: database.maxConnections,
+      objectStoreUrl,
+      temporalAddress: temporal.address,
+      workDir,
     },
+    folder,
+    add: (job) => addTestJob(db, job),
     async start(jobId) {
       const job = await getAgentJob(db, jobId);
       await workflows.start({ jobId, run: job?.run ?? 0 });
@@ -110,7 +105,7 @@ export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
       return rig.end(id);
     },
     async message(jobId, prompt) {
-      await addAgentMessage(db, { jobId, prompt, at: new Date() });
+      await addTestMessage(db, jobId, prompt);
       await rig.start(jobId);
       return rig.end(jobId);
     },

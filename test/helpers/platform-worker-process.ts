@@ -19,12 +19,16 @@ export type WorkerProcess = {
 };
 
 /** Starts a platform worker as a child process and waits until it is about to poll. */
-export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
-  const child = spawn(
-    process.execPath,
-    ['--import', './scripts/typescript.js', 'test/helpers/platform-worker-main.ts', JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '--no-warnings' } },
-  );
+export function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
+  return startProcess('test/helpers/platform-worker-main.ts', options);
+}
+
+/** Starts a program of the tests with its options as JSON, and waits for its first line. */
+export async function startProcess(main: string, options: object): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, ['--import', './scripts/typescript.js', main, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '--no-warnings' },
+  });
   const exited = once(child, 'exit');
   const lines = createInterface({ input: child.stdout });
   const ready = once(lines, 'line');

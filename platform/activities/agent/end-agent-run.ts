@@ -8,7 +8,7 @@ import { packPrefix } from './object-keys.ts';
 /** `error` null: the agent itself failed, and what it left as its error is told. */
 export type AgentRunResult = { kind: 'completed'; prLink: string | null } | { kind: 'failed'; error: string | null };
 
-/** `over`: the run had ended before, or it isn't this one's turn. `failed` is also a run whose cancel was accepted. */
+/** As the run has ended, now or before; `failed` also where its cancel was accepted. `over`: it isn't its turn any more. */
 export type EndedRun = { status: 'completed' | 'failed' | 'over' };
 
 /** Ends a run, unless it has ended, and forgets what only its steps needed. The log stays. */

@@ -1,0 +1,62 @@
+// A worker for agent jobs as a process of its own, for tests that kill one. What it works on comes as JSON in its argument.
+import { writeFile } from 'node:fs/promises';
+import { NativeConnection } from '@temporalio/worker';
+import { pino } from 'pino';
+import type { ForgeWriter } from '../../forge/forge.ts';
+import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import { connectDatabase } from '../../platform/store/database.ts';
+import { createPlatformWorker } from '../../platform/worker.ts';
+import type { AgentWorkerOptions } from './agent-worker-process.ts';
+import { ScriptRunner } from './script-runner.ts';
+import { workflowBundles } from './workflow-bundles.ts';
+
+const options: AgentWorkerOptions = JSON.parse(process.argv[2] ?? '');
+const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+const db = connectDatabase({ url: options.databaseUrl, logger, maxConnections: options.maxConnections });
+const forge = createEmbeddedForge({ db, logger, publicUrl: () => 'http://platform.test' });
+
+/** Says that the worker has come this far, and goes no further. */
+async function holdAt(place: AgentWorkerOptions['holdAt']): Promise<void> {
+  if (options.holdAt !== place) return;
+  await writeFile(options.heldFile, '');
+  await new Promise(() => {});
+}
+
+const heldForge: ForgeWriter = {
+  ...forge,
+  async openPullRequest(request) {
+    await holdAt('before-opening');
+    const opened = await forge.openPullRequest(request);
+    await holdAt('after-opening');
+    return opened;
+  },
+  async findPullRequest(target) {
+    const found = await forge.findPullRequest(target);
+    if (found === null) await holdAt('before-pushing');
+    return found;
+  },
+};
+
+class HeldRunner extends ScriptRunner {
+  override async run(task: Parameters<ScriptRunner['run']>[0]) {
+    const outcome = await super.run(task);
+    await holdAt('agent-done');
+    return outcome;
+  }
+}
+
+const worker = await createPlatformWorker({
+  connection: await NativeConnection.connect({ address: options.temporalAddress }),
+  db,
+  objects: await createObjectStore({ url: options.objectStoreUrl }),
+  logger,
+  identity: options.identity,
+  agents: { runner: new HeldRunner(), forgeFor: () => heldForge, workDir: options.workDir },
+  searchAttributes: true,
+  workflowBundle: workflowBundles.platform,
+});
+process.once('SIGTERM', () => worker.shutdown());
+console.log('ready');
+await worker.run();
+process.exit(0);
