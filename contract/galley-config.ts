@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { domainName } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
+import { checkPromptTemplate } from './prompt-template.ts';
 
 /**
  * galley.yaml after `${VAR}` was filled in. An unknown key is an error, so a typing mistake never silently becomes a
@@ -105,10 +106,18 @@ const exportSettings = z.strictObject({
   deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
 });
 
+const promptTemplate = z
+  .string()
+  .min(1)
+  .superRefine((template, context) => {
+    const message = checkPromptTemplate(template);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
+
 const agentRule = z.strictObject({
   name,
   on: z.literal('publish'),
-  prompt: z.string().min(1),
+  prompt: promptTemplate,
   reviewers: z.array(mailAddress).default([]),
   quietPeriod: durationMs.default(30_000),
   maxPerHour: z.int().min(1).default(6),

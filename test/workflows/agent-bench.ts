@@ -39,6 +39,8 @@ export type Outside = {
   onCreate: (input: CreateAgentJobInput, attempt: number) => void;
   /** Null while the jobs run. */
   end: FinishedAgentJob | null;
+  /** How long a job that runs isn't asked about. */
+  pollAgainMs: number;
   onPoll: (attempt: number) => void;
   pullRequest: FollowedPullRequest;
   /** Who reviews, besides the rule's list. */
@@ -107,6 +109,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
   const { client, connection } = options;
   let stopRunning = async (): Promise<void> => {};
   let published = 0;
+  const started = new Set<string>();
 
   const outside: Outside = {
     settings: {
@@ -124,6 +127,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     },
     onCreate: () => {},
     end: { status: 'completed', prLink: PR_LINK, error: null },
+    pollAgainMs: 1_000,
     onPoll: () => {},
     pullRequest: { state: 'open', title: 'Update the changelog', mergeCommitSha: null, reviews: [] },
     owners: { mails: [], logins: ['ada'], teams: [] },
@@ -144,7 +148,10 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
   };
 
   const activities: AgentActivities = {
-    readRuleSettings: async () => outside.settings,
+    async readRuleSettings() {
+      started.add(Context.current().info.workflowExecution?.workflowId ?? '');
+      return outside.settings;
+    },
     async createAgentJob(input) {
       outside.onCreate(input, attempt());
       if (!bench.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey)) bench.jobs.push(input);
@@ -154,7 +161,12 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       outside.onPoll(attempt());
       if (outside.end !== null) return outside.end;
       const message = `${jobId} is active`;
-      throw ApplicationFailure.create({ type: 'StillRunning', message, nextRetryDelay: 1_000, category: 'BENIGN' });
+      throw ApplicationFailure.create({
+        type: 'StillRunning',
+        message,
+        nextRetryDelay: outside.pollAgainMs,
+        category: 'BENIGN',
+      });
     },
     async cancelAgentJob({ jobId }) {
       bench.cancelled.push(jobId);
@@ -211,7 +223,9 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       const events: PublishEvent[] = [];
       for (const { id, title, eventId, dedupeMs = 86_400_000, agentsOwn, receivedAt = nowAt } of list) {
         published++;
-        deliveries.push({ id: id ?? `delivery-${published}`, source: 'test', receivedAt, dedupeMs });
+        const deliveryId = id ?? `delivery-${published}`;
+        started.add(WORKFLOW_IDS.agentChange(site, RULE, deliveryId));
+        deliveries.push({ id: deliveryId, source: 'test', receivedAt, dedupeMs });
         events.push({
           ...eventOf(eventId ?? `entry-${published}`, title ?? `Page ${published}`),
           at: receivedAt,
@@ -230,8 +244,9 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       });
     },
     async startChange(id, { events = [eventOf('entry-1', 'A page')], eventCount = events.length } = {}) {
+      const workflowId = WORKFLOW_IDS.agentChange(site, RULE, id);
       await client.workflow.start(agentChange, {
-        workflowId: WORKFLOW_IDS.agentChange(site, RULE, id),
+        workflowId,
         taskQueue,
         args: [{ site, rule: RULE, events, eventCount }],
       });
@@ -250,7 +265,13 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     },
     stopWorker: () => stopRunning(),
     async close() {
-      await bench.rule.terminate('the test is over').catch(() => {});
+      // What still runs without a worker would keep a time-skipping server from skipping time in the next test.
+      for (const id of [bench.rule.workflowId, ...started]) {
+        await client.workflow
+          .getHandle(id)
+          .terminate('the test is over')
+          .catch(() => {});
+      }
       await stopRunning();
     },
   };
