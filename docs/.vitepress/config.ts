@@ -43,6 +43,7 @@ export default defineConfig({
           { text: 'Concepts', link: '/concepts' },
           { text: 'A hosted Admin API', link: '/guide/hosted-admin-api' },
           { text: 'Export one site now', link: '/guide/one-shot-export' },
+          { text: 'Coding agents', link: '/guide/agents' },
           { text: 'GitHub and Gitea', link: '/guide/forges' },
           { text: 'The self-hosted deployment', link: '/guide/deployment' },
         ],

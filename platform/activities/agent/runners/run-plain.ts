@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { execa } from 'execa';
 import type { ContainedEnd, ContainedRun } from './contained-run.ts';
 import { killMarked } from './kill-marked.ts';
 import { PLAIN_COLLECT_SCRIPT, PLAIN_PREPARE_SCRIPT, PLAIN_RUN_SCRIPT } from './sandbox/scripts.ts';
+import { startChild } from './start-child.ts';
 import { watchRun } from './watch-run.ts';
 
 /** The variable by which processes of a run are found again. */
@@ -58,7 +58,7 @@ async function runScript(run: ContainedRun, script: string, words: readonly stri
   await mkdir(agent, { recursive: true });
   const marker = randomUUID();
   const settings = [agent, collect, join(run.repositoryDir, 'objects'), run.commit, run.input ?? ''];
-  const child = spawn('/bin/sh', ['-c', script, 'galley', ...settings, ...words], {
+  const child = await startChild('/bin/sh', ['-c', script, 'galley', ...settings, ...words], {
     env: {
       ...run.environment,
       HOME: join(agent, 'home'),

@@ -1,14 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ContainedEnd, ContainedRun } from './contained-run.ts';
 import { INSIDE, mountArgs } from './sandbox/mounts.ts';
 import type { Sandbox } from './sandbox/read-sandbox.ts';
 import { SANDBOX_CHECK_SCRIPT, SANDBOX_SCRIPT } from './sandbox/scripts.ts';
+import { startChild } from './start-child.ts';
 import { watchRun } from './watch-run.ts';
 
 /** How long the first process of the namespace may take to take all others with it. */
 const KILL_PATIENCE_MS = 2500;
+
+/** How often to look whether bubblewrap has told of it. It does within milliseconds of its start. */
+const ATTEMPT_MS = 10;
 
 /** Every namespace that bubblewrap has; a controlling terminal and capabilities are gone, and it dies with its parent. */
 const ISOLATION = [
@@ -39,7 +43,7 @@ export async function runSandboxed(run: ContainedRun, sandbox: Sandbox): Promise
     ...[INSIDE.scratch, INSIDE.collect, join(INSIDE.repository, 'objects'), run.commit],
     ...[input === undefined ? '' : INSIDE.input, ...run.words],
   ];
-  const child = spawn(sandbox.program, args, {
+  const child = await startChild(sandbox.program, args, {
     // Variables go this way and not as arguments, which every user of the machine can read.
     env: { ...run.environment, HOME: INSIDE.home, TMPDIR: INSIDE.tmp, TERM: 'dumb' },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
@@ -50,7 +54,7 @@ export async function runSandboxed(run: ContainedRun, sandbox: Sandbox): Promise
     child,
     run,
     packFile: join(scratchDir, 'change.pack'),
-    kill: () => killNamespace(child, firstProcess()),
+    kill: () => killNamespace(child, firstProcess),
   });
 }
 
@@ -71,18 +75,26 @@ function readFirstProcess(child: ChildProcess): () => number | undefined {
 
 /**
  * Ends process 1, whose end the kernel completes only when all others of the namespace are dead; bubblewrap waits for
- * that. Ending bubblewrap itself would not say when they are.
+ * that. Ending bubblewrap itself would not say when they are, and in its first moments would leave one behind.
  */
-function killNamespace(child: ChildProcess, firstProcess: number | undefined): void {
-  if (firstProcess === undefined) {
-    child.kill('SIGKILL');
-    return;
+function killNamespace(child: ChildProcess, firstProcess: () => number | undefined): void {
+  const attempts = setInterval(attempt, ATTEMPT_MS);
+  const patience = setTimeout(() => child.kill('SIGKILL'), KILL_PATIENCE_MS);
+  child.once('exit', stop);
+  attempt();
+
+  function attempt(): void {
+    const pid = firstProcess();
+    if (pid === undefined) return;
+    clearInterval(attempts);
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      child.kill('SIGKILL');
+    }
   }
-  try {
-    process.kill(firstProcess, 'SIGKILL');
-  } catch {
-    child.kill('SIGKILL');
+  function stop(): void {
+    clearInterval(attempts);
+    clearTimeout(patience);
   }
-  const timer = setTimeout(() => child.kill('SIGKILL'), KILL_PATIENCE_MS);
-  child.once('exit', () => clearTimeout(timer));
 }

@@ -147,6 +147,19 @@ END
     expect(output).toMatch(/^beside\nnamed\n.*Read-only file system/);
   });
 
+  it.each([0, 1, 3, 6, 10, 15, 25, 40, 80])(
+    'leaves nothing behind where it is aborted %d ms after its start',
+    async (ms) => {
+      const marker = `marker-${Math.random()}`;
+      const reason = new Error('cancelled');
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(reason), ms);
+      const runner = shell({ command: `sh -c 'sleep 600' ${marker}` });
+      await expect(rig.run(runner, '', { signal: controller.signal })).rejects.toBe(reason);
+      expect(await processesNaming(marker)).toEqual([]);
+    },
+  );
+
   it('dies with the worker', async () => {
     const marker = `marker-${Math.random()}`;
     const main = join(process.cwd(), 'test/platform/activities/agent/runners/runner-main.ts');
