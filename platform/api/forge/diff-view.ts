@@ -33,7 +33,7 @@ export function diffView(files: readonly Change[]): Html {
 function fileView(file: Change, hunks: readonly Hunk[], id: string): Html {
   const note = noteOf(file, hunks);
   return html`<details class="file" id="${id}" open>
-<summary>${countsOf(file)}<span class="path">${pathOf(file)}</span> ${tagOf(file)}</summary>
+<summary>${countsOf(file)} <span class="path">${pathOf(file)}</span> ${tagOf(file)}</summary>
 ${hunks.length === 0 ? null : html`<div class="scroll">${tableOf(hunks)}</div>`}
 ${note === null ? null : html`<p class="note">${note}</p>`}
 </details>`;

@@ -2,6 +2,7 @@ import pino, { type Logger } from 'pino';
 import type { PullRequest } from '../../../forge/forge.ts';
 import { setProject } from '../../../platform/admin/projects.ts';
 import { createEmbeddedForge } from '../../../platform/forge/embedded-forge.ts';
+import type { ForgeContext } from '../../../platform/forge/forge-context.ts';
 import { createTestRepository, type TestRepository } from '../../helpers/forge-repository.ts';
 import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
@@ -22,6 +23,7 @@ export type ForgeStage = {
   platform: TestPlatform;
   forge: ReturnType<typeof createEmbeddedForge>;
   logger: Logger;
+  forgeContext(): ForgeContext;
   /** A repository with a project whose webhook goes to this address. */
   createProject(options?: {
     files?: Record<string, string | Uint8Array>;
@@ -40,7 +42,8 @@ export async function startForgeStage(logger: Logger = pino({ level: 'silent' })
   const database: TestDatabase = await startPglite();
   const platform = await startTestPlatform(database, { logger });
   const { db } = platform;
-  const forge = createEmbeddedForge({ db, publicUrl: () => platform.baseUrl, logger });
+  const context = { db, publicUrl: () => platform.baseUrl, logger };
+  const forge = createEmbeddedForge(context);
   const repositories: TestRepository[] = [];
 
   async function send(url: string, init: RequestInit): Promise<Answer> {
@@ -54,6 +57,7 @@ export async function startForgeStage(logger: Logger = pino({ level: 'silent' })
     platform,
     forge,
     logger,
+    forgeContext: () => context,
     async createProject({ files = { 'README.md': '# Handbook\n' }, bare = true, webhookUrl, webhookSecret } = {}) {
       const repository = await createTestRepository(files, { bare });
       repositories.push(repository);

@@ -17,8 +17,7 @@ describe('merging at the embedded forge', () => {
     const headSha = await repository.commit(BRANCH, { 'README.md': '# Our handbook\n' });
     return { repository, headSha, opened: await stage.open(repository) };
   }
-  const watch = () =>
-    createBranchWatch({ db: stage.platform.db, publicUrl: () => stage.platform.baseUrl, logger: stage.logger });
+  const watch = () => createBranchWatch(stage.forgeContext());
 
   it('makes a commit with both branches as parents and the pull request in its message', async () => {
     const { repository, headSha, opened } = await proposal();

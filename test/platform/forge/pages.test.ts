@@ -1,0 +1,286 @@
+import { Parser } from 'htmlparser2';
+import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
+import { BRANCH, type ForgeStage, startForgeStage } from './forge-stage.ts';
+
+const VOID = new Set(['meta', 'link', 'input', 'br']);
+
+/** Every element of a page with its attributes. Fails where a tag isn't closed, or not in its turn. */
+function elementsOf(page: string): { name: string; attributes: Record<string, string> }[] {
+  const elements: { name: string; attributes: Record<string, string> }[] = [];
+  const open: string[] = [];
+  const wrong: string[] = [];
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      elements.push({ name, attributes });
+      if (!VOID.has(name)) open.push(name);
+    },
+    onclosetag(name, implied) {
+      if (VOID.has(name)) return;
+      if (implied || open.pop() !== name) wrong.push(name);
+    },
+  });
+  parser.end(page);
+  expect([wrong, open]).toEqual([[], []]);
+  return elements;
+}
+
+function textOf(page: string): string {
+  let text = '';
+  const parser = new Parser({ ontext: (part) => (text += part) });
+  parser.end(page);
+  return text;
+}
+
+describe('the page of a pull request', () => {
+  let stage: ForgeStage;
+
+  beforeAll(async () => {
+    stage = await startForgeStage();
+  }, 60_000);
+  afterAll(() => stage?.stop());
+
+  const page = (url: string) => stage.get(url, 'text/html,application/xhtml+xml,*/*;q=0.8');
+
+  async function proposal(
+    files: Record<string, string | Uint8Array | null>,
+    texts: { title?: string; body?: string } = {},
+  ) {
+    const repository = await stage.createProject({
+      files: { 'README.md': '# Handbook\n\nRead this first.\n', 'logo.png': Buffer.from([0, 1, 2]), 'old.md': 'Old\n' },
+    });
+    await repository.commit(BRANCH, files, texts.title ?? 'Change it');
+    return { repository, opened: await stage.open(repository, texts) };
+  }
+
+  it('opens to whoever has its link, and tells everything', async () => {
+    const { opened, repository } = await proposal({ 'README.md': '# Our handbook\n\nRead this first.\n' });
+    await stage.post(`${opened.url}/requested_reviewers`, { json: { reviewers: ['grace'], team_reviewers: ['docs'] } });
+    await stage.post(`${opened.url}/reviews`, { json: { event: 'APPROVE', reviewer: 'ada', body: 'Good.\nThanks.' } });
+    const { status, headers, text } = await page(opened.url);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const told = textOf(text).replaceAll(/\s+/g, ' ');
+    for (const part of [
+      'Name the handbook #1',
+      'Open galley asks to merge 1 commit into main from galley/aj_0123456789abcdef',
+      'As asked.',
+      'ada approved',
+      'Good. Thanks.',
+      'grace is asked for a review',
+      'team docs is asked for a review',
+      'Change it Ada 20',
+      (await repository.git('rev-parse', '--short=10', BRANCH)).trim(),
+      '+1 −1 README.md',
+      '# Our handbook',
+    ]) {
+      expect(told).toContain(part);
+    }
+    elementsOf(text);
+  });
+
+  it('can run nothing, be framed nowhere and be found by no search', async () => {
+    const { opened } = await proposal({ 'new.md': 'New\n' });
+    for (const answer of [await page(opened.url), await page(`${opened.url}0`), await stage.get(opened.url)]) {
+      expect(answer.headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(answer.headers.get('x-robots-tag')).toMatch('noindex');
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    const { text } = await page(opened.url);
+    const elements = elementsOf(text);
+    const links = elements.flatMap(({ attributes: { href, src, action, formaction } }) => [
+      href,
+      src,
+      action,
+      formaction,
+    ]);
+    const outside = links.filter(
+      (link) => link !== undefined && !/^(#[\w-]+|style\.css|pr_[0-9a-f]{32}\/\w+)$/.test(link),
+    );
+    expect(outside).toEqual([]);
+    expect(elements.filter(({ name }) => ['script', 'img', 'iframe', 'style', 'object'].includes(name))).toEqual([]);
+    const style = await stage.get(`${stage.platform.baseUrl}/pulls/style.css`);
+    expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+  });
+
+  it('shows whatever people, agents and files say as text, with nothing hidden or turned around', async () => {
+    const evil = `"'><script>alert(1)</script><img src=x onerror=alert(2)> \u202egnp.exe\u2066 \u200bא`;
+    const { opened } = await proposal(
+      { 'a<b>"&\'\u202e.md': `${evil}\nseen\rhidden\n--- a/fake\n+++ b/fake\n@@ -1 +1 @@\ndiff --git a/x b/x\n` },
+      { title: evil, body: `${evil}\n</p></main>` },
+    );
+    await stage.post(`${opened.url}/reviews`, { json: { event: 'COMMENT', reviewer: 'ada', body: evil } });
+    const { text } = await page(opened.url);
+    const harmless = new Set(['href', 'class', 'id', 'title', 'datetime', 'name', 'content', 'charset', 'lang', 'rel']);
+    const names = new Set(elementsOf(text).flatMap(({ attributes }) => Object.keys(attributes)));
+    const forms = ['method', 'action', 'formaction', 'type', 'value', 'required', 'autocomplete', 'spellcheck', 'open'];
+    const rest = ['maxlength', 'pattern', 'autocapitalize', 'rows', 'colspan'];
+    expect([...names].filter((name) => ![...harmless, ...forms, ...rest].includes(name))).toEqual([]);
+    expect(elementsOf(text).filter(({ name }) => name === 'script' || name === 'img')).toEqual([]);
+    // None of these characters reaches a browser: not in a title, a text, a file's name nor a line of it.
+    expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\r]/);
+    const told = textOf(text);
+    expect(told.split(`"'><script>alert(1)</script>`).length - 1).toBeGreaterThanOrEqual(5);
+    expect(told).toContain('⟨U+202E⟩gnp.exe⟨U+2066⟩');
+    expect(told).toContain(`a<b>"&'⟨U+202E⟩.md`);
+    expect(told).toContain('seen⟨U+000D⟩hidden');
+    for (const line of ['--- a/fake', '+++ b/fake', '@@ -1 +1 @@', 'diff --git a/x b/x']) expect(told).toContain(line);
+    expect(elementsOf(text).filter(({ name }) => name === 'details')).toHaveLength(1);
+  });
+
+  it('names binary, moved, emptied and cut files, and says what it leaves out', async () => {
+    const { opened } = await proposal({
+      'logo.png': Buffer.from([0, 9, 2]),
+      'old.md': null,
+      'moved ünï.md': 'Old\n',
+      'long.txt': Array.from({ length: 1_500 }, (_, index) => `line ${index}\n`).join(''),
+      'wide.txt': `${'x'.repeat(5_000)}\n`,
+      'empty.txt': '',
+    });
+    const told = textOf((await page(opened.url)).text).replaceAll(/\s+/g, ' ');
+    expect(told).toContain('Binary file: its content is not shown.');
+    expect(told).toContain('old.md → moved ünï.md renamed No line changed.');
+    expect(told).toContain('+1500 −0 long.txt');
+    expect(told).toContain('line 999');
+    expect(told).not.toContain('line 1000');
+    expect(told).toContain('Cut here: the rest of this file is not shown');
+    expect(told).toContain('… (4000 more characters)');
+  });
+
+  it('stays small whatever the change, and still names every file', async () => {
+    const wide = Array.from({ length: 300 }, () => `${'y'.repeat(3_000)}\n`).join('');
+    const { opened } = await proposal({ 'a.txt': wide, 'b.txt': 'B\n', 'c.txt': 'C\n' });
+    const { text } = await page(opened.url);
+    expect(text.length).toBeLessThan(3_000_000);
+    const told = textOf(text).replaceAll(/\s+/g, ' ');
+    expect(told).toContain('+300 −0 a.txt');
+    expect(told).toContain('+1 −0 c.txt added Not shown, because the whole is too long for a page.');
+    elementsOf(text);
+  });
+
+  it('keeps showing what was merged or closed, also where its branch is gone', async () => {
+    const merged = await proposal({ 'README.md': '# Our handbook\n' });
+    await stage.post(`${merged.opened.url}/merge`);
+    await merged.repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
+    const told = textOf((await page(merged.opened.url)).text).replaceAll(/\s+/g, ' ');
+    expect(told).toContain('Merged 1 commit of galley merged into main');
+    expect(told).toContain('# Our handbook');
+    expect(told).not.toContain('Close without merging');
+
+    const gone = await proposal({ 'README.md': '# Our handbook\n' });
+    await stage.post(`${gone.opened.url}/close`);
+    await gone.repository.remove();
+    const { status, text } = await page(gone.opened.url);
+    expect([status, textOf(text)]).toEqual([200, expect.stringContaining('are no longer there')]);
+  });
+
+  it('takes the forms that it shows, and leads back to itself', async () => {
+    const { opened, repository } = await proposal({ 'new.md': 'New\n' });
+    const accept = 'text/html';
+    const review = { reviewer: 'ada', body: 'Go on', event: 'APPROVE', token: ` ${OPERATOR_TOKEN} ` };
+    const reviewed = await stage.post(`${opened.url}/reviews`, { token: '', form: review, accept });
+    expect([reviewed.status, reviewed.headers.get('location')]).toEqual([303, `../${opened.url.split('/').at(-1)}`]);
+
+    const refused = await stage.post(`${opened.url}/merge`, { token: '', form: { token: 'wrong' }, accept });
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+    expect(textOf(refused.text)).toContain('The operator token is wrong');
+    expect(refused.text).not.toContain('value="wrong"');
+    elementsOf(refused.text);
+    expect((await stage.post(`${opened.url}/merge`, { token: '', form: {}, accept })).status).toBe(401);
+
+    const form = { token: OPERATOR_TOKEN };
+    expect((await stage.post(`${opened.url}/merge`, { token: '', form, accept })).status).toBe(303);
+    expect(await repository.git('show', 'main:new.md')).toBe('New');
+    const conflict = await stage.post(`${opened.url}/close`, { token: '', form, accept });
+    expect([conflict.status, textOf(conflict.text)]).toEqual([409, expect.stringContaining('merged already')]);
+  });
+
+  it('answers the same as JSON, in the names that GitHub uses', async () => {
+    const { opened, repository } = await proposal({
+      'README.md': '# Our handbook\n',
+      'old.md': null,
+      'moved.md': 'Old\n',
+    });
+    const asked = { reviewers: ['grace'], team_reviewers: ['docs'] };
+    const { status } = await stage.post(`${opened.url}/requested_reviewers`, { json: asked });
+    expect(status).toBe(201);
+    const { json } = await stage.get(opened.url);
+    expect(json).toMatchObject({
+      number: 1,
+      state: 'open',
+      merged: false,
+      merge_commit_sha: null,
+      title: 'Name the handbook',
+      body: 'As asked.',
+      html_url: opened.url,
+      user: { login: 'galley' },
+      head: { ref: BRANCH, sha: opened.headSha, repo: { full_name: 'acme/docs', clone_url: repository.url } },
+      base: { ref: 'main' },
+      requested_reviewers: [{ login: 'grace' }],
+      requested_teams: [{ slug: 'docs' }],
+    });
+    const review = { event: 'REQUEST_CHANGES', reviewer: 'ada', body: 'Once more.' };
+    const first = await stage.post(`${opened.url}/reviews`, { json: review });
+    const again = await stage.post(`${opened.url}/reviews`, { json: review });
+    expect(again.json).toEqual(first.json);
+    expect(first.json).toMatchObject({ state: 'CHANGES_REQUESTED', user: { login: 'ada' }, commit_id: opened.headSha });
+    expect(JSON.parse((await stage.get(`${opened.url}/reviews`)).text)).toEqual([first.json]);
+    expect(JSON.parse((await stage.get(`${opened.url}/files`)).text)).toMatchObject([
+      { filename: 'README.md', status: 'modified', additions: 1, deletions: 3, changes: 4 },
+      { filename: 'moved.md', previous_filename: 'old.md', status: 'renamed', changes: 0 },
+    ]);
+  });
+
+  it('refuses with the status that says why', async () => {
+    const { opened } = await proposal({ 'new.md': 'New\n' });
+    const root = stage.platform.baseUrl;
+    const unknown = [
+      `${root}/pulls/pr_${'0'.repeat(32)}`,
+      `${root}/pulls/1`,
+      `${opened.url}/nothing`,
+      `${root}/pulls/%ff`,
+    ];
+    for (const url of unknown) expect([url, (await stage.get(url)).status]).toEqual([url, 404]);
+    expect((await page(unknown[0] ?? '')).text).toContain('Not found');
+    const posted = await stage.post(opened.url);
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await stage.get(`${opened.url}/merge`)).headers.get('allow')).toBe('POST');
+
+    const reviews = `${opened.url}/reviews`;
+    const wrong = [
+      {},
+      { event: 'APPROVED', reviewer: 'ada' },
+      { event: 'APPROVE' },
+      { event: 'APPROVE', reviewer: 'a b' },
+    ];
+    for (const json of wrong) expect((await stage.post(reviews, { json })).status).toBe(400);
+    expect((await stage.post(reviews, { json: { event: 'APPROVE', reviewer: 'Galley' } })).status).toBe(409);
+    const list = await stage.post(`${opened.url}/requested_reviewers`, { json: { reviewers: 'ada' } });
+    expect([list.status, list.json.error]).toEqual([400, expect.stringMatching('reviewers')]);
+    const long = { event: 'COMMENT', reviewer: 'ada', body: 'x'.repeat(300_000) };
+    expect((await stage.post(reviews, { form: long })).status).toBe(413);
+    const nul = await stage.post(reviews, { json: { event: 'COMMENT', reviewer: 'ada', body: 'a\0b\ud800' } });
+    expect([nul.status, nul.json.body]).toEqual([200, 'a\ufffdb\ufffd']);
+  });
+
+  it('is in no log by its id, which opens it', async () => {
+    const lines: string[] = [];
+    const { default: pino } = await import('pino');
+    const logged = await startForgeStage(pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }));
+    try {
+      const repository = await logged.createProject();
+      await repository.commit(BRANCH, { 'new.md': 'New\n' });
+      const opened = await logged.open(repository);
+      await logged.get(opened.url);
+      await logged.post(`${opened.url}/merge`);
+      expect(lines.join('')).toContain('/pulls/…');
+      expect(lines.join('')).toContain('Merged a pull request');
+      expect(lines.join('')).not.toContain(opened.url.split('/').at(-1));
+      expect(lines.join('')).not.toContain(OPERATOR_TOKEN);
+    } finally {
+      await logged.stop();
+    }
+  });
+});
