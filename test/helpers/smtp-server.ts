@@ -30,6 +30,8 @@ export type ScriptedSmtpServer = {
   taken: TakenMail[];
   /** Every moment so far, in order. */
   moments: SmtpMoment[];
+  /** The commands that it doesn't ask `react` about. */
+  otherCommands: string[];
   close(): Promise<void>;
 };
 
@@ -43,6 +45,8 @@ const FRIENDLY: Record<SmtpStage, string> = {
   end: '250 2.0.0 queued as 4711',
 };
 
+const OTHER_ANSWERS: Readonly<Record<string, string>> = { AUTH: '235 welcome', STARTTLS: '502 not here' };
+
 /**
  * A real SMTP server that misbehaves to order, which MailDev can't: `react` is asked at every stage, and may take its
  * time. Without a reaction the answer is the friendly one.
@@ -53,6 +57,7 @@ export async function startScriptedSmtp(
 ): Promise<ScriptedSmtpServer> {
   const taken: TakenMail[] = [];
   const moments: SmtpMoment[] = [];
+  const otherCommands: string[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
 
@@ -121,7 +126,8 @@ export async function startScriptedSmtp(
           socket.end('221 bye\r\n');
           return;
         default:
-          socket.write('250 ok\r\n');
+          otherCommands.push(line);
+          socket.write(`${OTHER_ANSWERS[verb.toUpperCase()] ?? '250 ok'}\r\n`);
       }
     }
   }
@@ -135,6 +141,7 @@ export async function startScriptedSmtp(
     url: `smtp://127.0.0.1:${listeningAt}`,
     taken,
     moments,
+    otherCommands,
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

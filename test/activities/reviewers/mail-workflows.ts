@@ -1,5 +1,5 @@
 // The workflows of these tests: one that sends a mail as a change does, and one that stands for a rule.
-import { condition, defineQuery, proxyActivities, setHandler } from '@temporalio/workflow';
+import { ActivityCancellationType, condition, defineQuery, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
 
 export type MailActivities = {
@@ -13,6 +13,7 @@ function activities({ heartbeatMs, attemptMs = 120_000 }: Timeouts) {
   return proxyActivities<MailActivities>({
     heartbeatTimeout: heartbeatMs,
     startToCloseTimeout: attemptMs,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '200ms', maximumInterval: '1s' },
   });
 }

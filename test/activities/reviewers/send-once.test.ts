@@ -223,6 +223,29 @@ describe('an answer that never comes', () => {
   });
 });
 
+describe('a mail whose workflow is cancelled', () => {
+  it('is not sent where its last line isn’t out', async () => {
+    const server = await smtp(at('connect', { hang: true }, 100));
+    const handle = await start({ smtpUrl: server.url }, {}, { heartbeatMs: 4_000 });
+    await waitFor(() => server.moments.length > 0, { describe: 'connected' });
+    await handle.cancel();
+    await expect(handle.result()).rejects.toThrow();
+    expect(lastLines(server)).toBe(0);
+  });
+
+  it('is reported as what it came to where its last line is out', async () => {
+    const server = await smtp(async ({ stage }) => {
+      if (stage === 'end') await new Promise((resolve) => setTimeout(resolve, 4_000));
+      return undefined;
+    });
+    const handle = await start({ smtpUrl: server.url, socketTimeoutMs: 30_000 });
+    await waitFor(() => lastLines(server) === 1, { describe: 'sent the last line' });
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({ outcome: 'sent' });
+    expect(server.taken).toHaveLength(1);
+  });
+});
+
 /** The real client, whose heartbeats a test may lose, delay or see. */
 function clientWith(heartbeat: Parameters<typeof interceptHeartbeats>[1]): Client {
   return interceptHeartbeats(temporal.client.connection, heartbeat);

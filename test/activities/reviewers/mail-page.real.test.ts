@@ -1,0 +1,93 @@
+import { type Browser, chromium } from 'playwright-core';
+import { readSender } from '../../../activities/reviewers/compose-mail.ts';
+import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
+import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
+import { locateRealTool } from '../../helpers/real-tool.ts';
+import { INPUT } from './mail-rig.ts';
+
+const sender = readSender('Galley <galley@example.com>');
+const date = new Date('2026-11-23T09:30:00Z');
+const unsubscribeLink = 'https://galley.example.com/unsubscribe/handbook/changelog/YWRhQGV4YW1wbGUuY29t/abc';
+const LONG = `https://example.com/${'a'.repeat(300)}`;
+
+const PAGES: [string, string][] = [
+  ['a request', String(composeReviewMail(INPUT, { sender, date, unsubscribeLink }).html)],
+  [
+    'a reminder with words that never end',
+    String(
+      composeReviewMail(
+        {
+          ...INPUT,
+          event: 'reminder-1',
+          pullRequest: { url: LONG, title: 'w'.repeat(190) },
+          publish: { ...INPUT.publish, title: 'x'.repeat(190), author: 'y'.repeat(90), url: LONG },
+        },
+        { sender, date, unsubscribeLink },
+      ).html,
+    ),
+  ],
+  [
+    'an operator’s mail',
+    String(
+      composeOperatorMail(
+        { ...INPUT, event: 'job-failed', jobId: 'aj_1', message: `exit code 1\n${'z'.repeat(280)}` },
+        { sender, date },
+      ).html,
+    ),
+  ],
+];
+
+/** The lowest contrast of a text to what is behind it, as WCAG counts it. Runs in the page. */
+const LOWEST_CONTRAST = `(() => {
+  const luminance = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map((part) => {
+      const share = Number(part) / 255;
+      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const backgroundOf = (element) => {
+    for (let each = element; each !== null; each = each.parentElement) {
+      const { backgroundColor } = getComputedStyle(each);
+      if (backgroundColor !== 'rgba(0, 0, 0, 0)') return backgroundColor;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const texts = [...document.body.querySelectorAll('*')].filter((element) =>
+    element.checkVisibility() && [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()));
+  return Math.min(...texts.map((element) => {
+    const [one, other] = [luminance(getComputedStyle(element).color), luminance(backgroundOf(element))];
+    return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+  }));
+})()`;
+
+describe('the HTML part in a browser', () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: ['--no-sandbox'] });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  describe.each(PAGES)('of %s', (_, html) => {
+    it.each([
+      [600, 'light'],
+      [600, 'dark'],
+      [375, 'light'],
+      [375, 'dark'],
+    ] as const)('fits %i pixels, is readable in the %s, and loads nothing', async (width, colorScheme) => {
+      const page = await browser.newPage({ viewport: { width, height: 600 }, colorScheme });
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(request.url()));
+      await page.setContent(html);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      // WCAG AA for text of any size.
+      expect(await page.evaluate(LOWEST_CONTRAST)).toBeGreaterThanOrEqual(4.5);
+      expect(requests).toEqual([]);
+      await page.close();
+    });
+  });
+});
