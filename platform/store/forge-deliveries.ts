@@ -1,5 +1,6 @@
 import { and, eq, lt, or, sql } from 'drizzle-orm';
-import type { Executor } from './database.ts';
+import type { Database, Executor } from './database.ts';
+import { lockUntilCommit } from './locks.ts';
 import { forgeDeliveries } from './schema/forge-deliveries.ts';
 
 export type DeliveryRow = typeof forgeDeliveries.$inferSelect;
@@ -16,23 +17,27 @@ export async function insertDelivery(db: Executor, delivery: NewDelivery): Promi
  * of its events in their order unless one has to be repeated. Undefined where nothing is due.
  */
 export async function leaseDelivery(
-  db: Executor,
+  db: Database,
   { token, leaseMs }: { token: string; leaseMs: number },
 ): Promise<DeliveryRow | undefined> {
-  const [row] = await db
-    .update(forgeDeliveries)
-    .set({ leaseToken: token, leaseUntil: sql`now() + make_interval(secs => ${leaseMs / 1000}::float8)` })
-    .where(
-      sql`${forgeDeliveries.id} = (
-        select due.id from forge_deliveries due
-        where due.delivered_at is null and due.failed_at is null and due.next_attempt_at <= now()
-          and (due.lease_until is null or due.lease_until < now())
-          and not exists (select from forge_deliveries busy where busy.project_id = due.project_id
-            and busy.delivered_at is null and busy.failed_at is null and busy.lease_until >= now())
-        order by due.sequence limit 1 for update skip locked)`,
-    )
-    .returning();
-  return row;
+  return await db.transaction(async (tx) => {
+    // One process at a time: of two, each would not see what the other just took.
+    await lockUntilCommit(tx, 'forge-deliveries');
+    const [row] = await tx
+      .update(forgeDeliveries)
+      .set({ leaseToken: token, leaseUntil: sql`now() + make_interval(secs => ${leaseMs / 1000}::float8)` })
+      .where(
+        sql`${forgeDeliveries.id} = (
+          select due.id from forge_deliveries due
+          where due.delivered_at is null and due.failed_at is null and due.next_attempt_at <= now()
+            and (due.lease_until is null or due.lease_until < now())
+            and not exists (select from forge_deliveries busy where busy.project_id = due.project_id
+              and busy.delivered_at is null and busy.failed_at is null and busy.lease_until >= now())
+          order by due.sequence limit 1)`,
+      )
+      .returning();
+    return row;
+  });
 }
 
 export type AttemptEnd =

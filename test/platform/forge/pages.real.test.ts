@@ -1,0 +1,82 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
+import { locateRealTool } from '../../helpers/real-tool.ts';
+import { BRANCH, type ForgeStage, startForgeStage } from './forge-stage.ts';
+
+describe('the page of a pull request in a browser', () => {
+  let stage: ForgeStage;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    stage = await startForgeStage();
+    const executablePath = await locateRealTool('chromium');
+    browser = await chromium.launch({ executablePath: stdout.trim(), args: ['--no-sandbox'] });
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await stage?.stop();
+  });
+
+  async function proposal() {
+    const repository = await stage.createProject({ files: { 'README.md': '# Handbook\n', 'old.md': 'Old\n' } });
+    const wide = `${'a-word-without-an-end-'.repeat(30)}\n`;
+    const long = `${'folder-of-some-length/'.repeat(8)}file.md`;
+    await repository.commit(BRANCH, { 'README.md': `# Ours\n${wide}`, [long]: 'New\n' }, wide.trim());
+    const title = `<script>document.title = "run"</script> ${'unbroken'.repeat(20)}`;
+    return { repository, opened: await stage.open(repository, { title, body: wide }) };
+  }
+
+  /** With what the browser complains of, such as a broken policy. */
+  async function openPage(url: string, width: number): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.goto(url);
+    return { page, complaints };
+  }
+
+  it.each([1280, 360])('fits a screen %i pixels wide, whatever stands in it, and is styled', async (width) => {
+    const { opened } = await proposal();
+    const { page, complaints } = await openPage(opened.url, width);
+    const root = page.locator('html');
+    expect(await root.evaluate((element) => element.scrollWidth)).toBeLessThanOrEqual(width);
+    const badge = page.locator('.badge');
+    expect(await badge.evaluate((element) => element.clientHeight)).toBeLessThan(60);
+    expect(await badge.evaluate((element) => element.checkVisibility())).toBe(true);
+    expect(await page.locator('.diff .d2h-ins').count()).toBeGreaterThan(1);
+    expect(await page.title()).toMatch(/^<script>/);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('merges by its button, and says why where it can not', async () => {
+    const { opened, repository } = await proposal();
+    const { page } = await openPage(opened.url, 1280);
+    const form = page.locator('form').filter({ hasText: 'Merge or close' });
+    await form.getByLabel('Operator token').fill('wrong');
+    await form.getByRole('button', { name: 'Merge', exact: true }).click();
+    await page.getByText('The operator token is wrong').waitFor();
+    await page.getByRole('link', { name: 'Back to the pull request' }).click();
+    await form.getByLabel('Operator token').fill(OPERATOR_TOKEN);
+    await form.getByRole('button', { name: 'Merge', exact: true }).click();
+    await page.locator('.badge.merged').waitFor();
+    expect(page.url()).toBe(opened.url);
+    expect(await repository.git('show', 'main:README.md')).toMatch(/^# Ours/);
+    await page.close();
+  });
+
+  it('takes a review by its form', async () => {
+    const { opened } = await proposal();
+    const { page } = await openPage(opened.url, 360);
+    await page.getByLabel('Your name').fill('ada');
+    await page.getByLabel('Remark').fill('Good.');
+    await page.locator('form').first().getByLabel('Operator token').fill(OPERATOR_TOKEN);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('approved').waitFor();
+    expect(JSON.parse((await stage.get(`${opened.url}/reviews`)).text)).toMatchObject([
+      { state: 'APPROVED', user: { login: 'ada' }, body: 'Good.' },
+    ]);
+    await page.close();
+  });
+});

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type DeliveryRow,
+  insertDelivery,
+  leaseDelivery,
+  settleDelivery,
+} from '../../../platform/store/forge-deliveries.ts';
+import { addRequestedReviewers, listRequestedReviewers } from '../../../platform/store/pull-request-reviewers.ts';
+import { findNewestReview, insertReview, listReviews } from '../../../platform/store/pull-request-reviews.ts';
+import {
+  endPullRequest,
+  findPullRequestOfBranch,
+  getPullRequest,
+  insertPullRequest,
+  listOpenPullRequests,
+  type PullRequestRow,
+} from '../../../platform/store/pull-requests.ts';
+import type { TestDatabase } from '../../helpers/pglite.ts';
+import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+
+const SHA = 'a'.repeat(40);
+
+/** What the embedded forge's tables must do, whichever PostgreSQL they are in. */
+export function pullRequestsContract(startDatabase: () => Promise<TestDatabase>): void {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+
+  beforeAll(async () => {
+    database = await startDatabase();
+    platform = await startTestPlatform(database);
+  }, 120_000);
+  afterAll(async () => {
+    await platform?.stop();
+    await database?.stop();
+  });
+
+  const repository = () => `file:///srv/${randomUUID()}.git`;
+  const open = (address: string, headBranch: string): Promise<PullRequestRow | undefined> =>
+    platform.db.transaction((tx) =>
+      insertPullRequest(tx, {
+        projectId: null,
+        repository: address,
+        author: 'galley',
+        title: 'A title',
+        body: '',
+        headBranch,
+        headSha: SHA,
+        baseBranch: 'main',
+        baseSha: SHA,
+      }),
+    );
+  const opened = async (): Promise<PullRequestRow> => {
+    const row = await open(repository(), 'one');
+    if (row === undefined) throw new Error('It was not opened');
+    return row;
+  };
+
+  it('number pull requests within their repository, and open one for a branch, however many ask at once', async () => {
+    const address = repository();
+    const branches = Array.from({ length: 6 }, (_, index) => `branch-${index}`);
+    const rows = await Promise.all([...branches, ...branches].map((branch) => open(address, branch)));
+    const made = rows.filter((row) => row !== undefined);
+    expect(made.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(made.map(({ headBranch }) => headBranch).sort()).toEqual(branches);
+    expect(made.every(({ id }) => /^pr_[0-9a-f]{32}$/.test(id))).toBe(true);
+    expect((await open(repository(), 'branch-1'))?.number).toBe(1);
+  });
+
+  it('find the open one of a branch before the newest', async () => {
+    const first = await opened();
+    const branch = { repository: first.repository, headBranch: first.headBranch };
+    await platform.db.transaction((tx) => endPullRequest(tx, first.id, { state: 'closed' }));
+    expect((await findPullRequestOfBranch(platform.db, branch))?.id).toBe(first.id);
+    const second = await open(first.repository, first.headBranch);
+    expect((await findPullRequestOfBranch(platform.db, branch))?.id).toBe(second?.id);
+  });
+
+  it('end once, and what git has merged is merged though it was closed a moment before', async () => {
+    const row = await opened();
+    const merge = { state: 'merged' as const, mergeCommitSha: SHA, headSha: SHA, baseSha: SHA };
+    const end = (how: Parameters<typeof endPullRequest>[2]) =>
+      platform.db.transaction((tx) => endPullRequest(tx, row.id, how));
+    const closes = await Promise.all([1, 2, 3].map(() => end({ state: 'closed' })));
+    expect(closes.filter((each) => each !== undefined)).toHaveLength(1);
+    const merges = await Promise.all([1, 2, 3].map(() => end(merge)));
+    expect(merges.filter((each) => each !== undefined)).toHaveLength(1);
+    expect(await end({ state: 'closed' })).toBeUndefined();
+    expect(await getPullRequest(platform.db, row.id)).toMatchObject({ state: 'merged', mergeCommitSha: SHA });
+  });
+
+  it('are listed open, a page at a time, each once', async () => {
+    await platform.db.execute("delete from pull_requests where state = 'open'");
+    const addresses = [repository(), repository()].sort();
+    for (const address of addresses) for (const branch of ['a', 'b', 'c']) await open(address, branch);
+    const found: PullRequestRow[] = [];
+    for (let after: PullRequestRow | undefined, more = true; more; after = found.at(-1)) {
+      const rows = await listOpenPullRequests(platform.db, { after, limit: 4 });
+      found.push(...rows);
+      more = rows.length > 0;
+    }
+    expect(found.map((row) => `${row.repository} ${row.number}`)).toEqual(
+      addresses.flatMap((address) => [1, 2, 3].map((number) => `${address} ${number}`)),
+    );
+  });
+
+  it('keep who was asked, once each, and reviews in their order', async () => {
+    const { id } = await opened();
+    const asked = [{ kind: 'team', name: 'ada' } as const, { kind: 'user', name: 'ada' } as const];
+    for (const _ of [1, 2]) await addRequestedReviewers(platform.db, id, asked);
+    expect(await listRequestedReviewers(platform.db, id)).toEqual([asked[1], asked[0]]);
+    for (const body of ['1', '2', '3']) {
+      const reviewer = body === '2' ? 'grace' : 'ada';
+      await insertReview(platform.db, { pullRequestId: id, reviewer, verdict: 'commented', body, commitSha: SHA });
+    }
+    expect((await listReviews(platform.db, id, 10)).map(({ body }) => body)).toEqual(['1', '2', '3']);
+    expect((await listReviews(platform.db, id, 2)).map(({ body }) => body)).toEqual(['2', '3']);
+    expect(await findNewestReview(platform.db, { pullRequestId: id, reviewer: 'grace' })).toMatchObject({ body: '2' });
+  });
+
+  it('lease each delivery to one process, and those of a project one after the other', async () => {
+    const projects: string[] = [];
+    for (const _ of [1, 2, 3]) projects.push((await platform.addCustomer()).project);
+    for (let count = 0; count < 15; count += 1) {
+      const projectId = projects[count % 3] ?? '';
+      await insertDelivery(platform.db, { id: randomUUID(), projectId, event: 'push', bodyJson: String(count) });
+    }
+    const busy = new Set<string>();
+    const sent: DeliveryRow[] = [];
+    async function work(): Promise<void> {
+      for (;;) {
+        const token = randomUUID();
+        const row = await leaseDelivery(platform.db, { token, leaseMs: 60_000 });
+        if (row === undefined) return;
+        expect([row.projectId, busy.has(row.projectId)]).toEqual([row.projectId, false]);
+        busy.add(row.projectId);
+        sent.push(row);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        busy.delete(row.projectId);
+        await settleDelivery(platform.db, { id: row.id, token, end: { kind: 'delivered' } });
+      }
+    }
+    while (sent.length < 15) await Promise.all([work(), work(), work(), work()]);
+    for (const project of projects) {
+      const numbers = sent.filter(({ projectId }) => projectId === project).map(({ bodyJson }) => Number(bodyJson));
+      expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+    }
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(15);
+  });
+
+  it('let nobody settle a delivery who has lost it', async () => {
+    const { project: projectId } = await platform.addCustomer();
+    await insertDelivery(platform.db, { id: randomUUID(), projectId, event: 'push', bodyJson: '{}' });
+    const first = await leaseDelivery(platform.db, { token: 'first', leaseMs: -1_000 });
+    const second = await leaseDelivery(platform.db, { token: 'second', leaseMs: 60_000 });
+    expect(second?.id).toBe(first?.id);
+    const id = first?.id ?? '';
+    await settleDelivery(platform.db, { id, token: 'first', end: { kind: 'failed', error: 'late' } });
+    await settleDelivery(platform.db, { id, token: 'second', end: { kind: 'delivered' } });
+    const { rows } = await platform.db.execute(
+      `select delivered_at, failed_at, last_error from forge_deliveries where id = '${id}'`,
+    );
+    expect(rows).toEqual([{ delivered_at: expect.anything(), failed_at: null, last_error: null }]);
+  });
+}
