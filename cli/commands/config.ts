@@ -23,6 +23,8 @@ async function check(): Promise<void> {
   if (path === undefined)
     throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
   const config = await loadGalleyConfig({ path, env: settings.variables });
+  const { checkReviews } = await import('../programs/check-reviews.ts');
+  checkReviews(config, { ownPlatform: false });
   const sites = Object.keys(config.sites);
   process.stdout.write(`${path} is correct: ${sites.length === 0 ? 'no sites' : `sites ${sites.join(', ')}`}\n`);
 }

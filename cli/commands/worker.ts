@@ -14,6 +14,8 @@ export function workerCommand(): Command {
     .action(async () => {
       const { settings, logger } = createContext();
       const config = await loadGalleyConfig({ path: settings.configPath, env: settings.variables });
+      const { checkReviews } = await import('../programs/check-reviews.ts');
+      checkReviews(config, { ownPlatform: false });
       await runService(logger, async (lifetime) => {
         const { startOrchestratorWorker } = await import('../programs/orchestrator-worker.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');

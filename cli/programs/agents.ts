@@ -59,12 +59,13 @@ export function agentDepsOf({ settings, store, home, publicUrl, logger }: Surrou
 export async function warnOfAgentTrouble(
   { agent, variables }: Pick<Settings, 'agent' | 'variables'>,
   logger: Logger,
+  probe: (path: string) => Promise<unknown> = readSandbox,
 ): Promise<void> {
   const unset = agent.environmentNames.filter((name) => variables[name] === undefined);
   if (unset.length > 0) logger.warn({ variables: unset }, 'AGENT_ENV names variables that are not set');
   if (!agent.sandbox || agent.work.kind === 'example') return;
   try {
-    await readSandbox(variables.PATH ?? '');
+    await probe(variables.PATH ?? '');
   } catch (error) {
     if (!(error instanceof SandboxMissingError)) throw error;
     logger.warn(`${error.message} Until then every agent job fails.`);

@@ -44,32 +44,13 @@ function withAuth({ kind, url, auth }: ForgeSettings) {
 
 /**
  * What the orchestrator reads pull requests by; undefined without a `forge` in galley.yaml.
- * @throws ConfigurationError where the section lacks what its kind needs.
+ * @throws ConfigurationError where the section, which `checkReviews` has found complete, can't be used.
  */
 export function forgeReaderOf(section: GalleyConfig['forge'], logger: Logger): ForgeReader | undefined {
-  if (section === undefined) return undefined;
+  if (section?.token === undefined) return undefined;
   const { kind, url, token } = section;
-  const problems = forgeProblems(section);
-  if (problems.length > 0 || token === undefined) throw new ConfigurationError(problems);
-  if (kind === 'embedded') {
-    if (url === undefined) throw new ConfigurationError(problems);
-    return createEmbeddedForgeReader({ url, operatorToken: token });
-  }
-  return namedSetting('forge.url', () => createForge({ kind, url, auth: { token }, logger }));
-}
-
-/** One sentence for each key that the section's kind needs. */
-export function forgeProblems(section: GalleyConfig['forge']): string[] {
-  if (section === undefined) return [];
-  const { kind, url, token } = section;
-  return [
-    ...(url === undefined && kind === 'gitea' ? ['forge.url: expected the address of your Gitea'] : []),
-    ...(url === undefined && kind === 'embedded' ? ["forge.url: expected the platform's address"] : []),
-    ...(token === undefined && kind === 'embedded' ? ["forge.token: expected the platform's OPERATOR_TOKEN"] : []),
-    ...(token === undefined && kind !== 'embedded'
-      ? ['forge.token: expected an access token that may read pull requests and ask for reviews']
-      : []),
-  ];
+  if (kind !== 'embedded') return namedSetting('forge.url', () => createForge({ kind, url, auth: { token }, logger }));
+  return url === undefined ? undefined : createEmbeddedForgeReader({ url, operatorToken: token });
 }
 
 /** The forges speak of their options; here they are settings. */

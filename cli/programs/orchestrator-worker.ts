@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';
 import type { Lifetime } from '../lifetime.ts';
@@ -25,14 +24,13 @@ interface Surroundings {
 
 /**
  * Runs every workflow and activity of the orchestrator until the lifetime ends. Resolves when it polls.
- * @throws ConfigurationError where galley.yaml lacks what its agent rules or its forge need.
+ * @throws ConfigurationError where the forge of galley.yaml can't be used.
  */
 export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surroundings): Promise<void> {
   const { temporal, searchAttributes, lifetime } = surroundings;
   const { config, minRefreshIntervalMs, apiPublicUrl } = wanted;
   const logger = surroundings.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
-  requireProjectIds(config);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     // Temporal answers by now; whether it takes our search attributes is known a moment later.
     await searchAttributes.settled;
@@ -62,12 +60,4 @@ export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surr
     });
   };
   await runWorker({ name: 'orchestrator worker', create }, { temporal, logger, lifetime });
-}
-
-/** @throws ConfigurationError for each site whose agent rules don't know the project to prompt. */
-function requireProjectIds({ sites }: GalleyConfig): void {
-  const problems = Object.entries(sites)
-    .filter(([, { agent, projectId }]) => agent.length > 0 && projectId === undefined)
-    .map(([site]) => `sites.${site}.projectId: expected the id of the project whose repository its agent rules change`);
-  if (problems.length > 0) throw new ConfigurationError(problems);
 }

@@ -5,6 +5,8 @@ import { loadGalleyConfig } from '../config.ts';
 import type { Settings } from '../environment.ts';
 import { OPERATOR_TOKEN_FILE, openHome, type RunningAddresses } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { agentRunnerOf } from '../programs/agent-runner.ts';
+import { checkReviews } from '../programs/check-reviews.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
 import type { Temporal } from '../temporal.ts';
@@ -38,7 +40,10 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   const home = openHome(settings.home);
   lifetime.onStop('GALLEY_HOME', await home.lock());
   // Before anything starts: a mistake in galley.yaml or a port in use shall not cost the start of a database to be told.
-  const planned = planDeployments(await loadConfiguration(settings, STAND_IN), settings, home);
+  const configured = await loadConfiguration(settings, STAND_IN);
+  checkReviews(configured, { ownPlatform: settings.adminApiUrl === undefined });
+  if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
+  const planned = planDeployments(configured, settings, home);
   await checkPorts(settings, planned);
 
   const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));

@@ -1,0 +1,47 @@
+import { readSender } from '../../activities/reviewers/compose-mail.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+
+/**
+ * Checks what each key of galley.yaml can't say for itself: whether agent rules, mail and the forge have all they need.
+ * @param ownPlatform the embedded platform will be called, which knows its projects and where its forge is.
+ * @throws ConfigurationError with a line for each key.
+ */
+export function checkReviews(config: GalleyConfig, { ownPlatform }: { ownPlatform: boolean }): void {
+  const problems = [
+    ...senderProblems(config.smtp),
+    ...(ownPlatform && config.forge?.kind === 'embedded' ? [] : forgeProblems(config.forge)),
+    ...(ownPlatform ? [] : projectProblems(config.sites)),
+  ];
+  if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+function senderProblems(smtp: GalleyConfig['smtp']): readonly string[] {
+  try {
+    if (smtp !== undefined) readSender(smtp.from);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+function forgeProblems(forge: GalleyConfig['forge']): string[] {
+  if (forge === undefined) return [];
+  const { kind, url, token } = forge;
+  return [
+    ...(url === undefined && kind === 'gitea' ? ['forge.url: expected the address of your Gitea'] : []),
+    ...(url === undefined && kind === 'embedded' ? ["forge.url: expected the platform's address"] : []),
+    ...(token === undefined && kind === 'embedded' ? ["forge.token: expected the platform's OPERATOR_TOKEN"] : []),
+    ...(token === undefined && kind !== 'embedded'
+      ? ['forge.token: expected an access token that may read pull requests and ask for reviews']
+      : []),
+  ];
+}
+
+/** Somebody else's Admin API names its projects as it likes. */
+function projectProblems(sites: GalleyConfig['sites']): string[] {
+  return Object.entries(sites)
+    .filter(([, { agent, projectId }]) => agent.length > 0 && projectId === undefined)
+    .map(([site]) => `sites.${site}.projectId: expected the id of the project whose repository its agent rules change`);
+}

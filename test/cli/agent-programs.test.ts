@@ -1,0 +1,147 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { readSettings } from '../../cli/environment.ts';
+import { agentEnvironment, agentRunnerOf } from '../../cli/programs/agent-runner.ts';
+import { warnOfAgentTrouble } from '../../cli/programs/agents.ts';
+import { forgesOf } from '../../cli/programs/forges.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import type { ForgeWriter } from '../../forge/forge.ts';
+import { ForgeError } from '../../forge/forge-error.ts';
+import { SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
+import { galley } from '../helpers/galley.ts';
+
+const silent = pino({ level: 'silent' });
+
+/** A logger and what it logged. */
+function listening() {
+  const lines: string[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  return { logger: pino(stream), lines };
+}
+
+describe('the agent that the variables choose', () => {
+  test.each([
+    [{}, 'example'],
+    [{ AGENT_COMMAND: '/opt/bin/coder --yes' }, 'coder'],
+    [{ AGENT_COMMAND: 'coder', AGENT_MODEL: 'coder-2' }, 'coder-2'],
+    [{ AGENT_MODEL_URL: 'http://127.0.0.1:1/v1', AGENT_MODEL: 'small' }, 'small'],
+  ])('reports itself as the model of its jobs: %j', (variables, model) => {
+    expect(agentRunnerOf(readSettings(variables), silent).model).toBe(model);
+  });
+
+  test('is given its path and language and what AGENT_ENV names, and nothing else', () => {
+    const variables = { PATH: '/usr/bin', LANG: 'C', CODER_KEY: 'k', DATABASE_URL: 'postgres://x/y', OTHER: 'o' };
+    expect(agentEnvironment(readSettings({ ...variables, AGENT_ENV: 'CODER_KEY,MISSING' }))).toEqual({
+      PATH: '/usr/bin',
+      LANG: 'C',
+      CODER_KEY: 'k',
+    });
+  });
+
+  test('is refused where its command line needs a shell', () => {
+    const settings = readSettings({ AGENT_COMMAND: 'coder | tee log' });
+    expect(() => agentRunnerOf(settings, silent)).toThrow(ConfigurationError);
+    expect(() => agentRunnerOf(settings, silent)).toThrow(/^AGENT_COMMAND: /);
+  });
+});
+
+describe('the start of a worker whose agent could do nothing', () => {
+  const missing = async (): Promise<never> => {
+    throw new SandboxMissingError('bubblewrap is not installed: apt-get install bubblewrap.');
+  };
+
+  test('warns of a missing sandbox and of variables that are not set', async () => {
+    const { logger, lines } = listening();
+    await warnOfAgentTrouble(readSettings({ AGENT_COMMAND: 'coder', AGENT_ENV: 'CODER_KEY' }), logger, missing);
+    expect(lines).toEqual([
+      expect.stringMatching(/"variables":\["CODER_KEY"\].*AGENT_ENV/),
+      expect.stringMatching(/bubblewrap is not installed.*Until then every agent job fails\./),
+    ]);
+  });
+
+  test.each([{}, { AGENT_COMMAND: 'coder', AGENT_SANDBOX: 'off' }])(
+    'says nothing where no sandbox is asked for: %j',
+    async (variables) => {
+      const { logger, lines } = listening();
+      await warnOfAgentTrouble(readSettings(variables), logger, missing);
+      expect(lines).toEqual([]);
+    },
+  );
+});
+
+describe('the forge of a repository', () => {
+  const refuse = async (): Promise<never> => {
+    throw new Error('not to be called');
+  };
+  const embedded: ForgeWriter = {
+    findPullRequest: refuse,
+    openPullRequest: refuse,
+    updatePullRequest: refuse,
+    gitCredentials: refuse,
+  };
+
+  test('is the embedded one for a folder, and the one of the variables otherwise', () => {
+    const { forge: hosted } = readSettings({ FORGE_KIND: 'github', FORGE_TOKEN: 't' });
+    const forgeFor = forgesOf({ hosted, embedded, logger: silent });
+    expect(forgeFor('file:///srv/docs.git')).toBe(embedded);
+    expect(forgeFor('https://github.com/acme/docs')).not.toBe(embedded);
+  });
+
+  test('is missing in a sentence that names the variables where none is configured', () => {
+    const forgeFor = forgesOf({ hosted: undefined, embedded, logger: silent });
+    expect(forgeFor('file:///srv/docs.git')).toBe(embedded);
+    expect(() => forgeFor('https://github.com/acme/docs')).toThrow(ForgeError);
+    expect(() => forgeFor('https://github.com/acme/docs')).toThrow(/FORGE_KIND, and FORGE_TOKEN or FORGE_APP_ID/);
+  });
+});
+
+describe('a program whose configuration lacks what agents need', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'galley-agent-programs-'));
+  });
+
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('platform-worker and up end with 2 and name the variable of a wrong command line', async () => {
+    const variables = { AGENT_COMMAND: "coder 'open", GALLEY_HOME: folder, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+    for (const command of ['platform-worker', 'up']) {
+      const { code, stderr } = await galley([command], variables, folder);
+      expect({ command, code, stderr }).toEqual({
+        command,
+        code: 2,
+        stderr: expect.stringMatching(/^galley: AGENT_COMMAND: expected a closing '\n$/m),
+      });
+    }
+  });
+
+  test('worker and config check end with 2 and name each key of galley.yaml', async () => {
+    const rule = { name: 'notes', on: 'publish', prompt: 'Do' };
+    const config = {
+      smtp: { url: 'smtp://127.0.0.1:1', from: 'nobody' },
+      forge: { kind: 'gitea' },
+      sites: { handbook: { domain: 'docs.example.com', agent: [rule] } },
+    };
+    await writeFile(join(folder, 'galley.yaml'), JSON.stringify(config));
+    for (const command of [['worker'], ['config', 'check']]) {
+      const { code, stderr } = await galley(command, { ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k' }, folder);
+      const keys = [...stderr.matchAll(/^(?:galley: | +)([\w.]+): expected/gm)].map(([, key]) => key);
+      expect({ command, code, keys }).toEqual({
+        command,
+        code: 2,
+        keys: ['smtp.from', 'forge.url', 'forge.token', 'sites.handbook.projectId'],
+      });
+    }
+  });
+});
