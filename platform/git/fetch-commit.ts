@@ -25,14 +25,12 @@ export async function fetchCommit(
     await git(['fetch', ...quiet, ...depth, '--', remote.repository, ...refs], { dir, remote, timeoutMs: TIMEOUT_MS });
   };
 
-  // Never in refs/heads: what is fetched is nobody's branch here.
+  // Never in refs/heads: what is fetched is nobody's branch here. A branch that isn't there must not spoil the others.
+  const shallow = [`--depth=${DEPTH}`];
   const steps: (() => Promise<void>)[] = [
-    () => fetch([`--depth=${DEPTH}`], [`${commit}:refs/galley/base`]),
-    () =>
-      fetch(
-        [`--depth=${DEPTH}`],
-        branches.map((name) => `+refs/heads/${name}:refs/galley/heads/${name}`),
-      ),
+    () => fetch(shallow, [`${commit}:refs/galley/base`]),
+    ...branches.map((name) => () => fetch(shallow, [`+refs/heads/${name}:refs/galley/heads/${name}`])),
+    () => fetch(shallow, ['+HEAD:refs/galley/head']),
     () => fetch(['--depth=2147483647'], ['+refs/heads/*:refs/galley/heads/*']),
   ];
   for (const step of steps) {

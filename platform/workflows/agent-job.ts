@@ -20,7 +20,7 @@ export type AgentJobResult = { status: 'completed' | 'over'; prLink: string | nu
 /** The failure type of a run that failed; its reason is in the job's row. */
 const AGENT_FAILED = 'AgentFailed';
 
-/** A forge, the database or the object store may be away for a while: 12 tries are about seven minutes. */
+/** A forge, the database or the object store may be away for a while: 12 tries are about six minutes. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const steps = proxyActivities<PlatformActivities>({

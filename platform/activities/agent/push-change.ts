@@ -95,9 +95,10 @@ async function push(git: Git, { dir, remote, job, commit, expected }: Push): Pro
   try {
     await pushBranch(git, { dir, remote, branch: job.branch, commit, expected });
   } catch (error) {
-    if (!(error instanceof GitError) || error.reason !== 'conflict') throw error;
-    // Perhaps by another attempt of this very step.
-    if ((await headOf(git, remote, job)) !== commit) throw moved(job);
+    if (!(error instanceof GitError)) throw error;
+    // Another attempt of this very step may have been quicker, or the push arrived and only its answer was lost.
+    if ((await headOf(git, remote, job)) === commit) return;
+    throw error.reason === 'conflict' ? moved(job) : error;
   }
 }
 

@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
+import { ForgeError } from '../../../forge/forge-error.ts';
 import { fetchCommit } from '../../git/fetch-commit.ts';
+import { GitError } from '../../git/git-error.ts';
 import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
 import { type AgentRun, type AgentRunKey, keepRunLog, keepRunOutcome, keptOutcome } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
@@ -55,7 +57,11 @@ async function runIn(folder: string, context: AgentContext, { job, run, progress
   const scratchDir = join(folder, 'scratch');
   await mkdir(scratchDir, { mode: 0o700 });
   const branches = [job.branch, ...(job.ref === null ? [] : [job.ref])];
-  await fetchCommit(git, { dir: repositoryDir, remote: await remoteOf(context, job.repository), commit, branches });
+  const fetch = async () => {
+    const remote = await remoteOf(context, job.repository);
+    await fetchCommit(git, { dir: repositoryDir, remote, commit, branches });
+  };
+  await keepTrying(signal, fetch, mayPass);
 
   progress.stage = 'working';
   const log = createRunLog({ maxBytes: context.maxLogBytes, secrets });
@@ -93,6 +99,11 @@ async function runIn(folder: string, context: AgentContext, { job, run, progress
   });
   const { kind } = await keepTrying(signal, () => keepRunOutcome(db, { ...key, outcome: storable }));
   return { kind };
+}
+
+/** Unlike other steps, this one is repeated only a few times as a whole. */
+function mayPass(error: unknown): boolean {
+  return (error instanceof GitError || error instanceof ForgeError) && error.retryable;
 }
 
 /** A runner's own error may quote its command line, and so the prompt: only its kind is told, the rest is logged nowhere. */

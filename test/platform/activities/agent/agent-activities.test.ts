@@ -86,6 +86,17 @@ async function failureOf(run: Promise<unknown>): Promise<ApplicationFailure> {
   throw new Error(`Expected an ApplicationFailure, got ${String(error)}`);
 }
 
+/** Calls again what fails and may be tried again: of two at the same moment, one may find the branch locked. */
+async function asTemporal<Result>(call: () => Promise<Result>): Promise<Result> {
+  while (true) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure) || error.nonRetryable) throw error;
+    }
+  }
+}
+
 const add = (prompt: string): Promise<AgentJobRow> => addTestJob(db, { repository: repository.url, prompt });
 
 /** A runner that hands back what a hostile agent might leave. */
@@ -146,8 +157,9 @@ describe('each step of an agent job', () => {
     const key = { jobId, run: 1 };
     await open(key);
     await work(key);
-    const both = await Promise.all([1, 2, 3].map(() => push({ ...key, replaces: null, finished: null })));
-    expect(new Set(both.map(({ commit }) => commit))).toEqual(new Set([await repository.head(branch)]));
+    const pushing = [1, 2, 3].map(() => asTemporal(() => push({ ...key, replaces: null, finished: null })));
+    const all = await Promise.all(pushing);
+    expect(new Set(all.map(({ commit }) => commit))).toEqual(new Set([await repository.head(branch)]));
     expect(await repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
   });
 
@@ -188,6 +200,26 @@ describe('each step of an agent job', () => {
     const link = await request({ ...asked, ...key, ...second, continues: true });
     expect(link.prLink).not.toBe(prLink);
     expect(await request({ ...asked, ...key, ...second, continues: true })).toEqual(link);
+  });
+});
+
+describe('a message to a job whose change never got its pull request', () => {
+  it('opens it, though the agent has nothing to add', async () => {
+    const { open, work, push, request, end } = activitiesOf(deps());
+    const { id: jobId } = await add('write a.txt 1');
+    await open({ jobId, run: 1 });
+    await work({ jobId, run: 1 });
+    const { commit } = await push({ jobId, run: 1, replaces: null, finished: null });
+    await end({ jobId, run: 1, result: { kind: 'failed', error: 'The forge refused: x' } });
+    await addTestMessage(db, jobId, 'try again');
+    const key = { jobId, run: 2 };
+    const opened = await open(key);
+    expect(opened).toMatchObject({ continues: true, baseCommit: commit, replaces: null });
+    expect(await work(key)).toEqual({ kind: 'unchanged' });
+    const asked = { ...key, commit: null, baseBranch: 'main', continues: true, finished: null };
+    const { prLink } = await request(asked);
+    expect(await getPullRequest(db, prLink?.split('/').at(-1) ?? '')).toMatchObject({ headSha: commit, state: 'open' });
+    expect(await request(asked)).toEqual({ prLink });
   });
 });
 
@@ -275,6 +307,20 @@ describe('trouble with the forge', () => {
     const error = new ForgeError('the token hunter2 lacks rights', { status: 403, retryable: false });
     const failure = await failureOf(activitiesOf(refusing(error)).open({ jobId, run: 1 }));
     expect(failure).toMatchObject({ nonRetryable: true, message: 'The forge refused: the token *** lacks rights' });
+  });
+
+  it('that passes while the agent is to begin does not cost a run', async () => {
+    let refusals = 2;
+    const error = new ForgeError('down', { status: 502, retryable: true });
+    const gitCredentials = () => {
+      refusals -= 1;
+      return refusals >= 0 ? Promise.reject(error) : Promise.resolve(null);
+    };
+    const { id: jobId } = await add('write a.txt 1');
+    await activitiesOf(deps()).open({ jobId, run: 1 });
+    const flaky = activitiesOf(deps({ forgeFor: () => ({ ...forge, gitCredentials }) }));
+    expect(await flaky.work({ jobId, run: 1 })).toEqual({ kind: 'changed' });
+    expect(refusals).toBe(-1);
   });
 
   it('is tried again after the time that the forge names', async () => {

@@ -1,0 +1,29 @@
+import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
+import { agentFailureText } from '../../../../platform/workflows/agent-job/agent-failure.ts';
+import { agentDetails } from '../../../../platform/workflows/agent-job/agent-story.ts';
+
+const failed = (cause: Error) => new ActivityFailure('failed', 'runAgent', '1', 'NON_RETRYABLE_FAILURE', 'x', cause);
+
+describe('what the owner of a failed job reads', () => {
+  it.each([
+    [failed(ApplicationFailure.nonRetryable('The repository is empty', 'AgentImpossible')), 'The repository is empty'],
+    [failed(ApplicationFailure.retryable("It can't be reached", 'AgentTrouble')), "It can't be reached"],
+    [failed(new CancelledFailure('stop')), 'cancelled'],
+    [new CancelledFailure('stop'), 'cancelled'],
+    [failed(ApplicationFailure.nonRetryable('select secret from rows', 'QueryError')), /internal error/],
+    [failed(new TimeoutFailure('heartbeat', undefined, 'HEARTBEAT')), /internal error/],
+    [new Error('a fault of ours'), /internal error/],
+  ])('of %p', (error, text) => {
+    expect(agentFailureText(error)).toMatch(text);
+  });
+});
+
+describe('what the Temporal UI says of a run', () => {
+  it('is where it works, which message it is for, and how far it is', () => {
+    const story = { repository: 'https://forge.example/a/b', branch: 'galley/aj_1', run: 1, stage: 'pushing' };
+    expect(agentDetails(story)).toBe('**https://forge.example/a/b**, branch `galley/aj_1`\n\npushing');
+    expect(agentDetails({ ...story, run: 3, prLink: 'https://forge.example/a/b/pulls/4' })).toBe(
+      '**https://forge.example/a/b**, branch `galley/aj_1`, message 2\n\npushing\n\nhttps://forge.example/a/b/pulls/4',
+    );
+  });
+});
