@@ -10,7 +10,7 @@ describe('the page of a pull request in a browser', () => {
   beforeAll(async () => {
     stage = await startForgeStage();
     const executablePath = await locateRealTool('chromium');
-    browser = await chromium.launch({ executablePath: stdout.trim(), args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   }, 120_000);
   afterAll(async () => {
     await browser?.close();
