@@ -1,6 +1,4 @@
-import type { Delivery } from '../../../activities/reviewers/delivery.ts';
 import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
-import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import {
   type ScriptedSmtpServer,
   type SmtpReaction,
@@ -8,12 +6,7 @@ import {
   startScriptedSmtp,
 } from '../../helpers/smtp-server.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
-
-const closing: (() => Promise<void> | void)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
+import { closing, deliver } from './deliver.ts';
 
 async function rig(
   react?: Parameters<typeof startScriptedSmtp>[0],
@@ -25,32 +18,6 @@ async function rig(
     () => mailer.close(),
   );
   return { server, mailer };
-}
-
-const never = new AbortController().signal;
-
-async function deliver(
-  mailer: Mailer,
-  options: { beforeLastLine?: () => Promise<void>; unlessReleased?: AbortSignal; anyway?: AbortSignal } = {},
-): Promise<Delivery> {
-  const mail = composeOperatorMail(
-    {
-      site: 'handbook',
-      rule: 'changelog',
-      changeId: 'agent:handbook:changelog:1',
-      event: 'job-failed',
-      to: 'ops@example.com',
-      jobId: 'aj_1',
-      message: '.\n..\nit broke',
-    },
-    { sender: mailer.sender, date: new Date('2026-11-21T08:00:00Z') },
-  );
-  return await mailer.deliver(mail, {
-    beforeLastLine: async () => {},
-    unlessReleased: never,
-    anyway: never,
-    ...options,
-  });
 }
 
 const at =
@@ -226,33 +193,4 @@ describe('nobody knows', () => {
     });
     expect(await deliver(mailer, { unlessReleased: stopped.signal })).toMatchObject({ kind: 'accepted' });
   });
-});
-
-describe('a password', () => {
-  it('is sent unencrypted to this machine only, or where that is asked for', async () => {
-    const server = await startScriptedSmtp(({ stage }) =>
-      stage === 'EHLO' ? { answer: '250-scripted.test\r\n250 AUTH PLAIN' } : undefined,
-    );
-    closing.push(() => server.close());
-    const { port } = new URL(server.url);
-    const outcomeOf = async (address: string): Promise<Delivery> => {
-      const mailer = createMailer({ url: `smtp://me:secret@${address}`, from: 'galley@example.com' });
-      closing.push(() => mailer.close());
-      return await deliver(mailer);
-    };
-    // This address leads here too, but isn't known as local.
-    expect(await outcomeOf(`0.0.0.0:${port}`)).toMatchObject({ kind: 'unsent', reason: expect.stringMatching(/TLS/) });
-    expect(server.otherCommands).toEqual(['STARTTLS']);
-    expect(await outcomeOf(`127.0.0.1:${port}`)).toMatchObject({ kind: 'accepted' });
-    expect(await outcomeOf(`0.0.0.0:${port}?requireTLS=false`)).toMatchObject({ kind: 'accepted' });
-  });
-});
-
-describe('the sender', () => {
-  it.each(['nobody', 'a@example.com, b@example.com', 'Group: a@example.com, b@example.com;', ''])(
-    'can’t be %j',
-    (from) => {
-      expect(() => createMailer({ url: 'smtp://127.0.0.1:1', from })).toThrow('smtp.from');
-    },
-  );
 });

@@ -1,0 +1,118 @@
+import { ActivityNotFoundError } from '@temporalio/client';
+import { WORKFLOW_IDS } from '../../../contract/names.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
+import { lastLines, type MailBench, startMailBench, TASK_QUEUE } from './mail-bench.ts';
+import { pendingAttempt } from './mail-rig.ts';
+import { ruleStandIn } from './mail-workflows.ts';
+
+let bench: MailBench;
+
+beforeAll(async () => {
+  bench = await startMailBench();
+});
+
+afterAll(async () => {
+  await bench?.stop();
+});
+
+describe('the mark in Temporal', () => {
+  it('that can’t be stored holds the mail back, until it can', async () => {
+    const server = await bench.smtp();
+    let asked = 0;
+    const client = bench.clientWith(async (real) => {
+      asked += 1;
+      // The note of the first attempt, and the three tries to clear it.
+      if (asked <= 4) throw new Error('Temporal is away');
+      await real();
+    });
+    expect(await bench.send({ smtpUrl: server.url, client })).toMatchObject({ outcome: 'sent' });
+    expect(server.moments.filter(({ stage }) => stage === 'DATA')).toHaveLength(2);
+    expect(lastLines(server)).toBe(1);
+  });
+
+  it('that was stored without our hearing of it is cleared, and the mail is sent once', async () => {
+    const server = await bench.smtp();
+    let asked = 0;
+    const client = bench.clientWith(async (real) => {
+      await real();
+      if (++asked === 1) throw new Error('the answer was lost');
+    });
+    expect(await bench.send({ smtpUrl: server.url, client })).toMatchObject({ outcome: 'sent' });
+    expect(lastLines(server)).toBe(1);
+  });
+
+  it('that can’t be cleared by itself is cleared by the report of the failed attempt', async () => {
+    const server = await bench.smtp();
+    let away = true;
+    const client = bench.clientWith(async (real, details) => {
+      if (!away || JSON.stringify(details).includes('sending')) await real();
+      if (away) throw new Error('Temporal is away');
+    });
+    const handle = await bench.start({ smtpUrl: server.url, client });
+    await waitFor(async () => (await pendingAttempt(handle)) > 2, { describe: 'tried again' });
+    expect(lastLines(server)).toBe(0);
+    away = false;
+    expect(await handle.result()).toMatchObject({ outcome: 'sent' });
+    expect(lastLines(server)).toBe(1);
+  });
+
+  it('is refused to an attempt that Temporal has given up meanwhile: two attempts, one mail', async () => {
+    const server = await bench.smtp();
+    let asked = 0;
+    const refused: unknown[] = [];
+    const client = bench.clientWith(async (real) => {
+      asked += 1;
+      // The first attempt sleeps, just before its mark, until it is over.
+      if (asked === 1) await new Promise((resolve) => setTimeout(resolve, 4_000));
+      await real().catch((error: unknown) => {
+        refused.push(error);
+        throw error;
+      });
+    });
+    const timeouts = { heartbeatMs: 60_000, attemptMs: 1_500 };
+    const handle = await bench.start({ smtpUrl: server.url, client, socketTimeoutMs: 30_000 }, {}, timeouts);
+    expect(await handle.result()).toMatchObject({ outcome: 'sent' });
+    await waitFor(() => refused.length > 0, { describe: 'refused the late mark' });
+    expect(refused[0]).toBeInstanceOf(ActivityNotFoundError);
+    expect(lastLines(server)).toBe(1);
+  });
+});
+
+describe('a reviewer who has unsubscribed', () => {
+  it('gets no mail, however the address is spelled', async () => {
+    const server = await bench.smtp();
+    await bench.temporal.client.workflow.start(ruleStandIn, {
+      taskQueue: TASK_QUEUE,
+      workflowId: WORKFLOW_IDS.agentRule('handbook', 'quiet'),
+      args: [{ unsubscribed: ['Ada@Example.com'], phase: 'a phase of another release' }],
+    });
+    expect(await bench.send({ smtpUrl: server.url }, { rule: 'quiet' })).toEqual({
+      outcome: 'unsubscribed',
+      detail: null,
+    });
+    expect(await bench.send({ smtpUrl: server.url }, { rule: 'quiet', to: 'bob@example.com' })).toMatchObject({
+      outcome: 'sent',
+    });
+    expect(server.taken.map(({ to }) => to)).toEqual([['bob@example.com']]);
+  });
+
+  it('gets none while that can’t be read, and others get theirs once it can', async () => {
+    const server = await bench.smtp();
+    const id = WORKFLOW_IDS.agentRule('handbook', 'silent');
+    const silent = await bench.temporal.client.workflow.start(ruleStandIn, {
+      taskQueue: TASK_QUEUE,
+      workflowId: id,
+      args: [null],
+    });
+    const handle = await bench.start({ smtpUrl: server.url }, { rule: 'silent' });
+    await waitFor(async () => (await pendingAttempt(handle)) > 1, { describe: 'tried again' });
+    expect(server.moments).toEqual([]);
+    await silent.terminate();
+    await bench.temporal.client.workflow.start(ruleStandIn, {
+      taskQueue: TASK_QUEUE,
+      workflowId: id,
+      args: [{ unsubscribed: [] }],
+    });
+    expect(await handle.result()).toMatchObject({ outcome: 'sent' });
+  });
+});
