@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
@@ -8,6 +8,7 @@ import type { CreateAgentJobInput } from '../../activities/agents/create-agent-j
 import { createFollowPullRequest, type FollowedPullRequest } from '../../activities/agents/follow-pull-request.ts';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
 import type { Activities } from '../../activities/create-activities.ts';
+import { heartbeatWhile } from '../../activities/heartbeat.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
@@ -37,6 +38,8 @@ export type Outside = {
   settings: RuleSettings | null;
   /** Called for each attempt to make a job: may throw. */
   onCreate: (input: CreateAgentJobInput, attempt: number) => void;
+  /** How long making a job takes. */
+  createTakesMs: number;
   /** Null while the jobs run. */
   end: FinishedAgentJob | null;
   /** How long a job that runs isn't asked about. */
@@ -68,6 +71,8 @@ export type AgentBench = {
   change(id: string): ChangeHandle;
   startWorker(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
   stopWorker(): Promise<void>;
+  /** Of every workflow that was started here, or may have been. */
+  workflowIds(): string[];
   close(): Promise<void>;
 };
 
@@ -126,6 +131,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       ...options.settings,
     },
     onCreate: () => {},
+    createTakesMs: 0,
     end: { status: 'completed', prLink: PR_LINK, error: null },
     pollAgainMs: 1_000,
     onPoll: () => {},
@@ -154,6 +160,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     },
     async createAgentJob(input) {
       outside.onCreate(input, attempt());
+      if (outside.createTakesMs > 0) await heartbeatWhile(() => sleep(outside.createTakesMs));
       if (!bench.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey)) bench.jobs.push(input);
       return { projectId: 'prj_docs', jobId: `aj_${bench.jobs.length}` };
     },
@@ -197,8 +204,12 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       async until(description: string, holds: (state: AgentChangeState) => boolean) {
         let last: AgentChangeState | undefined;
         for (let tries = 0; tries < 300; tries++) {
-          last = await state();
-          if (holds(last)) return last;
+          // It may be still to come.
+          last = await state().catch((error: unknown) => {
+            if (error instanceof WorkflowNotFoundError) return undefined;
+            throw error;
+          });
+          if (last !== undefined && holds(last)) return last;
           await sleep(100);
         }
         throw new Error(`the change never became ${description}: ${JSON.stringify(last)}`);
@@ -264,9 +275,10 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       };
     },
     stopWorker: () => stopRunning(),
+    workflowIds: () => [bench.rule.workflowId, ...started],
     async close() {
       // What still runs without a worker would keep a time-skipping server from skipping time in the next test.
-      for (const id of [bench.rule.workflowId, ...started]) {
+      for (const id of bench.workflowIds()) {
         await client.workflow
           .getHandle(id)
           .terminate('the test is over')

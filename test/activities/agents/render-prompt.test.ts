@@ -33,7 +33,7 @@ describe('a prompt', () => {
     '<script>alert("&amp;")</script>',
     '$(rm -rf /) `id` ; \' " \\ \r\nBcc: eve@example.com',
     '\0\u202e right to left \ud83d\ude00',
-    '${process.env.SECRET}',
+    `\${process.env.SECRET}`,
   ])('holds the value %j as it is', (title) => {
     expect(renderPrompt('<{{ event.title }}>', [event({ title })], 1)).toBe(`<${title}>`);
     expect(renderPrompt('{{#events}}<{{ title }}>{{/events}}', [event({ title })], 1)).toBe(`<${title}>`);

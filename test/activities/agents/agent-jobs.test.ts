@@ -1,0 +1,274 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
+import { createAgentJobActivities } from '../../../activities/agents/activities.ts';
+import { createFollowPullRequest } from '../../../activities/agents/follow-pull-request.ts';
+import { createReadRuleSettings } from '../../../activities/agents/read-rule-settings.ts';
+import { galleyConfig, type SiteConfig } from '../../../contract/galley-config.ts';
+import { type Scripted, startScriptedServer } from '../admin-api/scripted-server.ts';
+
+type Server = Awaited<ReturnType<typeof startScriptedServer>>;
+type Activities = ReturnType<typeof createAgentJobActivities>;
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }): SiteConfig {
+  const rule = { name: 'changelog', on: 'publish', prompt, remindAfter: '2d', reviewers: ['ada@example.com'] };
+  const config = galleyConfig.parse({
+    adminApi: { url: 'http://127.0.0.1', key: 'unused' },
+    sites: { docs: { domain: 'docs.example.com', agent: [rule], ...site } },
+  });
+  const { docs } = config.sites;
+  if (docs === undefined) throw new Error('no site');
+  return docs;
+}
+
+async function api(
+  script: Scripted[],
+  site: SiteConfig | undefined = siteOf('Mention {{ event.title }}.'),
+): Promise<{ server: Server; activities: Activities }> {
+  const server = await startScriptedServer(script);
+  servers.push(server);
+  const client = createAdminApiClient({ url: `${server.url}/base/`, key: 'galley_secret', timeoutMs: 1_000 });
+  const readSite = (name: string): SiteConfig | undefined => (name === 'docs' ? site : undefined);
+  return { server, activities: createAgentJobActivities(client, { readSite, quickAsksMs: [] }) };
+}
+
+/** Failing is what most of these tests are about; the SDK would log each of them. */
+function environment(info: { attempt?: number; heartbeatDetails?: unknown } = {}): MockActivityEnvironment {
+  return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<ApplicationFailure> {
+  const error: unknown = await work.then(
+    (value) => new Error(`expected a failure, got ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ApplicationFailure) return error;
+  throw error;
+}
+
+const at = '2026-11-21T08:00:00Z';
+const event = { source: 's', topic: 't', action: 'publish', id: '1', title: 'Start', url: '', author: '', at } as const;
+
+const create = (activities: Activities, site = 'docs', rule = 'changelog') =>
+  environment().run(activities.createAgentJob, {
+    site,
+    rule,
+    events: [event],
+    eventCount: 1,
+    idempotencyKey: 'run:1',
+  });
+const job = { projectId: 'prj/ö', jobId: 'job №1/2' };
+const poll = (activities: Activities, info: Parameters<typeof environment>[0] = {}) =>
+  environment(info).run(activities.pollAgentJob, job);
+const cancel = (activities: Activities) => environment().run(activities.cancelAgentJob, job);
+
+describe('making an agent job', () => {
+  it.each([200, 201, 202, 226])('takes %i for success, and needs nothing but an id', async (status) => {
+    const { server, activities } = await api([{ status, body: { id: 'job №1/2', surprise: true } }]);
+    await expect(create(activities)).resolves.toEqual(job);
+    expect(server.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/base/v2/agent/prj%2F%C3%B6/job',
+      body: '{"prompt":"Mention Start."}',
+      headers: {
+        authorization: 'Bearer galley_secret',
+        'idempotency-key': 'run:1',
+        'content-type': 'application/json',
+      },
+    });
+  });
+
+  it('that is limited for long is handed to the workflow with the time named', async () => {
+    const { activities } = await api([{ status: 429, headers: { 'retry-after': '1800' }, body: { error: 'hourly' } }]);
+    expect(await failureOf(create(activities))).toMatchObject({
+      type: 'RateLimited',
+      nonRetryable: true,
+      details: [{ status: 429, retryAfterMs: 1_800_000 }],
+    });
+  });
+
+  it.each<[string, SiteConfig | undefined, string, string]>([
+    ['a site that is gone', undefined, 'changelog', 'no longer configured'],
+    ['a rule that is gone', siteOf('x'), 'other', 'no longer configured'],
+    ['a site without a project', siteOf('x', {}), 'changelog', "needs the site's projectId"],
+    ['a prompt that comes out empty', siteOf('{{ event.url }} \n'), 'changelog', 'is empty for this event'],
+  ])('for %s is refused without a call', async (_, site, rule, message) => {
+    const { server, activities } = await api([{ status: 201, body: { id: 'x' } }], site);
+    const failure = await failureOf(create(activities, site === undefined ? 'gone' : 'docs', rule));
+    expect(failure).toMatchObject({ type: 'Rejected', nonRetryable: true, message: expect.stringContaining(message) });
+    expect(server.received).toEqual([]);
+  });
+});
+
+describe.each([
+  ['createAgentJob', create],
+  ['pollAgentJob', poll],
+] as const)('%s', (_, call) => {
+  it.each([401, 403])('takes %i for a refused key', async (status) => {
+    const { activities } = await api([{ status, body: { error: 'no' } }]);
+    const failure = await failureOf(call(activities));
+    expect(failure).toMatchObject({ type: 'KeyRefused', nonRetryable: true });
+    expect(failure.message).not.toContain('galley_secret');
+  });
+
+  it.each([400, 413, 415, 422])('takes %i for a request that will never be accepted', async (status) => {
+    const { activities } = await api([{ status, body: { error: 'no' } }]);
+    expect(await failureOf(call(activities))).toMatchObject({ type: 'Rejected', nonRetryable: true });
+  });
+
+  it.each<[string, Scripted]>([
+    ['answers 500', { status: 500, body: { error: 'oops' } }],
+    ['answers 502 with an HTML page', { status: 502, text: '<html>', headers: { 'content-type': 'text/html' } }],
+    ['resets the connection', 'reset'],
+    ['breaks off in its answer', 'cut'],
+    ['says nothing', 'silence'],
+    ['answers 200 with cut JSON', { status: 200, text: '{"id": "aj_' }],
+    ['answers 200 with an empty body', { status: 200, text: '' }],
+    ['answers 200 with a list', { status: 200, body: [] }],
+  ])('tries again where the service %s', async (_name, scripted) => {
+    const { activities } = await api([scripted]);
+    const failure = await failureOf(call(activities));
+    expect(failure.type).toBe('Unavailable');
+    expect(failure.nonRetryable).not.toBe(true);
+  });
+});
+
+describe('asking about an agent job', () => {
+  it.each(['active', 'ACTIVE', 'queued', 'thinking hard'])('takes the status %j for still running', async (status) => {
+    const { server, activities } = await api([{ status: 200, body: { id: 'x', status, prLink: null } }]);
+    const failure = await failureOf(poll(activities, { attempt: 3 }));
+    expect(failure).toMatchObject({ type: 'StillRunning', category: 'BENIGN', nextRetryDelay: 1_690 });
+    expect(failure.nonRetryable).not.toBe(true);
+    expect(server.received[0]).toMatchObject({
+      method: 'GET',
+      path: '/base/v2/agent/prj%2F%C3%B6/job/job%20%E2%84%961%2F2',
+    });
+  });
+
+  const prLink = 'https://forge.test/acme/docs/pull/7';
+  it.each<[object, object]>([
+    [
+      { status: 'completed', prLink },
+      { status: 'completed', prLink, error: null },
+    ],
+    [
+      { status: 'Completed', prLink: null },
+      { status: 'completed', prLink: null, error: null },
+    ],
+    [{ status: 'completed' }, { status: 'completed', prLink: null, error: null }],
+    [
+      { status: 'archived', prLink, archivedAt: at },
+      { status: 'archived', prLink, error: null },
+    ],
+    [
+      { status: 'failed', error: 'no disk' },
+      { status: 'failed', prLink: null, error: 'no disk' },
+    ],
+    [{ status: 'failed' }, { status: 'failed', prLink: null, error: null }],
+    [
+      { status: 'failed', error: { code: 7 } },
+      { status: 'failed', prLink: null, error: null },
+    ],
+  ])('reads %j as its end', async (body, finished) => {
+    const { activities } = await api([{ status: 200, body }]);
+    await expect(poll(activities)).resolves.toEqual(finished);
+  });
+
+  it.each(['javascript:alert(1)', 'file:///etc/passwd', '/pull/7', 7, `https://x/${'y'.repeat(3_000)}`])(
+    'refuses the link %j, which people would be sent to',
+    async (link) => {
+      const { activities } = await api([{ status: 200, body: { status: 'completed', prLink: link } }]);
+      expect(await failureOf(poll(activities))).toMatchObject({ type: 'Rejected', nonRetryable: true });
+    },
+  );
+
+  it.each([404, 410])('takes %i for a job that is gone', async (status) => {
+    const { activities } = await api([{ status, body: { error: 'unknown' } }]);
+    expect(await failureOf(poll(activities))).toMatchObject({ type: 'JobGone', nonRetryable: true });
+  });
+
+  it('asks a few times within its first attempt, so that a small change is heard of at once', async () => {
+    const running = { status: 200, body: { status: 'active' } };
+    const server = await startScriptedServer([
+      running,
+      running,
+      { status: 200, body: { status: 'completed', prLink } },
+    ]);
+    servers.push(server);
+    const client = createAdminApiClient({ url: server.url, key: 'k' });
+    const activities = createAgentJobActivities(client, { readSite: () => undefined, quickAsksMs: [10, 10] });
+    await expect(poll(activities, { attempt: 1 })).resolves.toMatchObject({ prLink });
+    expect(server.received).toHaveLength(3);
+  });
+});
+
+describe('cancelling an agent job', () => {
+  it.each<[Scripted, string]>([
+    [{ status: 200, body: { result: 'accepted' } }, 'accepted'],
+    [{ status: 200, body: { result: 'already-finished' } }, 'finished'],
+    [{ status: 409, body: {} }, 'finished'],
+    [{ status: 404, body: {} }, 'unsupported'],
+    [{ status: 405, body: {} }, 'unsupported'],
+  ])('that is answered %j is %s', async (scripted, outcome) => {
+    const { server, activities } = await api([scripted]);
+    await expect(cancel(activities)).resolves.toBe(outcome);
+    expect(server.received[0]?.path).toBe('/base/v2/agent/prj%2F%C3%B6/job/job%20%E2%84%961%2F2/cancel');
+  });
+});
+
+describe("a rule's settings", () => {
+  const deps = { operators: ['ops@example.com'], forge: true, mail: false, searchAttributes: true, build: 'b' };
+
+  it('are read anew, with their defaults, and tell no template', async () => {
+    const read = createReadRuleSettings({ ...deps, readSite: () => siteOf('a secret {{ event.title }}') });
+    const settings = await read({ site: 'docs', rule: 'changelog' });
+    expect(settings).toEqual({
+      ...deps,
+      reviewers: ['ada@example.com'],
+      quietPeriodMs: 30_000,
+      maxPerHour: 6,
+      remindAfterMs: [172_800_000],
+      expireAfterMs: 30 * 86_400_000,
+    });
+    expect(JSON.stringify(settings)).not.toContain('secret');
+  });
+
+  it('are none for a rule that is not configured', async () => {
+    const read = createReadRuleSettings({ ...deps, readSite: (site) => (site === 'docs' ? siteOf('x') : undefined) });
+    await expect(read({ site: 'docs', rule: 'other' })).resolves.toBeNull();
+    await expect(read({ site: 'gone', rule: 'changelog' })).resolves.toBeNull();
+  });
+});
+
+describe('following a pull request', () => {
+  const open = { state: 'open', title: 'T', mergeCommitSha: null, reviews: [] } as const;
+  const known = { state: 'open', title: 'T', reviews: ['bob approved'] } as const;
+  const prLink = 'https://forge.test/1';
+  const review = { reviewer: 'Bob', verdict: 'approved', at } as const;
+
+  it('tells how it stands where nothing is known, and where something differs', async () => {
+    const follow = createFollowPullRequest(async () => ({ ...open, reviews: [review] }));
+    const run = (input: Parameters<typeof follow>[0]) => environment().run(follow, input);
+    await expect(run({ prLink, known: null })).resolves.toMatchObject({ state: 'open', reviews: [review] });
+    await expect(run({ prLink, known: { ...known, reviews: [] } })).resolves.toMatchObject({ reviews: [review] });
+    await expect(run({ prLink, known: { ...known, reviews: [], title: 'U' } })).resolves.toMatchObject({ title: 'T' });
+  });
+
+  it.each([
+    [1, 900_000],
+    [3, 1_521_000],
+    [50, 3_600_000],
+  ])('asks again after its attempt %i in %i ms while nothing has changed', async (attempt, nextRetryDelay) => {
+    const follow = createFollowPullRequest(async () => ({ ...open, reviews: [review] }));
+    const input = { prLink, known: { ...known, reviews: [...known.reviews] } };
+    const failure = await failureOf(environment({ attempt }).run(follow, input));
+    expect(failure).toMatchObject({ type: 'Unchanged', category: 'BENIGN', nextRetryDelay });
+  });
+});

@@ -1,0 +1,74 @@
+import type { Client } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
+import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
+import { type AgentBench, startAgentBench } from './agent-bench.ts';
+
+export type AgentBenches = {
+  server: () => TestDevServer;
+  bench: (settings?: Partial<RuleSettings>) => Promise<AgentBench>;
+};
+
+/** One real dev server for a test file and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
+export function useAgentBenches(): AgentBenches {
+  let running: TestDevServer | undefined;
+  const benches: AgentBench[] = [];
+  const server = (): TestDevServer => {
+    if (running === undefined) throw new Error('the dev server is started by beforeAll');
+    return running;
+  };
+
+  beforeAll(async () => {
+    running = await startDevServer();
+  });
+  afterEach(async () => {
+    const played = benches.splice(0);
+    try {
+      for (const each of played) for (const id of each.workflowIds()) await replayRuns(server().client, id);
+    } finally {
+      await Promise.all(played.map((each) => each.close()));
+    }
+  });
+  afterAll(async () => {
+    await running?.stop();
+  });
+
+  return {
+    server,
+    async bench(settings = {}) {
+      const { client, nativeConnection } = server();
+      const made = await startAgentBench({ client, connection: nativeConnection, settings });
+      benches.push(made);
+      return made;
+    },
+  };
+}
+
+/** The histories of a workflow's runs, newest run first; none where it never ran. */
+export async function runsOf(client: Client, workflowId: string): Promise<{ runId: string; length: number }[]> {
+  const runs: { runId: string; length: number }[] = [];
+  for (let runId = await newestRun(client, workflowId); runId; ) {
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    runs.push({ runId, length: events?.length ?? 0 });
+    runId = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
+  }
+  return runs;
+}
+
+async function newestRun(client: Client, workflowId: string): Promise<string | undefined> {
+  return await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .then(
+      (description) => description.runId,
+      () => undefined,
+    );
+}
+
+async function replayRuns(client: Client, workflowId: string): Promise<void> {
+  for (const { runId } of await runsOf(client, workflowId)) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    await Worker.runReplayHistory({ workflowBundle: workflowBundles.orchestrator }, history, workflowId);
+  }
+}
