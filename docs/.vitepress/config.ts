@@ -43,12 +43,17 @@ export default defineConfig({
           { text: 'Concepts', link: '/concepts' },
           { text: 'A hosted Admin API', link: '/guide/hosted-admin-api' },
           { text: 'Export one site now', link: '/guide/one-shot-export' },
+          { text: 'The self-hosted deployment', link: '/guide/deployment' },
+        ],
+      },
+      {
+        text: 'Agents and reviewers',
+        items: [
           { text: 'Agent jobs', link: '/guide/agent-jobs' },
           { text: 'Coding agents', link: '/guide/agents' },
           { text: 'GitHub and Gitea', link: '/guide/forges' },
           { text: 'The embedded forge', link: '/guide/embedded-forge' },
           { text: 'Mail to reviewers', link: '/guide/reviewer-mail' },
-          { text: 'The self-hosted deployment', link: '/guide/deployment' },
         ],
       },
       {

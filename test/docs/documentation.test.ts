@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { galley } from '../helpers/galley.ts';
 
@@ -42,6 +42,14 @@ describe('the documentation', () => {
       .filter((name) => name !== 'help');
     const told = [...read('docs/reference/cli.md').matchAll(/`galley ([a-z][a-z-]*)/g)].map(([, command]) => command);
     expect([...new Set(told)].sort()).toEqual([...new Set(real)].sort());
+  });
+
+  it('has each guide in its contents once, and nothing there that is missing', () => {
+    const links = [...read('docs/.vitepress/config.ts').matchAll(/link: '\/([^']+)'/g)].map(([, link = '']) => link);
+    const guides = readdirSync('docs/guide').map((name) => `guide/${name.replace(/\.md$/, '')}`);
+    expect(links.filter((link) => link.startsWith('guide/')).sort()).toEqual(guides.sort());
+    const pages = links.map((link) => `docs/${link.replace(/\/$/, '/index')}.md`);
+    expect(pages.filter((page) => !page.includes('$') && !existsSync(page))).toEqual([]);
   });
 
   it('leads from the README only to what is there', () => {
