@@ -28,6 +28,7 @@ const WORKFLOW_TASKS = 20;
 /** What runs at a stop gives back what it holds in this time; another worker goes on with it. */
 const SHUTDOWN_GRACE = '5s';
 const SHUTDOWN_FORCE = '10s';
+const AGENT_SHUTDOWN_GRACE = '1s';
 
 /** What runs the platform's workers: as a Temporal `Worker`, though it may be two of them. */
 export type PlatformWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
@@ -56,6 +57,8 @@ export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<Pl
     taskQueue: agentTaskQueue(taskQueue),
     activities: { runAgent: activities.runAgent },
     maxConcurrentActivityTaskExecutions: deps.agents.runsAtOnce ?? DEFAULT_AGENT_SETTINGS.runsAtOnce,
+    // No agent ends by itself in seconds; the time is better spent on ending it and on storing its log.
+    shutdownGraceTime: AGENT_SHUTDOWN_GRACE,
   });
   return together(main, agents);
 }
