@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import nodemailer from 'nodemailer';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -64,40 +65,52 @@ describe('the embedded mailbox', () => {
 });
 
 describe('the embedded mailbox leaves nothing behind', () => {
-  const { TMPDIR } = process.env;
+  /** A temporary folder of its own, so that what is left there is seen. */
   let temporary: string;
 
   beforeEach(async () => {
     temporary = await mkdtemp(join(tmpdir(), 'galley-mailbox-test-'));
-    process.env.TMPDIR = temporary;
   });
 
   afterEach(async () => {
-    if (TMPDIR === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = TMPDIR;
     await rm(temporary, { recursive: true, force: true });
   });
 
+  /** A process that starts a mailbox, prints where its page is, and does this. */
+  function start(next: string): ChildProcessByStdio<null, Readable, null> {
+    const script = `
+      const { startMailbox } = await import('./embedded/mailbox/mailbox.ts');
+      const mailbox = await startMailbox();
+      console.log(mailbox.webUrl);
+      ${next}`;
+    return spawn(process.execPath, ['--import', './scripts/typescript.js', '--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TMPDIR: temporary },
+    });
+  }
+
+  async function urlOf(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
+    const [chunk] = await once(child.stdout, 'data');
+    return String(chunk).trim();
+  }
+
+  const mailFolders = async (): Promise<string[]> =>
+    (await readdir(temporary)).filter((name) => name.startsWith('galley-mailbox-') || name.startsWith('maildev-'));
+
   test('after a stop', async () => {
-    const mailbox = await startMailbox();
-    await nodemailer.createTransport(mailbox.smtpUrl).sendMail(MAIL);
-    await mailbox.stop();
-    expect(await answers(mailbox.webUrl)).toBe(false);
-    expect(await readdir(temporary)).toEqual([]);
+    const child = start(`
+      const { readdirSync } = await import('node:fs');
+      if (readdirSync(process.env.TMPDIR).length === 0) throw new Error('It keeps its mails elsewhere');
+      await mailbox.stop();`);
+    const url = await urlOf(child);
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(await answers(url)).toBe(false);
+    expect(await mailFolders()).toEqual([]);
   });
 
   test('no process, when the one that started it is killed', async () => {
-    const script = "const { startMailbox } = await import('./embedded/mailbox/mailbox.ts');";
-    const parent = spawn(
-      process.execPath,
-      [
-        ...['--import', './scripts/typescript.js', '--input-type=module', '--eval'],
-        `${script} console.log((await startMailbox()).webUrl);`,
-      ],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    );
-    const [chunk] = await once(parent.stdout, 'data');
-    const url = String(chunk).trim();
+    const parent = start('');
+    const url = await urlOf(parent);
     expect(await answers(url)).toBe(true);
     parent.kill('SIGKILL');
     await waitFor(async () => !(await answers(url)), { describe: 'ended' });
