@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { z } from 'zod';
 
@@ -15,6 +16,10 @@ export class FolderInUse extends Error {
 /** Only the short step of taking the lock is under this second one; a process that died there blocks for this long. */
 const TAKING_STALE_MS = 5_000;
 
+/** A process that was killed a moment ago is still being put away: whoever restarts it at once shall not be refused. */
+const DYING_MS = 3_000;
+const LOOK_AGAIN_MS = 100;
+
 /**
  * Takes `lockFile` for this process, also from a process that died; resolves with the function that gives it back.
  * @throws FolderInUse naming the process that holds it.
@@ -29,14 +34,14 @@ export async function lockFolder(lockFile: string, folder: string): Promise<() =
   });
   try {
     const holder = await readOwner(lockFile);
-    if (holder && (await isAlive(holder)))
+    if (holder && !(await endsSoon(holder)))
       throw new FolderInUse(
         `${folder} is in use by process ${holder.pid} since ${holder.since}: stop that one first, ` +
           'or set GALLEY_HOME to another folder.',
       );
     const self: Owner = {
       pid: process.pid,
-      processStart: await processStart(process.pid),
+      processStart: (await processStat(process.pid)).start,
       since: new Date().toISOString(),
     };
     await writeFile(lockFile, `${JSON.stringify(self)}\n`, { mode: 0o600 });
@@ -63,6 +68,15 @@ async function readOwner(lockFile: string): Promise<Owner | undefined> {
   }
 }
 
+async function endsSoon(holder: Owner): Promise<boolean> {
+  const deadline = Date.now() + DYING_MS;
+  while (await isAlive(holder)) {
+    if (Date.now() > deadline) return false;
+    await sleep(LOOK_AGAIN_MS);
+  }
+  return true;
+}
+
 async function isAlive(holder: Owner): Promise<boolean> {
   try {
     process.kill(holder.pid, 0);
@@ -70,17 +84,22 @@ async function isAlive(holder: Owner): Promise<boolean> {
     // EPERM: it is there and belongs to another user.
     if (!(typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPERM')) return false;
   }
-  const start = await processStart(holder.pid);
+  const { start, ended } = await processStat(holder.pid);
+  if (ended) return false;
   return start === null || holder.processStart === null || start === holder.processStart;
 }
 
-/** Clock ticks from boot to the process's start (Linux, proc(5), field 22 of stat); null where the system has no /proc. */
-async function processStart(pid: number): Promise<string | null> {
+/**
+ * Of a process its start, in clock ticks from boot, and whether it has ended and only waits to be collected (Linux,
+ * proc(5), fields 22 and 3 of stat). Nothing is known where the system has no /proc.
+ */
+async function processStat(pid: number): Promise<{ start: string | null; ended: boolean }> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in parentheses and may hold spaces: count from behind it.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { start: fields[19] ?? null, ended: ['Z', 'X'].includes(fields[0] ?? '') };
   } catch {
-    return null;
+    return { start: null, ended: false };
   }
 }
