@@ -9,7 +9,7 @@ import {
 import type { PublishEvent } from '../contract/publish-event.ts';
 import { changeMemory, freshChangeMemory } from './agent-change/change-memory.ts';
 import { type ChangeRun, newChangeRun, rereadRule } from './agent-change/change-run.ts';
-import { endCancelled, tellOperators, tellRule } from './agent-change/ending.ts';
+import { endCancelled, tellOperators, tellRules } from './agent-change/ending.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
 import { answerMessages } from './agent-change/messages.ts';
 import { createPresence } from './agent-change/presence.ts';
@@ -50,16 +50,15 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
       [() => liveOn(run), () => watchConfiguration(run), () => presence.show()],
       () => run.done || run.cancelRequested || (mustContinue(run) && canContinue(run)),
     );
-    if (run.cancelRequested && !run.done) await endCancelled(run);
+    // Who cancels waits for the end of this run: it can't be left to the next one.
+    if (!run.done) await condition(() => run.cancelRequested || allHandlersFinished());
+    if (!run.done && !run.cancelRequested) return await continueInNewRun(run);
+    if (!run.done) await endCancelled(run);
   } catch (error) {
     if (!isCancellation(error)) throw error;
     await CancellationScope.nonCancellable(() => endCancelled(run));
     presence.update();
     throw error;
-  }
-  if (!run.done && !run.cancelRequested) {
-    await condition(allHandlersFinished);
-    return await continueInNewRun(run);
   }
   run.done = true;
   presence.update();
@@ -84,7 +83,7 @@ async function liveOn(run: ChangeRun): Promise<void> {
         break;
       default:
         if (run.memory.phase === 'failed') await tellOperators(run);
-        if (run.memory.phase === 'merged') await tellRule(run);
+        if (run.memory.phase === 'merged') await tellRules(run);
         run.done = true;
         return;
     }

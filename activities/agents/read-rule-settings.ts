@@ -2,6 +2,8 @@ import type { SiteConfig } from '../../contract/galley-config.ts';
 
 /** What the workflows of an agent rule need of its configuration. No secrets and no template: this enters the history. */
 export type RuleSettings = {
+  /** The names of all rules of the site: what one agent merges is to prompt none of them. */
+  rules: string[];
   /** Mail addresses of the rule's own reviewers. */
   reviewers: string[];
   /** Mail addresses of those who are told of failures. */
@@ -33,10 +35,12 @@ export type RuleSettingsDeps = {
 /** Reads a rule's settings anew, so that a change needs no new workflow. Null where the rule is no longer configured. */
 export function createReadRuleSettings(deps: RuleSettingsDeps) {
   return async function readRuleSettings(input: { site: string; rule: string }): Promise<RuleSettings | null> {
-    const rule = (await deps.readSite(input.site))?.agent.find(({ name }) => name === input.rule);
+    const rules = (await deps.readSite(input.site))?.agent ?? [];
+    const rule = rules.find(({ name }) => name === input.rule);
     if (rule === undefined) return null;
     const { operators, forge, mail, searchAttributes, build } = deps;
     return {
+      rules: rules.map(({ name }) => name),
       reviewers: rule.reviewers,
       operators: [...operators],
       quietPeriodMs: rule.quietPeriod,

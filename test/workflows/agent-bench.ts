@@ -64,9 +64,9 @@ export type AgentBench = {
   reads: number;
   rule: WorkflowHandle<typeof agentRule>;
   ruleState(): Promise<AgentRuleState>;
-  publish(options?: PublishOptions): Promise<void>;
+  publish(options?: PublishOptions, rule?: string): Promise<void>;
   /** The same for many, in one signal. */
-  publishAll(options: readonly PublishOptions[]): Promise<void>;
+  publishAll(options: readonly PublishOptions[], rule?: string): Promise<void>;
   startChange(id: string, options?: { events?: PublishEvent[]; eventCount?: number }): Promise<ChangeHandle>;
   change(id: string): ChangeHandle;
   startWorker(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
@@ -118,6 +118,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
 
   const outside: Outside = {
     settings: {
+      rules: [RULE],
       reviewers: ['ada@example.com'],
       operators: ['ops@example.com'],
       quietPeriodMs: 200,
@@ -227,15 +228,15 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     reads: 0,
     rule: client.workflow.getHandle<typeof agentRule>(WORKFLOW_IDS.agentRule(site, RULE)),
     ruleState: async () => agentRuleState.parse(await bench.rule.query<unknown>(QUERIES.state)),
-    publish: async (one = {}) => await bench.publishAll([one]),
-    async publishAll(list) {
+    publish: async (one = {}, rule = RULE) => await bench.publishAll([one], rule),
+    async publishAll(list, rule = RULE) {
       const nowAt = new Date(await clock()).toISOString();
       const deliveries: PublishedSignal['deliveries'] = [];
       const events: PublishEvent[] = [];
       for (const { id, title, eventId, dedupeMs = 86_400_000, agentsOwn, receivedAt = nowAt } of list) {
         published++;
         const deliveryId = id ?? `delivery-${published}`;
-        started.add(WORKFLOW_IDS.agentChange(site, RULE, deliveryId));
+        started.add(WORKFLOW_IDS.agentChange(site, rule, deliveryId));
         deliveries.push({ id: deliveryId, source: 'test', receivedAt, dedupeMs });
         events.push({
           ...eventOf(eventId ?? `entry-${published}`, title ?? `Page ${published}`),
@@ -246,10 +247,12 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       const [newest] = events.slice(-1);
       if (newest === undefined) return;
       const signal: PublishedSignal = { deliveries, newest, events };
+      const workflowId = WORKFLOW_IDS.agentRule(site, rule);
+      started.add(workflowId);
       await client.workflow.signalWithStart(agentRule, {
-        workflowId: WORKFLOW_IDS.agentRule(site, RULE),
+        workflowId,
         taskQueue,
-        args: [{ site, rule: RULE }],
+        args: [{ site, rule }],
         signal: SIGNALS.published,
         signalArgs: [signal],
       });
@@ -275,7 +278,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       };
     },
     stopWorker: () => stopRunning(),
-    workflowIds: () => [bench.rule.workflowId, ...started],
+    workflowIds: () => [...started],
     async close() {
       // What still runs without a worker would keep a time-skipping server from skipping time in the next test.
       for (const id of bench.workflowIds()) {

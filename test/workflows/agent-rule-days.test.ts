@@ -105,6 +105,7 @@ describe("an agent's own work", () => {
     const rig = await bench({ quietPeriodMs: 60_000 });
     await rig.publish();
     await env().sleep(2 * MINUTE_MS);
+    await rig.change('delivery-1').until('in review', ({ phase }) => phase === 'in-review');
     rig.outside.pullRequest = { ...rig.outside.pullRequest, state: 'merged', mergeCommitSha: 'c0ffee' };
     await rig.change('delivery-1').result();
     await rig.publish({ eventId: 'c0ffee' });
@@ -138,5 +139,25 @@ describe('a rule that was taken out of the configuration', () => {
     await env().sleep(3 * DAY_MS);
     expect(await change.state()).toMatchObject({ phase: 'in-review', nextReminderAt: null });
     expect(rig.mails).toEqual(['review-requested ada@example.com']);
+  });
+});
+
+describe('two rules of a site', () => {
+  it('are both told of a merge, so that they never answer to each other', async () => {
+    const rig = await bench({ quietPeriodMs: 30_000 });
+    for (const rule of ['changelog', 'glossary']) await rig.publish({ agentsOwn: true }, rule);
+    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, rules: ['changelog', 'glossary'] };
+    const change = await rig.startChange('merged');
+    await change.until('in review', ({ phase }) => phase === 'in-review');
+    rig.outside.pullRequest = { ...rig.outside.pullRequest, state: 'merged', mergeCommitSha: 'c0ffee' };
+    await change.result();
+    await rig.publish({ eventId: 'c0ffee' }, 'glossary');
+    await env().sleep(HOUR_MS);
+    expect(rig.jobs).toHaveLength(1);
+    // This server can't cancel what is planned for a pull request that is merged at once.
+    rig.outside.pullRequest = { ...rig.outside.pullRequest, state: 'open', mergeCommitSha: null };
+    await rig.publish({ eventId: 'cafe' }, 'glossary');
+    await env().sleep(HOUR_MS);
+    expect(rig.jobs.map(({ rule }) => rule)).toEqual(['changelog', 'glossary']);
   });
 });

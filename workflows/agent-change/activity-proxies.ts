@@ -37,7 +37,7 @@ export const { planReview } = proxyActivities<Activities>(forgeCalls);
 /** The mails are on their way meanwhile: after an hour they have to do. */
 export const { requestReview } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1h' });
 
-/** At the end of a change: whoever waits for that mustn't wait for a forge that is down. */
+/** Before a reminder and at the end of a change: neither is to wait long for a forge that is down. */
 export const { readPullRequest } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1m' });
 
 /** Asks by its retry policy for as long as the pull request is open: see follow-pull-request.ts. */

@@ -12,6 +12,8 @@ export type ChangeRun = {
   /** Calls that the run mustn't end in the middle of. */
   callsUnderWay: number;
   cancelRequested: boolean;
+  /** The rule is no longer configured. */
+  removed: boolean;
   /** Nothing is left to do: the workflow ends. */
   done: boolean;
   /** The configuration should be read again. */
@@ -22,6 +24,7 @@ export type ChangeRun = {
 
 /** Stands in until the settings were read, and for a rule that is no longer configured: nobody is told of anything. */
 const NO_RULE: RuleSettings = {
+  rules: [],
   reviewers: [],
   operators: [],
   quietPeriodMs: 0,
@@ -42,6 +45,7 @@ export function newChangeRun({ site, rule }: { site: string; rule: string }, mem
     settings: NO_RULE,
     callsUnderWay: 0,
     cancelRequested: false,
+    removed: false,
     done: false,
     configChanged: false,
     buildChanged: false,
@@ -57,14 +61,16 @@ export async function rereadRule(run: ChangeRun): Promise<void> {
   const summary = `settings of the rule ${rule} of ${site}`;
   const settings = await readRuleSettings.executeWithOptions({ summary }, [{ site, rule }]);
   if (settings === null) {
-    const { build, searchAttributes, forge, expireAfterMs } = before;
-    run.settings = { ...NO_RULE, build, searchAttributes, forge, expireAfterMs };
+    const { rules, build, searchAttributes, forge, expireAfterMs } = before;
+    run.settings = { ...NO_RULE, rules, build, searchAttributes, forge, expireAfterMs };
+    run.removed = true;
     addNote(memory, 'the rule was taken out of galley.yaml: nobody gets mail any more');
     if (memory.phase === 'prompting') memory.phase = 'cancelled';
     return;
   }
   if (before.build !== '' && before.build !== settings.build) run.buildChanged = true;
   run.settings = settings;
+  run.removed = false;
 }
 
 /** Runs a call that the run isn't ended in the middle of. */

@@ -7,17 +7,23 @@ import { cancelJob } from './job.ts';
 import { mailOperators } from './mails.ts';
 import { isOver } from './phase.ts';
 
-/** Tells the rule which commit merged its pull request, so that the push of it prompts nothing. Never throws. */
-export async function tellRule(run: ChangeRun): Promise<void> {
-  const { site, rule } = run;
+/**
+ * Tells the site's rules which commit merged the pull request, so that the push of it prompts none of them: two rules
+ * that answer to each other's merges would never end.
+ */
+export async function tellRules(run: ChangeRun): Promise<void> {
   const sha = await mergeCommitOf(run);
   if (sha === null) return;
+  for (const rule of new Set([run.rule, ...run.settings.rules])) await tellRule(run.site, rule, sha);
+}
+
+async function tellRule(site: string, rule: string, sha: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(WORKFLOW_IDS.agentRule(site, rule)).signal(SIGNALS.ownMerge, { sha });
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // A rule that doesn't run collects nothing either.
-    log.info('the rule could not be told of the merge', { error: String(error) });
+    // A rule that doesn't run has collected nothing.
+    log.info('a rule could not be told of a merge', { rule, error: String(error) });
   }
 }
 

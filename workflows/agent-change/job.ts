@@ -20,8 +20,7 @@ const MAX_ERROR = 2_000;
 export async function submit(run: ChangeRun): Promise<void> {
   const { site, rule, memory } = run;
   const { events, eventCount } = memory;
-  const tooLate = (): boolean => Date.now() >= memory.startedAtMs + run.settings.expireAfterMs;
-  const over = (): boolean => memory.phase !== 'prompting' || tooLate();
+  const over = (): boolean => memory.phase !== 'prompting' || isTooLate(run);
   // One key for the whole change: whatever is repeated, there is one job.
   const idempotencyKey = `${workflowInfo().firstExecutionRunId}:1`;
   const summary = `prompt by the rule ${rule} for ${eventCount} event(s)`.slice(0, 200);
@@ -58,9 +57,10 @@ export async function waitForJob(run: ChangeRun): Promise<void> {
     const options = { scheduleToCloseTimeout: Math.max(leftMs, LAST_QUESTION_MS), summary: `wait for ${jobId}` };
     return pollAgentJob.executeWithOptions(options, [{ projectId, jobId }]);
   };
-  const answer = await askPatiently(run, poll, () => memory.phase !== 'working');
-  if (answer === undefined) return;
-  if ('value' in answer) noteEnd(run, answer.value);
+  const answer = await askPatiently(run, poll, () => memory.phase !== 'working' || isTooLate(run));
+  if (answer === undefined) {
+    if (memory.phase === 'working') memory.phase = 'expired';
+  } else if ('value' in answer) noteEnd(run, answer.value);
   else if (answer.failure.type === 'TimedOut') {
     await cancelJob(run, 'it took too long');
     fail(run, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
@@ -80,6 +80,11 @@ export async function cancelJob({ memory }: ChangeRun, reason: string): Promise<
     if (isCancellation(error)) throw error;
     addNote(memory, `${jobId} couldn't be cancelled: ${readFailure(error).message}`);
   }
+}
+
+/** What nobody has made a pull request of by then, nobody waits for any more. */
+function isTooLate({ memory, settings }: ChangeRun): boolean {
+  return Date.now() >= memory.startedAtMs + settings.expireAfterMs;
 }
 
 function noteEnd(run: ChangeRun, { status, prLink, error }: FinishedAgentJob): void {

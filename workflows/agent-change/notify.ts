@@ -13,7 +13,7 @@ const MAX_PEOPLE = 100;
 export async function notify(run: ChangeRun): Promise<void> {
   const { memory, settings } = run;
   if (memory.phase !== 'notifying') return;
-  if (!settings.mail) addNote(memory, 'no mail server is configured: reviewers get no mail');
+  if (!settings.mail && !run.removed) addNote(memory, 'no mail server is configured: reviewers get no mail');
   if (!settings.forge) addNote(memory, 'no forge is configured: no review is requested there');
   memory.plan ??= await plan(run);
   notePullRequest(memory, memory.plan.title);

@@ -1,6 +1,8 @@
-import { condition } from '@temporalio/workflow';
+import { condition, isCancellation } from '@temporalio/workflow';
+import { readPullRequest } from './activity-proxies.ts';
 import type { ChangeRun } from './change-run.ts';
 import { mailOf, mailReviewers } from './mails.ts';
+import { takeReading } from './news.ts';
 import { nextReminder, type Reminder } from './reminders.ts';
 
 /** Reminds the reviewers at each of the configured times, until somebody has reviewed. */
@@ -17,9 +19,24 @@ export async function remind(run: ChangeRun): Promise<void> {
       await condition(changed, waitMs, { summary: 'next reminder of the review' });
       continue;
     }
+    await lookAgain(run);
+    if (reminderOf(run)?.atMs !== reminder.atMs) continue;
     const number = memory.reminders.sent + 1;
     await mailReviewers(run, `reminder-${number}`, remindable(run));
     memory.reminders = { sent: number, doneUpToMs: reminder.afterMs };
+  }
+}
+
+/** The webhook of a review may have been lost, and the slow questions may not have found it yet. */
+async function lookAgain({ memory, settings }: ChangeRun): Promise<void> {
+  if (!settings.forge || memory.prLink === null) return;
+  const { prLink } = memory;
+  try {
+    const summary = 'has nobody reviewed yet';
+    takeReading(memory, await readPullRequest.executeWithOptions({ summary }, [{ prLink }]));
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    // A reminder too many does less harm than one too few.
   }
 }
 

@@ -231,6 +231,7 @@ describe("a rule's settings", () => {
     const settings = await read({ site: 'docs', rule: 'changelog' });
     expect(settings).toEqual({
       ...deps,
+      rules: ['changelog'],
       reviewers: ['ada@example.com'],
       quietPeriodMs: 30_000,
       maxPerHour: 6,

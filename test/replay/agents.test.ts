@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
+
+const workflowBundle = workflowBundles.orchestrator;
+
+// Each replay is a worker of its own, and tells so.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+/** Every branch that record-agents.ts plays, and an activity or workflow that its histories have. */
+const WORKFLOWS = [
+  {
+    folder: 'agent-change',
+    workflowId: 'agent:docs:changelog:replayed',
+    branches: [
+      'cancelled-by-temporal',
+      'cancelled-in-review',
+      'cancelled-while-working',
+      'closed',
+      'continued-as-new-in-review',
+      'continued-as-new-in-review-run-before-1',
+      'job-failed',
+      'key-refused-and-mended',
+      'merged-as-the-forge-tells',
+      'one-mail-refused-and-the-forge-refusing',
+      'prompt-rejected-and-nobody-to-tell',
+      'reminded-and-expired',
+      'reviewed-and-merged',
+      'rule-taken-out-before-it-began',
+      'unchanged',
+      'without-mail-and-forge',
+    ],
+    changed: ['closed', 'createAgentJob'],
+  },
+  {
+    folder: 'agent-rule',
+    workflowId: 'agent-rule:docs:changelog',
+    branches: [
+      'burst-and-resend',
+      'continued-as-new-while-collecting',
+      'continued-as-new-while-collecting-run-before-1',
+      'limited',
+      'started-before',
+      'taken-out-of-the-configuration',
+    ],
+    changed: ['limited', 'readRuleSettings'],
+  },
+] as const;
+
+describe.each(WORKFLOWS)('recorded histories of $folder', ({ folder, workflowId, branches, changed }) => {
+  const path = join(process.cwd(), 'test/replay', folder);
+  const histories = readdirSync(path).filter((name) => name.endsWith('.json'));
+  const read = (name: string): string => readFileSync(join(path, name), 'utf8');
+
+  it('are there for each branch', () => {
+    const recorded = new Set(histories.map((name) => name.replace(/-[\d.]+\.json$/, '')));
+    expect([...recorded].sort()).toEqual(branches);
+  });
+
+  it.each(histories)('%s replays', async (name) => {
+    await Worker.runReplayHistory({ workflowBundle }, JSON.parse(read(name)), workflowId);
+  });
+
+  it('that were changed do not replay, so that the others prove something', async () => {
+    const [branch, activity] = changed;
+    const name = histories.find((candidate) => candidate.startsWith(branch)) ?? '';
+    const history = JSON.parse(read(name).replaceAll(`"${activity}"`, '"anotherActivity"'));
+    await expect(Worker.runReplayHistory({ workflowBundle }, history, workflowId)).rejects.toThrow(/[Nn]ondeterminism/);
+  });
+});
