@@ -73,6 +73,8 @@ type Told = {
 
 const NO_OWNERS: CodeOwners = { logins: [], teams: [], mails: [] };
 
+const UNCOMPARABLE = { status: null, retryable: false } as const;
+
 async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): Promise<Omit<Told, 'note'>> {
   const { prLink } = input;
   const pullRequest = await ask('pull request', () => forge.readPullRequest(prLink), null);
@@ -81,7 +83,10 @@ async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): 
     'CODEOWNERS',
     async () => {
       const text = await forge.readCodeOwners(prLink);
-      return text === null ? NO_OWNERS : ownersOf(parseCodeOwners(text), await forge.listChangedFiles(prLink));
+      if (text === null) return NO_OWNERS;
+      const owners = await ownersOf(parseCodeOwners(text), await forge.listChangedFiles(prLink));
+      if (owners === null) throw new ForgeError('too many patterns for so many changed files', UNCOMPARABLE);
+      return owners;
     },
     NO_OWNERS,
   );

@@ -4,7 +4,8 @@
  * commit that its pull request's merge reports (signal `ownMerge`).
  */
 
-const TRAILER = /^\s*Galley-Job: aj_[0-9a-f]{16}\s*$/m;
+/** Blanks only: `\s` would look through all lines that follow, anew at each of a message's thousands of empty lines. */
+const TRAILER = /^[ \t]*Galley-Job: aj_[0-9a-f]{16}[ \t\r]*$/m;
 
 /** As GitHub, Gitea and git itself write the first line of a merge. */
 const MERGE_OF_AGENT_BRANCH = /^Merge (?:pull request|branch|remote-tracking branch) .*\bgalley\/aj_[0-9a-f]{16}\b/;

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { ownersOf, parseCodeOwners } from '../../../activities/forge/code-owners.ts';
 
+const NONE = { logins: [], teams: [], mails: [] };
+
 /** The owners of one path, as they stand in the file. */
-function owners(file: string, ...paths: string[]): string[] {
-  const { logins, teams, mails } = ownersOf(parseCodeOwners(file), paths);
+async function owners(file: string, ...paths: string[]): Promise<string[]> {
+  const { logins, teams, mails } = (await ownersOf(parseCodeOwners(file), paths)) ?? NONE;
   return [...logins.map((login) => `@${login}`), ...teams.map((team) => `team ${team}`), ...mails];
 }
 
@@ -26,30 +28,30 @@ describe('a pattern of CODEOWNERS', () => {
     ['my\\ file.md', ['my file.md', 'docs/my file.md'], ['my', 'file.md']],
     ['a?c', ['abc'], ['ac', 'abbc', 'a/c']],
     ['größe/東京.md', ['größe/東京.md'], ['große/東京.md']],
-  ])('%s', (pattern, matching, others) => {
-    for (const path of matching) expect([path, owners(`${pattern} @a`, path)]).toEqual([path, ['@a']]);
-    for (const path of others) expect([path, owners(`${pattern} @a`, path)]).toEqual([path, []]);
+  ])('%s', async (pattern, matching, others) => {
+    for (const path of matching) expect([path, await owners(`${pattern} @a`, path)]).toEqual([path, ['@a']]);
+    for (const path of others) expect([path, await owners(`${pattern} @a`, path)]).toEqual([path, []]);
   });
 });
 
 describe('the file', () => {
-  it('lets the last line that matches decide', () => {
+  it('lets the last line that matches decide', async () => {
     const file = '* @global\n*.md @writers/docs\n/docs/api.md @ada\n';
-    expect(owners(file, 'src/a.ts')).toEqual(['@global']);
-    expect(owners(file, 'docs/a.md')).toEqual(['team docs']);
-    expect(owners(file, 'docs/api.md')).toEqual(['@ada']);
+    expect(await owners(file, 'src/a.ts')).toEqual(['@global']);
+    expect(await owners(file, 'docs/a.md')).toEqual(['team docs']);
+    expect(await owners(file, 'docs/api.md')).toEqual(['@ada']);
   });
 
-  it('leaves files to nobody by a line without owners', () => {
+  it('leaves files to nobody by a line without owners', async () => {
     const file = '* @global\n/apps/\n/apps/github @ada # but this one\n';
-    expect(owners(file, 'apps/x')).toEqual([]);
-    expect(owners(file, 'apps/github/x')).toEqual(['@ada']);
-    expect(owners(file, 'x')).toEqual(['@global']);
+    expect(await owners(file, 'apps/x')).toEqual([]);
+    expect(await owners(file, 'apps/github/x')).toEqual(['@ada']);
+    expect(await owners(file, 'x')).toEqual(['@global']);
   });
 
-  it('names people, teams and addresses, each once whatever its case', () => {
+  it('names people, teams and addresses, each once whatever its case', async () => {
     const file = 'a @Ada @acme/docs bob@example.com\nb @ada @acme/Docs BOB@example.com @eve[bot]\n';
-    expect(owners(file, 'a', 'b')).toEqual(['@Ada', '@eve[bot]', 'team docs', 'bob@example.com']);
+    expect(await owners(file, 'a', 'b')).toEqual(['@Ada', '@eve[bot]', 'team docs', 'bob@example.com']);
   });
 
   it.each<[string, string]>([
@@ -61,19 +63,19 @@ describe('the file', () => {
     ['an escaped number sign, which it has none of', '\\#x @a'],
     ['sections of another forge', '[Documentation] @docs\n^[Optional][2] @a\n'],
     ['lines with something that is no owner', '* someone\n* @a who else\n* @\n* @a/b/c\n'],
-  ])('knows nothing from %s', (_, file) => {
-    expect(owners(file, '#x', 'x', 'a.md', '[ab].md')).toEqual([]);
+  ])('knows nothing from %s', async (_, file) => {
+    expect(await owners(file, '#x', 'x', 'a.md', '[ab].md')).toEqual([]);
   });
 
-  it('reads Windows line ends, tabs and a last line without an end', () => {
-    expect(owners('*.md\t\t@a\r\n*.ts   @b', 'x.md', 'x.ts')).toEqual(['@a', '@b']);
+  it('reads Windows line ends, tabs and a last line without an end', async () => {
+    expect(await owners('*.md\t\t@a\r\n*.ts   @b', 'x.md', 'x.ts')).toEqual(['@a', '@b']);
   });
 
   it('is left alone where it is larger than GitHub reads', () => {
     expect(parseCodeOwners(`* @a\n${'#'.repeat(3 * 1024 * 1024)}`)).toEqual([]);
   });
 
-  it('never throws, whatever stands in it or changed', () => {
+  it('never throws, whatever stands in it or changed', async () => {
     const odd = fc.constantFrom(
       '*',
       '**',
@@ -96,12 +98,28 @@ describe('the file', () => {
       fc.string({ unit: 'binary' }),
       fc.array(odd).map((parts) => parts.join('')),
     );
-    fc.assert(
-      fc.property(text, fc.array(text), (file, paths) => {
-        const found = ownersOf(parseCodeOwners(file), paths);
-        expect(Object.keys(found)).toEqual(['logins', 'teams', 'mails']);
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(text), async (file, paths) => {
+        const found = await ownersOf(parseCodeOwners(file), paths);
+        expect(Object.keys(found ?? {})).toEqual(['logins', 'teams', 'mails']);
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('lets other work go on while many patterns are compared with many files', async () => {
+    const rules = parseCodeOwners(Array.from({ length: 500 }, (_, index) => `*.x${index} @a${index}`).join('\n'));
+    const paths = Array.from({ length: 500 }, (_, index) => `docs/part${index}/page.x0`);
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+    }, 1);
+    try {
+      expect(await ownersOf(rules, paths)).toEqual({ logins: ['a0'], teams: [], mails: [] });
+      expect(turns).toBeGreaterThan(0);
+      expect(await ownersOf(rules, paths, 0)).toBeNull();
+    } finally {
+      clearInterval(timer);
+    }
   });
 });

@@ -139,6 +139,7 @@ describe('a push', () => {
     ['of people after the agent’s', push(people, [agents(), people])],
     ['of the agent’s after people’s', push(agents(), [people, agents()])],
     ['that merges a branch of another name', push({ message: 'Merge pull request #7 from acme/galley/docs' })],
+    ['whose message is hundreds of thousands of empty lines', push({ message: `x${'\n'.repeat(500_000)}x` })],
     ['that only speaks of a job', push({ message: `Revert what Galley-Job: ${JOB} did` })],
     ['without any commit', read('push', { ref: 'refs/heads/main', after: 'abc', head_commit: null, commits: [] })],
   ])('%s is a publish like any other', (_what, reading) => {
