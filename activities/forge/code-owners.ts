@@ -21,6 +21,9 @@ export type OwnershipRule = { pattern: string; owners: readonly Owner[] };
 /** GitHub reads no larger file. */
 const MAX_CHARACTERS = 3 * 1024 * 1024;
 
+/** No login, team or mail address is longer. */
+const MAX_OWNER = 254;
+
 /** Reads the rules of a CODEOWNERS file, in its order. Never throws: what can't be read counts for nothing. */
 export function parseCodeOwners(text: string): OwnershipRule[] {
   if (text.length > MAX_CHARACTERS) return [];
@@ -122,6 +125,7 @@ function literalStart(pattern: string): string {
 }
 
 function ownerOf(word: string): Owner | null {
+  if (word.length > MAX_OWNER) return null;
   const team = /^@[\w.-]+\/([\w.-]+)$/.exec(word)?.[1];
   if (team !== undefined) return { kind: 'team', name: team };
   const login = /^@([\w.-]+(?:\[bot\])?)$/.exec(word)?.[1];

@@ -43,6 +43,23 @@ describe('a review', () => {
   });
 });
 
+describe('a plan of the review that never comes to an end', () => {
+  it('leaves it to the rule’s own reviewers after an hour', async () => {
+    const rig = await bench();
+    rig.outside.onForge = (call) => {
+      if (call === 'plan') throw new Error('interrupted');
+    };
+    const change = await rig.startChange('endless-plan');
+    await env().sleep(50 * MINUTE_MS);
+    expect(await change.state()).toMatchObject({ phase: 'notifying', mails: [] });
+    await env().sleep(15 * MINUTE_MS);
+    const { phase, mails, notes } = await change.state();
+    expect(phase).toBe('in-review');
+    expect(mails.map(({ to }) => to)).toEqual(['ada@example.com']);
+    expect(notes).toEqual([expect.stringContaining("who owns the changed files isn't known")]);
+  });
+});
+
 describe('a mail that its server puts off for a day', () => {
   it('delays no other mail and no news of the pull request', async () => {
     const rig = await bench({ reviewers: ['slow@example.com', 'ada@example.com'] });

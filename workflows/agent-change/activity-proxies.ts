@@ -24,7 +24,7 @@ export const { readRuleSettings } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-/** A few calls to the forge each. How long a forge that is down is waited for, `planReview` decides by itself. */
+/** A few calls to the forge each. */
 const forgeCalls = {
   startToCloseTimeout: '2m',
   heartbeatTimeout: '5s',
@@ -32,7 +32,11 @@ const forgeCalls = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 } as const;
 
-export const { planReview } = proxyActivities<Activities>(forgeCalls);
+/**
+ * How long a forge that is down is waited for, it decides by itself; this is for attempts that never come so far, as with
+ * hundreds of owners to look up. The rule's own reviewers hear of the pull request all the same.
+ */
+export const { planReview } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1h' });
 
 /** The mails are on their way meanwhile: after an hour they have to do. */
 export const { requestReview } = proxyActivities<Activities>({ ...forgeCalls, scheduleToCloseTimeout: '1h' });
