@@ -49,6 +49,7 @@ export default defineConfig({
       {
         text: 'Agents and reviewers',
         items: [
+          { text: 'Agent rules and changes', link: '/guide/agent-rules' },
           { text: 'Agent jobs', link: '/guide/agent-jobs' },
           { text: 'Coding agents', link: '/guide/agents' },
           { text: 'GitHub and Gitea', link: '/guide/forges' },
