@@ -1,9 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { type AgentChangeState, agentChangeState } from '../../contract/agent-state.ts';
+import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
+import { UNCHANGING_PROJECT } from '../helpers/system/seed-agent-jobs.ts';
 import { type SeedSystem, startSeedSystem } from '../helpers/system/seed-system.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
 const HOUR_MS = 3_600_000;
+
+const rule = { name: 'changelog', on: 'publish', prompt: 'Mention {{ event.title }}.', quietPeriod: '300ms' } as const;
 
 const quick = { quietPeriod: '100ms', maxWait: '1s', refreshMargin: '40%' } as const;
 
@@ -15,6 +21,14 @@ describe("an Admin API with the specification's fields only", () => {
     system = await startSeedSystem({
       sites: [
         { name: 'rough', domain: 'rough.example.test', export: quick },
+        { name: 'prompted', domain: 'prompted.example.test', export: quick, projectId: 'prj/№ 1', agent: [rule] },
+        {
+          name: 'unchanging',
+          domain: 'unchanging.example.test',
+          export: quick,
+          projectId: UNCHANGING_PROJECT,
+          agent: [rule],
+        },
         { name: 'storm', domain: 'storm.example.test', export: { ...quick, quietPeriod: '1s', maxWait: '3s' } },
       ],
       adminApi: {
@@ -62,6 +76,28 @@ describe("an Admin API with the specification's fields only", () => {
       },
       { describe: 'refreshed the link twice' },
     );
+  });
+
+  scenario('is enough for agents too: a prompt leads to a pull request, or to none', async () => {
+    const ended = async (site: string, phase: string): Promise<AgentChangeState> => {
+      const answer = await system.publish(site, `{{ a page }} of ${site}`);
+      const { deliveryId } = z.object({ deliveryId: z.string() }).parse(await answer.json());
+      const handle = system.temporal.client.workflow.getHandle(WORKFLOW_IDS.agentChange(site, rule.name, deliveryId));
+      return await waitFor(
+        async () => {
+          const state = await handle.query<unknown>(QUERIES.state).catch(() => undefined);
+          const parsed = agentChangeState.safeParse(state);
+          return parsed.success && parsed.data.phase === phase && parsed.data;
+        },
+        { describe: `came to ${phase}` },
+      );
+    };
+    const state = await ended('prompted', 'in-review');
+    const job = system.adminApi.agentJobs().find(({ projectId }) => projectId === 'prj/№ 1');
+    expect(job?.prompt).toBe('Mention {{ a page }} of prompted.');
+    expect(state).toMatchObject({ jobId: job?.id, prLink: job?.prLink, error: null });
+    expect(await ended('unchanging', 'unchanged')).toMatchObject({ prLink: null, error: null });
+    expect(system.adminApi.agentJobs()).toHaveLength(2);
   });
 
   scenario('gets at most 3 exports for 500 publishes in 5 s, and the last has the newest content', async () => {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buildBundle, siteOf } from '../../deployment/bundles.ts';
 import { startHttpSite } from '../http-site.ts';
 import { RFC_3339_SPELLINGS } from './odd-dates.ts';
+import { createSeedAgentJobs, type SeedAgentJob } from './seed-agent-jobs.ts';
 
 /** How a domain's requests of one kind are answered, in order; after the last one as `well`. */
 export type Manners = 'well' | 'html-error' | 'cut-json' | 'cut-connection';
@@ -27,6 +28,8 @@ export interface SeedAdminApi {
   exports(domain: string): string[];
   /** How often a bundle was asked for and given. */
   bundles(domain: string): number;
+  /** The agent jobs in the order in which they were made. */
+  agentJobs(): readonly SeedAgentJob[];
   close(): Promise<void>;
 }
 
@@ -38,7 +41,7 @@ const SUCCESSES = [200, 201, 202, 203, 207, 226] as const;
 const JOBS = '/v1/static-export/jobs';
 
 /**
- * An Admin API with the three static export endpoints and the fields of the specification and nothing more: no
+ * An Admin API with the endpoints and the fields of the specification and nothing more: no
  * idempotency, no list, no cancel, no sizes, no hashes; opaque job ids, its own clock, dates in every RFC 3339 spelling.
  */
 export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<SeedAdminApi> {
@@ -47,6 +50,7 @@ export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<S
   const editions = new Map<string, string>();
   const asked = new Map<string, number>();
   const given = new Map<string, number>();
+  const agents = createSeedAgentJobs(options.statusWords);
   const now = (): number => Date.now() + (options.clockSkewMs ?? 0);
   let answers = 0;
 
@@ -84,6 +88,11 @@ export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<S
       return;
     }
     const body = await readText(request);
+    const agent = agents.answer(request.method ?? '', pathname, body);
+    if (agent !== undefined) {
+      response.writeHead(agent.status, { 'content-type': 'text/plain' }).end(JSON.stringify(agent.body));
+      return;
+    }
     const found = route(request.method ?? '', pathname, jobs, body);
     if (found === undefined) {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Nothing here</h1>');
@@ -110,6 +119,7 @@ export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<S
     },
     exports: (domain) => jobs.filter((job) => job.domain === domain).map(({ edition }) => edition),
     bundles: (domain) => given.get(domain) ?? 0,
+    agentJobs: () => agents.jobs,
     close: site.close,
   };
 }
