@@ -39,8 +39,10 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
   function take(text: string, ended: boolean): { told: string; rest: string } {
     let told = '';
     let from = 0;
+    let unfinished = ended ? text.length : firstUnfinished(text, from);
     while (true) {
-      const unfinished = ended ? text.length : firstUnfinished(text, from);
+      // Looked for anew only behind it: an agent that prints nothing but secrets must not hold up the worker.
+      if (from > unfinished) unfinished = firstUnfinished(text, from);
       const match = nextMatch(text, from);
       // A secret that begins where a longer one may begin waits for it.
       if (match === null || unfinished <= match.index) {
