@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 /** Whose mail about which rule. */
 export type Subscription = { site: string; rule: string; address: string };
@@ -16,13 +16,7 @@ export function createUnsubscribeLink(publicUrl: string, subscription: Subscript
   return `${base}/unsubscribe/${path.map(encodeURIComponent).join('/')}`;
 }
 
-/** Whether a token belongs to this subscription, in a time that tells nothing about the right one. */
-export function isUnsubscribeToken(token: string, subscription: Subscription, key: string): boolean {
-  const given = Buffer.from(token, 'utf8');
-  const right = Buffer.from(tokenOf(subscription, key), 'utf8');
-  return given.length === right.length && timingSafeEqual(given, right);
-}
-
+/** The receiver checks it in api/unsubscribe.ts, which can't import from here. */
 function tokenOf({ site, rule, address }: Subscription, key: string): string {
   return createHmac('sha256', key).update(`unsubscribe\n${site}\n${rule}\n${address}`).digest('base64url');
 }

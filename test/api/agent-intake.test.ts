@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultPayloadConverter, defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { createUnsubscribeLink } from '../../activities/reviewers/unsubscribe-link.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import { publishedSignal } from '../../contract/publish-event.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
@@ -173,8 +173,7 @@ describe('news of a pull request', () => {
 
 describe('an unsubscribe link', () => {
   function link(address: string, { site = 'docs', rule = 'changelog', key = ADMIN_KEY } = {}): string {
-    const token = createHmac('sha256', key).update(`unsubscribe\n${site}\n${rule}\n${address}`).digest('base64url');
-    return `${api.url}/unsubscribe/${site}/${rule}/${Buffer.from(address).toString('base64url')}/${token}`;
+    return createUnsubscribeLink(api.url, { site, rule, address }, key);
   }
 
   test('asks when it is opened, and changes nothing by that', async () => {

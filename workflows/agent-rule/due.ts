@@ -11,7 +11,7 @@ export const MOST_QUIET_PERIODS = 10;
 const HOUR_MS = 3_600_000;
 
 /** More starts than this in an hour are never made, whatever `maxPerHour` says: they all have to be remembered. */
-export const MOST_PER_HOUR = 1_000;
+const MOST_PER_HOUR = 1_000;
 
 export type Due = { atMs: number /** It is `maxPerHour` that what is collected waits for. */; limited: boolean };
 

@@ -8,7 +8,7 @@ import type { RuleMemory, Waiting } from './rule-memory.ts';
 export const MAX_EVENTS = 200;
 
 /** And no more of them than this: they are a change's input and a part of what is carried. */
-export const MAX_EVENTS_BYTES = 200_000;
+const MAX_EVENTS_BYTES = 200_000;
 
 const MAX_OWN_MERGES = 100;
 const MAX_UNSUBSCRIBED = 1_000;

@@ -5,7 +5,7 @@ import { maskSecrets } from './mask-secrets.ts';
 import { plainText } from './run-log.ts';
 
 /** The failure type of what no retry mends. The message is for the job's owner. */
-export const AGENT_IMPOSSIBLE = 'AgentImpossible';
+const AGENT_IMPOSSIBLE = 'AgentImpossible';
 
 /** The failure type of what a retry may mend. The message is for the job's owner, should the retries end. */
 export const AGENT_TROUBLE = 'AgentTrouble';

@@ -10,7 +10,7 @@ import type { Limit } from '../sliding-window.ts';
 import { agentJobView } from './agent-job-view.ts';
 
 /** Of one project: creates and messages together (seed, "Limits"). */
-export const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
+const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
 
 type Asked = {
   request: Request;

@@ -1,5 +1,5 @@
 /** Where a command line takes the prompt as an argument of its own. */
-export const PROMPT_WORD = '{prompt}';
+const PROMPT_WORD = '{prompt}';
 
 /** Linux refuses a longer argument: MAX_ARG_STRLEN, the ending zero included. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;

@@ -36,7 +36,7 @@ function failed(error: string): AgentOutcome {
 }
 
 /** A shell's exit codes, in words where they have a meaning of their own. */
-export function describeExit(code: number): string {
+function describeExit(code: number): string {
   if (code === 126 || code === 127) return `The agent's command could not be started (exit code ${code}).`;
   const [signal] = Object.entries(constants.signals).find(([, number]) => code === 128 + number) ?? [];
   return signal === undefined
