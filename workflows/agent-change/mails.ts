@@ -9,7 +9,7 @@ import { isOver } from './phase.ts';
 
 /** What is remembered of mails has to stay small. */
 const MAX_RECIPIENTS = 50;
-const MAX_DETAIL = 200;
+const MAX_DETAIL = 120;
 
 /**
  * Sends one mail of an event to each address, all at the same time: one that is refused, or put off by its server for

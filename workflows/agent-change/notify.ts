@@ -60,11 +60,11 @@ async function request(run: ChangeRun, { logins, teams }: ReviewPlan): Promise<v
     );
     memory.reviewRequests = {
       requested: bounded(report.requested),
-      refused: report.refused.slice(0, MAX_PEOPLE).map(({ name, reason }) => ({ name, reason: reason.slice(0, 300) })),
+      refused: report.refused.slice(0, MAX_PEOPLE).map(({ name, reason }) => ({ name, reason: reason.slice(0, 200) })),
     };
   } catch (error) {
     if (isCancellation(error)) throw error;
-    const reason = readFailure(error).message.slice(0, 300);
+    const reason = readFailure(error).message.slice(0, 200);
     memory.reviewRequests = { requested: [], refused: [...logins, ...teams].map((name) => ({ name, reason })) };
   }
   memory.requested = true;

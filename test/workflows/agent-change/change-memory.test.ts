@@ -1,0 +1,42 @@
+import { addNote, changeMemory, freshChangeMemory } from '../../../workflows/agent-change/change-memory.ts';
+import { MAX_EVENTS } from '../../../workflows/agent-rule/intake.ts';
+
+/** Temporal ends a workflow whose input passes 2 MB, and it may be encrypted on its way: a quarter of that is enough. */
+const MAX_CARRY_BYTES = 512_000;
+
+const at = '2026-11-21T08:00:00.000Z';
+const event = { source: 's', topic: 't', action: 'publish', id: '1', title: 'A', url: '', author: '', at } as const;
+
+describe('what a change hands to its next run', () => {
+  it('is the same when it comes out', () => {
+    const memory = freshChangeMemory({ events: [event], eventCount: 7 }, 1_000);
+    memory.phase = 'in-review';
+    memory.earlyNews = [{ deliveryId: 'd', url: 'u', state: 'open', mergeCommitSha: null, at }];
+    expect(changeMemory.parse(JSON.parse(JSON.stringify(memory)))).toEqual(memory);
+  });
+
+  it('stays small with fifty reviewers and every reminder there can be', () => {
+    const memory = freshChangeMemory({ events: [event], eventCount: 1 }, 1_000);
+    const address = (index: number): string => `${index}${'a'.repeat(60)}@${'b'.repeat(30)}.example.com`;
+    for (let reminder = 0; reminder <= 20; reminder++) {
+      for (let index = 0; index < 50; index++) {
+        const detail = 'd'.repeat(120);
+        memory.mails.push({ event: `reminder-${reminder}`, to: address(index), outcome: 'refused', detail, at });
+      }
+    }
+    const people = Array.from({ length: 100 }, (_, index) => address(index));
+    memory.plan = { title: 'T'.repeat(500), mails: people, logins: people, teams: people };
+    const refused = people.map((name) => ({ name, reason: 'r'.repeat(200) }));
+    memory.reviewRequests = { requested: people, refused };
+    for (let index = 0; index < 100; index++) addNote(memory, `${index} ${'n'.repeat(1_000)}`);
+    expect(memory.notes).toHaveLength(20);
+    expect(Buffer.byteLength(JSON.stringify(changeMemory.parse(memory)))).toBeLessThan(MAX_CARRY_BYTES);
+  });
+
+  it('is refused where it can not be read, so that no change starts from nothing by mistake', () => {
+    const memory = freshChangeMemory({ events: [event], eventCount: MAX_EVENTS }, 1_000);
+    expect(() => changeMemory.parse({ ...memory, format: 2 })).toThrow();
+    expect(() => changeMemory.parse({ ...memory, phase: 'sleeping' })).toThrow();
+    expect(() => changeMemory.parse('hello')).toThrow();
+  });
+});
