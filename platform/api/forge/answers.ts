@@ -29,6 +29,20 @@ export function wantsPage(request: Request): boolean {
   return request.accepts(['html', 'json']) === 'html' && !/\bjson\b/i.test(request.headers['content-type'] ?? '');
 }
 
+/**
+ * Whether a change or a refusal is answered as browsers need it. A program that says nothing of what it accepts can do
+ * more with JSON there: an error's sentence, and no redirect.
+ */
+export function isBrowser(request: Request): boolean {
+  const { accept = '', 'content-type': sent = '' } = request.headers;
+  return wantsPage(request) && (/\bhtml\b/i.test(accept) || isForm(sent));
+}
+
+/** As pages' forms are sent. */
+export function isForm(contentType: string): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(contentType);
+}
+
 type Handler = (request: Request, response: Response) => Promise<void>;
 
 /** A refusal in a browser is a page that leads back; everywhere else it is rendered as usual. */
@@ -38,7 +52,7 @@ export function forgeHandler(handle: Handler): Handler {
       await handle(request, response);
     } catch (error) {
       const refusal = toHttpError(error);
-      if (!(refusal instanceof HttpError) || response.headersSent || !wantsPage(request)) throw refusal;
+      if (!(refusal instanceof HttpError) || response.headersSent || !isBrowser(request)) throw refusal;
       const id = request.params.id;
       const body = html`<h1>${refusal.status === 404 ? 'Not found' : 'That did not work'}</h1>
 <p>${refusal.message}.</p>

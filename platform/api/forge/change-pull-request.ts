@@ -7,7 +7,7 @@ import { requestReviewers, submitReview } from '../../forge/review-pull-request.
 import { parseInput } from '../../parse-input.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import type { ForgeAccess } from './access.ts';
-import { wantsPage } from './answers.ts';
+import { isBrowser } from './answers.ts';
 import { readSent } from './form-body.ts';
 import { loadPullRequest } from './load-pull-request.ts';
 import { pullRequestJson } from './read-pull-request.ts';
@@ -32,7 +32,7 @@ async function end(
   { row, status = 200, json }: { row: PullRequestRow; status?: number; json: () => Promise<object> },
 ): Promise<void> {
   context.onEvent();
-  if (wantsPage(request)) response.redirect(303, `../${row.id}`);
+  if (isBrowser(request)) response.redirect(303, `../${row.id}`);
   else response.status(status).json(await json());
 }
 

@@ -2,6 +2,7 @@ import express, { type Request, type Response } from 'express';
 import { z } from 'zod';
 import { HttpError } from '../../../contract/http-error.ts';
 import { readJsonBody } from '../json-body.ts';
+import { isForm } from './answers.ts';
 
 const MAX_FORM_BYTES = 256 * 1024;
 
@@ -21,7 +22,7 @@ export type Sent = {
  */
 export async function readSent(request: Request, response: Response): Promise<Sent> {
   if (!request.headers['content-type'] && !hasBody(request)) return { body: {}, formToken: undefined };
-  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')) {
+  if (!isForm(request.headers['content-type'] ?? '')) {
     const body = hasBody(request) ? fields.safeParse(await readJsonBody(request, response)).data : {};
     if (body === undefined) throw new HttpError(400, 'The body must be a JSON object');
     return { body, formToken: undefined };

@@ -233,6 +233,18 @@ describe('the page of a pull request', () => {
     ]);
   });
 
+  it('answers changes and refusals as JSON to a program that says nothing of what it accepts', async () => {
+    const { opened } = await proposal({ 'new.md': 'New\n' });
+    const accept = '*/*';
+    const unknown = await stage.get(`${stage.platform.baseUrl}/pulls/pr_${'0'.repeat(32)}`, accept);
+    expect([unknown.status, unknown.json]).toEqual([404, { error: expect.any(String) }]);
+    const refused = await stage.post(`${opened.url}/merge`, { token: 'wrong', accept });
+    expect([refused.status, refused.json]).toEqual([401, { error: 'The operator token is wrong' }]);
+    const merged = await stage.post(`${opened.url}/merge`, { accept });
+    expect([merged.status, merged.json]).toEqual([200, expect.objectContaining({ merged: true })]);
+    expect((await stage.get(opened.url, accept)).headers.get('content-type')).toBe('text/html; charset=utf-8');
+  });
+
   it('refuses with the status that says why', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
     const root = stage.platform.baseUrl;
