@@ -6,6 +6,9 @@ import { byteSize } from './byte-size.ts';
 const MINUTE_MS = 60_000;
 const MIB = 1024 ** 2;
 
+/** Timers of Node end at once where they are told to wait for more than 24 days. */
+const LONGEST_RUN_MS = 7 * 24 * 60 * MINUTE_MS;
+
 const onOrOff = z.enum(['on', 'off'], { error: 'expected on or off' });
 
 /** Galley's own secrets: an agent that is given one could change more than a checkout. */
@@ -50,7 +53,9 @@ export const agentVariables = {
   AGENT_MODEL_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }).optional(),
   AGENT_MODEL_KEY: z.string().optional(),
   AGENT_CHECK_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
-  AGENT_TIMEOUT: positiveDurationMs.default(30 * MINUTE_MS),
+  AGENT_TIMEOUT: positiveDurationMs
+    .refine((ms) => ms <= LONGEST_RUN_MS, 'expected a duration of at most 7d')
+    .default(30 * MINUTE_MS),
   AGENT_SANDBOX: onOrOff.default('on'),
   AGENT_NETWORK: onOrOff.default('on'),
   AGENT_ENV: variableNames.default([]),

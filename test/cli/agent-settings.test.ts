@@ -72,6 +72,7 @@ describe('the variables of the agent', () => {
   test.each([
     [{ AGENT_SANDBOX: 'no' }, /^AGENT_SANDBOX: expected on or off/],
     [{ AGENT_TIMEOUT: '30' }, /^AGENT_TIMEOUT: expected a duration/],
+    [{ AGENT_TIMEOUT: '8d' }, /^AGENT_TIMEOUT: expected a duration of at most 7d/],
     [{ AGENT_SCRATCH_SIZE: '2 GB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
     [{ AGENT_MAX_OUTPUT: '0B' }, /^AGENT_MAX_OUTPUT: expected a size such as/],
     [{ AGENT_SCRATCH_SIZE: '9999999TiB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
