@@ -3,7 +3,7 @@ import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Admin } from '../admin/admin.ts';
 import { loadGalleyConfig } from '../config.ts';
 import type { Settings } from '../environment.ts';
-import { OPERATOR_TOKEN_FILE, openHome, type RunningAddresses } from '../home.ts';
+import { type Home, OPERATOR_TOKEN_FILE, openHome, type RunningAddresses } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { agentRunnerOf } from '../programs/agent-runner.ts';
 import { checkReviews } from '../programs/check-reviews.ts';
@@ -46,7 +46,7 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   const planned = planDeployments(configured, settings, home);
   await checkPorts(settings, planned);
 
-  const operatorToken = settings.operatorToken ?? (await home.secret(OPERATOR_TOKEN_FILE));
+  const operatorToken = await keepOperatorToken(settings, home);
   const surroundings = { settings, home, logger, lifetime };
   const { temporal, searchAttributes, uiUrl } = await chooseTemporal(surroundings);
   const platform =
@@ -73,6 +73,13 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
   return { addresses, temporal, admin: platform?.admin, operatorToken, config };
+}
+
+/** One that was set is kept too: commands beside this `up` find it there, and not the one of an earlier start. */
+async function keepOperatorToken({ operatorToken }: Settings, home: Home): Promise<string> {
+  if (operatorToken === undefined) return await home.secret(OPERATOR_TOKEN_FILE);
+  await home.writeSecret(OPERATOR_TOKEN_FILE, operatorToken);
+  return operatorToken;
 }
 
 /** What only the embedded platform knows: its projects' ids, and where the embedded forge is unless galley.yaml says it. */

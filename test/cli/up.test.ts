@@ -12,8 +12,8 @@ let home: string;
 let variables: Record<string, string>;
 const running: RunningGalley[] = [];
 
-async function up(): Promise<RunningGalley> {
-  const started = await startGalley(['up'], variables, folder);
+async function up(more: Record<string, string> = {}): Promise<RunningGalley> {
+  const started = await startGalley(['up'], { ...variables, ...more }, folder);
   running.push(started);
   return started;
 }
@@ -133,13 +133,14 @@ describe('galley up', () => {
     expect(JSON.parse(stdout)).toHaveLength(2);
   }, 60_000);
 
-  test('leaves no child after a kill without a chance to clean up, and starts again with its state', async () => {
+  test('leaves no child after a kill without a chance to clean up, and starts again, with its state and another token', async () => {
     const second = await up();
     await second.stop('SIGKILL');
     for (let attempt = 0; attempt < 40 && (await processesOfHome()).length > 0; attempt += 1) await sleep(250);
     expect(await processesOfHome()).toEqual([]);
-    const third = await up();
+    const third = await up({ OPERATOR_TOKEN: 'chosen-by-the-operator' });
     expect((await fetch(`${address(third, 'api')}/readyz`)).status).toBe(200);
+    // Commands beside it find the token that counts now, without the variable.
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
     expect(JSON.parse(stdout)).toHaveLength(2);
   }, 240_000);
