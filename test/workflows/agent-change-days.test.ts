@@ -26,6 +26,23 @@ describe('thirty days without a review', () => {
   });
 });
 
+describe('a pull request that gets another title', () => {
+  it('keeps its mails under the first one, so that they stay one thread', async () => {
+    const rig = await bench({ remindAfterMs: [2 * DAY_MS] });
+    const titles: string[] = [];
+    rig.outside.onMail = (mail) => {
+      if ('pullRequest' in mail) titles.push(mail.pullRequest.title);
+      return { outcome: 'sent', detail: null };
+    };
+    const change = await rig.startChange('renamed');
+    await env().sleep(DAY_MS);
+    rig.outside.pullRequest = { ...rig.outside.pullRequest, title: 'Better words for the changelog' };
+    await env().sleep(2 * DAY_MS);
+    expect((await change.state()).pullRequest?.title).toBe('Better words for the changelog');
+    expect(titles).toEqual(['Update the changelog', 'Update the changelog']);
+  });
+});
+
 describe('a review', () => {
   it('stops the reminders, and the merge that nobody told of ends the change within an hour', async () => {
     const rig = await bench({ remindAfterMs: [DAY_MS, 3 * DAY_MS, 6 * DAY_MS] });

@@ -29,7 +29,8 @@ export async function mailReviewers(
     rule,
     changeId: workflowInfo().workflowId,
     event,
-    pullRequest: { url: prLink, title: memory.pullRequest?.title ?? '' },
+    // As it was when reviews were first asked for: under another subject a reminder would be a thread of its own.
+    pullRequest: { url: prLink, title: memory.plan?.title ?? '' },
     publish,
     eventCount: memory.eventCount,
     requestedAt: new Date(reviewSinceMs ?? Date.now()).toISOString(),
