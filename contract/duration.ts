@@ -19,11 +19,18 @@ export function parseDurationMs(text: string): number | undefined {
 
 const EXPECTED = 'expected a duration such as 500ms, 10s, 5m, 24h or 2d';
 
+/** Far more than anybody waits for, and far from where dates end: a time past that would stop a workflow for good. */
+const LONGEST_MS = 3650 * UNIT_MS.d;
+
 /** A duration as people write it in configuration; parsed to milliseconds. */
 export const durationMs = z.string(EXPECTED).transform((text, context) => {
   const ms = parseDurationMs(text);
   if (ms === undefined) {
     context.addIssue({ code: 'custom', message: EXPECTED });
+    return z.NEVER;
+  }
+  if (ms > LONGEST_MS) {
+    context.addIssue({ code: 'custom', message: 'expected a duration of at most 3650d' });
     return z.NEVER;
   }
   return ms;

@@ -1,4 +1,4 @@
-import { formatDurationMs, parseDurationMs } from '../../contract/duration.ts';
+import { durationMs, formatDurationMs, parseDurationMs } from '../../contract/duration.ts';
 
 describe('durations', () => {
   it.each([
@@ -14,5 +14,10 @@ describe('durations', () => {
 
   it.each(['', '10', 's', '-1s', '1.5h', '10 s', '1w', '99999999999999d'])('refuses %j', (text) => {
     expect(parseDurationMs(text)).toBeUndefined();
+  });
+
+  it('are refused in configuration where no date could hold their end', () => {
+    expect(durationMs.parse('3650d')).toBe(315_360_000_000);
+    expect(durationMs.safeParse('100000000d').error?.issues[0]?.message).toBe('expected a duration of at most 3650d');
   });
 });
