@@ -107,7 +107,7 @@ async function runModel(
   const timeout = AbortSignal.timeout(limits.timeoutMs);
   const signal = AbortSignal.any([task.signal, timeout]);
   const tools = createTools(
-    createCheckoutFiles(checkout, modelLimits.maxFileBytes),
+    createCheckoutFiles(checkout, modelLimits.maxFileBytes, signal),
     check && (() => runCheck({ ...check, run: { ...run, signal }, checkout })),
   );
   const ask = createAskModel({ ...options, apiKey: options.apiKey, ...modelLimits, tools: tools.definitions });

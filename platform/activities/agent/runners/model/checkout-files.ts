@@ -18,8 +18,11 @@ export type CheckoutFiles = {
   remove: (path: string) => Promise<string>;
 };
 
-/** The files of one checkout, as a model may use them. Every function resolves to text for the model or refuses. */
-export function createCheckoutFiles(root: string, maxFileBytes: number): CheckoutFiles {
+/**
+ * The files of one checkout, as a model may use them. Every function resolves to text for the model or refuses; looking
+ * through many files ends with the signal's reason where that fires.
+ */
+export function createCheckoutFiles(root: string, maxFileBytes: number, signal: AbortSignal): CheckoutFiles {
   const read = async (path: string): Promise<{ found: Found; text: string }> => {
     const found = await findFile(root, path);
     if ((found.info?.size ?? 0) > maxFileBytes) {
@@ -45,14 +48,15 @@ export function createCheckoutFiles(root: string, maxFileBytes: number): Checkou
 
   return {
     list: async (path) => {
-      const paths = await filesBelow(root, path, MAX_LISTED + 1);
+      const paths = await filesBelow({ root, signal }, path, MAX_LISTED + 1);
       if (paths.length <= MAX_LISTED) return paths.length === 0 ? 'no files' : paths.join('\n');
       return `${paths.slice(0, MAX_LISTED).join('\n')}\n… more than ${MAX_LISTED} files: list a folder of them`;
     },
     read: async (path) => (await read(path)).text,
     search: async (text, path) => {
       const hits: string[] = [];
-      for (const file of await filesBelow(root, path, Number.POSITIVE_INFINITY)) {
+      for (const file of await filesBelow({ root, signal }, path, Number.POSITIVE_INFINITY)) {
+        signal.throwIfAborted();
         const content = await read(file).catch(unreadable);
         hits.push(...hitsIn(file, content?.text ?? '', text, MAX_HITS + 1 - hits.length));
         if (hits.length > MAX_HITS) return `${hits.slice(0, MAX_HITS).join('\n')}\n… more than ${MAX_HITS} lines`;
@@ -85,8 +89,12 @@ async function findFile(root: string, path: string): Promise<Found> {
   return found;
 }
 
+type Checkout = { root: string; signal: AbortSignal };
+
 /** Regular files below a folder, by path, git's own left out. Symbolic links are not followed and not named. */
-async function filesBelow(root: string, path: string, limit: number): Promise<string[]> {
+async function filesBelow(checkout: Checkout, path: string, limit: number): Promise<string[]> {
+  const { root, signal } = checkout;
+  signal.throwIfAborted();
   const { file, path: name, info } = await findInCheckout(root, path);
   if (info === undefined) throw new ToolRefusal(`${name}: no such folder`);
   if (info.isFile()) return [name];
@@ -95,7 +103,8 @@ async function filesBelow(root: string, path: string, limit: number): Promise<st
     if (entry.name.toLowerCase() === '.git' || found.length >= limit) continue;
     const below = name === '.' ? entry.name : join(name, entry.name);
     if (entry.isFile()) found.push(below);
-    else if (entry.isDirectory()) found.push(...(await filesBelow(root, below, limit - found.length)));
+    if (!entry.isDirectory()) continue;
+    for (const each of await filesBelow(checkout, below, limit - found.length)) found.push(each);
   }
   return found;
 }

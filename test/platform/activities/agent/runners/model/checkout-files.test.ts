@@ -1,0 +1,31 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCheckoutFiles } from '../../../../../../platform/activities/agent/runners/model/checkout-files.ts';
+
+describe('looking through the files of a checkout', () => {
+  let root: string;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'galley-checkout-'));
+    for (const folder of Array.from({ length: 20 }, (_, index) => join(root, `folder${index}`))) {
+      await mkdir(folder);
+      for (let index = 0; index < 20; index++) await writeFile(join(folder, `${index}.txt`), 'text');
+    }
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  it.each(['list', 'search'] as const)('ends with its run: %s', async (tool) => {
+    const run = new AbortController();
+    const files = createCheckoutFiles(root, 1_000, run.signal);
+    const looked = tool === 'list' ? files.list('.') : files.search('no such words', '.');
+    run.abort(new Error('the run is over'));
+    await expect(looked).rejects.toThrow('the run is over');
+  });
+
+  it('finds every file where nobody ends it', async () => {
+    const files = createCheckoutFiles(root, 1_000, new AbortController().signal);
+    expect((await files.list('.')).split('\n')).toHaveLength(400);
+    expect(await files.search('no such words', '.')).toBe('found nowhere');
+  });
+});
