@@ -64,7 +64,12 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
   presence.update();
   await condition(allHandlersFinished);
   const { phase, error } = run.memory;
-  if (phase === 'failed') throw ApplicationFailure.nonRetryable(error ?? 'the agent job failed', 'AgentJobFailed');
+  if (phase === 'failed') throw ApplicationFailure.nonRetryable(firstLine(error), 'AgentJobFailed');
+}
+
+/** Failures are logged, and what follows in a job's error is what the agent printed: that stays in the state. */
+function firstLine(error: string | null): string {
+  return error?.split('\n', 1)[0] || 'the agent job failed';
 }
 
 /** Takes the change from wherever it stands to its end. */

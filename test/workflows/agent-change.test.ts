@@ -77,11 +77,12 @@ describe('a change', () => {
   it.each(['job', 'prompt'])(
     'whose %s fails tells each operator once, no reviewer, and fails its workflow',
     async (what) => {
+      const said = 'exit code 1: no disk\n\nwhat the agent printed';
       const rig = await bench({ operators: ['ops@example.com', 'oncall@example.com'] });
-      if (what === 'job') rig.outside.end = { status: 'failed', prLink: null, error: 'exit code 1: no disk' };
+      if (what === 'job') rig.outside.end = { status: 'failed', prLink: null, error: said };
       else {
         rig.outside.onCreate = () => {
-          throw failure('Rejected', 'exit code 1: no disk');
+          throw failure('Rejected', said);
         };
       }
       const change = await rig.startChange('failed');
@@ -89,7 +90,7 @@ describe('a change', () => {
       expect(error).toBeInstanceOf(WorkflowFailedError);
       expect(error).toMatchObject({ cause: { type: 'AgentJobFailed', message: 'exit code 1: no disk' } });
       const state = await change.state();
-      expect(state).toMatchObject({ phase: 'failed', error: 'exit code 1: no disk', prLink: null });
+      expect(state).toMatchObject({ phase: 'failed', error: said, prLink: null });
       expect(state.mails.map(({ event, to, outcome }) => `${event} ${to} ${outcome}`).sort()).toEqual([
         'job-failed oncall@example.com sent',
         'job-failed ops@example.com sent',
