@@ -35,7 +35,7 @@ export async function serve(app: RequestListener, listening: Listening): Promise
   const server = createServer({ ...timeouts, requireHostHeader: false }, requireHost(app));
   answerUnserved(server);
   const port = await listen(server, listening);
-  return { url: `http://${urlHost(listening.host)}:${port}`, port, stop: () => stop(server) };
+  return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server) };
 }
 
 async function listen(server: Server, { host, port, variable }: Listening): Promise<number> {
@@ -48,10 +48,10 @@ async function listen(server: Server, { host, port, variable }: Listening): Prom
   });
 }
 
-/** What a client on this machine writes for the listening address. */
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
+/** What a client on this machine writes for a listening address; other processes name the server by it too. */
+export function listeningUrl({ host, port }: Pick<Listening, 'host' | 'port'>): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${port}`;
 }
 
 async function stop(server: Server): Promise<void> {

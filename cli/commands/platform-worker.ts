@@ -17,6 +17,7 @@ export function platformWorkerCommand(): Command {
         const { openPlatformStore } = await import('../programs/platform-store.ts');
         const { startPlatformWorker } = await import('../programs/platform-worker.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');
+        const { listeningUrl } = await import('../serve.ts');
         const { openTemporal } = await import('../temporal.ts');
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         installTemporalRuntime(logger);
@@ -25,7 +26,8 @@ export function platformWorkerCommand(): Command {
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
         const home = openHome(settings.home);
         const store = await openPlatformStore({ settings, home, logger, lifetime });
-        const publicUrl = settings.platformPublicUrl ?? `http://${settings.host}:${settings.platformPort}`;
+        const { host, platformPort: port } = settings;
+        const publicUrl = settings.platformPublicUrl ?? listeningUrl({ host, port });
         await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
         return `platform-worker at ${temporal.address}`;
       });

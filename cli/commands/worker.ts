@@ -19,6 +19,7 @@ export function workerCommand(): Command {
       await runService(logger, async (lifetime) => {
         const { startOrchestratorWorker } = await import('../programs/orchestrator-worker.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');
+        const { listeningUrl } = await import('../serve.ts');
         const { openTemporal } = await import('../temporal.ts');
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         installTemporalRuntime(logger);
@@ -26,7 +27,7 @@ export function workerCommand(): Command {
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
         const { minRefreshIntervalMs } = settings;
-        const apiPublicUrl = settings.apiPublicUrl ?? `http://${settings.host}:${settings.port}`;
+        const apiPublicUrl = settings.apiPublicUrl ?? listeningUrl(settings);
         await startOrchestratorWorker(
           { config, minRefreshIntervalMs, apiPublicUrl },
           { temporal, searchAttributes, logger, lifetime },

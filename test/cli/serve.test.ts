@@ -3,7 +3,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
-import { type HttpService, serve } from '../../cli/serve.ts';
+import { type HttpService, listeningUrl, serve } from '../../cli/serve.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0, variable: 'PORT' };
 
@@ -20,6 +20,16 @@ describe('an HTTP service', () => {
       LOCAL,
     );
     expect(await (await fetch(service.url)).text()).toBe('here');
+  });
+
+  test.each([
+    ['127.0.0.1', 'http://127.0.0.1:3100'],
+    ['0.0.0.0', 'http://127.0.0.1:3100'],
+    ['::', 'http://127.0.0.1:3100'],
+    ['::1', 'http://[::1]:3100'],
+    ['galley.internal', 'http://galley.internal:3100'],
+  ])('that listens on %s is called %s, by other processes too', (host, url) => {
+    expect(listeningUrl({ host, port: 3100 })).toBe(url);
   });
 
   test('says which variable to set when its port is in use', async () => {
