@@ -44,7 +44,11 @@ const schema = z.object({
   API_PUBLIC_URL: httpUrl.optional(),
   ...agentVariables,
   ...forgeVariables,
-  OPERATOR_TOKEN: z.string().optional(),
+  // With anything else in it no header could carry it, and nobody would get in.
+  OPERATOR_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'expected letters, digits and signs without spaces')
+    .optional(),
   ADMIN_API_URL: httpUrl.optional(),
   ADMIN_API_KEY: z.string().optional(),
   GALLEY_HOME: z.string().default('.galley'),

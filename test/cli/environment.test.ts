@@ -44,6 +44,7 @@ describe('the environment', () => {
       OBJECT_STORE_URL: 'ftp://host',
       BUNDLE_LINK_TTL: '1 day',
       PLATFORM_PUBLIC_URL: 'files.example.com',
+      OPERATOR_TOKEN: 'two hidden words',
       GALLEY_ENCRYPTION_KEY: 'aGlkZGVu',
       LOG_LEVEL: 'loud',
     });
@@ -54,6 +55,7 @@ describe('the environment', () => {
       'OBJECT_STORE_URL',
       'BUNDLE_LINK_TTL',
       'PLATFORM_PUBLIC_URL',
+      'OPERATOR_TOKEN',
       'GALLEY_ENCRYPTION_KEY',
       'LOG_LEVEL',
     ]);
