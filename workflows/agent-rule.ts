@@ -40,9 +40,20 @@ export async function agentRule(input: AgentRuleInput): Promise<void> {
     );
   }
   await condition(() => !run.starting && allHandlersFinished());
-  if (run.removed) return;
+  if (run.removed && !(await mayComeBack(run))) return;
   const { site, rule } = run;
   await continueAsNew<typeof agentRule>({ site, rule, carry: toRuleCarry(run.memory, run.seen) });
+}
+
+/**
+ * A removed rule forgets what it collected and ends, unless somebody wanted no more of its mail: whoever adds the rule
+ * again must not write to them again. Then it waits until there is reason to look whether it is back.
+ */
+async function mayComeBack(run: RuleRun): Promise<boolean> {
+  run.memory.waiting = null;
+  if (run.memory.unsubscribed.length === 0) return false;
+  await condition(() => (run.configChanged || run.memory.waiting !== null || isLong()) && allHandlersFinished());
+  return true;
 }
 
 function mustEnd(run: RuleRun): boolean {

@@ -142,6 +142,26 @@ describe('a rule that was taken out of the configuration', () => {
   });
 });
 
+describe('a rule that was taken out and put back', () => {
+  it('still knows who wanted no more mail, and forgot what it had collected', async () => {
+    const rig = await bench({ quietPeriodMs: 30_000 });
+    await rig.publish({ id: 'before' });
+    await rig.rule.signal('unsubscribed', { address: 'ada@example.com' });
+    const { settings } = rig.outside;
+    rig.outside.settings = null;
+    await rig.rule.signal('configChanged');
+    await env().sleep(60_000);
+    await rig.rule.signal('configChanged');
+    await env().sleep(60_000);
+    expect(await rig.ruleState()).toMatchObject({ pendingCount: 0, unsubscribed: ['ada@example.com'] });
+    rig.outside.settings = settings;
+    await rig.publish({ id: 'after' });
+    await env().sleep(60_000);
+    expect(rig.jobs.map(({ eventCount }) => eventCount)).toEqual([1]);
+    expect((await rig.ruleState()).unsubscribed).toEqual(['ada@example.com']);
+  });
+});
+
 describe('two rules of a site', () => {
   it('are both told of a merge, so that they never answer to each other', async () => {
     const rig = await bench({ quietPeriodMs: 30_000 });
