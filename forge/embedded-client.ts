@@ -5,7 +5,7 @@ import { ForgeError } from './forge-error.ts';
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export type EmbeddedForgeOptions = {
-  /** The platform's public address, a path of its own included. */
+  /** Where the platform is called, a path of its own included. Its links may name another, public address. */
   url: string;
   operatorToken: string;
   /** For one call, connection and answer included; 15 s by default. */
@@ -15,7 +15,10 @@ export type EmbeddedForgeOptions = {
 /** Asks for a path below a pull request's page ('' is the page itself). Throws a `ForgeError`. */
 export type EmbeddedForgeClient = (pullRequestUrl: string, path: string, body?: object) => Promise<unknown>;
 
-/** Calls the platform's pull request pages as JSON. No token goes to another host: such links are refused. */
+/**
+ * Calls the platform's pull request pages as JSON. Of a link only the page counts, never the host: the token goes to
+ * `url` alone, which may be an address that only machines inside know.
+ */
 export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): EmbeddedForgeClient {
   const base = new URL(options.url.replace(/\/*$/, '/'));
   const timeoutMs = options.timeoutMs ?? 15_000;
@@ -46,17 +49,14 @@ export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): Embedd
   };
 }
 
-/** The link without what might follow its path. Throws a `ForgeError` for a link that isn't this platform's. */
+/** Where the linked page is called. Throws a `ForgeError` for a link that is no page of an embedded forge. */
 function addressOf(pullRequestUrl: string, base: URL): string {
   const url = URL.canParse(pullRequestUrl) ? new URL(pullRequestUrl) : undefined;
-  const path = url?.origin === base.origin && url.pathname.startsWith(base.pathname) ? url.pathname : '';
-  if (!/^pulls\/pr_[0-9a-f]{32}$/.test(path.slice(base.pathname.length))) {
-    throw new ForgeError(`The link is none of the embedded forge at ${base.origin}`, {
-      status: null,
-      retryable: false,
-    });
+  const page = /\/(pulls\/pr_[0-9a-f]{32})$/.exec(url?.pathname ?? '')?.[1];
+  if (page === undefined || !/^https?:$/.test(url?.protocol ?? '')) {
+    throw new ForgeError('The link is no page of an embedded forge', { status: null, retryable: false });
   }
-  return base.origin + path;
+  return new URL(page, base).href;
 }
 
 function refusal(status: number, text: string, retryAfter: string | string[] | undefined): ForgeError {

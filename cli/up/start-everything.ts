@@ -85,13 +85,13 @@ async function keepOperatorToken({ operatorToken }: Settings, home: Home): Promi
 /** What only the embedded platform knows: its projects' ids, and where the embedded forge is unless galley.yaml says it. */
 async function onOwnPlatform(
   config: GalleyConfig,
-  { admin, publicUrl, operatorToken }: { admin: Admin; publicUrl: string; operatorToken: string },
+  { admin, url, operatorToken }: { admin: Admin; url: string; operatorToken: string },
 ): Promise<GalleyConfig> {
   const { forge } = config;
   return {
     ...config,
     sites: await ensureProjects(admin, config.sites),
-    ...(forge?.kind === 'embedded' ? { forge: { url: publicUrl, token: operatorToken, ...forge } } : {}),
+    ...(forge?.kind === 'embedded' ? { forge: { url, token: operatorToken, ...forge } } : {}),
   };
 }
 

@@ -10,8 +10,6 @@ import { ensureAdminKey } from './first-organization.ts';
 /** A platform that answers, with everything it stands on. */
 export interface RunningPlatform {
   url: string;
-  /** What links and the embedded forge's pages name. */
-  publicUrl: string;
   /** Opens its Admin API for the first organization. */
   key: string;
   admin: Admin;
@@ -38,5 +36,5 @@ export async function startPlatform(
   await startPlatformWorker({ settings, home, publicUrl, store, temporal, searchAttributes, logger, lifetime });
   const admin = adminOnDatabase(store.db);
   const key = await ensureAdminKey({ admin, url: service.url, home });
-  return { url: service.url, publicUrl, key, admin };
+  return { url: service.url, key, admin };
 }

@@ -34,22 +34,8 @@ async function startRig(): Promise<ForgeRig> {
     const db = connectDatabase({ url, logger, connectTimeoutMs: 500, queryTimeoutMs: 500 });
     return createEmbeddedForge({ db, publicUrl: () => baseUrl, logger });
   };
-  const readerAt = (port: number) => {
-    const reader = createEmbeddedForgeReader({
-      url: `http://127.0.0.1:${port}`,
-      operatorToken: OPERATOR_TOKEN,
-      timeoutMs: 500,
-    });
-    const there = (link: string) => link.replace(baseUrl, `http://127.0.0.1:${port}`);
-    return {
-      ...reader,
-      readPullRequest: (link: string) => reader.readPullRequest(there(link)),
-      listChangedFiles: (link: string) => reader.listChangedFiles(there(link)),
-      readCodeOwners: (link: string) => reader.readCodeOwners(there(link)),
-      requestReviews: (link: string, wanted: Parameters<typeof reader.requestReviews>[1]) =>
-        reader.requestReviews(there(link), wanted),
-    };
-  };
+  const readerAt = (port: number) =>
+    createEmbeddedForgeReader({ url: `http://127.0.0.1:${port}`, operatorToken: OPERATOR_TOKEN, timeoutMs: 500 });
 
   async function post(url: string, body?: object): Promise<void> {
     const response = await fetch(url, {
@@ -111,13 +97,13 @@ async function startRig(): Promise<ForgeRig> {
 describeForge('embedded in the platform', startRig);
 
 describe('the reader of the embedded forge', () => {
-  it('sends its token to no other host, and to no other path', async () => {
+  const id = `pr_${'0'.repeat(32)}`;
+
+  it('calls nothing for a link that is no page of an embedded forge', async () => {
     const reader = createEmbeddedForgeReader({ url: 'http://127.0.0.1:9/platform', operatorToken: OPERATOR_TOKEN });
-    const id = `pr_${'0'.repeat(32)}`;
     const foreign = [
-      `http://127.0.0.1:10/platform/pulls/${id}`,
-      `https://127.0.0.1:9/platform/pulls/${id}`,
-      `http://127.0.0.1:9/pulls/${id}`,
+      `ftp://127.0.0.1:9/platform/pulls/${id}`,
+      'https://github.com/acme/docs/pull/7',
       `http://127.0.0.1:9/platform/pulls/${id}/../../elsewhere`,
       `http://127.0.0.1:9/platform/pulls/${id}0`,
       'nonsense',
@@ -125,7 +111,27 @@ describe('the reader of the embedded forge', () => {
     for (const link of foreign) {
       expect(await caught(reader.readPullRequest(link))).toMatchObject({ status: null, retryable: false });
     }
-    const own = await caught(reader.readPullRequest(`http://127.0.0.1:9/platform/pulls/${id}`));
-    expect(own).toMatchObject({ status: null, retryable: true });
+  });
+
+  it('takes its token to the configured address only, whatever host a link names', async () => {
+    const asked: (string | undefined)[] = [];
+    const platform = createServer((socket) => {
+      socket.once('data', (bytes) => {
+        asked.push(/^GET (\S+)/.exec(bytes.toString())?.[1]);
+        socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
+    const address = platform.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const url = `http://127.0.0.1:${port}/inside`;
+    const reader = createEmbeddedForgeReader({ url, operatorToken: OPERATOR_TOKEN });
+    try {
+      const failure = await caught(reader.readPullRequest(`https://platform.example.com/pulls/${id}`));
+      expect(failure).toMatchObject({ status: 404, retryable: false });
+      expect(asked).toEqual([`/inside/pulls/${id}`]);
+    } finally {
+      await new Promise((resolve) => platform.close(resolve));
+    }
   });
 });
