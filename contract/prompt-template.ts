@@ -28,7 +28,13 @@ export function checkPromptTemplate(template: string): string | null {
   } catch (error) {
     return `expected a mustache template: ${error instanceof Error ? error.message : String(error)}`;
   }
+  if (!tokens.some(saysSomething)) return 'expected a prompt with some text, but nothing would be left of this one';
   return checkTokens(tokens, { names: ROOT_NAMES, dot: false });
+}
+
+/** Neither a comment, nor a change of delimiters, nor blank text. */
+function saysSomething([kind, text]: Tokens[number]): boolean {
+  return kind === 'text' ? text.trim() !== '' : kind !== '!' && kind !== '=';
 }
 
 function checkTokens(tokens: Tokens, scope: Scope): string | null {

@@ -8,7 +8,7 @@ describe('the check of a prompt template', () => {
     '{{#events}}- {{ title }} by {{ author }}, after {{ event.title }}\n{{/events}}',
     '{{^event.author}}by nobody{{/event.author}}{{#event.author}}by {{ . }}{{/event.author}}',
     '{{#event}}{{ title }} {{ at }}{{/event}}',
-    '{{! a remark about {{ anything }}',
+    '{{! a remark about {{ anything }}Do it',
     '{{=<% %>=}}<% event.title %> and {{ this is text }}',
     '{{ eventCount }} events',
   ])('accepts %j', (template) => {
@@ -31,6 +31,8 @@ describe('the check of a prompt template', () => {
     ['{{#evens}}x{{/evens}}', 'did you mean {{ events }}?'],
     ['{{ event }}', '{{ event }} is no text: expected one of its fields, such as {{ event.title }}'],
     ['{{ events }}', 'such as {{#events}}{{ title }}{{/events}}'],
+    ['   ', 'nothing would be left'],
+    ['{{! only a remark }}\n', 'nothing would be left'],
     ['{{> other }}', 'there are no partials'],
     ['{{#events}}', 'Unclosed section "events"'],
     ['{{ event.title', 'Unclosed tag'],
