@@ -10,6 +10,7 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(real ? [] : ['\\.real\\.test\\.ts$'])],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.galley/'],
   globalSetup: '<rootDir>/test/helpers/global-setup.js',
-  maxWorkers: 2,
+  // More than a small machine has cores: a suite waits for servers and timers for most of its time.
+  maxWorkers: 3,
   testTimeout: 60_000,
 };

@@ -66,8 +66,8 @@ describe('a change that was started for a delivery already', () => {
     await rig.startChange('taken');
     await rig.startChange('hash-of-body');
     await rig.publish({ id: 'taken' });
-    for (let tries = 0; tries < 100 && rig.jobs.length < 2; tries++) await sleep(100);
-    await sleep(1_000);
+    const waits = async () => rig.jobs.length < 2 || (await rig.ruleState()).phase !== 'idle';
+    for (let tries = 0; tries < 300 && (await waits()); tries++) await sleep(100);
     expect(await rig.ruleState()).toMatchObject({ phase: 'idle', changes: [] });
     await rig.publish({ id: 'hash-of-body', dedupeMs: 60_000 });
     for (let tries = 0; tries < 100 && rig.jobs.length < 3; tries++) await sleep(100);
