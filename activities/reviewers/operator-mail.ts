@@ -38,7 +38,7 @@ function contentOf({ site, rule, jobId, changeId, message }: OperatorMailInput):
     output: lines,
     paragraphs: [
       jobId === null
-        ? 'What to do: check the Admin API’s address and key in galley.yaml, and whether the service answers.'
+        ? 'What to do: mend what this answer names, such as the project’s repository, the prompt, or the Admin API’s address and key in galley.yaml.'
         : 'What to do: read the job’s log (GET /v2/agent/{projectId}/job/{id}/log of the Admin API), and mend what it names: the prompt in galley.yaml, the agent’s command line, or access to the repository.',
       'The next publish starts a new job by itself. The workflow named above shows each step in the Temporal UI.',
     ],

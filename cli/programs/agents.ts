@@ -5,6 +5,7 @@ import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
 import { agentRunnerOf, pick } from './agent-runner.ts';
+import { commandTrouble } from './command-trouble.ts';
 import { forgesOf } from './forges.ts';
 import type { PlatformStore } from './platform-store.ts';
 
@@ -53,16 +54,20 @@ export function agentDepsOf({ settings, store, home, publicUrl, logger }: Surrou
 }
 
 /**
- * Says at the start what would fail every job: a variable of AGENT_ENV that isn't set, no bubblewrap, a machine that
- * forbids what it needs. Only where an agent was configured: without one nobody waits for its jobs.
+ * Says at the start what would fail every job: a variable of AGENT_ENV that isn't set, a command that isn't there or
+ * that the sandbox hides, no bubblewrap, a machine that forbids what it needs. Only where an agent was configured:
+ * without one nobody waits for its jobs.
  */
 export async function warnOfAgentTrouble(
-  { agent, variables }: Pick<Settings, 'agent' | 'variables'>,
+  settings: Pick<Settings, 'agent' | 'variables'>,
   logger: Logger,
   probe: (path: string) => Promise<unknown> = readSandbox,
 ): Promise<void> {
+  const { agent, variables } = settings;
   const unset = agent.environmentNames.filter((name) => variables[name] === undefined);
   if (unset.length > 0) logger.warn({ variables: unset }, 'AGENT_ENV names variables that are not set');
+  const trouble = await commandTrouble(settings);
+  if (trouble !== undefined) logger.warn(`${trouble} Until then every agent job fails.`);
   if (!agent.sandbox || agent.work.kind === 'example') return;
   try {
     await probe(variables.PATH ?? '');

@@ -35,5 +35,5 @@ async function warningOf(folder: string): Promise<string | undefined> {
     );
     if (isThere) return undefined;
   }
-  return `There is no git repository at ${folder} on this machine`;
+  return `Warning: there is no git repository at ${folder} on this machine. The address is kept all the same.`;
 }

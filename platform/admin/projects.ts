@@ -44,7 +44,12 @@ export async function setProject(db: Database, request: SetProjectRequest): Prom
     await lockUntilCommit(tx, `project:${id}`);
     const [listed] = await listProjectRows(tx, { projectId: id });
     if (listed === undefined || (organization ?? listed.organization) !== listed.organization) {
-      throw new HttpError(404, `There is no project ${id}${organization ? ` of ${organization}` : ''}`);
+      const whose = organization ? ` of ${organization}` : '';
+      throw new HttpError(
+        404,
+        `There is no project ${id}${whose}: galley projects list names those there are. galley up makes one for each ` +
+          'site of galley.yaml when it starts',
+      );
     }
     const { project: before } = listed;
     const domain = columns.domain ?? before.domain;

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { readSettings } from '../../cli/environment.ts';
 import { agentEnvironment, agentRunnerOf } from '../../cli/programs/agent-runner.ts';
 import { warnOfAgentTrouble } from '../../cli/programs/agents.ts';
+import { commandTrouble } from '../../cli/programs/command-trouble.ts';
 import { forgesOf } from '../../cli/programs/forges.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { ForgeWriter } from '../../forge/forge.ts';
@@ -60,14 +61,14 @@ describe('the start of a worker whose agent could do nothing', () => {
 
   test('warns of a missing sandbox and of variables that are not set', async () => {
     const { logger, lines } = listening();
-    await warnOfAgentTrouble(readSettings({ AGENT_COMMAND: 'coder', AGENT_ENV: 'CODER_KEY' }), logger, missing);
+    await warnOfAgentTrouble(readSettings({ AGENT_COMMAND: 'sh', AGENT_ENV: 'CODER_KEY' }), logger, missing);
     expect(lines).toEqual([
       expect.stringMatching(/"variables":\["CODER_KEY"\].*AGENT_ENV/),
       expect.stringMatching(/bubblewrap is not installed.*Until then every agent job fails\./),
     ]);
   });
 
-  test.each([{}, { AGENT_COMMAND: 'coder', AGENT_SANDBOX: 'off' }])(
+  test.each([{}, { AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }])(
     'says nothing where no sandbox is asked for: %j',
     async (variables) => {
       const { logger, lines } = listening();
@@ -75,6 +76,31 @@ describe('the start of a worker whose agent could do nothing', () => {
       expect(lines).toEqual([]);
     },
   );
+});
+
+describe('a command line that could not start in any job', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'galley-command-'));
+    await writeFile(join(folder, 'agent.mjs'), '');
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const trouble = (variables: Record<string, string>) =>
+    commandTrouble(readSettings({ PATH: '/usr/bin:/bin', ...variables }));
+
+  test('is told of when its program is nowhere on PATH', async () => {
+    expect(await trouble({ AGENT_COMMAND: 'no-such-agent --yes' })).toMatch(/no program no-such-agent .*PATH/);
+  });
+
+  test('is told of when it names a file that the sandbox hides, and how to show it', async () => {
+    const command = `sh ${folder}/agent.mjs --model ${folder}/missing /usr/bin/env`;
+    expect(await trouble({ AGENT_COMMAND: command })).toBe(
+      `AGENT_COMMAND: agents can't read ${folder}/agent.mjs in their sandbox: name it in AGENT_READ.`,
+    );
+    expect(await trouble({ AGENT_COMMAND: command, AGENT_READ: folder })).toBeUndefined();
+    expect(await trouble({ AGENT_COMMAND: command, AGENT_SANDBOX: 'off' })).toBeUndefined();
+  });
 });
 
 describe('the forge of a repository', () => {

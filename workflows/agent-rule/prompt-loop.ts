@@ -21,7 +21,9 @@ async function becameDue(run: RuleRun): Promise<boolean> {
     if (waitMs <= 0) return true;
     // Events only put it off, which the timer finds out for itself; a changed configuration may bring it forward.
     const sooner = (): boolean => (dueOfRun(run)?.atMs ?? Number.NEGATIVE_INFINITY) < due.atMs;
-    const summary = due.limited ? 'maxPerHour changes were started' : 'quiet period after an event';
+    const summary = due.limited
+      ? 'maxPerHour is reached: until the next change may start'
+      : 'quiet period after an event';
     await condition(sooner, waitMs, { summary });
   }
 }

@@ -21,7 +21,9 @@ export function messageAgentJobHandler(context: ApiContext): RequestHandler {
         const outcome = await addAgentMessage(tx, { jobId, prompt: body.prompt, at });
         if (outcome === undefined) throw new HttpError(404, 'There is no such agent job in this project');
         if (outcome.accepted) return outcome.job;
-        throw new HttpError(409, `The job ${jobId} is ${outcome.job.status}: only an ended one takes a message`);
+        const { status } = outcome.job;
+        const wayOut = status === 'active' ? 'send the message once it has ended' : 'make a new job';
+        throw new HttpError(409, `The job ${jobId} is ${status} and takes no message: ${wayOut}`);
       },
     });
   };

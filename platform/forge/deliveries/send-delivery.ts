@@ -36,10 +36,21 @@ export async function sendDelivery(
     // Nothing in the answer is of use; what is long is cut off with its connection.
     await body.dump({ limit: 65_536, signal });
     if (statusCode >= 200 && statusCode <= 299) return { kind: 'delivered' };
-    return { kind: 'failed', error: `answered ${statusCode}`, permanent: NEVER_TAKEN.includes(statusCode) };
+    return {
+      kind: 'failed',
+      error: `answered ${statusCode}${hintOf(statusCode)}`,
+      permanent: NEVER_TAKEN.includes(statusCode),
+    };
   } catch (error) {
     return { kind: 'failed', error: signal.aborted ? 'no answer in time' : reasonOf(error), permanent: false };
   }
+}
+
+/** What the operator can do about the answers that a slip in the project's settings brings about. */
+function hintOf(statusCode: number): string {
+  if (statusCode === 401) return ": the project's webhook secret isn't that of the receiver's github source";
+  if (statusCode === 404) return ': the receiver has no such site, or the site no github source';
+  return '';
 }
 
 /** The code alone: messages of the network name addresses, which may hold a secret. */

@@ -52,7 +52,10 @@ async function runWords(task: AgentTask, options: WordsRunnerOptions, contain: C
   if ('error' in handedOver) return { kind: 'failed', error: handedOver.error };
   const [program = ''] = options.words;
   const reach = await reachProgram(program, options);
-  if (reach === undefined) return { kind: 'failed', error: `The agent's command ${program} isn't on this worker.` };
+  if (reach === undefined) {
+    const error = `The agent's command ${program} isn't on this worker: install it, or correct AGENT_COMMAND or PATH.`;
+    return { kind: 'failed', error };
+  }
   const { network, limits } = options;
   const end = await contain({ ...task, ...handedOver, ...reach, network, limits, collect: true });
   task.signal.throwIfAborted();

@@ -90,7 +90,9 @@ async function runModel(
   const { limits, modelLimits, network } = options;
   const [program] = check?.words ?? [];
   const reach = program === undefined ? options : await reachProgram(program, options);
-  if (reach === undefined) throw new RunFailure(`The check's command ${program} isn't on this worker.`);
+  if (reach === undefined) {
+    throw new RunFailure(`The check's command ${program} isn't on this worker: correct AGENT_CHECK_COMMAND or PATH.`);
+  }
   const { environment, readOnlyPaths } = reach;
   const run: ContainedRun = {
     ...task,

@@ -62,7 +62,8 @@ export async function mountArgs(options: MountOptions): Promise<string[]> {
   ];
 }
 
-function isOfSystem(path: string): boolean {
+/** Whether a path is seen inside because the system's programs are. */
+export function isOfSystem(path: string): boolean {
   return ['/usr', ...SYSTEM_FOLDERS].some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 

@@ -325,7 +325,7 @@ Done.
   it('says which command is missing, and what is wrong with a command line', async () => {
     expect((await run([done], { checkCommand: 'no-such-check' })).outcome).toEqual({
       kind: 'failed',
-      error: "The check's command no-such-check isn't on this worker.",
+      error: "The check's command no-such-check isn't on this worker: correct AGENT_CHECK_COMMAND or PATH.",
     });
     expect(() => createRunner(server, { checkCommand: 'a | b' })).toThrow(/AGENT_CHECK_COMMAND/);
   });

@@ -193,7 +193,7 @@ END
   it('is told apart from a command that is missing', async () => {
     expect((await run('', { command: 'no-such-agent' })).outcome).toEqual({
       kind: 'failed',
-      error: "The agent's command no-such-agent isn't on this worker.",
+      error: "The agent's command no-such-agent isn't on this worker: install it, or correct AGENT_COMMAND or PATH.",
     });
   });
 

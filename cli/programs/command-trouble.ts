@@ -1,0 +1,43 @@
+import { access } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { splitCommandLine } from '../../platform/activities/agent/runners/command-line.ts';
+import { reachProgram } from '../../platform/activities/agent/runners/reach-program.ts';
+import { isOfSystem } from '../../platform/activities/agent/runners/sandbox/mounts.ts';
+import type { Settings } from '../environment.ts';
+import { agentEnvironment } from './agent-runner.ts';
+
+/** What the sandbox makes anew: a word below them needn't name a file of this machine. */
+const MADE_INSIDE = ['/dev', '/proc', '/etc', '/scratch'];
+
+/**
+ * What would keep AGENT_COMMAND from starting in a job, in one sentence: a program that isn't on this machine, or files
+ * named by it that the sandbox hides. Undefined where nothing is known to be in the way.
+ * @throws ConfigurationError where it is no command line.
+ */
+export async function commandTrouble(settings: Pick<Settings, 'agent' | 'variables'>): Promise<string | undefined> {
+  const { work, sandbox, readablePaths } = settings.agent;
+  if (work.kind !== 'command') return undefined;
+  const [program = '', ...words] = splitCommandLine(work.commandLine, 'AGENT_COMMAND');
+  const environment = agentEnvironment(settings);
+  const reach = await reachProgram(program, { environment, readOnlyPaths: readablePaths });
+  if (reach === undefined) return `AGENT_COMMAND: there is no program ${program} on this machine's PATH.`;
+  if (!sandbox) return undefined;
+  const isHidden = (word: string): boolean =>
+    isAbsolute(word) && !isOfSystem(word) && ![...MADE_INSIDE, ...reach.readOnlyPaths].some((path) => isIn(word, path));
+  const hidden = await Promise.all(words.filter(isHidden).map(async (word) => ((await exists(word)) ? [word] : [])));
+  const names = hidden.flat().join(', ');
+  return names === ''
+    ? undefined
+    : `AGENT_COMMAND: agents can't read ${names} in their sandbox: name it in AGENT_READ.`;
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
