@@ -3,6 +3,7 @@ import { createForge } from '../../forge/create-forge.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type GiteaUser, startGitea, type TestGitea } from '../helpers/gitea.ts';
 import { startSilentServer } from '../helpers/silent-server.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import type { FileChanges, ForgeRig, ForgeSides, Person, Place, TestRepository } from './forge-rig.ts';
 
 export type GiteaRig = ForgeRig & { gitea: TestGitea; bot: GiteaUser; reviewer: GiteaUser };
@@ -103,7 +104,10 @@ async function createRepository(
     repository: `${url}/acme/${name}.git`,
     commit,
     async merge(page) {
-      await call(admin, 'POST', `${pull(page)}/merge`, { Do: 'merge' });
+      // Gitea looks for conflicts in the background first, and says "try again later" until it has.
+      await waitFor(() => call(admin, 'POST', `${pull(page)}/merge`, { Do: 'merge' }).then(() => true), {
+        describe: 'merged',
+      });
       const main = await call(admin, 'GET', `${path}/branches/main`);
       return z.object({ commit: z.object({ id: z.string() }) }).parse(main).commit.id;
     },
