@@ -78,7 +78,7 @@ function leadOf({ row, changes }: PageContent): Html {
   if (row.state === 'open') return html`${by} asks to merge ${commits} ${branches}, opened ${timeOf(row.createdAt)}`;
   const ended = row.endedAt === null ? null : timeOf(row.endedAt);
   if (row.state === 'closed') return html`${by} asked to merge ${commits} ${branches}; closed without merging ${ended}`;
-  return html`${commits} of ${by} merged ${branches} ${ended} by <span class="sha">${row.mergeCommitSha?.slice(0, 10) ?? ''}</span>`;
+  return html`${commits} of ${by} merged ${branches} ${ended} as <span class="sha">${row.mergeCommitSha?.slice(0, 10) ?? ''}</span>`;
 }
 
 function descriptionOf({ body }: PullRequestRow): Html {
