@@ -17,7 +17,7 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readPin'> & {
   adminApi: {
     url: string;
     key: string;
-    /** Pauses between the first questions about a job, in milliseconds; see poll-export.ts. */
+    /** Pauses between the first questions about a job, in milliseconds; see poll-job.ts. */
     quickAsksMs?: readonly number[];
   };
   /** Where reviews are asked for and pull requests are followed; without it only the mail part runs. */

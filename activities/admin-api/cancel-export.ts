@@ -5,12 +5,15 @@ import { jobPath } from './poll-export.ts';
 /** `unsupported`: the service has no such endpoint (or doesn't know the job), so the job is waited for. */
 export type CancelOutcome = 'accepted' | 'finished' | 'unsupported';
 
-/** Asks the service to cancel a job. Cancelling is an extra that a service need not offer. */
+/** Asks the service to cancel a job, below the job's path. Cancelling is an extra that a service need not offer. */
+export async function cancelAt(call: PatientCall, jobPath: string): Promise<CancelOutcome> {
+  const { verdict, answer } = await call('cancel', { method: 'POST', path: `${jobPath}/cancel` });
+  if (verdict === 'success') return textField(answer, 'result') === 'already-finished' ? 'finished' : 'accepted';
+  return verdict === 'finished' ? 'finished' : 'unsupported';
+}
+
 export function createCancelExport(call: PatientCall) {
   return async function cancelExport(input: { jobId: string }): Promise<CancelOutcome> {
-    const path = `${jobPath(input.jobId)}/cancel`;
-    const { verdict, answer } = await call('cancel', { method: 'POST', path });
-    if (verdict === 'success') return textField(answer, 'result') === 'already-finished' ? 'finished' : 'accepted';
-    return verdict === 'finished' ? 'finished' : 'unsupported';
+    return await cancelAt(call, jobPath(input.jobId));
   };
 }

@@ -1,7 +1,7 @@
 import type { SiteConfig } from '../../contract/galley-config.ts';
 import type { AdminApiClient } from '../admin-api/http-client.ts';
 import { createPatientCall } from '../admin-api/patient-call.ts';
-import { QUICK_ASKS_MS } from '../admin-api/poll-export.ts';
+import { QUICK_ASKS_MS } from '../admin-api/poll-job.ts';
 import { createCancelAgentJob } from './cancel-agent-job.ts';
 import { createCreateAgentJob } from './create-agent-job.ts';
 import { createPollAgentJob } from './poll-agent-job.ts';
