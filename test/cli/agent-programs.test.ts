@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { readSettings } from '../../cli/environment.ts';
 import { agentEnvironment, agentRunnerOf } from '../../cli/programs/agent-runner.ts';
@@ -19,13 +18,7 @@ const silent = pino({ level: 'silent' });
 /** A logger and what it logged. */
 function listening() {
   const lines: string[] = [];
-  const stream = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(String(chunk));
-      done();
-    },
-  });
-  return { logger: pino(stream), lines };
+  return { logger: pino({}, { write: (line: string) => void lines.push(line) }), lines };
 }
 
 describe('the agent that the variables choose', () => {

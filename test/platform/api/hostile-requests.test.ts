@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import pino from 'pino';
 import { isDatabaseAway } from '../../../platform/store/database-away.ts';
 import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
@@ -10,15 +9,7 @@ describe("the platform's API", () => {
   let platform: TestPlatform;
   let api: ApiClient;
   const log: string[] = [];
-  const logger = pino(
-    { level: 'debug' },
-    new Writable({
-      write(chunk, _encoding, done) {
-        log.push(String(chunk));
-        done();
-      },
-    }),
-  );
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
 
   beforeAll(async () => {
     database = await startPglite();

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import pino from 'pino';
 import { createPlatformApi } from '../../../platform/api/create-platform-api.ts';
 import { connectDatabase } from '../../../platform/store/database.ts';
@@ -14,15 +13,7 @@ describe("the platform's API", () => {
   let platform: TestPlatform;
   let api: ApiClient;
   const logLines: string[] = [];
-  const logger = pino(
-    { level: 'debug' },
-    new Writable({
-      write(chunk, _encoding, done) {
-        logLines.push(String(chunk));
-        done();
-      },
-    }),
-  );
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
 
   beforeAll(async () => {
     database = await startPglite();
