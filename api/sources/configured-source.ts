@@ -1,7 +1,8 @@
-import type { WebhookSourceName, WebhookSources } from '../../contract/galley-config.ts';
+import type { Only, WebhookSourceName, WebhookSources } from '../../contract/webhook-sources.ts';
 import { contentfulSource } from './contentful.ts';
 import { githubSource } from './github.ts';
 import { hmacSource } from './hmac.ts';
+import { chooseOnly } from './only.ts';
 import type { WebhookSource } from './source.ts';
 import { standardSource } from './standard.ts';
 import { tokenSource } from './token.ts';
@@ -31,7 +32,20 @@ export function configuredSources(webhooks: WebhookSources): ReadonlyMap<string,
 function configured(
   name: WebhookSourceName,
   source: WebhookSource,
-  { secret, dedupe }: { secret: string | readonly string[]; dedupe?: number | undefined },
+  {
+    secret,
+    dedupe,
+    only,
+  }: { secret: string | readonly string[]; dedupe?: number | undefined; only?: Only | undefined },
 ): ConfiguredSource {
-  return { name, source, secrets: [secret].flat(), dedupeMs: dedupe };
+  const choose = chooseOnly(only);
+  return {
+    name,
+    source: {
+      verify: (request, secrets, now) => source.verify(request, secrets, now),
+      read: (request, body, delivery) => choose(source.read(request, body, delivery)),
+    },
+    secrets: [secret].flat(),
+    dedupeMs: dedupe,
+  };
 }

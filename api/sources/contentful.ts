@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WebhookSources } from '../../contract/galley-config.ts';
+import type { WebhookSources } from '../../contract/webhook-sources.ts';
 import { field, readInstant, readText } from './json-fields.ts';
 import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
 import { type Delivery, type Reading, rejected, type WebhookRequest, type WebhookSource } from './source.ts';
@@ -55,7 +55,7 @@ export function contentfulSource({ window, path }: NonNullable<WebhookSources['c
     read({ header }, body, delivery) {
       const topic = header(HEADERS.topic) ?? '';
       const [, kind, action] = TOPIC.exec(topic) ?? [];
-      if (kind === undefined) return { kind: 'filtered', topic };
+      if (kind === undefined) return { kind: 'filtered', topic, why: 'the topic publishes nothing' };
       return readEntity(topic, kind, action === 'publish' ? 'publish' : 'unpublish', body, delivery);
     },
   };
@@ -86,6 +86,7 @@ function readEntity(
   const times = [sys.deletedAt, action === 'publish' ? sys.publishedAt : undefined, sys.updatedAt];
   return {
     kind: 'publish',
+    contentType: readText(field(sys.contentType, 'sys', 'id')),
     event: {
       source: 'contentful',
       topic,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Webhooks } from '@octokit/webhooks';
-import type { WebhookSources } from '../../contract/galley-config.ts';
+import type { WebhookSources } from '../../contract/webhook-sources.ts';
 import { readPullRequestEvent } from './github/pull-request-event.ts';
 import { readPush } from './github/push.ts';
 import { rejected, type WebhookSource } from './source.ts';
@@ -28,7 +28,9 @@ export function githubSource({ branch }: NonNullable<WebhookSources['github']>):
     read({ header }, body, delivery) {
       const topic = header(HEADERS.event) ?? '';
       if (topic === 'push') return readPush(body, branch, delivery);
-      return readPullRequestEvent(topic, body, delivery) ?? { kind: 'filtered', topic };
+      return (
+        readPullRequestEvent(topic, body, delivery) ?? { kind: 'filtered', topic, why: 'the event publishes nothing' }
+      );
     },
   };
 }

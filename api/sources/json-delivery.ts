@@ -42,7 +42,8 @@ const REMOVAL = /unpublish|delete|remove|archive|trash/i;
  */
 export function readJsonDelivery(source: string, body: unknown, delivery: Delivery, filters: Filters = {}): Reading {
   const topic = firstOf([body], TOPIC_KEYS, readText) ?? '';
-  if (!passes(body, filters)) return { kind: 'filtered', topic };
+  const missed = firstMissed(body, filters);
+  if (missed !== undefined) return { kind: 'filtered', topic, why: `filters.${missed}` };
   const entities = ENTITY_KEYS.flatMap((key) => [field(body, key, 'current'), field(body, key)]);
   const places = [...entities, body];
   const id = firstOf(places, ID_KEYS, readId) ?? delivery.id;
@@ -75,12 +76,14 @@ function firstOf(
   return undefined;
 }
 
-function passes(body: unknown, filters: Filters): boolean {
-  return Object.entries(filters).every(([path, allowed]) => {
+/** The first filter that the body doesn't pass. */
+function firstMissed(body: unknown, filters: Filters): string | undefined {
+  const missed = Object.entries(filters).find(([path, allowed]) => {
     const value = field(body, ...path.split('.'));
     const text = typeof value === 'boolean' ? String(value) : readText(value);
-    return text !== undefined && [allowed].flat().includes(text);
+    return text === undefined || ![allowed].flat().includes(text);
   });
+  return missed?.[0];
 }
 
 /** Directus sends the changed ids as a list under `keys`. */

@@ -21,13 +21,14 @@ export type Delivery = { id: string; receivedAt: Date };
 
 /**
  * What a verified delivery means: a publish, news of a pull request that a change may wait for, or something that is
- * listed and starts nothing.
+ * listed and starts nothing. `contentType` and `paths` are what a site's `only` is held to; a sender that doesn't tell
+ * leaves them out. `why` tells whoever sets the webhook up what kept it from publishing.
  */
 export type Reading =
-  | { kind: 'publish'; event: PublishEvent }
+  | { kind: 'publish'; event: PublishEvent; contentType?: string | undefined; paths?: readonly string[] | undefined }
   | { kind: 'pull-request'; change: Omit<PullRequestChanged, 'deliveryId'> }
   | { kind: 'review'; review: Omit<Reviewed, 'deliveryId'> }
-  | { kind: 'filtered'; topic: string };
+  | { kind: 'filtered'; topic: string; why: string };
 
 /** One way in which content systems sign and describe their deliveries. */
 export interface WebhookSource {

@@ -1,4 +1,4 @@
-import type { WebhookSources } from '../../contract/galley-config.ts';
+import type { WebhookSources } from '../../contract/webhook-sources.ts';
 import { readJsonDelivery } from './json-delivery.ts';
 import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
 import { rejected, type WebhookSource } from './source.ts';

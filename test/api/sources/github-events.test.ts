@@ -58,6 +58,7 @@ describe('a pull request event', () => {
       expect(read('pull_request', { action, pull_request: pullRequest() })).toEqual({
         kind: 'filtered',
         topic: 'pull_request',
+        why: 'the event publishes nothing',
       });
     },
   );

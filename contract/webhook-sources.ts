@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { durationMs, positiveDurationMs } from './duration.ts';
+
+/** The section `webhooks` of a site in galley.yaml: who may publish, and how each sender proves that it is the one. */
+
+export const secret = z.string().min(1, 'a secret must not be empty: check that its variable is set');
+
+/** How old, and how far ahead of our clock, a signed time may be. */
+const window = z.strictObject({ past: positiveDurationMs.optional(), future: durationMs.optional() });
+
+/** One secret, or a list of which any may have signed: that is how a secret is rotated without a gap. */
+const oneOrMore = (each: z.ZodString) =>
+  z
+    .union([z.string(), z.array(z.string()).min(1)], { error: 'expected a secret (text) or a list of secrets' })
+    .superRefine((value, context) => {
+      for (const [index, text] of (Array.isArray(value) ? value : [value]).entries()) {
+        const message = each.safeParse(text).error?.issues[0]?.message;
+        if (message !== undefined) {
+          context.addIssue({ code: 'custom', message, path: Array.isArray(value) ? [index] : [] });
+        }
+      }
+    });
+
+/** Texts in which `*` stands for anything but `/`, and `**` for anything. */
+const pattern = z.string().min(1, 'a pattern must not be empty');
+const patterns = z
+  .union([pattern, z.array(pattern).min(1)], {
+    error: 'expected a pattern (text) or a list of patterns',
+  })
+  .transform((value) => [value].flat());
+
+/**
+ * Publishes only what matches, whatever the sender; what a delivery doesn't tell is no reason to turn it away, because
+ * a needless export does less harm than a lost publish.
+ */
+const only = z.strictObject({
+  /** The sender's own word for what happened, such as `ContentManagement.Entry.publish`. */
+  topic: patterns.optional(),
+  /** The kind of content: a content type, a model, a collection, a post type. */
+  contentType: patterns.optional(),
+  /** The path of a page or, in a push, of any changed file. */
+  path: patterns.optional(),
+});
+export type Only = z.infer<typeof only>;
+
+const common = {
+  secret: oneOrMore(secret),
+  /** How long a second delivery with the same id is a resend; default 24h by the vendor's id, 60s by the body's hash. */
+  dedupe: durationMs.optional(),
+  window: window.optional(),
+  only: only.optional(),
+};
+
+const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header');
+
+/**
+ * A delivery publishes only when each named field of its body (a path with dots) has one of the values; others are
+ * listed as filtered. For senders whose bodies nobody knows but who configures them.
+ */
+const filters = z.record(
+  z.string().min(1),
+  z.union([z.string(), z.array(z.string()).min(1)], { error: 'expected a value (text) or a list of values' }),
+);
+
+const standardSecret = secret.regex(
+  /^(?:whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
+  'expected whsec_ and the key in base64',
+);
+
+const standard = z.strictObject({ ...common, secret: oneOrMore(standardSecret), filters: filters.optional() });
+
+const contentful = z.strictObject({
+  ...common,
+  /** The path that Contentful calls, where a proxy in front of us changes it: the path is part of what is signed. */
+  path: z.string().startsWith('/', 'expected a path that begins with /').optional(),
+});
+
+const signed = z.strictObject(common);
+
+const token = z.strictObject({
+  ...common,
+  filters: filters.optional(),
+  /** The header that carries the token; without it `Authorization: Bearer <secret>`. */
+  header: headerName.optional(),
+});
+
+const hmac = z.strictObject({
+  ...common,
+  filters: filters.optional(),
+  header: headerName,
+  algorithm: z.enum(['sha256', 'sha512']).default('sha256'),
+  encoding: z.enum(['hex', 'base64']).default('hex'),
+  prefix: z.string().default(''),
+  /** Signed as `{timestamp}.{body}` where this header is named. */
+  timestampHeader: headerName.optional(),
+  timestampUnit: z.enum(['s', 'ms']).default('s'),
+  /** The header that carries the delivery's id; without it the hash of the body is the id. */
+  idHeader: headerName.optional(),
+});
+
+export const webhookSources = z.strictObject({
+  standard: standard.optional(),
+  github: z.strictObject({ ...common, branch: z.string().min(1).default('main') }).optional(),
+  contentful: contentful.optional(),
+  sanity: signed.optional(),
+  ghost: signed.optional(),
+  storyblok: signed.optional(),
+  hygraph: signed.optional(),
+  kontent: signed.optional(),
+  webflow: signed.optional(),
+  woocommerce: signed.optional(),
+  prismic: signed.optional(),
+  strapi: token.optional(),
+  directus: token.optional(),
+  payload: token.optional(),
+  wordpress: token.optional(),
+  token: token.optional(),
+  hmac: hmac.optional(),
+});
+export type WebhookSources = z.infer<typeof webhookSources>;
+export type WebhookSourceName = keyof WebhookSources;
