@@ -1,11 +1,6 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  continueAsNew,
-  isCancellation,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew } from '@temporalio/workflow';
+import { isLong } from './coroutines/continuing.ts';
+import { runUntil } from './coroutines/run-until.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
 import { fromCarry, toCarry } from './export-site/carry.ts';
 import { exportLoop } from './export-site/export-loop.ts';
@@ -25,12 +20,6 @@ export type ExportSiteInput = {
 };
 
 /**
- * A run's history stays well below what is slow to replay; an event is a few hundred bytes. The server's own suggestion
- * comes at thousands only, and from a test server never.
- */
-const LONG_HISTORY_EVENTS = 1_000;
-
-/**
  * One site, for as long as it is configured: publishes are collected and exported, the newest export is deployed, and
  * its link is kept fresh. Exporting and refreshing are coroutines of their own, so that neither waits for the other.
  *
@@ -48,30 +37,26 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
   // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
   answerMessages(run);
 
-  if (await rereadSettings(run)) await work(run);
-
-  await condition(() => run.deploysWaiting === 0 && allHandlersFinished());
+  // Exports and refreshes under way are interrupted where the run has to end, and go on in the next one.
+  if (await rereadSettings(run)) {
+    await runUntil(
+      [
+        () => exportLoop(run),
+        () => refreshLoop(run),
+        () => watchConfiguration(run),
+        () => watchPins(run),
+        () => showPresence(run),
+      ],
+      () => mustEnd(run) && canEnd(run),
+    );
+  }
+  await condition(() => canEnd(run));
   if (run.removed) return;
   await continueAsNew<typeof exportSite>({ site: run.site, carry: toCarry(run.memory, run.seen) });
 }
 
-/** Runs the coroutines until the run has to end, and ends them. Exports and refreshes under way go on in the next run. */
-async function work(run: SiteRun): Promise<void> {
-  const scope = new CancellationScope();
-  const coroutines = scope.run(() =>
-    Promise.all([exportLoop(run), refreshLoop(run), watchConfiguration(run), watchPins(run), showPresence(run)]),
-  );
-  // A coroutine that throws is a fault of this code; the race lets it fail the workflow task.
-  await Promise.race([coroutines, condition(() => mustEnd(run) && canEnd(run))]);
-  scope.cancel();
-  await coroutines.catch((error: unknown) => {
-    if (!isCancellation(error)) throw error;
-  });
-}
-
 function mustEnd(run: SiteRun): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  return run.removed || run.buildChanged || historyLength > LONG_HISTORY_EVENTS || continueAsNewSuggested;
+  return run.removed || run.buildChanged || isLong();
 }
 
 /** A write to a deployment is never interrupted, and whoever waits for an update gets the answer. */
