@@ -3,12 +3,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import { z } from 'zod';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
 import type { AgentRunKey } from './store/agent-runs.ts';
-
-/** Where Temporal doesn't answer in this time, the reconciler tries later. */
-const CALL_TIMEOUT_MS = 5_000;
-
-/** A worker killed in the middle of a workflow's turn is given up after this. Temporal's default would be 10 s. */
-const TASK_TIMEOUT = '5s';
+import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
 
 /** The row of a run ends a moment before its workflow does, and a message may come in between. In all about 3 s. */
 const CLOSING_WAITS_MS = [50, 100, 200, 400, 800, 1_600];
@@ -41,11 +36,9 @@ export function createAgentWorkflows({
   client: Client;
   taskQueue?: string;
 }): AgentWorkflows {
-  const inTime = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
-
   async function describe(jobId: string) {
     try {
-      const found = await inTime(() => client.workflow.getHandle(jobId).describe());
+      const found = await inTime(client, () => client.workflow.getHandle(jobId).describe());
       const told = memo.safeParse(found.memo);
       return { ended: found.status.name !== 'RUNNING', run: told.data?.run ?? 0, runId: found.runId };
     } catch (error) {
@@ -57,7 +50,7 @@ export function createAgentWorkflows({
   /** False where a workflow of this job is running. */
   async function tryStart({ jobId, run }: AgentRunKey): Promise<boolean> {
     try {
-      await inTime(() =>
+      await inTime(client, () =>
         client.workflow.start(WORKFLOW_TYPES.agentJob, {
           // At most one at a time for a job. A late second one for a run that is over finds so by the row, and ends.
           workflowId: jobId,
@@ -92,7 +85,7 @@ export function createAgentWorkflows({
       // A cancel that comes late must not reach the next run.
       if (found === undefined || found.ended || found.run !== run) return;
       try {
-        await inTime(() => client.workflow.getHandle(jobId, found.runId).cancel());
+        await inTime(client, () => client.workflow.getHandle(jobId, found.runId).cancel());
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }

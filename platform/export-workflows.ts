@@ -1,11 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
-
-/** Where Temporal doesn't answer in this time, the reconciler tries later. */
-const CALL_TIMEOUT_MS = 5_000;
-
-/** A worker killed in the middle of a workflow's turn is given up after this. Temporal's default would be 10 s. */
-const TASK_TIMEOUT = '5s';
+import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
 
 export type ExportWorkflowState = 'running' | 'ended' | 'unknown';
 
@@ -26,12 +21,10 @@ export function createExportWorkflows({
   client: Client;
   taskQueue?: string;
 }): ExportWorkflows {
-  const inTime = <Result>(call: () => Promise<Result>) => client.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
-
   return {
     async start(jobId) {
       try {
-        await inTime(() =>
+        await inTime(client, () =>
           client.workflow.start(WORKFLOW_TYPES.staticExportJob, {
             // The id is the job's, and a closed one is never reused: a job can't run twice.
             workflowId: jobId,
@@ -48,7 +41,7 @@ export function createExportWorkflows({
 
     async cancel(jobId) {
       try {
-        await inTime(() => client.workflow.getHandle(jobId).cancel());
+        await inTime(client, () => client.workflow.getHandle(jobId).cancel());
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
@@ -56,7 +49,7 @@ export function createExportWorkflows({
 
     async look(jobId) {
       try {
-        const { status } = await inTime(() => client.workflow.getHandle(jobId).describe());
+        const { status } = await inTime(client, () => client.workflow.getHandle(jobId).describe());
         return status.name === 'RUNNING' ? 'running' : 'ended';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return 'unknown';
