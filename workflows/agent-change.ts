@@ -12,7 +12,7 @@ import { type ChangeRun, newChangeRun, rereadRule } from './agent-change/change-
 import { endCancelled, tellOperators, tellRules } from './agent-change/ending.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
 import { answerMessages } from './agent-change/messages.ts';
-import { createPresence } from './agent-change/presence.ts';
+import { presenceOf } from './agent-change/presence.ts';
 import { review } from './agent-change/review.ts';
 import { watchConfiguration } from './agent-change/watch-configuration.ts';
 import { isLong } from './coroutines/continuing.ts';
@@ -41,7 +41,7 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
     input,
     input.carry === undefined ? freshChangeMemory(input, Date.now()) : changeMemory.parse(input.carry),
   );
-  const presence = createPresence(run);
+  const presence = presenceOf(run);
   // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
   answerMessages(run);
   try {

@@ -1,7 +1,8 @@
-import { condition, setCurrentDetails, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { AgentChangeState } from '../../contract/agent-state.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { asText } from '../presence/as-text.ts';
+import { createPresence, type Presence } from '../presence/presence.ts';
 import type { ChangeRun } from './change-run.ts';
 import { reminderOf } from './remind.ts';
 import { expiresAtMs } from './review.ts';
@@ -9,50 +10,15 @@ import { expiresAtMs } from './review.ts';
 /** The index that answers searches holds no longer keyword. */
 const MAX_KEYWORD = 255;
 
-export type Presence = {
-  /** Keeps what the Temporal UI and searches know of the change in step with its state. */
-  show: () => Promise<void>;
-  /** The same for the last state, which nobody waits for. */
-  update: () => void;
-};
-
-export function createPresence(run: ChangeRun): Presence {
-  let details = '';
-  let attributes = '';
-  let memo: string | null = null;
-
-  function update(): void {
-    const { memory, settings, site } = run;
-    details = describe(run);
-    setCurrentDetails(details);
-    if (memory.prLink !== memo) {
-      memo = memory.prLink;
-      // Where search attributes can't be had, pull request events find their change by this.
-      upsertMemo({ prLink: memory.prLink });
-    }
-    if (attributeKey(run) === attributes) return;
-    attributes = attributeKey(run);
-    // Unknown attributes would fail the workflow task, so they are only written where they were found usable.
-    if (!settings.searchAttributes) return;
-    const { phase, pullRequest, site: siteName } = SEARCH_ATTRIBUTES;
-    upsertSearchAttributes([
-      { key: { name: siteName, type: 'KEYWORD' }, value: site },
-      { key: { name: phase, type: 'KEYWORD' }, value: memory.phase },
-      ...(memory.prLink !== null && memory.prLink.length <= MAX_KEYWORD
-        ? [{ key: { name: pullRequest, type: 'KEYWORD' }, value: memory.prLink } as const]
-        : []),
-    ]);
-  }
-
-  return {
-    async show() {
-      for (;;) {
-        await condition(() => describe(run) !== details || attributeKey(run) !== attributes);
-        update();
-      }
-    },
-    update,
-  };
+/** What the Temporal UI and searches know of a change. */
+export function presenceOf(run: ChangeRun): Presence {
+  const { memory } = run;
+  return createPresence({
+    details: () => describe(run),
+    attributes: () => attributesOf(run),
+    // Where search attributes can't be had, pull request events find their change by this.
+    memo: () => (memory.prLink === null ? null : { prLink: memory.prLink }),
+  });
 }
 
 /** The answer of the query `state`. */
@@ -81,8 +47,16 @@ function timeOf(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-function attributeKey({ settings, memory }: ChangeRun): string {
-  return `${settings.searchAttributes} ${memory.phase} ${memory.prLink}`;
+function attributesOf({ site, settings, memory }: ChangeRun): SearchAttributeUpdatePair[] | null {
+  if (!settings.searchAttributes) return null;
+  const { phase, prLink } = memory;
+  return [
+    { key: { name: SEARCH_ATTRIBUTES.site, type: 'KEYWORD' }, value: site },
+    { key: { name: SEARCH_ATTRIBUTES.phase, type: 'KEYWORD' }, value: phase },
+    ...(prLink !== null && prLink.length <= MAX_KEYWORD
+      ? [{ key: { name: SEARCH_ATTRIBUTES.pullRequest, type: 'KEYWORD' }, value: prLink } as const]
+      : []),
+  ];
 }
 
 /** The change's story in Markdown, as the Temporal UI shows it beside the run. */

@@ -1,23 +1,14 @@
-import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import type { AgentRuleState } from '../../contract/agent-state.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { asText } from '../presence/as-text.ts';
+import { createPresence } from '../presence/presence.ts';
 import { dueOfRun } from './prompt-loop.ts';
 import type { RuleRun } from './rule-run.ts';
 
 /** Keeps what the Temporal UI shows of the rule in step with its state: the details, and the search attributes. */
 export async function showPresence(run: RuleRun): Promise<void> {
-  let details = '';
-  let attributes = '';
-  for (;;) {
-    await condition(() => describe(run) !== details || attributeKey(run) !== attributes);
-    details = describe(run);
-    setCurrentDetails(details);
-    if (attributeKey(run) === attributes) continue;
-    attributes = attributeKey(run);
-    // Unknown attributes would fail the workflow task, so they are only written where they were found usable.
-    if (run.settings?.searchAttributes) upsert(ruleStateOf(run));
-  }
+  await createPresence({ details: () => describe(run), attributes: () => attributesOf(run) }).show();
 }
 
 /** The answer of the query `state`. */
@@ -35,15 +26,13 @@ export function ruleStateOf(run: RuleRun): AgentRuleState {
   };
 }
 
-function attributeKey(run: RuleRun): string {
-  return `${run.settings?.searchAttributes === true} ${ruleStateOf(run).phase}`;
-}
-
-function upsert({ site, phase }: AgentRuleState): void {
-  upsertSearchAttributes([
+function attributesOf(run: RuleRun): SearchAttributeUpdatePair[] | null {
+  if (run.settings?.searchAttributes !== true) return null;
+  const { site, phase } = ruleStateOf(run);
+  return [
     { key: { name: SEARCH_ATTRIBUTES.site, type: 'KEYWORD' }, value: site },
     { key: { name: SEARCH_ATTRIBUTES.phase, type: 'KEYWORD' }, value: phase },
-  ]);
+  ];
 }
 
 /** The rule's story in Markdown, as the Temporal UI shows it beside the run. */

@@ -9,6 +9,9 @@ import type { SiteMemory } from './site-memory.ts';
 /** Deliveries listed in the state. */
 const LISTED = 20;
 
+/** Topics are names; what is listed is carried, and has to stay small. */
+const MAX_TOPIC = 100;
+
 /** Takes in deliveries: resends are listed and forgotten, the others wait to be exported and end a back-off. */
 export function takeIn(
   memory: SiteMemory,
@@ -17,6 +20,9 @@ export function takeIn(
   now: { ms: number; workflowId: string },
 ): void {
   let count = 0;
+  // Only the newest one's event comes whole; a delivery that comes alone is that.
+  const newest = signal.deliveries.at(-1);
+  const { topic } = cutEvent(signal.newest);
   for (const delivery of signal.deliveries) {
     const receivedMs = Date.parse(delivery.receivedAt);
     const atMs = Number.isNaN(receivedMs) ? now.ms : receivedMs;
@@ -29,6 +35,7 @@ export function takeIn(
       at: delivery.receivedAt.slice(0, 50),
       outcome,
       workflowId: now.workflowId,
+      ...(delivery === newest && topic !== '' && { topic: topic.slice(0, MAX_TOPIC) }),
     });
   }
   if (count === 0) return;

@@ -1,24 +1,15 @@
-import { condition, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import type { SiteState } from '../../contract/site-state.ts';
 import { asText } from '../presence/as-text.ts';
+import { createPresence } from '../presence/presence.ts';
 import { siteStateOf } from './phase.ts';
 import { nextRefreshAtMs } from './refresh-due.ts';
 import type { SiteRun } from './site-run.ts';
 
 /** Keeps what the Temporal UI shows of the site in step with its state: the details, and the search attributes. */
 export async function showPresence(run: SiteRun): Promise<void> {
-  let details = '';
-  let attributes = '';
-  for (;;) {
-    await condition(() => describe(run) !== details || attributeKey(run) !== attributes);
-    details = describe(run);
-    setCurrentDetails(details);
-    if (attributeKey(run) === attributes) continue;
-    attributes = attributeKey(run);
-    // Unknown attributes would fail the workflow task, so they are only written where they were found usable.
-    if (run.settings.searchAttributes) upsert(stateOf(run));
-  }
+  await createPresence({ details: () => describe(run), attributes: () => attributesOf(run) }).show();
 }
 
 export function stateOf(run: SiteRun): SiteState {
@@ -26,19 +17,16 @@ export function stateOf(run: SiteRun): SiteState {
   return siteStateOf(run.site, run.memory, Math.max(nextRefreshAtMs(run), Date.now()));
 }
 
-function attributeKey(run: SiteRun): string {
-  const { phase, version, linkExpiresAt } = stateOf(run);
-  return JSON.stringify([run.settings.searchAttributes, phase, version, linkExpiresAt]);
-}
-
-function upsert({ site, phase, version, linkExpiresAt }: SiteState): void {
+function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
+  if (!run.settings.searchAttributes) return null;
+  const { site, phase, version, linkExpiresAt } = stateOf(run);
   const { site: siteName, phase: phaseName, version: versionName, linkExpiresAt: expiryName } = SEARCH_ATTRIBUTES;
-  upsertSearchAttributes([
+  return [
     { key: { name: siteName, type: 'KEYWORD' }, value: site },
     { key: { name: phaseName, type: 'KEYWORD' }, value: phase },
     { key: { name: versionName, type: 'KEYWORD' }, value: version },
     { key: { name: expiryName, type: 'DATETIME' }, value: linkExpiresAt === null ? null : new Date(linkExpiresAt) },
-  ]);
+  ];
 }
 
 /** The site's story in Markdown, as the Temporal UI shows it beside the run. */
