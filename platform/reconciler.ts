@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createAgentWorkflows } from './agent-workflows.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
+import { createIntervalLoop } from './interval-loop.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import { settleAgentJob } from './settle-agent-job.ts';
 import { listUnsettledAgentJobs } from './store/agent-jobs.ts';
@@ -60,14 +60,25 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const client = { client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) };
   const workflows = createExportWorkflows(client);
   const agentWorkflows = createAgentWorkflows(client);
-  const stopping = new AbortController();
-  let loop: Promise<void> | undefined;
   let nextSweepAt = 0;
+  const loop = createIntervalLoop({
+    intervalMs,
+    async turn() {
+      await reconcile();
+      return false;
+    },
+    onFailure(error) {
+      logger.warn(
+        { err: withoutValues(error), retryInMs: intervalMs },
+        'Jobs and workflows could not be compared; trying again',
+      );
+    },
+  });
 
   async function reconcile(): Promise<void> {
     await settleEach(listUnsettledExportJobs, (row) => settle(row, { db, workflows, logger }));
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, { db, workflows: agentWorkflows, logger }));
-    if (stopping.signal.aborted) return;
+    if (loop.signal.aborted) return;
     await deleteExpiredAnswers(db, new Date());
     const nowMs = Date.now();
     await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
@@ -84,7 +95,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     for (;;) {
       const rows = await list(db, { untouchedSince, latest, afterSequence, limit: PAGE_SIZE });
       for (const row of rows) {
-        if (stopping.signal.aborted) return;
+        if (loop.signal.aborted) return;
         await settleRow(row);
       }
       afterSequence = rows.at(-1)?.sequence ?? afterSequence;
@@ -95,32 +106,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function sweep(nowMs: number): Promise<void> {
     nextSweepAt = nowMs + SWEEP_INTERVAL_MS;
     const endedBefore = new Date(nowMs - SWEEP_AFTER_MS);
-    const deletedCount = await sweepExports({ db, objects, endedBefore, signal: stopping.signal });
+    const deletedCount = await sweepExports({ db, objects, endedBefore, signal: loop.signal });
     if (deletedCount > 0) logger.info({ deletedCount }, 'Deleted what ended exports had left in the object store');
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await reconcile().catch((error: unknown) => {
-        logger.warn(
-          { err: withoutValues(error), retryInMs: intervalMs },
-          'Jobs and workflows could not be compared; trying again',
-        );
-      });
-      await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
-  return {
-    reconcile,
-    start() {
-      loop ??= run();
-    },
-    async stop() {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return { reconcile, start: loop.start, stop: loop.stop };
 }
 
 /** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */

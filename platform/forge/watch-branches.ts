@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createIntervalLoop } from '../interval-loop.ts';
 import { listOpenPullRequests, type PullRequestRow } from '../store/pull-requests.ts';
 import { withoutValues } from '../store/query-error.ts';
 import type { ForgeContext } from './forge-context.ts';
@@ -21,8 +21,14 @@ const PAGE_SIZE = 200;
  * may watch.
  */
 export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 } = {}): BranchWatch {
-  const stopping = new AbortController();
-  let loop: Promise<void> | undefined;
+  const loop = createIntervalLoop({
+    intervalMs,
+    async turn() {
+      await look();
+      return false;
+    },
+    onFailure: tell,
+  });
 
   async function look(): Promise<void> {
     let after: PullRequestRow | undefined;
@@ -33,7 +39,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
         await lookAt(repository, ofRepository).catch(tell);
       }
       after = rows.length < PAGE_SIZE ? undefined : rows.at(-1);
-    } while (after !== undefined && !stopping.signal.aborted);
+    } while (after !== undefined && !loop.signal.aborted);
   }
 
   async function lookAt(repository: string, rows: readonly PullRequestRow[]): Promise<void> {
@@ -42,7 +48,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
       const headSha = heads.get(row.headBranch) ?? row.headSha;
       const baseSha = heads.get(row.baseBranch) ?? row.baseSha;
       const moved = headSha !== row.headSha || baseSha !== row.baseSha;
-      if (moved && !stopping.signal.aborted) await refreshPullRequest(context, row).catch(tell);
+      if (moved && !loop.signal.aborted) await refreshPullRequest(context, row).catch(tell);
     }
   }
 
@@ -51,23 +57,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
     context.logger.debug({ err: withoutValues(error) }, 'A pull request could not be compared with its branches');
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await look().catch(tell);
-      await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
-  return {
-    look,
-    start() {
-      loop ??= run();
-    },
-    async stop() {
-      stopping.abort();
-      await loop;
-    },
-  };
+  return { look, start: loop.start, stop: loop.stop };
 }
 
 const PREFIX = 'refs/heads/';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { createIntervalLoop } from '../../interval-loop.ts';
 import type { Database } from '../../store/database.ts';
 import {
   type AttemptEnd,
@@ -45,16 +46,13 @@ export function createForgeDispatcher({
   intervalMs = 1_000,
   timeoutMs = 10_000,
 }: DispatcherDeps): ForgeDispatcher {
-  const stopping = new AbortController();
   const sending = new Set<Promise<void>>();
-  let isDue = false;
-  let endPause = () => {};
-  let loop: Promise<void> | undefined;
   let nextCleanAt = 0;
+  const loop = createIntervalLoop({ intervalMs, turn, onFailure: tell });
 
   async function deliver(row: DeliveryRow, token: string): Promise<void> {
     const attempt = await attemptDelivery(row);
-    const end = stopping.signal.aborted ? BROKEN_OFF : judge(row, attempt, Date.now());
+    const end = loop.signal.aborted ? BROKEN_OFF : judge(row, attempt, Date.now());
     if (end.kind !== 'delivered' && end !== BROKEN_OFF) {
       const { id: deliveryId, event, projectId } = row;
       const told = {
@@ -73,7 +71,7 @@ export function createForgeDispatcher({
     const project = await getProject(db, row.projectId);
     const { webhookUrl: url = null, webhookSecret: secret = null } = project?.settings ?? {};
     if (url === null) return { kind: 'failed', error: 'the project names no address any more', permanent: true };
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([loop.signal, AbortSignal.timeout(timeoutMs)]);
     return await sendDelivery(row, { url, secret, signal });
   }
 
@@ -87,7 +85,7 @@ export function createForgeDispatcher({
       .finally(() => {
         sending.delete(sent);
         // Its project's next delivery waited for it.
-        wake();
+        loop.wake();
       });
     sending.add(sent);
     return true;
@@ -103,47 +101,18 @@ export function createForgeDispatcher({
     await deleteSettledDeliveries(db, new Date(nowMs - KEPT_MS));
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      let found = false;
-      try {
-        found = sending.size < AT_ONCE && (await sendNext());
-        if (!found) await clean(Date.now());
-      } catch (error) {
-        tell(error);
-      }
-      if (!found) await pause();
-    }
-    await Promise.all(sending);
-  }
-
-  async function pause(): Promise<void> {
-    if (!isDue) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, intervalMs);
-        endPause = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    isDue = false;
-  }
-
-  function wake(): void {
-    isDue = true;
-    endPause();
+  async function turn(): Promise<boolean> {
+    const found = sending.size < AT_ONCE && (await sendNext());
+    if (!found) await clean(Date.now());
+    return found;
   }
 
   return {
-    start() {
-      loop ??= run();
-    },
-    wake,
+    start: loop.start,
+    wake: loop.wake,
     async stop() {
-      stopping.abort();
-      wake();
-      await loop;
+      await loop.stop();
+      await Promise.all(sending);
     },
   };
 }

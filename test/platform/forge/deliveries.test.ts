@@ -109,7 +109,8 @@ describe('webhooks of the embedded forge', () => {
       'user-agent': expect.stringMatching(/^Galley/),
     });
     expect(new Set(received.map(({ id }) => id)).size).toBe(6);
-    expect((await outbox()).every((row) => row.delivered_at !== null && row.attempt_count === 1)).toBe(true);
+    await waitFor(async () => (await outbox()).every((row) => row.delivered_at !== null), { describe: 'settled' });
+    expect((await outbox()).every((row) => row.attempt_count === 1)).toBe(true);
   });
 
   it('tell a close as closed and not merged, and nothing twice', async () => {
