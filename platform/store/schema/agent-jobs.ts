@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { bigserial, check, index, integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { bigserial, check, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 import { projects } from './projects.ts';
 
@@ -31,10 +32,10 @@ export const agentJobs = pgTable(
     run: integer('run').notNull().default(1),
     error: text('error'),
     /** Of the current run. */
-    cancelRequestedAt: timestamp('cancel_requested_at', { withTimezone: true, precision: 3 }),
-    archivedAt: timestamp('archived_at', { withTimezone: true, precision: 3 }),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    cancelRequestedAt: moment('cancel_requested_at'),
+    archivedAt: moment('archived_at'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
   },
   (table) => [
     check('agent_jobs_status_known', sql`${table.status} in ('active', 'completed', 'failed', 'archived')`),
@@ -68,9 +69,9 @@ export const agentRuns = pgTable(
     /** The pull request as this run left it. */
     prLink: text('pr_link'),
     logKey: text('log_key'),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    startedAt: timestamp('started_at', { withTimezone: true, precision: 3 }),
-    finishedAt: timestamp('finished_at', { withTimezone: true, precision: 3 }),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    startedAt: moment('started_at'),
+    finishedAt: moment('finished_at'),
   },
   (table) => [
     primaryKey({ columns: [table.jobId, table.run] }),

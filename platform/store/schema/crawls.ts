@@ -1,17 +1,7 @@
 import { sql } from 'drizzle-orm';
-import {
-  bigint,
-  boolean,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  smallint,
-  text,
-  timestamp,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, pgTable, primaryKey, smallint, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { exportJobs } from './export-jobs.ts';
+import { moment } from './moment.ts';
 
 /**
  * What an export works on while it runs. The rows live from the job's start to its end; nothing here is read by the
@@ -54,9 +44,9 @@ export const crawlUrls = pgTable(
     state: text('state', { enum: ['queued', 'leased', 'settled'] }).notNull(),
     attempts: smallint('attempts').notNull().default(0),
     /** Not before this time, where the origin asked for patience. */
-    dueAt: timestamp('due_at', { withTimezone: true, precision: 3 }),
+    dueAt: moment('due_at'),
     leaseToken: text('lease_token'),
-    leaseUntil: timestamp('lease_until', { withTimezone: true, precision: 3 }),
+    leaseUntil: moment('lease_until'),
     outcome: text('outcome', { enum: ['file', 'redirect', 'missing', 'skipped'] }),
     status: smallint('status'),
     reason: text('reason'),
@@ -91,7 +81,7 @@ export const crawlBatches = pgTable(
     number: integer('number').notNull(),
     state: text('state', { enum: ['queued', 'leased', 'settled'] }).notNull(),
     leaseToken: text('lease_token'),
-    leaseUntil: timestamp('lease_until', { withTimezone: true, precision: 3 }),
+    leaseUntil: moment('lease_until'),
     objectKey: text('object_key'),
     sizeBytes: bigint('size_bytes', { mode: 'number' }),
     pageCount: integer('page_count').notNull().default(0),

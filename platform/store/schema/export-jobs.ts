@@ -8,9 +8,9 @@ import {
   integer,
   pgTable,
   text,
-  timestamp,
   uniqueIndex,
 } from 'drizzle-orm/pg-core';
+import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 import { projects } from './projects.ts';
 
@@ -42,11 +42,11 @@ export const exportJobs = pgTable(
     archiveSizeBytes: bigint('archive_size_bytes', { mode: 'number' }),
     contentSha256: text('content_sha256'),
     reportKey: text('report_key'),
-    cancelRequestedAt: timestamp('cancel_requested_at', { withTimezone: true, precision: 3 }),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    startedAt: timestamp('started_at', { withTimezone: true, precision: 3 }),
-    finishedAt: timestamp('finished_at', { withTimezone: true, precision: 3 }),
+    cancelRequestedAt: moment('cancel_requested_at'),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
+    startedAt: moment('started_at'),
+    finishedAt: moment('finished_at'),
   },
   (table) => [
     check('export_jobs_status_known', sql`${table.status} in ('queued', 'running', 'completed', 'failed')`),

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { bigserial, index, integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import { bigserial, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { moment } from './moment.ts';
 import { projects } from './projects.ts';
 
 /**
@@ -20,15 +21,15 @@ export const forgeDeliveries = pgTable(
     /** The exact bytes that are signed and sent. */
     bodyJson: text('body_json').notNull(),
     attemptCount: integer('attempt_count').notNull().default(0),
-    nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    nextAttemptAt: moment('next_attempt_at').notNull().defaultNow(),
     leaseToken: text('lease_token'),
-    leaseUntil: timestamp('lease_until', { withTimezone: true, precision: 3 }),
+    leaseUntil: moment('lease_until'),
     /** What the last failed attempt met. */
     lastError: text('last_error'),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    deliveredAt: timestamp('delivered_at', { withTimezone: true, precision: 3 }),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    deliveredAt: moment('delivered_at'),
     /** Given up. */
-    failedAt: timestamp('failed_at', { withTimezone: true, precision: 3 }),
+    failedAt: moment('failed_at'),
   },
   (table) => [
     index('forge_deliveries_waiting')

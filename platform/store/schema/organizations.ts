@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { check, index, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import { check, index, pgTable, text } from 'drizzle-orm/pg-core';
+import { moment } from './moment.ts';
 
 /** A customer of the platform. Static export needs the plan `enterprise`. */
 export const organizations = pgTable(
@@ -8,7 +9,7 @@ export const organizations = pgTable(
     id: text('id').primaryKey(),
     name: text('name').notNull().unique(),
     plan: text('plan', { enum: ['free', 'enterprise'] }).notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: moment('created_at').notNull().defaultNow(),
   },
   (table) => [check('organizations_plan_known', sql`${table.plan} in ('free', 'enterprise')`)],
 );
@@ -24,8 +25,8 @@ export const apiKeys = pgTable(
     name: text('name'),
     prefix: text('prefix').notNull(),
     sha256: text('sha256').notNull().unique(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    revokedAt: timestamp('revoked_at', { withTimezone: true, precision: 3 }),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    revokedAt: moment('revoked_at'),
   },
   (table) => [index('api_keys_by_organization').on(table.organizationId)],
 );

@@ -1,5 +1,6 @@
-import { jsonb, pgTable, text, timestamp, unique } from 'drizzle-orm/pg-core';
+import { jsonb, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import type { ProjectSettings } from '../../project-settings.ts';
+import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 
 /**
@@ -19,8 +20,8 @@ export const projects = pgTable(
     repository: text('repository'),
     ref: text('ref'),
     settings: jsonb('settings').$type<ProjectSettings>().notNull(),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
   },
   (table) => [unique('projects_domain_within_organization').on(table.organizationId, table.domain)],
 );

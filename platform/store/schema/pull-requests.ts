@@ -1,16 +1,6 @@
 import { sql } from 'drizzle-orm';
-import {
-  bigserial,
-  check,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  unique,
-  uniqueIndex,
-} from 'drizzle-orm/pg-core';
+import { bigserial, check, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from 'drizzle-orm/pg-core';
+import { moment } from './moment.ts';
 import { projects } from './projects.ts';
 
 /** The embedded forge's pull requests. Commits and branches stay in git; a row says what git can't. */
@@ -37,10 +27,10 @@ export const pullRequests = pgTable(
       .notNull()
       .default('open'),
     mergeCommitSha: text('merge_commit_sha'),
-    createdAt: timestamp('created_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
-    updatedAt: timestamp('updated_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    createdAt: moment('created_at').notNull().defaultNow(),
+    updatedAt: moment('updated_at').notNull().defaultNow(),
     /** When it was merged or closed. */
-    endedAt: timestamp('ended_at', { withTimezone: true, precision: 3 }),
+    endedAt: moment('ended_at'),
   },
   (table) => [
     check('pull_requests_state_known', sql`${table.state} in ('open', 'merged', 'closed')`),
@@ -61,7 +51,7 @@ export const pullRequestReviewers = pgTable(
       .references(() => pullRequests.id, { onDelete: 'cascade' }),
     kind: text('kind', { enum: ['user', 'team'] }).notNull(),
     name: text('name').notNull(),
-    requestedAt: timestamp('requested_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    requestedAt: moment('requested_at').notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.pullRequestId, table.kind, table.name] })],
 );
@@ -79,7 +69,7 @@ export const pullRequestReviews = pgTable(
     body: text('body').notNull(),
     /** What was reviewed: the head as it was. */
     commitSha: text('commit_sha').notNull(),
-    submittedAt: timestamp('submitted_at', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
+    submittedAt: moment('submitted_at').notNull().defaultNow(),
   },
   (table) => [index('pull_request_reviews_in_order').on(table.pullRequestId, table.id)],
 );

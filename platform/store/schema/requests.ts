@@ -1,4 +1,5 @@
-import { bigserial, index, integer, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { bigserial, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 
 /** The first 2xx answer to each `Idempotency-Key`; refusals are never kept. */
@@ -13,7 +14,7 @@ export const idempotencyKeys = pgTable(
     requestSha256: text('request_sha256').notNull(),
     status: integer('status').notNull(),
     answerJson: text('answer_json').notNull(),
-    expiresAt: timestamp('expires_at', { withTimezone: true, precision: 3 }).notNull(),
+    expiresAt: moment('expires_at').notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.organizationId, table.key] }),
@@ -27,7 +28,7 @@ export const usageLog = pgTable(
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
     scope: text('scope').notNull(),
-    usedAt: timestamp('used_at', { withTimezone: true, precision: 3 }).notNull(),
+    usedAt: moment('used_at').notNull(),
   },
   (table) => [index('usage_log_by_scope').on(table.scope, table.usedAt)],
 );
