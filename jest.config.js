@@ -12,5 +12,6 @@ export default {
   globalSetup: '<rootDir>/test/helpers/global-setup.js',
   // More than a small machine has cores: a suite waits for servers and timers for most of its time.
   maxWorkers: 3,
-  testTimeout: 60_000,
+  // What a machine with many neighbours may need. Only a test that hangs comes to it; speed is no test's matter.
+  testTimeout: 300_000,
 };

@@ -10,4 +10,4 @@ test('a command says in one line that DATABASE_URL leads nowhere', async () => {
     stdout: '',
     stderr: expect.stringMatching(/^galley: The database can't be reached .*: see DATABASE_URL\n$/),
   });
-}, 60_000);
+});

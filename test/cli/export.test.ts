@@ -55,7 +55,7 @@ describe('galley export', () => {
       expect.arrayContaining(['.galley/manifest.json', 'guide/index.html', 'index.html', 'logo.svg']),
     );
     expect(await readdir(folder)).toEqual(['made']);
-  }, 120_000);
+  });
 
   test('uses the running up, and a service that is named by its variables', async () => {
     const ports = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
@@ -91,7 +91,7 @@ describe('galley export', () => {
     } finally {
       await up.stop('SIGTERM');
     }
-  }, 180_000);
+  });
 
   test('an origin that does not answer is exit code 1, with the reason and without a file', async () => {
     const args = ['export', 'docs.example.com', '--origin', 'http://127.0.0.1:1', '--out', out];
@@ -99,7 +99,7 @@ describe('galley export', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/galley: The export se_\w+ failed: .+/);
     expect(await readdir(folder)).toEqual([]);
-  }, 180_000);
+  });
 
   test('says before it begins that the archive can not be written', async () => {
     const file = join(folder, 'file');
@@ -115,7 +115,7 @@ describe('galley export', () => {
       expect(stderr).toContain(message);
       expect(await readdir(folder)).toEqual(['file']);
     }
-  }, 30_000);
+  });
 
   test.each([
     [['export', 'docs.example.com'], /--out <file>/],

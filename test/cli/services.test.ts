@@ -59,7 +59,7 @@ describe('a service without what it needs', () => {
     temporal = await startDevServer({ port: temporalPort });
     expect(await untilStatus(`${url}/readyz`, 200)).toBe(200);
     expect((await api.stop('SIGTERM')).code).toBe(0);
-  }, 60_000);
+  });
 
   test('worker waits for Temporal without an end of its own, and works when it comes', async () => {
     const waiting = startGalley(['worker'], variables, folder);
@@ -77,7 +77,7 @@ describe('a service without what it needs', () => {
     running.push(worker);
     expect(worker.ready).toContain(`worker at 127.0.0.1:${temporalPort}`);
     expect((await worker.stop('SIGTERM')).code).toBe(0);
-  }, 90_000);
+  });
 
   test('platform-worker waiting for its database ends at SIGTERM with 0', async () => {
     variables.DATABASE_URL = `postgres://postgres:postgres@127.0.0.1:${await freePort()}/postgres`;
@@ -91,7 +91,7 @@ describe('a service without what it needs', () => {
     expect(await Promise.race([ended, Promise.resolve('waiting')])).toBe('waiting');
     worker.process.kill('SIGTERM');
     expect(await ended).toMatch(/ended with 0: .*database is away/s);
-  }, 60_000);
+  });
 
   test.each(['platform', 'platform-worker'])('%s without DATABASE_URL is exit code 2, and says so', async (command) => {
     const { code, stderr } = await galley([command], variables, folder);

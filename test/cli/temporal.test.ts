@@ -32,7 +32,7 @@ beforeAll(async () => {
   );
   const temporal = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
   for (let attempt = 0; attempt < 60 && !(await temporal.ready()); attempt += 1) await sleep(250);
-}, 90_000);
+});
 
 afterAll(async () => {
   await Promise.all(opened.map((temporal) => temporal.close()));
@@ -78,5 +78,5 @@ describe('the connection to Temporal', () => {
     expect(attributes.ready()).toBe(true);
     const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
     expect(Object.keys(customAttributes ?? {})).toEqual(expect.arrayContaining(Object.values(SEARCH_ATTRIBUTES)));
-  }, 60_000);
+  });
 });

@@ -42,7 +42,7 @@ describe('galley up with an Admin API elsewhere', () => {
       stderr: expect.stringMatching(/^galley: .*runs no platform.*ADMIN_API_URL\n$/),
     });
     expect((await up.stop('SIGINT')).code).toBe(0);
-  }, 120_000);
+  });
 
   test('wants the key of that service', async () => {
     const { code, stderr } = await galley(['up'], variables, folder);

@@ -68,4 +68,4 @@ test('galley up on servers that the variables name starts none of its own, and l
   await galley(['keys', 'revoke', id], variables);
   expect(await list()).toContain('\trevoked ');
   expect((await up.stop('SIGINT')).code).toBe(0);
-}, 180_000);
+});

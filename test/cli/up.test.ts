@@ -54,7 +54,7 @@ describe('galley up', () => {
       'sites:\n  handbook:\n    domain: docs.example.com\n    export: {deployments: [{valuesFile: values.yaml}]}\n',
     );
     first = await up();
-  }, 120_000);
+  });
 
   afterAll(cleanUp);
 
@@ -107,7 +107,7 @@ describe('galley up', () => {
     expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
     expect((await galley(['keys', 'revoke', id], variables, folder)).code).toBe(0);
     expect((await fetch(jobs, { headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
-  }, 60_000);
+  });
 
   test('is the only one on its GALLEY_HOME: a second one says which process has it', async () => {
     const { code, stderr } = await galley(['up'], variables, folder);
@@ -126,12 +126,12 @@ describe('galley up', () => {
     expect(Date.now() - startedAt).toBeLessThan(15_000);
     expect(await processesOfHome()).toEqual([]);
     await expect(fetch(address(first, 'platform'))).rejects.toThrow();
-  }, 30_000);
+  });
 
   test('lets keys and projects be managed on the embedded database also while it does not run', async () => {
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
     expect(JSON.parse(stdout)).toHaveLength(2);
-  }, 60_000);
+  });
 
   test('leaves no child after a kill without a chance to clean up, and starts again, with its state and another token', async () => {
     const second = await up();
@@ -143,7 +143,7 @@ describe('galley up', () => {
     // Commands beside it find the token that counts now, without the variable.
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
     expect(JSON.parse(stdout)).toHaveLength(2);
-  }, 240_000);
+  });
 });
 
 describe('a port in use', () => {
@@ -174,6 +174,5 @@ describe('a port in use', () => {
       expect(code).toBe(1);
       expect(await processesOfHome()).toEqual([]);
     },
-    60_000,
   );
 });

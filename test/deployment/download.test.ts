@@ -31,7 +31,7 @@ function download(
   options: { etag?: string; maxSizeBytes?: number; onProgress?: () => void } = {},
 ): Promise<Download> {
   const { etag, maxSizeBytes = 1_000_000, onProgress = () => undefined } = options;
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(120_000);
   return downloadBundle({ link: new URL(link), etag, folder, maxSizeBytes, signal, onProgress });
 }
 

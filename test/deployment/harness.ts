@@ -91,7 +91,7 @@ export async function openBench(): Promise<Bench> {
         status,
         text: async (path, init) => await (await fetch(url + path, init)).text(),
         async until(what, expected) {
-          const deadline = Date.now() + 20_000;
+          const deadline = Date.now() + 120_000;
           for (;;) {
             const found = await status();
             if (expected(found)) return found;

@@ -29,7 +29,7 @@ async function unpack(archive: Buffer, limits = LIMITS) {
   const target = join(folder, 'inner', 'site');
   await mkdir(target, { recursive: true });
   await writeFile(join(folder, 'archive'), archive);
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(120_000);
   return await unpackBundle({
     archive: join(folder, 'archive'),
     folder: target,

@@ -16,7 +16,7 @@ describe('a failing Admin API', () => {
 
   beforeAll(async () => {
     system = await startSystem({ sites: { docs: { quietPeriod: '100ms', maxWait: '2s' } } });
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await system?.stop();

@@ -28,7 +28,7 @@ describe('a crash on the way from a prompt to its reviewers', () => {
       files: { 'NOTES.md': '# Notes\n' },
       rule: { reviewers: REVIEWERS },
     });
-  }, 240_000);
+  });
 
   afterEach(() => {
     held?.gate.open();

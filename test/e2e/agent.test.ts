@@ -28,7 +28,7 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
       rule: { reviewers: ['ada@example.com'] },
       operators: ['ops@example.com'],
     });
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await system?.stop();

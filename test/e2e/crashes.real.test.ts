@@ -34,7 +34,7 @@ describe('a crash in the middle of an export', () => {
       },
       objects: 's3',
     });
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await system?.stop();

@@ -37,7 +37,7 @@ describe("a crash of the orchestrator's worker, or of Temporal", () => {
       adminApi: { linkTtlMs: 3_600_000, statusWords: ['queued', 'running'] },
     });
     for (const name of Object.keys(sites)) system.adminApi.edit(domainOf(name), 'edition 1');
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await system?.stop();

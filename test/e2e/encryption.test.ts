@@ -23,7 +23,7 @@ describe('GALLEY_ENCRYPTION_KEY', () => {
         MIN_REFRESH_INTERVAL: '1s',
       },
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await system?.stop();

@@ -29,7 +29,7 @@ describe('an operator of the whole product', () => {
     });
     await system.programs.double('worker');
     await system.programs.double('platform-worker');
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await system?.stop();

@@ -30,7 +30,7 @@ describe('the secrets of the whole product', () => {
       database: POSTGRES_PASSWORD,
       storage: S3_SECRET,
     };
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await system?.stop();

@@ -18,7 +18,7 @@ export function describeForge(name: string, startRig: () => Promise<ForgeRig>): 
 
     beforeAll(async () => {
       rig = await startRig();
-    }, 120_000);
+    });
     afterAll(() => rig?.stop());
     beforeEach(async () => {
       files = await rig.createRepository(FILES);

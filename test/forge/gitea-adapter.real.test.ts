@@ -17,7 +17,7 @@ describe('the Gitea adapter', () => {
 
   beforeAll(async () => {
     rig = await startGiteaRig();
-  }, 120_000);
+  });
   afterAll(() => rig?.stop());
   beforeEach(async () => {
     files = await rig.createRepository({ 'README.md': '# Handbook\n' });
@@ -61,7 +61,7 @@ describe('the Gitea adapter', () => {
     const expected = { url, state: 'closed', headBranch: branch, headSha };
     expect(await rig.writer.findPullRequest(request())).toMatchObject(expected);
     expect(await rig.reader.readPullRequest(url)).toMatchObject(expected);
-  }, 120_000);
+  });
 
   it('asks a team of the organization, and says where a team is passed over', async () => {
     const { url } = await open();

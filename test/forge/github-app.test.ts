@@ -84,7 +84,7 @@ describe('a GitHub App', () => {
     rig.github.state.tokens.clear();
     expect(await caught(forge.findPullRequest(request()))).toMatchObject({ status: 401, retryable: false });
     expect(await forge.findPullRequest(request())).toBeNull();
-  }, 60_000);
+  });
 
   it('says so where its key or its number is wrong', async () => {
     const { privateKey: other } = generateKeyPairSync('rsa', {

@@ -28,7 +28,7 @@ export async function startS3(): Promise<TestS3> {
     stdio: 'ignore',
   });
   const exited = once(child, 'exit');
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 120_000;
   while (!(await accepts(port))) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start');
     await sleep(50);

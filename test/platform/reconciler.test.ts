@@ -25,7 +25,7 @@ describe('the reconciler', () => {
   beforeAll(async () => {
     [temporal, database] = await Promise.all([startDevServer(), startPglite()]);
     platform = await startTestPlatform(database);
-  }, 180_000);
+  });
   afterAll(async () => {
     await platform?.stop();
     await database?.stop();

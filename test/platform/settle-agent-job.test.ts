@@ -31,7 +31,7 @@ describe('the reconciler of agent jobs', () => {
     [temporal, database] = await Promise.all([startDevServer(), startPglite()]);
     platform = await startTestPlatform(database);
     customer = await platform.addCustomer();
-  }, 180_000);
+  });
   afterAll(async () => {
     await platform?.stop();
     await database?.stop();

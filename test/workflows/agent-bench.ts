@@ -5,9 +5,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import type { CreateAgentJobInput } from '../../activities/agents/create-agent-job.ts';
-import { createFollowPullRequest, type FollowedPullRequest } from '../../activities/agents/follow-pull-request.ts';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
 import type { Activities } from '../../activities/create-activities.ts';
+import { createFollowPullRequest } from '../../activities/forge/follow-pull-request.ts';
+import type { PullRequestReading } from '../../activities/forge/read-pull-request.ts';
 import { heartbeatWhile } from '../../activities/heartbeat.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
@@ -45,7 +46,7 @@ export type Outside = {
   /** How long a job that runs isn't asked about. */
   pollAgainMs: number;
   onPoll: (attempt: number) => void;
-  pullRequest: FollowedPullRequest;
+  pullRequest: PullRequestReading;
   /** Who reviews, besides the rule's list. */
   owners: { mails: string[]; logins: string[]; teams: string[] };
   onMail: (mail: ReviewMailInput | OperatorMailInput, attempt: number) => Promise<MailResult> | MailResult;
@@ -143,7 +144,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
   };
 
   const attempt = (): number => Context.current().info.attempt;
-  const readPullRequest = async (): Promise<FollowedPullRequest> => {
+  const readPullRequest = async (): Promise<PullRequestReading> => {
     bench.reads++;
     outside.onForge('read');
     return outside.pullRequest;

@@ -68,7 +68,7 @@ describe('ninety days of a site', () => {
     } finally {
       await site.close();
     }
-  }, 300_000);
+  });
 });
 
 describe('a site whose exports fail for a week', () => {
@@ -93,7 +93,7 @@ describe('a site whose exports fail for a week', () => {
     } finally {
       await site.close();
     }
-  }, 300_000);
+  });
 
   it('because the service is away calls it no more often than it asked for, and recovers by itself', async () => {
     const site = await bench();
@@ -113,7 +113,7 @@ describe('a site whose exports fail for a week', () => {
     } finally {
       await site.close();
     }
-  }, 300_000);
+  });
 });
 
 describe('a service whose links are already expired when they come', () => {
@@ -130,5 +130,5 @@ describe('a service whose links are already expired when they come', () => {
     } finally {
       await site.close();
     }
-  }, 300_000);
+  });
 });

@@ -52,6 +52,9 @@ export type SiteBenchOptions = {
   quickAsksMs?: readonly number[];
   /** Whether the worker watches the values file for an operator's pin. */
   watchPins?: boolean;
+  /** The mail server, and who is told of trouble. */
+  smtp?: { url: string; from: string };
+  operators?: readonly string[];
 };
 
 // Failing activities are what these tests are about; the SDK would log each of them.
@@ -127,6 +130,7 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
         searchAttributes: options.searchAttributes ?? false,
         logger: pino({ level: 'silent' }),
+        ...(options.smtp === undefined ? {} : { smtp: options.smtp, operators: options.operators ?? [] }),
         workflowBundle,
       });
       stopRunning = running(worker);

@@ -3,7 +3,6 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
 import { createAgentJobActivities } from '../../../activities/agents/activities.ts';
-import { createFollowPullRequest } from '../../../activities/agents/follow-pull-request.ts';
 import { createReadRuleSettings } from '../../../activities/agents/read-rule-settings.ts';
 import { galleyConfig, type SiteConfig } from '../../../contract/galley-config.ts';
 import { type Scripted, startScriptedServer } from '../admin-api/scripted-server.ts';
@@ -245,31 +244,5 @@ describe("a rule's settings", () => {
     const read = createReadRuleSettings({ ...deps, readSite: (site) => (site === 'docs' ? siteOf('x') : undefined) });
     await expect(read({ site: 'docs', rule: 'other' })).resolves.toBeNull();
     await expect(read({ site: 'gone', rule: 'changelog' })).resolves.toBeNull();
-  });
-});
-
-describe('following a pull request', () => {
-  const open = { state: 'open', title: 'T', mergeCommitSha: null, reviews: [] } as const;
-  const known = { state: 'open', title: 'T', reviews: ['bob approved'] } as const;
-  const prLink = 'https://forge.test/1';
-  const review = { reviewer: 'Bob', verdict: 'approved', at } as const;
-
-  it('tells how it stands where nothing is known, and where something differs', async () => {
-    const follow = createFollowPullRequest(async () => ({ ...open, reviews: [review] }));
-    const run = (input: Parameters<typeof follow>[0]) => environment().run(follow, input);
-    await expect(run({ prLink, known: null })).resolves.toMatchObject({ state: 'open', reviews: [review] });
-    await expect(run({ prLink, known: { ...known, reviews: [] } })).resolves.toMatchObject({ reviews: [review] });
-    await expect(run({ prLink, known: { ...known, reviews: [], title: 'U' } })).resolves.toMatchObject({ title: 'T' });
-  });
-
-  it.each([
-    [1, 900_000],
-    [3, 1_521_000],
-    [50, 3_600_000],
-  ])('asks again after its attempt %i in %i ms while nothing has changed', async (attempt, nextRetryDelay) => {
-    const follow = createFollowPullRequest(async () => ({ ...open, reviews: [review] }));
-    const input = { prLink, known: { ...known, reviews: [...known.reviews] } };
-    const failure = await failureOf(environment({ attempt }).run(follow, input));
-    expect(failure).toMatchObject({ type: 'Unchanged', category: 'BENIGN', nextRetryDelay });
   });
 });

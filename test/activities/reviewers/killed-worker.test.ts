@@ -121,7 +121,7 @@ describe('a worker killed with SIGKILL while it sends', () => {
     await running;
     worker = await createMailWorker(temporal.nativeConnection, TASK_QUEUE, survivors, bundle);
     running = worker.run();
-  }, 180_000);
+  });
 
   afterAll(async () => {
     child?.kill('SIGKILL');

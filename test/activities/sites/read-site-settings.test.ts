@@ -24,6 +24,8 @@ const read = createReadSiteSettings({
     return valuesFile === 'hung.yaml' ? new Promise(() => {}) : 'v1';
   },
   minRefreshIntervalMs: 30_000,
+  operators: ['ops@example.com'],
+  mail: true,
   searchAttributes: true,
   build: 'abc',
 });
@@ -40,6 +42,8 @@ describe('the settings of a site', () => {
       minRefreshIntervalMs: 30_000,
       valuesFiles: ['a.yaml', 'torn.yaml', 'hung.yaml'],
       pins: [{ valuesFile: 'a.yaml', pin: 'v1' }],
+      operators: ['ops@example.com'],
+      tellAfterMs: 600_000,
       searchAttributes: true,
       build: 'abc',
     });

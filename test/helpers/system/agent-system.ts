@@ -136,7 +136,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
           if (state.error !== null && phase !== 'failed') throw new Error(state.error);
           return state.phase === phase && state;
         },
-        { describe: `came to the phase ${phase}`, timeoutMs: 120_000 },
+        { describe: `came to the phase ${phase}` },
       ),
     jobs: async () => {
       const headers = { authorization: `Bearer ${platform.key}` };

@@ -128,7 +128,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
     served,
     untilServed: async (site, text, path) => {
       const describe = `served "${text}"`;
-      await waitFor(async () => (await served(site, path)).includes(text), { describe, timeoutMs: 120_000 });
+      await waitFor(async () => (await served(site, path)).includes(text), { describe });
     },
   };
 }

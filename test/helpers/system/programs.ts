@@ -38,7 +38,7 @@ export interface Programs {
 
 type Running = { setup: ProgramSetup; child: GuardedChild; program: Program; lines: string[] };
 
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 180_000;
 /** More than any test makes a program say. */
 const LINES_KEPT = 100_000;
 const LINES_SHOWN = 25;

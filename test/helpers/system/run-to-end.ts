@@ -10,6 +10,6 @@ export async function runToEnd(
   variables: Readonly<Record<string, string>>,
 ): Promise<string> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn', ...variables };
-  const { stdout } = await run(process.execPath, [galley, ...args], { env, timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [galley, ...args], { env, timeout: 180_000 });
   return stdout;
 }

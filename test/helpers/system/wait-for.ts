@@ -8,7 +8,7 @@ export interface WaitOptions {
   everyMs?: number;
 }
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 /**
  * Asks until the answer is something (not undefined, null or false) and returns it. A question that throws is asked

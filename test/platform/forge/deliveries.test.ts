@@ -17,7 +17,7 @@ describe('webhooks of the embedded forge', () => {
 
   beforeAll(async () => {
     stage = await startForgeStage(pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }));
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
   beforeEach(async () => {
     receiver = await startWebhookReceiver();

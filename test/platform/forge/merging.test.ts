@@ -9,7 +9,7 @@ describe('merging at the embedded forge', () => {
 
   beforeAll(async () => {
     stage = await startForgeStage();
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   async function proposal(options?: Parameters<ForgeStage['createProject']>[0]) {

@@ -11,7 +11,7 @@ describe('the page of a pull request in a browser', () => {
     stage = await startForgeStage();
     const executablePath = await locateRealTool('chromium');
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stage?.stop();

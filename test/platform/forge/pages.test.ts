@@ -36,7 +36,7 @@ describe('the page of a pull request', () => {
 
   beforeAll(async () => {
     stage = await startForgeStage();
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   const page = (url: string) => stage.get(url, 'text/html,application/xhtml+xml,*/*;q=0.8');

@@ -28,7 +28,7 @@ export function pullRequestsContract(startDatabase: () => Promise<TestDatabase>)
   beforeAll(async () => {
     database = await startDatabase();
     platform = await startTestPlatform(database);
-  }, 120_000);
+  });
   afterAll(async () => {
     await platform?.stop();
     await database?.stop();

@@ -1,7 +1,6 @@
 import { rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { getAgentRun } from '../../../platform/store/agent-runs.ts';
 import { pullRequests } from '../../../platform/store/schema/pull-requests.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
@@ -9,9 +8,6 @@ import { type AgentRig, startAgentRig } from '../../helpers/agent-rig.ts';
 import { type HoldAt, startAgentWorkerProcess } from '../../helpers/agent-worker-process.ts';
 import { startPglite } from '../../helpers/pglite.ts';
 import type { WorkerProcess } from '../../helpers/platform-worker-process.ts';
-
-// Programs start twice in each test, and a worker that was killed is noticed after seconds.
-jest.setTimeout(180_000);
 
 let rig: AgentRig;
 let repository: AgentRepository;

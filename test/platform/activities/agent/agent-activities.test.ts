@@ -16,7 +16,7 @@ import { closePullRequest, mergePullRequest } from '../../../../platform/forge/e
 import { createObjectStore } from '../../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../../platform/objects/object-store.ts';
 import { type AgentJobRow, getAgentJob } from '../../../../platform/store/agent-jobs.ts';
-import { getAgentRun } from '../../../../platform/store/agent-runs.ts';
+import { getAgentRun, keepRunCommit } from '../../../../platform/store/agent-runs.ts';
 import { type Database, openDatabase } from '../../../../platform/store/database.ts';
 import { getPullRequest } from '../../../../platform/store/pull-requests.ts';
 import { addTestJob, addTestMessage } from '../../../helpers/agent-jobs.ts';
@@ -161,6 +161,20 @@ describe('each step of an agent job', () => {
     const all = await Promise.all(pushing);
     expect(new Set(all.map(({ commit }) => commit))).toEqual(new Set([await repository.head(branch)]));
     expect(await repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
+  });
+
+  it('pushes what the release at hand makes of the change where another one kept its commit and died', async () => {
+    const { open, work, push } = activitiesOf(deps());
+    const { id: jobId, branch } = await add('write a.txt 1');
+    const key = { jobId, run: 1 };
+    await open(key);
+    await work(key);
+    await keepRunCommit(db, { ...key, commit: 'd'.repeat(40) });
+    const pushed = await push({ ...key, replaces: null, finished: null });
+    expect(await repository.head(branch)).toBe(pushed.commit);
+    // As after a crash between the push and its answer.
+    expect(await push({ ...key, replaces: null, finished: null })).toEqual(pushed);
+    expect(await getAgentRun(db, key)).toMatchObject({ commit: pushed.commit });
   });
 
   it('takes a pull request that was merged before it was recorded for its own', async () => {

@@ -35,14 +35,14 @@ beforeAll(async () => {
     executablePath: await locateRealTool('chromium'),
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   });
-}, 240_000);
+});
 
 afterAll(async () => {
   await browser?.close();
   await rig?.stop();
   await s3?.stop();
   await rm(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Fetches the archive by its link, as a deployment does, and unpacks it. */
 async function unpack(archiveSha256: string, name: string): Promise<string> {
@@ -101,7 +101,7 @@ describe.each([
     const left: string[] = [];
     for await (const key of rig.objects.list(`exports/${jobId}/`)) left.push(key);
     expect(left).toEqual([]);
-  }, 240_000);
+  });
 
   it('has every page that the origin’s links lead to', () => {
     expect(before.pages.size).toBeGreaterThanOrEqual(pageCount);
@@ -127,5 +127,5 @@ describe.each([
     await host.close();
     const root = pathToFileURL(bundle).href;
     expect(await openAll(sample.map((page) => root + page))).toEqual([]);
-  }, 240_000);
+  });
 });

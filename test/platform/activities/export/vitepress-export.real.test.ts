@@ -26,13 +26,13 @@ beforeAll(async () => {
   browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: ['--no-sandbox'] });
   rig = await startExportRig(await startPglite());
   await rig.startWorker();
-}, 240_000);
+});
 
 afterAll(async () => {
   await browser?.close();
   await rig?.stop();
   await rm(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Builds, serves and exports the site; the origin is stopped before the bundle's folder is returned. */
 async function exportSite(cleanUrls: boolean): Promise<string> {
@@ -114,7 +114,7 @@ describe.each([
   let bundle: string;
   beforeAll(async () => {
     bundle = await exportSite(cleanUrls);
-  }, 240_000);
+  });
 
   it('works at the root of a plain host: router, search and a page loaded anew', async () => {
     const root = await startHost(bundle);
@@ -126,7 +126,7 @@ describe.each([
     await page.locator('.VPLocalSearchBox .result').first().click();
     await page.locator('.vp-doc h1', { hasText: 'More' }).waitFor();
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('shows its not-found page at any address', async () => {
     const root = await startHost(bundle);
@@ -135,7 +135,7 @@ describe.each([
     await page.getByText('PAGE NOT FOUND').waitFor();
     expect(await page.evaluate('getComputedStyle(document.body).margin')).toBe('0px');
     expect(faults.filter((each) => !each.includes('404'))).toEqual([]);
-  }, 120_000);
+  });
 
   it('reads and links as static pages under a sub-path', async () => {
     const root = await startHost(bundle, '/some/folder/');
@@ -146,7 +146,7 @@ describe.each([
     await page.goto(`${root}404.html`);
     await page.getByText('Page not found').waitFor();
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   it('reads and links as static pages from a folder', async () => {
     const { page, faults } = await watchedPage();
@@ -154,5 +154,5 @@ describe.each([
     expect(await isHydrated(page)).toBe(false);
     expect(await page.evaluate('[...document.fonts].some((font) => font.status === "loaded")')).toBe(true);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 });
