@@ -54,17 +54,13 @@ export async function keepRunBase(
   return row?.kept ?? missing(key);
 }
 
-/** Keeps what was pushed. The first writer wins; returns what is kept. Throws where there is no such run. */
-export async function keepRunCommit(
-  db: Executor,
-  { commit, ...key }: AgentRunKey & { commit: string },
-): Promise<string> {
-  const [row] = await db
-    .update(agentRuns)
-    .set({ commit: sql`coalesce(${agentRuns.commit}, ${commit})` })
-    .where(isRun(key))
-    .returning({ kept: agentRuns.commit });
-  return row?.kept ?? missing(key);
+/**
+ * Keeps what is about to be pushed. The last writer wins: attempts on different releases may make different commits of
+ * one change, and what an earlier one made and did not push is nowhere. Throws where there is no such run.
+ */
+export async function keepRunCommit(db: Executor, { commit, ...key }: AgentRunKey & { commit: string }): Promise<void> {
+  const [row] = await db.update(agentRuns).set({ commit }).where(isRun(key)).returning({ run: agentRuns.run });
+  if (row === undefined) missing(key);
 }
 
 /** Keeps what the agent left. The first writer wins; returns what is kept. Throws where there is no such run. */

@@ -31,8 +31,9 @@ export type PushedChange = {
 };
 
 /**
- * Makes the run's commit of what the agent left and puts the job's branch on it. The commit is the same however often it
- * is made, so a repeated call finds the branch there and is done. A branch that somebody else has moved stays.
+ * Makes the run's commit of what the agent left and puts the job's branch on it. A release makes the same commit however
+ * often it is made, and what was made is kept before it is pushed, so a repeated call finds the branch there and is done.
+ * A branch that somebody else has moved stays.
  */
 export function pushChange(context: AgentContext, input: PushInput): Promise<PushedChange> {
   return agentStep(context, { details: () => 'pushing the change' }, async (tools) => {

@@ -64,7 +64,7 @@ export const agentRuns = pgTable(
     /** The object that holds the outcome's git pack. */
     outcomePackKey: text('outcome_pack_key'),
     outcomeError: text('outcome_error'),
-    /** What was pushed. */
+    /** What was pushed, or was about to be. */
     commit: text('commit'),
     /** The pull request as this run left it. */
     prLink: text('pr_link'),
