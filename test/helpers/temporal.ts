@@ -5,6 +5,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { type DevServer, type DevServerOptions, startDevServer as start } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { locateTimeSkippingServer } from '../../embedded/temporal/locate-time-skipping-server.ts';
+import { freePort } from './free-port.ts';
 
 export interface TestDevServer extends DevServer {
   client: Client;
@@ -18,7 +19,8 @@ export interface TestDevServer extends DevServer {
  * same `dbFilename` and `port` is its restart.
  */
 export async function startDevServer(options: Omit<DevServerOptions, 'executable'> = {}): Promise<TestDevServer> {
-  const server = await start({ ...options, executable: await locateDevServer() });
+  const port = options.port ?? (await freePort());
+  const server = await start({ ...options, port, executable: await locateDevServer() });
   const connection = await Connection.connect({ address: server.address });
   const nativeConnection = await NativeConnection.connect({ address: server.address });
   const close = async (): Promise<void> => {

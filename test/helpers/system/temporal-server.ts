@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { type DevServer, startDevServer } from '../../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../../embedded/temporal/locate-dev-server.ts';
+import { freePort } from '../free-port.ts';
 
 export interface TemporalServer {
   address: string;
@@ -19,8 +20,8 @@ export interface TemporalServer {
 /** The real dev server on a database file, which keeps everything across a crash. */
 export async function startTemporalServer(dbFilename: string, namespace = 'default'): Promise<TemporalServer> {
   const executable = await locateDevServer();
-  let server: DevServer = await startDevServer({ executable, dbFilename, namespace });
-  const port = Number(server.address.split(':').at(-1));
+  const port = await freePort();
+  let server: DevServer = await startDevServer({ executable, dbFilename, namespace, port });
   const connection = await Connection.connect({ address: server.address });
   const client = new Client({ connection, namespace });
   return {
