@@ -7,15 +7,17 @@ import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import { FilteredDeliveries } from './filtered-deliveries.ts';
 import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
 import { createIntake, rulesById } from './intake.ts';
 import { rawBody, requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { operatorAccess } from './operator-access.ts';
-import { countRejects, createReceiver, sourceFinder } from './receive.ts';
+import { createReceiver, sourceFinder } from './receive.ts';
+import { RecentDeliveries } from './recent-deliveries.ts';
+import { RejectedDeliveries } from './rejected-deliveries.ts';
 import { createSiteStatus } from './site-status.ts';
 import { createTemporalGateway } from './temporal-gateway.ts';
+import { createTurnAway } from './turn-away.ts';
 import { unavailable } from './unavailable.ts';
 import { addUnsubscribeRoutes } from './unsubscribe.ts';
 
@@ -42,7 +44,7 @@ export function createApi(deps: ApiDeps): express.Express {
   const { client, config, operatorToken, logger, temporalReady, now = () => new Date() } = deps;
   const { metrics: registry = processMetrics(), searchAttributesReady = () => false } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady });
-  const filtered = new FilteredDeliveries();
+  const [recent, rejected] = [new RecentDeliveries(), new RejectedDeliveries()];
   const exports = new DeliveryQueue({
     send: (site, signal) => {
       const domain = config.sites[site]?.domain ?? site;
@@ -59,10 +61,10 @@ export function createApi(deps: ApiDeps): express.Express {
   });
   const metrics = createReceiverMetrics(registry, () => exports.size + prompts.size);
   const dataConverter = client.options.loadedDataConverter;
-  const status = createSiteStatus({ config, gateway, dataConverter, filtered, logger });
+  const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger });
+  const { turnAway, known, onError } = createTurnAway({ metrics, rejected, logger, now });
   const intake = createIntake({ config, exports, prompts, gateway });
-  const receive = createReceiver({ config, intake, filtered, metrics, logger, now });
-  const findSource = sourceFinder(config);
+  const receive = createReceiver({ config, intake, recent, metrics, turnAway, now });
 
   async function measured(to: object, signal: PublishedSignal, send: () => Promise<void>): Promise<void> {
     const startMs = performance.now();
@@ -84,14 +86,11 @@ export function createApi(deps: ApiDeps): express.Express {
 
   app
     .route('/webhooks/:site/:source')
-    .all(({ params }, _response, next) => {
-      findSource(params.site, params.source);
-      next();
-    })
+    .all(known(sourceFinder(config)))
     .post(requireJson, rawBody, receive)
     .all(onlyMethods('POST'));
 
-  app.use('/webhooks', countRejects(metrics));
+  app.use('/webhooks', onError);
 
   addUnsubscribeRoutes(app, { config, gateway, logger });
 

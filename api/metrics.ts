@@ -3,7 +3,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** What the receiver counts. Labels take configured names and fixed words only, so their number is bounded. */
 export type ReceiverMetrics = {
   delivery: (labels: { site: string; source: string; outcome: 'accepted' | 'filtered' | 'unavailable' }) => void;
-  reject: (labels: { source: string; reason: string }) => void;
+  /** `site` and `source` are "any" where the address names none that is configured. */
+  reject: (labels: { site: string; source: string; reason: string }) => void;
+  repeat: (labels: { site: string; source: string }) => void;
   signal: (labels: { outcome: 'acknowledged' | 'failed' }, seconds: number, deliveries: number) => void;
 };
 
@@ -25,7 +27,13 @@ export function createReceiverMetrics(registry: Registry, queueSize: () => numbe
   const rejects = new Counter({
     name: 'galley_webhook_rejects_total',
     help: 'Deliveries turned away, by reason.',
-    labelNames: ['source', 'reason'],
+    labelNames: ['site', 'source', 'reason'],
+    registers,
+  });
+  const repeats = new Counter({
+    name: 'galley_webhook_repeats_total',
+    help: 'Accepted deliveries that this process had accepted before: resends.',
+    labelNames: ['site', 'source'],
     registers,
   });
   const latency = new Histogram({
@@ -51,6 +59,7 @@ export function createReceiverMetrics(registry: Registry, queueSize: () => numbe
   return {
     delivery: (labels) => deliveries.inc(labels),
     reject: (labels) => rejects.inc(labels),
+    repeat: (labels) => repeats.inc(labels),
     signal: (labels, seconds, count) => {
       latency.observe(labels, seconds);
       if (labels.outcome === 'acknowledged') carried.inc(count);

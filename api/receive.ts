@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ErrorRequestHandler, Request, Response } from 'express';
-import type { Logger } from 'pino';
+import type { Request, Response } from 'express';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
-import type { FilteredDeliveries } from './filtered-deliveries.ts';
 import type { createIntake } from './intake.ts';
 import { bytesOf, parseJson } from './json-body.ts';
 import type { ReceiverMetrics } from './metrics.ts';
+import type { RecentDeliveries } from './recent-deliveries.ts';
 import { type ConfiguredSource, configuredSources } from './sources/configured-source.ts';
-import type { WebhookRequest } from './sources/source.ts';
+import type { Reading, WebhookRequest } from './sources/source.ts';
+import type { TurnAway } from './turn-away.ts';
 
 /** A resend within this counts once where the vendor numbers its deliveries… */
 const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
@@ -18,9 +18,9 @@ const BODY_HASH_DEDUPE_MS = 60_000;
 export type ReceiverDeps = {
   config: GalleyConfig;
   intake: ReturnType<typeof createIntake>;
-  filtered: FilteredDeliveries;
+  recent: RecentDeliveries;
   metrics: ReceiverMetrics;
-  logger: Logger;
+  turnAway: TurnAway;
   now: () => Date;
 };
 
@@ -38,7 +38,7 @@ export function sourceFinder(config: GalleyConfig): (site: string, source: strin
 }
 
 /** Answers one delivery: verify the raw bytes, parse, make it durable, 202. Nothing comes between. */
-export function createReceiver({ config, intake, filtered, metrics, logger, now }: ReceiverDeps) {
+export function createReceiver({ config, intake, recent, metrics, turnAway, now }: ReceiverDeps) {
   const find = sourceFinder(config);
 
   return async function receive(request: Request<{ site: string; source: string }>, response: Response): Promise<void> {
@@ -49,9 +49,7 @@ export function createReceiver({ config, intake, filtered, metrics, logger, now 
 
     const verification = await source.verify(webhook, secrets, receivedAt);
     if (!verification.ok) {
-      metrics.reject({ source: sourceName, reason: verification.reason });
-      const requestId = response.get('x-request-id');
-      logger.warn({ site, source: sourceName, reason: verification.reason, requestId }, 'A delivery was not verified');
+      turnAway(response, verification.reason);
       throw new HttpError(401, 'the delivery could not be verified');
     }
 
@@ -65,26 +63,46 @@ export function createReceiver({ config, intake, filtered, metrics, logger, now 
       receivedAt: receivedAt.toISOString(),
       dedupeMs: dedupeMs ?? (vendorId === null ? BODY_HASH_DEDUPE_MS : VENDOR_ID_DEDUPE_MS),
     };
+    const record = { id, source: sourceName, at: delivery.receivedAt, topic: topicOf(reading) };
     let accepted: string[] = [];
     try {
       if (reading.kind !== 'filtered') accepted = await intake(site, delivery, reading);
     } catch (error) {
       metrics.delivery({ ...labels, outcome: 'unavailable' });
+      recent.add(site, { ...record, outcome: 'verified', workflowId: null, why: answeredWith(error) });
       throw error;
     }
-    if (accepted.length === 0) filtered.add(site, { id, source: sourceName, at: delivery.receivedAt });
-    metrics.delivery({ ...labels, outcome: accepted.length === 0 ? 'filtered' : 'accepted' });
+    const [workflowId] = accepted;
+    if (workflowId === undefined) {
+      recent.add(site, { ...record, outcome: 'filtered', workflowId: null, why: whyNobody(reading) });
+    } else if (recent.add(site, { ...record, outcome: 'verified', workflowId }) === 'repeated') {
+      metrics.repeat(labels);
+    }
+    metrics.delivery({ ...labels, outcome: workflowId === undefined ? 'filtered' : 'accepted' });
     response.status(202).json({ deliveryId: id, accepted });
   };
 }
 
-/** Counts what was turned away before or after the verification, which counts for itself. */
-export function countRejects(metrics: ReceiverMetrics): ErrorRequestHandler {
-  return (error: unknown, _request, _response, next) => {
-    const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-    if (status !== 401 && status !== 503) metrics.reject({ source: 'any', reason: `status-${status ?? 500}` });
-    next(error);
-  };
+/** What the delivery is about, in the sender's own word where it has one. */
+function topicOf(reading: Reading): string {
+  switch (reading.kind) {
+    case 'publish':
+      return reading.event.topic;
+    case 'filtered':
+      return reading.topic;
+    case 'pull-request':
+    case 'review':
+      return reading.kind;
+  }
+}
+
+function whyNobody(reading: Reading): string {
+  return reading.kind === 'filtered' ? reading.why : 'no agent change of this site waits for this pull request';
+}
+
+function answeredWith(error: unknown): string {
+  const { status, message } = error instanceof HttpError ? error : { status: 500, message: 'internal error' };
+  return `answered ${status}: ${message}`;
 }
 
 function asWebhookRequest(request: Request): WebhookRequest {

@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { type SiteState, sitePhase, siteState } from '../contract/site-state.ts';
-import type { FilteredDeliveries } from './filtered-deliveries.ts';
 import { readJobProgress } from './job-progress.ts';
+import type { RecentDeliveries } from './recent-deliveries.ts';
+import type { Rejected, RejectedDeliveries } from './rejected-deliveries.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -15,8 +16,11 @@ const MAX_DELIVERIES_LISTED = 50;
 /** A page's workflows are asked this many at a time: each answer may wake a workflow on a worker. */
 const QUERIES_AT_A_TIME = 10;
 
-/** `current` is false where the workflow didn't answer in time and Temporal's own record stands in. */
-export type SiteStatus = SiteState & { current: boolean };
+/**
+ * `current` is false where the workflow didn't answer in time and Temporal's own record stands in. `rejected` is what
+ * this process turned away since it began.
+ */
+export type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
 
 /** Of a workflow's record only this is read: what it told by search attributes. */
 type Recorded = Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>;
@@ -25,7 +29,8 @@ export type SiteStatusDeps = {
   config: GalleyConfig;
   gateway: TemporalGateway;
   dataConverter: LoadedDataConverter;
-  filtered: FilteredDeliveries;
+  recent: RecentDeliveries;
+  rejected: RejectedDeliveries;
   logger: Logger;
 };
 
@@ -41,7 +46,7 @@ const versionKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAtt
 const linkKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.linkExpiresAt, SearchAttributeType.DATETIME);
 
 export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
-  const { config, gateway, filtered, logger } = deps;
+  const { config, gateway, recent, rejected, logger } = deps;
   const names = Object.keys(config.sites).sort();
 
   const reached = <T>(call: Promise<T>): Promise<T> =>
@@ -67,10 +72,9 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
     answer: SiteState | undefined,
   ): SiteStatus => {
     const state = answer ?? (info === undefined ? idle(site, siteConfig) : recorded(site, siteConfig, info));
-    const deliveries = [...state.deliveries, ...filtered.of(site)]
-      .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-      .slice(0, MAX_DELIVERIES_LISTED);
-    return { ...state, deliveries, current: answer !== undefined || info === undefined };
+    const current = answer !== undefined || info === undefined;
+    const deliveries = recent.merge(site, state.deliveries, { current }).slice(0, MAX_DELIVERIES_LISTED);
+    return { ...state, deliveries, rejected: rejected.of(site), current };
   };
 
   return {
@@ -137,6 +141,7 @@ function idle(site: string, config: SiteConfig): SiteState {
       error: null,
     })),
     deliveries: [],
+    trouble: null,
     progress: null,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mailRecord } from './agent-state.ts';
 
 /** Where a site stands. `held`: the operator's pin names another version than the newest. */
 export const sitePhase = z.enum([
@@ -18,14 +19,23 @@ export type SitePhase = z.infer<typeof sitePhase>;
 export const siteError = z.object({ message: z.string(), status: z.int().nullable(), at: z.string() });
 export type SiteError = z.infer<typeof siteError>;
 
-export const deliveryOutcome = z.enum(['started', 'coalesced', 'duplicate', 'filtered']);
+/**
+ * What became of a verified delivery. `started`: its burst's first; `coalesced`: exported with others; `duplicate`: a
+ * resend; `filtered`: it concerns nothing; `verified`: no more is known than that, or nothing more is to be told.
+ */
+export const deliveryOutcome = z.enum(['verified', 'started', 'coalesced', 'duplicate', 'filtered']);
 
 export const deliveryRecord = z.object({
   id: z.string(),
   source: z.string(),
   at: z.string(),
   outcome: deliveryOutcome,
+  /** Who holds it; null where nobody does. */
   workflowId: z.string().nullable(),
+  /** The sender's own word for what happened, where it is still known. */
+  topic: z.string().optional(),
+  /** What kept it from a workflow. */
+  why: z.string().optional(),
 });
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
@@ -53,6 +63,11 @@ export const siteState = z.object({
   deployments: z.array(deploymentState),
   /** The newest deliveries first, a bounded number. */
   deliveries: z.array(deliveryRecord),
+  /** What is wrong for longer than a moment: since when, and what became of each mail to an operator. */
+  trouble: z
+    .object({ since: z.string(), mails: z.array(mailRecord) })
+    .nullable()
+    .default(null),
   /** Live progress of the running export where the Admin API tells it; read by describe, so null in the query. */
   progress: z.object({ percent: z.number().nullable(), pageCount: z.number().nullable() }).nullable(),
 });

@@ -61,7 +61,7 @@ describe('a request from nobody we know', () => {
       await sleep(50);
       text = await (await fetch(`${api.url}/metrics`)).text();
     }
-    expect(text).toContain('galley_webhook_rejects_total{source="any",reason="status-400"} 1');
+    expect(text).toContain('galley_webhook_rejects_total{site="docs",source="token",reason="status-400"} 1');
     expect(api.log.filter((line) => line.includes('"level":50'))).toEqual([]);
   });
 });

@@ -276,8 +276,8 @@ describe('the service', () => {
     await post('/webhooks/unused/token', { 'content-type': 'text/plain' }, body);
     const text = await (await fetch(`${api.url}/metrics`)).text();
     expect(text).toContain('galley_webhook_deliveries_total{site="unused",source="token",outcome="accepted"} 1');
-    expect(text).toMatch(/galley_webhook_rejects_total\{source="token",reason="bad-signature"\} [1-9]/);
-    expect(text).toMatch(/galley_webhook_rejects_total\{source="any",reason="status-415"\} [1-9]/);
+    expect(text).toMatch(/galley_webhook_rejects_total\{site="unused",source="token",reason="bad-signature"\} [1-9]/);
+    expect(text).toMatch(/galley_webhook_rejects_total\{site="unused",source="token",reason="status-415"\} [1-9]/);
     expect(text).toMatch(/galley_signal_seconds_count\{outcome="acknowledged"\} [1-9]/);
     expect(text).toContain('galley_webhook_queue_size 0');
   });

@@ -18,8 +18,9 @@ export function cutEvent(event: PublishEvent): PublishEvent {
   };
 }
 
-function short(text: string): string {
-  const cut = text.slice(0, MAX_TEXT);
+/** The beginning of a text, of at most so many UTF-16 units. */
+export function short(text: string, limit = MAX_TEXT): string {
+  const cut = text.slice(0, limit);
   // The first half of a pair alone is no character, and no payload can carry it unchanged.
   return cut.length < text.length && /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }

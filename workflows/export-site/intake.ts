@@ -1,6 +1,6 @@
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 import type { DeliveryRecord } from '../../contract/site-state.ts';
-import { cutEvent } from '../deliveries/cut-event.ts';
+import { cutEvent, short } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { addPublishes } from './debounce.ts';
 import { endBackOff } from './export-back-off.ts';
@@ -22,7 +22,7 @@ export function takeIn(
   let count = 0;
   // Only the newest one's event comes whole; a delivery that comes alone is that.
   const newest = signal.deliveries.at(-1);
-  const { topic } = cutEvent(signal.newest);
+  const topic = short(signal.newest.topic, MAX_TOPIC);
   for (const delivery of signal.deliveries) {
     const receivedMs = Date.parse(delivery.receivedAt);
     const atMs = Number.isNaN(receivedMs) ? now.ms : receivedMs;
@@ -35,7 +35,7 @@ export function takeIn(
       at: delivery.receivedAt.slice(0, 50),
       outcome,
       workflowId: now.workflowId,
-      ...(delivery === newest && topic !== '' && { topic: topic.slice(0, MAX_TOPIC) }),
+      ...(delivery === newest && topic !== '' && { topic }),
     });
   }
   if (count === 0) return;

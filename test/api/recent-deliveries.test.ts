@@ -1,0 +1,81 @@
+import { RecentDeliveries } from '../../api/recent-deliveries.ts';
+import type { DeliveryRecord } from '../../contract/site-state.ts';
+
+const at = (second: number): string => new Date(Date.UTC(2026, 10, 21, 12, 0, second)).toISOString();
+
+function verified(id: string, second = 0, workflowId: string | null = 'export:docs'): DeliveryRecord {
+  return { id, source: 'github', at: at(second), outcome: 'verified', workflowId, topic: `topic of ${id}` };
+}
+
+const started = (id: string, second: number): DeliveryRecord => {
+  const { topic: _, ...record } = verified(id, second);
+  return { ...record, outcome: 'started' };
+};
+
+const ids = (records: readonly DeliveryRecord[]): string[] => records.map(({ id }) => id);
+
+describe('the deliveries that a receiver remembers', () => {
+  test('are the newest of each site, each once', () => {
+    const recent = new RecentDeliveries();
+    for (let index = 0; index < 120; index += 1) recent.add('docs', verified(`d${index}`, index));
+    recent.add('docs', verified('d100', 130));
+    expect(recent.of('docs')).toHaveLength(50);
+    expect(ids(recent.of('docs')).slice(0, 3)).toEqual(['d100', 'd119', 'd118']);
+    expect(recent.of('other')).toEqual([]);
+  });
+
+  test('are bounded over all sites: those of the quietest are forgotten', () => {
+    const recent = new RecentDeliveries();
+    for (let site = 0; site < 450; site += 1) {
+      for (let index = 0; index < 50; index += 1) recent.add(`site-${site}`, verified(`d${index}`, index));
+    }
+    expect(recent.of('site-0')).toEqual([]);
+    expect(recent.of('site-449')).toHaveLength(50);
+    const kept = Array.from({ length: 450 }, (_, site) => recent.of(`site-${site}`).length);
+    expect(kept.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(20_000);
+  });
+
+  test('tell a resend from a delivery that was filtered or turned back before', () => {
+    const recent = new RecentDeliveries();
+    expect(recent.add('docs', verified('a', 0, null))).toBe('new');
+    expect(recent.add('docs', verified('a', 1))).toBe('new');
+    expect(recent.add('docs', verified('a', 2))).toBe('repeated');
+    expect(recent.add('docs', { ...verified('a', 3), source: 'token' })).toBe('new');
+    expect(recent.add('blog', verified('a', 3))).toBe('new');
+  });
+
+  test('keep no text whole that somebody made absurdly long', () => {
+    const recent = new RecentDeliveries();
+    recent.add('docs', { ...verified('a'), topic: 'x'.repeat(100_000), why: 'y'.repeat(100_000) });
+    expect(JSON.stringify(recent.of('docs')).length).toBeLessThan(1_000);
+  });
+});
+
+describe('a workflow’s list', () => {
+  test('is told with what is known of each, and with what it does not have yet', () => {
+    const recent = new RecentDeliveries();
+    for (const [index, id] of ['a', 'b', 'c'].entries()) recent.add('docs', verified(id, index));
+    const merged = recent.merge('docs', [started('b', 1), started('a', 0)], { current: true });
+    expect(merged.map(({ id, outcome, topic }) => [id, outcome, topic])).toEqual([
+      ['c', 'verified', 'topic of c'],
+      ['b', 'started', 'topic of b'],
+      ['a', 'started', 'topic of a'],
+    ]);
+  });
+
+  test('that went on after a delivery has had it: it is not told as if nobody had looked', () => {
+    const recent = new RecentDeliveries();
+    recent.add('docs', verified('old', 1));
+    recent.add('docs', verified('news of a pull request', 2, 'agent:docs:changelog:x'));
+    recent.add('docs', { ...verified('turned back', 3, null), why: 'answered 503' });
+    recent.add('docs', { ...verified('filtered', 4, null), outcome: 'filtered' });
+    const told = [started('new', 9)];
+    expect(ids(recent.merge('docs', told, { current: true }))).toEqual([
+      'new',
+      'filtered',
+      'turned back',
+      'news of a pull request',
+    ]);
+    expect(ids(recent.merge('docs', [], { current: false }))).toContain('old');
+  });
+});
