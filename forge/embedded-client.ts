@@ -1,5 +1,6 @@
 import { request } from 'undici';
 import { ForgeError } from './forge-error.ts';
+import { readBounded } from './read-bounded.ts';
 
 /** More than any pull request's lists come to. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -37,7 +38,7 @@ export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): Embedd
         },
         body: body === undefined ? null : JSON.stringify(body),
       });
-      const text = await readText(answer.body);
+      const text = (await readBounded(answer.body, { maxBytes: MAX_ANSWER_BYTES, tooLong })).toString('utf8');
       if (status < 200 || status > 299) throw refusal(status, text, answer.headers['retry-after']);
       return JSON.parse(text);
     } catch (error) {
@@ -70,6 +71,10 @@ function noAnswer(reason: string, { retryable }: { retryable: boolean }): ForgeE
   return new ForgeError(`The embedded forge could not be asked: ${reason}`, { status: null, retryable });
 }
 
+function tooLong(): ForgeError {
+  return noAnswer('its answer is too long', { retryable: false });
+}
+
 /** The sentence of an error answer, on one line and bounded. */
 function saidIn(text: string): string {
   let said = '';
@@ -80,15 +85,4 @@ function saidIn(text: string): string {
     // Something in between answered: its page is no sentence.
   }
   return said.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, 300) || 'it says no more';
-}
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of body) {
-    sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_ANSWER_BYTES) throw noAnswer('its answer is too long', { retryable: false });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

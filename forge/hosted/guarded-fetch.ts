@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { request } from 'undici';
 import { ForgeError } from '../forge-error.ts';
+import { readBounded } from '../read-bounded.ts';
 
 /** No answer that is asked for here is anywhere near this long. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -46,7 +47,7 @@ export function createGuardedFetch(options: {
   ): Promise<{ status: number; location: string | undefined; response: Response }> {
     try {
       const { statusCode: status, headers, body } = await request(url, { ...call, signal });
-      const bytes = await readBody(body);
+      const bytes = await readBounded(body, { maxBytes: MAX_ANSWER_BYTES, tooLong });
       const flat = Object.entries(headers).flatMap(([key, value]) => [value ?? []].flat().map((each) => [key, each]));
       const response = new Response(STATUSES_WITHOUT_BODY.includes(status) ? null : bytes, {
         status,
@@ -62,16 +63,8 @@ export function createGuardedFetch(options: {
   }
 }
 
-/** The whole of it: what is still to come when the deadline ends must not pass for an answer. */
-async function readBody(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of body) {
-    sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return new Uint8Array(Buffer.concat(chunks));
+function tooLong(): Error {
+  return new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
 }
 
 function isBelow(url: string, apiUrl: string): boolean {
