@@ -4,7 +4,6 @@ import type { ForgeReader } from '../forge/forge.ts';
 import { createAdminApiActivities } from './admin-api/activities.ts';
 import { createAdminApiClient } from './admin-api/http-client.ts';
 import { createAgentJobActivities } from './agents/activities.ts';
-import { createFollowPullRequest } from './agents/follow-pull-request.ts';
 import { createReadRuleSettings } from './agents/read-rule-settings.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
@@ -38,7 +37,6 @@ export function createActivities(deps: ActivityDeps) {
   const { quickAsksMs } = deps.adminApi;
   const client = createAdminApiClient(deps.adminApi);
   const quickly = quickAsksMs === undefined ? {} : { quickAsksMs };
-  const forge = createForgeActivities({ forge: deps.forge });
   return {
     ...createAdminApiActivities(client, quickly),
     ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
@@ -48,8 +46,7 @@ export function createActivities(deps: ActivityDeps) {
       forge: deps.forge !== undefined,
       mail: deps.mailer !== undefined,
     }),
-    ...forge,
-    followPullRequest: createFollowPullRequest(forge.readPullRequest),
+    ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
     readSiteSettings: createReadSiteSettings({

@@ -23,6 +23,17 @@ export type ReviewVerdict = z.infer<typeof reviewVerdict>;
 export const review = z.object({ reviewer: z.string(), verdict: reviewVerdict, at: z.string() });
 export type Review = z.infer<typeof review>;
 
+/** A reviewer's verdict counts once, at its newest. */
+export function reviewKey({ reviewer, verdict }: Pick<Review, 'reviewer' | 'verdict'>): string {
+  return `${reviewer.toLowerCase()} ${verdict}`;
+}
+
+/** How a pull request stands when a forge is asked. */
+export type PullRequestReading = Pick<PullRequestChanged, 'state' | 'mergeCommitSha'> & {
+  title: string;
+  reviews: Review[];
+};
+
 /** The payload of the signal `reviewed`. */
 export const reviewed = review.extend({ deliveryId: z.string(), url: z.string() });
 export type Reviewed = z.infer<typeof reviewed>;

@@ -1,9 +1,9 @@
-import { ApplicationFailure } from '@temporalio/common';
-import type { PullRequestState, Review } from '../../contract/pull-request-event.ts';
 import type { ForgeReader } from '../../forge/forge.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
+import { createFollowPullRequest } from './follow-pull-request.ts';
 import { askForge } from './forge-failure.ts';
 import { createPlanReview } from './plan-review.ts';
+import { createReadPullRequest } from './read-pull-request.ts';
 
 export type ForgeActivityDeps = {
   /** Where pull requests live; undefined without a `forge` in galley.yaml: then only the mail part runs. */
@@ -15,15 +15,9 @@ export type ForgeActivityDeps = {
 export type ReviewRequestInput = { prLink: string; logins: readonly string[]; teams: readonly string[] };
 export type ReviewRequestResult = { requested: string[]; refused: { name: string; reason: string }[] };
 
-export type PullRequestReading = {
-  state: PullRequestState;
-  title: string;
-  mergeCommitSha: string | null;
-  reviews: Review[];
-};
-
 /** What the orchestrator asks of a forge. Failures are those of forge-failure.ts. */
 export function createForgeActivities({ forge, patienceMs }: ForgeActivityDeps) {
+  const readPullRequest = createReadPullRequest(forge);
   return {
     planReview: createPlanReview(forge, patienceMs),
 
@@ -33,15 +27,7 @@ export function createForgeActivities({ forge, patienceMs }: ForgeActivityDeps) 
       return await heartbeatWhile(() => askForge(() => forge.requestReviews(prLink, { logins, teams })));
     },
 
-    /** How a pull request stands. */
-    async readPullRequest({ prLink }: { prLink: string }): Promise<PullRequestReading> {
-      if (forge === undefined) {
-        throw ApplicationFailure.create({ type: 'NoForge', message: 'no forge is configured', nonRetryable: true });
-      }
-      const { state, title, mergeCommitSha, reviews } = await heartbeatWhile(() =>
-        askForge(() => forge.readPullRequest(prLink)),
-      );
-      return { state, title, mergeCommitSha, reviews };
-    },
+    readPullRequest,
+    followPullRequest: createFollowPullRequest(readPullRequest),
   };
 }

@@ -8,13 +8,13 @@ import type { CreateAgentJobInput } from '../../activities/agents/create-agent-j
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
 import type { Activities } from '../../activities/create-activities.ts';
 import { createFollowPullRequest } from '../../activities/forge/follow-pull-request.ts';
-import type { PullRequestReading } from '../../activities/forge/read-pull-request.ts';
 import { heartbeatWhile } from '../../activities/heartbeat.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
 import { QUERIES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
+import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';

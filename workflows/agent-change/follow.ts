@@ -1,9 +1,10 @@
 import { condition, isCancellation } from '@temporalio/workflow';
+import { reviewKey } from '../../contract/pull-request-event.ts';
 import { readFailure } from '../trouble/failures.ts';
 import { followPullRequest } from './activity-proxies.ts';
 import { addNote } from './change-memory.ts';
 import type { ChangeRun } from './change-run.ts';
-import { reviewKey, takeReading } from './news.ts';
+import { takeReading } from './news.ts';
 
 /** A forge that refuses to tell (a token without rights) is asked again after this time, or with another configuration. */
 const REFUSED_WAIT_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { PullRequestChanged, Review, Reviewed } from '../../contract/pull-request-event.ts';
+import { type PullRequestReading, type Review, reviewKey } from '../../contract/pull-request-event.ts';
 import { hash64 } from '../deliveries/hash64.ts';
 import type { ChangeMemory, PullRequestNews } from './change-memory.ts';
 import { isOver } from './phase.ts';
@@ -9,9 +9,6 @@ const MAX_REVIEWS = 100;
 const MAX_SEEN = 200;
 const MAX_EARLY = 20;
 const MAX_TEXT = 500;
-
-/** A forge's view of a pull request. */
-export type Reading = Pick<PullRequestChanged, 'state' | 'mergeCommitSha'> & { title: string; reviews: Review[] };
 
 /** Takes in a signal. A resend, and news of another pull request, change nothing. */
 export function takeNews(memory: ChangeMemory, news: PullRequestNews): void {
@@ -37,7 +34,7 @@ export function takeEarlyNews(memory: ChangeMemory): void {
 }
 
 /** Takes in the forge's own answer. */
-export function takeReading(memory: ChangeMemory, reading: Reading): void {
+export function takeReading(memory: ChangeMemory, reading: PullRequestReading): void {
   if (isOver(memory.phase)) return;
   noteState(memory, reading);
   if (memory.pullRequest) memory.pullRequest.title = reading.title.slice(0, MAX_TEXT);
@@ -49,12 +46,9 @@ export function notePullRequest(memory: ChangeMemory, title: string): void {
   memory.pullRequest ??= { title: title.slice(0, MAX_TEXT), state: 'open', mergeCommitSha: null };
 }
 
-/** A reviewer's verdict counts once, at its newest. */
-export function reviewKey({ reviewer, verdict }: Pick<Reviewed, 'reviewer' | 'verdict'>): string {
-  return `${reviewer.toLowerCase()} ${verdict}`;
-}
+type Standing = Pick<PullRequestReading, 'state' | 'mergeCommitSha'>;
 
-function noteState(memory: ChangeMemory, { state, mergeCommitSha }: Pick<Reading, 'state' | 'mergeCommitSha'>): void {
+function noteState(memory: ChangeMemory, { state, mergeCommitSha }: Standing): void {
   notePullRequest(memory, '');
   if (memory.pullRequest) {
     memory.pullRequest.state = state;

@@ -1,19 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { PullRequestState, Review } from '../../contract/pull-request-event.ts';
-
-export type FollowedPullRequest = {
-  state: PullRequestState;
-  title: string;
-  mergeCommitSha: string | null;
-  reviews: Review[];
-};
+import { type PullRequestReading, type PullRequestState, reviewKey } from '../../contract/pull-request-event.ts';
 
 /** What the workflow knows already; null before the first answer. */
 export type KnownPullRequest = {
   state: PullRequestState;
   title: string;
-  /** `reviewer verdict`, in lower case. */
+  /** The keys of the reviews (`reviewKey`). */
   reviews: string[];
 };
 
@@ -27,29 +20,24 @@ const GROWTH = 1.3;
  * changed it fails with a benign "Unchanged", so that Temporal asks again by its retry policy, every quarter of an hour
  * at first and every hour later: no history and no worker slot in between. Failures are those of `read`.
  */
-export function createFollowPullRequest(read: (input: { prLink: string }) => Promise<FollowedPullRequest>) {
+export function createFollowPullRequest(read: (input: { prLink: string }) => Promise<PullRequestReading>) {
   return async function followPullRequest(input: {
     prLink: string;
     known: KnownPullRequest | null;
-  }): Promise<FollowedPullRequest> {
+  }): Promise<PullRequestReading> {
     const { attempt } = Context.current().info;
-    const { state, title, mergeCommitSha, reviews } = await read({ prLink: input.prLink });
-    if (input.known === null || differs({ state, title, reviews }, input.known)) {
-      return { state, title, mergeCommitSha, reviews };
-    }
+    const reading = await read({ prLink: input.prLink });
+    if (input.known === null || differs(reading, input.known)) return reading;
     throw ApplicationFailure.create({
       type: 'Unchanged',
-      message: `${state}, ${reviews.length} review(s)`,
+      message: `${reading.state}, ${reading.reviews.length} review(s)`,
       nextRetryDelay: Math.round(Math.min(FIRST_DELAY_MS * GROWTH ** (attempt - 1), LONGEST_DELAY_MS)),
       category: 'BENIGN',
     });
   };
 }
 
-function differs(
-  { state, title, reviews }: Omit<FollowedPullRequest, 'mergeCommitSha'>,
-  known: KnownPullRequest,
-): boolean {
+function differs({ state, title, reviews }: PullRequestReading, known: KnownPullRequest): boolean {
   if (state !== known.state || title !== known.title) return true;
-  return reviews.some(({ reviewer, verdict }) => !known.reviews.includes(`${reviewer.toLowerCase()} ${verdict}`));
+  return reviews.some((review) => !known.reviews.includes(reviewKey(review)));
 }

@@ -1,0 +1,18 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { PullRequestReading } from '../../contract/pull-request-event.ts';
+import type { ForgeReader } from '../../forge/forge.ts';
+import { heartbeatWhile } from '../heartbeat.ts';
+import { askForge } from './forge-failure.ts';
+
+/** Asks the forge once. Failures are those of forge-failure.ts. */
+export function createReadPullRequest(forge: ForgeReader | undefined) {
+  return async function readPullRequest({ prLink }: { prLink: string }): Promise<PullRequestReading> {
+    if (forge === undefined) {
+      throw ApplicationFailure.create({ type: 'NoForge', message: 'no forge is configured', nonRetryable: true });
+    }
+    const { state, title, mergeCommitSha, reviews } = await heartbeatWhile(() =>
+      askForge(() => forge.readPullRequest(prLink)),
+    );
+    return { state, title, mergeCommitSha, reviews };
+  };
+}
