@@ -12,7 +12,7 @@ import { createReviewerActivities } from './reviewers/activities.ts';
 import type { Mailer } from './reviewers/mailer.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
 
-export type ActivityDeps = Omit<SiteSettingsDeps, 'readPin'> & {
+export type ActivityDeps = Omit<SiteSettingsDeps, 'readPin' | 'operators' | 'mail'> & {
   adminApi: {
     url: string;
     key: string;
@@ -37,20 +37,17 @@ export function createActivities(deps: ActivityDeps) {
   const { quickAsksMs } = deps.adminApi;
   const client = createAdminApiClient(deps.adminApi);
   const quickly = quickAsksMs === undefined ? {} : { quickAsksMs };
+  const told = { operators: deps.operators ?? [], mail: deps.mailer !== undefined };
   return {
     ...createAdminApiActivities(client, quickly),
     ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
-    readRuleSettings: createReadRuleSettings({
-      ...deps,
-      operators: deps.operators ?? [],
-      forge: deps.forge !== undefined,
-      mail: deps.mailer !== undefined,
-    }),
+    readRuleSettings: createReadRuleSettings({ ...deps, ...told, forge: deps.forge !== undefined }),
     ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
     readSiteSettings: createReadSiteSettings({
       ...deps,
+      ...told,
       readPin: (valuesFile) => createValuesFileTarget(valuesFile).readPin(),
     }),
   };

@@ -23,6 +23,8 @@ const exportSettings = z.strictObject({
   maxWait: durationMs.default(60_000),
   whenBusy: z.enum(['queue', 'cancel']).default('queue'),
   refreshMargin: percent.default(0.2),
+  /** The operators are told of trouble that lasts this long. */
+  tellAfter: durationMs.default(10 * 60_000),
   deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
 });
 

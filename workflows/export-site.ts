@@ -9,6 +9,7 @@ import { showPresence } from './export-site/presence.ts';
 import { refreshLoop } from './export-site/refresh.ts';
 import { freshMemory } from './export-site/site-memory.ts';
 import { newRun, rereadSettings, type SiteRun } from './export-site/site-run.ts';
+import { tellOperators } from './export-site/tell-operators.ts';
 import { watchConfiguration } from './export-site/watch-configuration.ts';
 import { watchPins } from './export-site/watch-pins.ts';
 
@@ -45,6 +46,7 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
         () => refreshLoop(run),
         () => watchConfiguration(run),
         () => watchPins(run),
+        () => tellOperators(run),
         () => showPresence(run),
       ],
       () => mustEnd(run) && canEnd(run),
@@ -59,7 +61,7 @@ function mustEnd(run: SiteRun): boolean {
   return run.removed || run.buildChanged || isLong();
 }
 
-/** A write to a deployment is never interrupted, and whoever waits for an update gets the answer. */
+/** A write to a deployment and a mail are never interrupted, and whoever waits for an update gets the answer. */
 function canEnd(run: SiteRun): boolean {
-  return run.deploysWaiting === 0 && allHandlersFinished();
+  return run.deploysWaiting === 0 && run.mailsUnderWay === 0 && allHandlersFinished();
 }

@@ -5,13 +5,14 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { OutgoingMail } from './compose-mail.ts';
 import { hasUnsubscribed } from './has-unsubscribed.ts';
-import type { MailResult, OperatorMailInput, ReviewMailInput } from './mail-input.ts';
+import type { MailResult, OperatorMailInput, ReviewMailInput, SiteMailInput } from './mail-input.ts';
 import type { Mailer } from './mailer.ts';
 import { composeOperatorMail } from './operator-mail.ts';
 import { plainLine } from './plain-line.ts';
 import { retryLater, UNSENT } from './retry-later.ts';
 import { composeReviewMail } from './review-mail.ts';
 import { earlierResult, type SendOnceDeps, sendOnce } from './send-once.ts';
+import { composeSiteMail } from './site-mail.ts';
 import { createUnsubscribeLink } from './unsubscribe-link.ts';
 
 export type ReviewerActivityDeps = {
@@ -61,10 +62,17 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
     async sendOperatorMail(input: OperatorMailInput): Promise<MailResult> {
       return await send(input, async ({ sender }, _, date) => composeOperatorMail(input, { sender, date }));
     },
+
+    /** Tells one operator that a site is in trouble, or that it is over. */
+    async sendSiteMail(input: SiteMailInput): Promise<MailResult> {
+      return await send({ ...input, changeId: input.workflowId }, async ({ sender }, _, date) =>
+        composeSiteMail(input, { sender, date }),
+      );
+    },
   };
 
   async function send(
-    input: ReviewMailInput | OperatorMailInput,
+    input: { site: string; rule?: string; event: string; changeId: string; to: string },
     compose: (mailer: Mailer, client: Client, date: Date) => Promise<OutgoingMail | MailResult>,
   ): Promise<MailResult> {
     const result = await resultOf(input.to, compose);

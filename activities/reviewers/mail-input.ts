@@ -32,5 +32,21 @@ export type OperatorMailInput = {
   message: string;
 };
 
+/** One mail to one operator: a site can't be exported or kept fresh, or is well again. Times are RFC 3339. */
+export type SiteMailInput = {
+  site: string;
+  domain: string;
+  workflowId: string;
+  event: 'site-trouble' | 'site-recovered';
+  to: string;
+  /** When the trouble began: with `event` and `to` it makes the mail's identity. */
+  since: string;
+  /** What is wrong; null once nothing is. */
+  error: { message: string; status: number | null } | null;
+  /** What is served meanwhile, and until when its link lasts. */
+  version: string | null;
+  linkExpiresAt: string | null;
+};
+
 /** `detail` is the mail server's answer, or a sentence on why it isn't known or nothing was sent. */
 export type MailResult = { outcome: MailOutcome; detail: string | null };

@@ -1,4 +1,5 @@
 import { composeMail, type OutgoingMail, type Sender } from './compose-mail.ts';
+import { errorLines } from './error-lines.ts';
 import type { MailContent } from './mail-content.ts';
 import { listId, messageId } from './mail-identity.ts';
 import type { OperatorMailInput } from './mail-input.ts';
@@ -45,14 +46,4 @@ function contentOf({ site, rule, jobId, changeId, message }: OperatorMailInput):
     footer: 'You get this mail because galley.yaml lists you under operators.',
     stop: null,
   };
-}
-
-/** The end of what a job said is where its reason stands. */
-const MAX_LINES = 30;
-const MAX_LINE_CHARACTERS = 300;
-
-function errorLines(message: string): string[] {
-  const lines = message.split(/\r\n|[\r\n\u2028\u2029]/).map((line) => plainLine(line, MAX_LINE_CHARACTERS));
-  const told = lines.filter((line) => line !== '').slice(-MAX_LINES);
-  return told.length === 0 ? ['The service gave no reason.'] : told;
 }

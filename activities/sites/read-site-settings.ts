@@ -15,6 +15,10 @@ export type SiteSettings = {
   valuesFiles: string[];
   /** The operators' pins as they stand now. A file that can't be read isn't listed; earlier releases told none. */
   pins?: PinnedFile[];
+  /** Who is told by mail of trouble that lasts; nobody without a mail server. Earlier releases told none. */
+  operators?: string[];
+  /** How long trouble has to last before they are told. */
+  tellAfterMs?: number;
   /** Whether the search attributes of contract/names.ts are usable here. */
   searchAttributes: boolean;
   /** The worker's build: a run made by another one continues as new, so that it doesn't carry old branches along. */
@@ -27,6 +31,9 @@ export type SiteSettingsDeps = {
   /** A values file's pin, null without one. */
   readPin: (valuesFile: string) => Promise<string | null>;
   minRefreshIntervalMs: number;
+  operators: readonly string[];
+  /** Whether a mail server is configured. */
+  mail: boolean;
   searchAttributes: boolean;
   build: string;
 };
@@ -39,7 +46,7 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
   return async function readSiteSettings(input: { site: string }): Promise<SiteSettings | null> {
     const config = await deps.readSite(input.site);
     if (config === undefined) return null;
-    const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments } = config.export;
+    const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter } = config.export;
     const valuesFiles = deployments.map((deployment) => deployment.valuesFile);
     const pins = await Promise.all(valuesFiles.map(pinOf));
     return {
@@ -52,6 +59,8 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       minRefreshIntervalMs: deps.minRefreshIntervalMs,
       valuesFiles,
       pins: pins.flat(),
+      operators: deps.mail ? [...deps.operators] : [],
+      tellAfterMs: tellAfter,
       searchAttributes: deps.searchAttributes,
       build: deps.build,
     };

@@ -68,6 +68,7 @@ describe('galley.yaml', () => {
       maxWait: 60_000,
       whenBusy: 'queue',
       refreshMargin: 0.2,
+      tellAfter: 600_000,
       deployments: [{ valuesFile: '/etc/galley/deploy/values.yaml' }],
     });
     expect(config.sites.handbook?.webhooks.github).toEqual({ secret: ['octo', 'older'], branch: 'release' });

@@ -18,6 +18,7 @@ const BRANCHES = [
   'given-up-after-its-timeout',
   'held-by-a-pin-and-let-go',
   'key-refused-and-mended',
+  'operators-told-of-trouble-and-its-end',
   'paused-and-resumed',
   'pinned-while-live',
   'published-and-refreshed',

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 import { type SiteBench, type SiteBenchOptions, startSiteBench } from '../workflows/site-bench.ts';
@@ -23,6 +24,9 @@ async function live(site: SiteBench, jobs: number): Promise<void> {
 async function exporting(site: SiteBench): Promise<void> {
   await site.until('exporting', ({ phase, jobId }) => phase === 'exporting' && jobId !== null);
 }
+
+const mailbox = await startMailbox();
+const operators = ['ada@example.com', 'grace@example.com'];
 
 const branches: Branch[] = [
   {
@@ -69,6 +73,18 @@ const branches: Branch[] = [
       site.api.behaviour.succeed = true;
       await site.publish();
       await live(site, 2);
+    },
+  },
+  {
+    name: 'operators-told-of-trouble-and-its-end',
+    options: { smtp: { url: mailbox.smtpUrl, from: 'galley@example.com' }, operators, settings: { tellAfter: '1s' } },
+    async play(site) {
+      site.api.behaviour.succeed = false;
+      await site.publish();
+      await site.until('told', ({ trouble }) => trouble?.mails.length === operators.length);
+      site.api.behaviour.succeed = true;
+      await site.publish();
+      await site.until('well again', ({ phase, trouble }) => phase === 'live' && trouble === null);
     },
   },
   {
@@ -226,4 +242,5 @@ for (const { name, options, play } of branches) {
   await site.close();
 }
 await server.stop();
+await mailbox.stop();
 process.exit(0);

@@ -41,3 +41,14 @@ export const { waitForPinChange } = proxyActivities<Activities>({
   retry,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
+
+/**
+ * As the mail activities ask for (activities/reviewers): silent until it has stored that it is sending. A site's run
+ * waits for its mails before it ends, so one that its server puts off is given up after an hour.
+ */
+export const { sendSiteMail } = proxyActivities<Activities>({
+  startToCloseTimeout: '5m',
+  heartbeatTimeout: '30s',
+  scheduleToCloseTimeout: '1h',
+  retry,
+});

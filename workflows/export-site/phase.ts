@@ -1,4 +1,4 @@
-import type { SitePhase, SiteState } from '../../contract/site-state.ts';
+import type { SiteError, SitePhase, SiteState } from '../../contract/site-state.ts';
 import { firstToExpire } from './live-job.ts';
 import type { SiteMemory } from './site-memory.ts';
 
@@ -17,18 +17,19 @@ export function phaseOf(memory: SiteMemory): SitePhase {
   return live === null ? 'idle' : 'live';
 }
 
+/** What is wrong and was seen last: of the export, the refreshing of links, or a deployment. */
+export function lastErrorOf({ exportError, refreshError, targets }: SiteMemory): SiteError | null {
+  const errors = [exportError, refreshError].filter((error) => error !== null);
+  const failed = targets.find((target) => target.error !== null);
+  if (failed?.error && failed.failedAt) {
+    errors.push({ message: `${failed.valuesFile}: ${failed.error}`, status: null, at: failed.failedAt });
+  }
+  return errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
+}
+
 /** The answer of the query `state`. `nextRefreshAtMs` may be infinite. */
 export function siteStateOf(site: string, memory: SiteMemory, nextRefreshAtMs: number): SiteState {
-  const { exporting, live, exportError, refreshError } = memory;
-  const errors = [exportError, refreshError].filter((error) => error !== null);
-  const failedTarget = memory.targets.find((target) => target.error !== null);
-  if (failedTarget?.error && failedTarget.failedAt) {
-    errors.push({
-      message: `${failedTarget.valuesFile}: ${failedTarget.error}`,
-      status: null,
-      at: failedTarget.failedAt,
-    });
-  }
+  const { exporting, live, trouble } = memory;
   return {
     site,
     phase: phaseOf(memory),
@@ -37,11 +38,12 @@ export function siteStateOf(site: string, memory: SiteMemory, nextRefreshAtMs: n
     linkExpiresAt: firstToExpire(memory)?.expiresAt ?? null,
     exportedAt: live?.exportedAt ?? null,
     nextRefreshAt: live && Number.isFinite(nextRefreshAtMs) ? new Date(nextRefreshAtMs).toISOString() : null,
-    lastError: errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null,
+    lastError: lastErrorOf(memory),
     deployments: memory.targets.map(({ valuesFile, jobId, version, updatedAt, held, error }) => {
       return { valuesFile, jobId, version, updatedAt, held, error };
     }),
     deliveries: memory.deliveries,
+    trouble: trouble && { since: new Date(trouble.sinceMs).toISOString(), mails: trouble.mails },
     progress: null,
   };
 }

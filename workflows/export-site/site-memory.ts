@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mailRecord } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { deliveryRecord, siteError } from '../../contract/site-state.ts';
 import { isWholeBucket } from '../deliveries/seen-deliveries.ts';
@@ -92,6 +93,11 @@ export const siteMemory = z.object({
   /** Jobs and the versions they made, newest first: where a pin's job is found. */
   jobs: z.array(z.object({ jobId, version: z.string() })).max(50),
   targets: z.array(target),
+  /** Since when something is wrong, and what became of the mails about it. Earlier releases carried none. */
+  trouble: z
+    .object({ sinceMs: ms, mails: z.array(mailRecord).max(100) })
+    .nullable()
+    .default(null),
   exportError: siteError.nullable(),
   refreshError: siteError.nullable(),
   /** What the last refresh took, and the job whose loss a new export was asked for. */
@@ -121,6 +127,7 @@ export function freshMemory(nowMs: number): SiteMemory {
     links: [],
     jobs: [],
     targets: [],
+    trouble: null,
     exportError: null,
     refreshError: null,
     refresh: { tookMs: 0, goneJobId: null },

@@ -1,0 +1,90 @@
+import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import type { MailResult, SiteMailInput } from '../../activities/reviewers/mail-input.ts';
+import { readFailure } from '../trouble/failures.ts';
+import { sendSiteMail } from './activity-proxies.ts';
+import { firstToExpire } from './live-job.ts';
+import { lastErrorOf } from './phase.ts';
+import type { SiteRun } from './site-run.ts';
+
+/** What is remembered of mails has to stay small. */
+const MAX_OPERATORS = 50;
+const MAX_DETAIL = 120;
+
+/**
+ * Tells the operators of trouble that doesn't go away by itself, once for each trouble, and those who were told of its
+ * end. Without operators or a mail server it does nothing at all.
+ */
+export async function tellOperators(run: SiteRun): Promise<void> {
+  const { memory } = run;
+  for (;;) {
+    await condition(() => operatorsOf(run).length > 0 && (isInTrouble(run) || memory.trouble !== null));
+    memory.trouble ??= { sinceMs: Date.now(), mails: [] };
+    if (await lasts(run, memory.trouble.sinceMs)) await mail(run, 'site-trouble', operatorsOf(run));
+    await condition(() => !isInTrouble(run));
+    await mail(run, 'site-recovered', told(run));
+    memory.trouble = null;
+  }
+}
+
+function operatorsOf({ settings }: SiteRun): string[] {
+  return settings.operators ?? [];
+}
+
+function isInTrouble({ memory }: SiteRun): boolean {
+  return lastErrorOf(memory) !== null;
+}
+
+/** Waits for as long as trouble is left alone: much of it is over with the next try. False where it is over. */
+async function lasts(run: SiteRun, sinceMs: number): Promise<boolean> {
+  const waitMs = sinceMs + (run.settings.tellAfterMs ?? 0) - Date.now();
+  const summary = 'how long trouble lasts before the operators are told';
+  if (waitMs > 0) await condition(() => !isInTrouble(run), waitMs, { summary });
+  return isInTrouble(run);
+}
+
+/** Whoever may have got the first mail. */
+function told({ memory }: SiteRun): string[] {
+  const mails = memory.trouble?.mails ?? [];
+  return mails.filter(({ event, outcome }) => event === 'site-trouble' && outcome !== 'refused').map(({ to }) => to);
+}
+
+/** One mail to each address that had none for this yet. Its outcome is in the memory; never throws. */
+async function mail(run: SiteRun, event: SiteMailInput['event'], addresses: readonly string[]): Promise<void> {
+  const { memory, site, settings } = run;
+  const { trouble } = memory;
+  if (trouble === null) return;
+  const about = {
+    site,
+    domain: settings.domain,
+    workflowId: workflowInfo().workflowId,
+    event,
+    since: new Date(trouble.sinceMs).toISOString(),
+    error: lastErrorOf(memory),
+    version: memory.live?.version ?? null,
+    linkExpiresAt: firstToExpire(memory)?.expiresAt ?? null,
+  };
+  const done = new Set(trouble.mails.filter((sent) => sent.event === event).map(({ to }) => to));
+  const wanted = addresses.slice(0, MAX_OPERATORS).filter((to) => !done.has(to));
+  run.mailsUnderWay++;
+  try {
+    await CancellationScope.nonCancellable(async () => {
+      await Promise.all(
+        wanted.map(async (to) => {
+          const summary = `${event} to ${to}`.slice(0, 200);
+          const sending = sendSiteMail.executeWithOptions({ summary }, [{ ...about, to }]);
+          const { outcome, detail } = await sending.catch(withoutAnswer);
+          const at = new Date().toISOString();
+          trouble.mails.push({ event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at });
+        }),
+      );
+    });
+  } finally {
+    run.mailsUnderWay--;
+  }
+}
+
+/** The activity gave up, so its last attempt sent nothing; or time ran out while one was under way: nobody knows. */
+function withoutAnswer(error: unknown): MailResult {
+  const failure = readFailure(error);
+  return { outcome: failure.type === 'TimedOut' ? 'unknown' : 'refused', detail: failure.message };
+}
