@@ -2,6 +2,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { readSender } from '../../../activities/reviewers/compose-mail.ts';
 import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
+import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
 import { INPUT } from './mail-rig.ts';
 
@@ -31,6 +32,25 @@ const PAGES: [string, string][] = [
     String(
       composeOperatorMail(
         { ...INPUT, event: 'job-failed', jobId: 'aj_1', message: `exit code 1\n${'z'.repeat(280)}` },
+        { sender, date },
+      ).html,
+    ),
+  ],
+  [
+    'a mail about a site',
+    String(
+      composeSiteMail(
+        {
+          site: 'handbook',
+          domain: 'docs.example.com',
+          workflowId: 'export:handbook',
+          event: 'site-trouble',
+          to: 'ops@example.com',
+          since: date.toISOString(),
+          error: { message: `the job failed\n${'z'.repeat(280)}`, status: 403 },
+          version: '2026-11-21.3',
+          linkExpiresAt: date.toISOString(),
+        },
         { sender, date },
       ).html,
     ),

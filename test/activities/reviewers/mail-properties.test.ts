@@ -5,6 +5,7 @@ import type { OperatorMailInput, ReviewMailInput } from '../../../activities/rev
 import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { plainLine } from '../../../activities/reviewers/plain-line.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
+import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { wrapText } from '../../../activities/reviewers/wrap-text.ts';
 import { INPUT } from './mail-rig.ts';
 
@@ -143,6 +144,27 @@ describe('whatever a CMS, a forge or an agent writes', () => {
     await fc.assert(
       fc.asyncProperty(operatorInput, async (input) => {
         expectSafe(await bytesOf(composeOperatorMail(input, { sender, date })), OPERATOR_HEADERS, input.to);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('adds none to a mail about a site but those that join the two of one trouble', async () => {
+    const siteInput = fc.record({
+      site: fc.constant('handbook'),
+      domain: nasty,
+      workflowId: nasty,
+      event: fc.constantFrom('site-trouble', 'site-recovered'),
+      to: fc.constant('ops@example.com'),
+      since: fc.constant('2026-11-21T08:00:00.000Z'),
+      error: fc.option(fc.record({ message: nasty, status: fc.option(fc.integer()) })),
+      version: fc.option(nasty),
+      linkExpiresAt: fc.option(nasty),
+    });
+    const expected = REVIEW_HEADERS.filter((name) => !name.startsWith('List-Unsubscribe'));
+    await fc.assert(
+      fc.asyncProperty(siteInput, async (input) => {
+        expectSafe(await bytesOf(composeSiteMail(input, { sender, date })), expected, input.to);
       }),
       { numRuns: 100 },
     );
