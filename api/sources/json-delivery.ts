@@ -1,4 +1,4 @@
-import { field, readInstant, readText } from './json-fields.ts';
+import { field, readInstant, readLink, readText } from './json-fields.ts';
 import type { Delivery, Reading } from './source.ts';
 
 export type Filters = Readonly<Record<string, string | readonly string[]>>;
@@ -97,11 +97,6 @@ function readTitle(value: unknown): string | undefined {
   return Object.values(value)
     .map(readText)
     .find((text) => text !== undefined);
-}
-
-function readLink(value: unknown): string | undefined {
-  const text = readText(value);
-  return text !== undefined && /^https?:\/\//i.test(text) ? text : undefined;
 }
 
 function readPerson(value: unknown): string | undefined {

@@ -10,10 +10,10 @@ export function chooseOnly(only: Only | undefined): (reading: Reading) => Readin
   const matches = { topic: matcher(only?.topic), contentType: matcher(only?.contentType), path: matcher(only?.path) };
   return (reading) => {
     if (reading.kind !== 'publish') return reading;
-    const { event, contentType, paths } = reading;
+    const { event, topics, contentType, paths } = reading;
     const told = {
-      topic: [event.topic],
-      contentType: contentType === undefined ? [] : [contentType],
+      topic: topics ?? [event.topic],
+      contentType: contentType === undefined ? [] : [contentType].flat(),
       path: paths ?? [],
     };
     for (const key of ['topic', 'contentType', 'path'] as const) {

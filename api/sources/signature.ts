@@ -6,8 +6,9 @@ import type { RejectReason } from './source.ts';
  * has a fixed window, so it signs in the tests only; GitHub's own verifier is used in github.ts.)
  */
 
-export type HmacAlgorithm = 'sha256' | 'sha512';
-export type HmacEncoding = 'hex' | 'base64';
+/** `sha1` is what Storyblok signs with; as an HMAC it is unbroken. */
+export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha512';
+export type HmacEncoding = 'hex' | 'base64' | 'base64url';
 
 /** The HMAC of the parts one after another. */
 export function hmacOf(

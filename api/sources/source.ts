@@ -21,11 +21,18 @@ export type Delivery = { id: string; receivedAt: Date };
 
 /**
  * What a verified delivery means: a publish, news of a pull request that a change may wait for, or something that is
- * listed and starts nothing. `contentType` and `paths` are what a site's `only` is held to; a sender that doesn't tell
- * leaves them out. `why` tells whoever sets the webhook up what kept it from publishing.
+ * listed and starts nothing. `topics` (where a delivery tells of several events), `contentType` and `paths` are what a
+ * site's `only` is held to; a sender that doesn't tell leaves them out. `why` tells whoever sets the webhook up what kept
+ * it from publishing.
  */
 export type Reading =
-  | { kind: 'publish'; event: PublishEvent; contentType?: string | undefined; paths?: readonly string[] | undefined }
+  | {
+      kind: 'publish';
+      event: PublishEvent;
+      topics?: readonly string[] | undefined;
+      contentType?: string | readonly string[] | undefined;
+      paths?: readonly string[] | undefined;
+    }
   | { kind: 'pull-request'; change: Omit<PullRequestChanged, 'deliveryId'> }
   | { kind: 'review'; review: Omit<Reviewed, 'deliveryId'> }
   | { kind: 'filtered'; topic: string; why: string };
