@@ -37,31 +37,6 @@ export function readLink(value: unknown): string | undefined {
   return text !== undefined && /^https?:\/\//i.test(text) ? text : undefined;
 }
 
-/** The first of the values that holds a text or number, as `readText` reads it. */
-export function firstText(...values: readonly unknown[]): string | undefined {
-  for (const value of values) {
-    const text = readText(value);
-    if (text !== undefined) return text;
-  }
-  return undefined;
-}
-
-/** A web address; undefined for anything else, `javascript:` included: people click on what it becomes. */
-export function readLink(value: unknown): string | undefined {
-  const text = readText(value);
-  return text !== undefined && /^https?:\/\//i.test(text) ? text : undefined;
-}
-
-/**
- * The path of a page's address. Undefined where the address has a query: that is how WordPress names a page that isn't
- * public, and its path says nothing then.
- */
-export function pathsOf(link: string | undefined): readonly string[] | undefined {
-  if (link === undefined || !URL.canParse(link)) return undefined;
-  const { pathname, search } = new URL(link);
-  return search === '' ? [pathname] : undefined;
-}
-
 /** A date and a time of day without an offset, as WordPress and databases write them. */
 const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
