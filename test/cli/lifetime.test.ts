@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { createLifetime } from '../../cli/lifetime.ts';
+import { allowedMs } from '../helpers/allowed-ms.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -26,7 +27,7 @@ describe('a lifetime', () => {
     const startedAt = Date.now();
     await lifetime.stop();
     expect(databaseEnded).toBe(true);
-    expect(Date.now() - startedAt).toBeLessThan(15_000);
+    expect(Date.now() - startedAt).toBeLessThan(allowedMs(15_000));
   });
 
   test('tells waits in flight at once, and ends only once', async () => {

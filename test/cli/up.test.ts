@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { allowedMs } from '../helpers/allowed-ms.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 
 const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
@@ -123,7 +124,7 @@ describe('galley up', () => {
     const startedAt = Date.now();
     const { code } = await first.stop('SIGINT');
     expect(code).toBe(0);
-    expect(Date.now() - startedAt).toBeLessThan(15_000);
+    expect(Date.now() - startedAt).toBeLessThan(allowedMs(15_000));
     expect(await processesOfHome()).toEqual([]);
     await expect(fetch(address(first, 'platform'))).rejects.toThrow();
   });

@@ -1,5 +1,6 @@
 import type { PullRequest } from '../../forge/forge.ts';
 import type { ForgeError } from '../../forge/forge-error.ts';
+import { allowedMs } from '../helpers/allowed-ms.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { caught } from './caught.ts';
 import type { ForgeRig, ForgeSides, Place, TestRepository } from './forge-rig.ts';
@@ -298,7 +299,7 @@ export function describeForge(name: string, startRig: () => Promise<ForgeRig>): 
           for (const error of await failures(sides, url)) {
             expect(error).toMatchObject({ status: null, retryable: true });
           }
-          expect(Date.now() - startedAt).toBeLessThan(20_000);
+          expect(Date.now() - startedAt).toBeLessThan(allowedMs(20_000));
         }
       });
     });

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { execa } from 'execa';
 import type { AgentRunner } from '../../../../../platform/activities/agent/agent-runner.ts';
+import { allowedMs } from '../../../../helpers/allowed-ms.ts';
 import { createRunnerRig, FILES, processesNaming, type RunnerRig } from './runner-rig.ts';
 
 /**
@@ -107,7 +108,7 @@ export function agentRunnerContract(create: () => Promise<RunnerUnderTest>): voi
     const since = performance.now();
     controller.abort(reason);
     await rejected;
-    expect(performance.now() - since).toBeLessThan(5000);
+    expect(performance.now() - since).toBeLessThan(allowedMs(5_000));
     expect(await processesNaming(marker)).toEqual([]);
   });
 
