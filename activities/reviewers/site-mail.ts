@@ -22,7 +22,8 @@ export function composeSiteMail(input: SiteMailInput, { sender, date }: { sender
 }
 
 function troubleOf(input: SiteMailInput): MailContent {
-  const { site, domain, error } = input;
+  const { site, error } = input;
+  const domain = plainLine(input.domain, 300);
   const lines = errorLines(error?.message ?? '');
   const status = error?.status == null ? [] : [{ label: 'Status', value: String(error.status), href: null }];
   return {
@@ -42,7 +43,8 @@ function troubleOf(input: SiteMailInput): MailContent {
 }
 
 function recoveryOf(input: SiteMailInput): MailContent {
-  const { site, domain } = input;
+  const { site } = input;
+  const domain = plainLine(input.domain, 300);
   return {
     preview: `${site} is up to date again.`,
     heading: 'The site is up to date again',
@@ -60,7 +62,7 @@ function factsOf({ workflowId, since, version, linkExpiresAt }: SiteMailInput): 
   const facts = [
     { label: 'In trouble since', value: since },
     { label: 'Version served', value: version === null ? 'none known' : plainLine(version, 200) },
-    { label: 'Its link ends', value: linkExpiresAt ?? 'not known' },
+    { label: 'Its link ends', value: linkExpiresAt === null ? 'not known' : plainLine(linkExpiresAt, 100) },
     { label: 'Workflow', value: plainLine(workflowId, 300) },
   ];
   return facts.map((fact) => ({ ...fact, href: null }));
