@@ -1,5 +1,6 @@
 import Mustache from 'mustache';
 import { MAX_PROMPT_CHARACTERS } from '../../contract/admin-api.ts';
+import { cutText } from '../../contract/cut-text.ts';
 import { EVENT_FIELDS } from '../../contract/prompt-template.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 
@@ -23,7 +24,7 @@ export function renderPrompt(template: string, events: readonly PublishEvent[], 
     leftOut > 0 && listsEvents(Mustache.parse(template)) ? `\n\n(${leftOut} older events are not listed here.)` : '';
   if (whole.length + note.length <= MAX_PROMPT_CHARACTERS) return whole + note;
   const cutNote = `\n\n(Cut: the text was ${whole.length} characters long.)`;
-  return wholeCharacters(whole.slice(0, MAX_PROMPT_CHARACTERS - note.length - cutNote.length)) + note + cutNote;
+  return cutText(whole, MAX_PROMPT_CHARACTERS - note.length - cutNote.length) + note + cutNote;
 }
 
 /** How many of the newest events can be listed: all, or as many as leave the prompt and a note within its bounds. */
@@ -67,9 +68,4 @@ function listsEvents(tokens: Tokens): boolean {
   return tokens.some(
     ([kind, name, , , inner]) => (kind === '#' && name === 'events') || (Array.isArray(inner) && listsEvents(inner)),
   );
-}
-
-/** Half of a surrogate pair at the end would reach the service as something else. */
-function wholeCharacters(text: string): string {
-  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
 }

@@ -1,3 +1,5 @@
+import { cutText } from '../../contract/cut-text.ts';
+
 /** GitHub refuses titles past 256 characters, Gitea past 255. */
 const MAX_TITLE_LENGTH = 255;
 
@@ -14,9 +16,8 @@ export function fitBody(body: string): string {
   return cut(body.replaceAll('\0', ''), MAX_BODY_LENGTH);
 }
 
-/** By UTF-16 units, as the strictest counts, and never through the middle of a character. */
+/** By UTF-16 units, as the strictest counts. */
 function cut(text: string, maxLength: number): string {
   const whole = text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
-  if (whole.length <= maxLength) return whole;
-  return `${whole.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return whole.length <= maxLength ? whole : `${cutText(whole, maxLength - 1)}…`;
 }

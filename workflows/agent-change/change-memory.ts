@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentChangePhase, mailRecord } from '../../contract/agent-state.ts';
+import { cutText } from '../../contract/cut-text.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { pullRequestChanged, pullRequestState, review, reviewed } from '../../contract/pull-request-event.ts';
 
@@ -87,6 +88,6 @@ const MAX_NOTES = 20;
 
 /** Notes something for people, once. */
 export function addNote(memory: ChangeMemory, text: string): void {
-  const note = text.slice(0, MAX_TEXT);
+  const note = cutText(text, MAX_TEXT);
   if (!memory.notes.includes(note)) memory.notes = [...memory.notes, note].slice(-MAX_NOTES);
 }

@@ -1,5 +1,6 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
+import { cutText } from '../../contract/cut-text.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { readFailure } from '../trouble/failures.ts';
 import { cancelAgentJob, createAgentJob, pollAgentJob } from './activity-proxies.ts';
@@ -100,6 +101,6 @@ function noteEnd(run: ChangeRun, { status, prLink, error }: FinishedAgentJob): v
 }
 
 function fail({ memory }: ChangeRun, message: string): void {
-  memory.error = message.slice(0, MAX_ERROR);
+  memory.error = cutText(message, MAX_ERROR);
   memory.phase = 'failed';
 }

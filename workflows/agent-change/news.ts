@@ -1,3 +1,4 @@
+import { cutText } from '../../contract/cut-text.ts';
 import { type PullRequestReading, type Review, reviewKey } from '../../contract/pull-request-event.ts';
 import { hash64 } from '../deliveries/hash64.ts';
 import type { ChangeMemory, PullRequestNews } from './change-memory.ts';
@@ -37,13 +38,13 @@ export function takeEarlyNews(memory: ChangeMemory): void {
 export function takeReading(memory: ChangeMemory, reading: PullRequestReading): void {
   if (isOver(memory.phase)) return;
   noteState(memory, reading);
-  if (memory.pullRequest) memory.pullRequest.title = reading.title.slice(0, MAX_TEXT);
+  if (memory.pullRequest) memory.pullRequest.title = cutText(reading.title, MAX_TEXT);
   noteReviews(memory, reading.reviews);
 }
 
 /** Makes the pull request known to the memory, at its title; what is known already stays. */
 export function notePullRequest(memory: ChangeMemory, title: string): void {
-  memory.pullRequest ??= { title: title.slice(0, MAX_TEXT), state: 'open', mergeCommitSha: null };
+  memory.pullRequest ??= { title: cutText(title, MAX_TEXT), state: 'open', mergeCommitSha: null };
 }
 
 type Standing = Pick<PullRequestReading, 'state' | 'mergeCommitSha'>;

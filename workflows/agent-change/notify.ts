@@ -1,4 +1,5 @@
 import { isCancellation } from '@temporalio/workflow';
+import { cutText } from '../../contract/cut-text.ts';
 import { readFailure } from '../trouble/failures.ts';
 import { planReview, requestReview } from './activity-proxies.ts';
 import { addNote, type ReviewPlan } from './change-memory.ts';
@@ -37,7 +38,7 @@ async function plan(run: ChangeRun): Promise<ReviewPlan> {
     if (made.note !== null) addNote(memory, made.note);
     const { title, mails, logins, teams } = made;
     return {
-      title: title.slice(0, 500),
+      title: cutText(title, 500),
       mails: bounded(mails),
       logins: bounded(logins),
       teams: bounded(teams),

@@ -1,6 +1,7 @@
+import { cutText } from '../../contract/cut-text.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 import type { DeliveryRecord } from '../../contract/site-state.ts';
-import { cutEvent, short } from '../deliveries/cut-event.ts';
+import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { addPublishes } from './debounce.ts';
 import { endBackOff } from './export-back-off.ts';
@@ -22,7 +23,7 @@ export function takeIn(
   let count = 0;
   // Only the newest one's event comes whole; a delivery that comes alone is that.
   const newest = signal.deliveries.at(-1);
-  const topic = short(signal.newest.topic, MAX_TOPIC);
+  const topic = cutText(signal.newest.topic, MAX_TOPIC);
   for (const delivery of signal.deliveries) {
     const receivedMs = Date.parse(delivery.receivedAt);
     const atMs = Number.isNaN(receivedMs) ? now.ms : receivedMs;
