@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+
+/** One measurement as a load process prints it. */
+export const measurement = z.object({
+  /** Answers that count as done, per second of the measured time. */
+  perSecond: z.number(),
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+  /** Answers that don't count, over the measured time. */
+  refused: z.number(),
+});
+export type Measurement = z.infer<typeof measurement>;
+
+export const loopOptions = z.object({
+  inFlight: z.int().min(1),
+  /** Sent before anything is counted: the code warms up, the connections open. */
+  warmUpMs: z.int().min(0),
+  measureMs: z.int().min(1),
+});
+export type LoopOptions = z.infer<typeof loopOptions>;
+
+/**
+ * Keeps `inFlight` calls under way: each that ends makes room for the next. `send` gets a running number and tells
+ * whether its answer counts. What was sent in the warm-up, or is answered after the end, is not counted.
+ */
+export async function closedLoop(
+  { inFlight, warmUpMs, measureMs }: LoopOptions,
+  send: (index: number) => Promise<boolean>,
+): Promise<Measurement> {
+  const tookMs: number[] = [];
+  let refused = 0;
+  let next = 0;
+  let running = true;
+  const beginMs = performance.now() + warmUpMs;
+  const endMs = beginMs + measureMs;
+
+  const sender = async (): Promise<void> => {
+    while (running) {
+      const sentMs = performance.now();
+      const counts = await send(next++);
+      const answeredMs = performance.now();
+      if (answeredMs < beginMs || answeredMs > endMs) continue;
+      if (counts) tookMs.push(answeredMs - sentMs);
+      else refused += 1;
+    }
+  };
+  const senders = Array.from({ length: inFlight }, sender);
+  await sleep(warmUpMs + measureMs);
+  running = false;
+  await Promise.all(senders);
+
+  tookMs.sort((one, other) => one - other);
+  const share = (part: number): number => tookMs[Math.min(tookMs.length - 1, Math.floor(tookMs.length * part))] ?? 0;
+  return { perSecond: (tookMs.length * 1_000) / measureMs, p50Ms: share(0.5), p99Ms: share(0.99), refused };
+}

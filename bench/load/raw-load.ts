@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { z } from 'zod';
+import { SIGNALS, TASK_QUEUES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
+import type { PublishedSignal } from '../../contract/publish-event.ts';
+import { closedLoop, loopOptions } from './closed-loop.ts';
+
+/**
+ * A process: what the receiver spares Temporal. A client with nothing tuned signals the sites' workflows in turn, one
+ * delivery a call, with the payload that the receiver would send for it, and prints the measurement.
+ */
+const options = loopOptions.extend({
+  address: z.string(),
+  sites: z.array(z.string()).min(1),
+  /** Temporal takes 10,000 signals an execution; past this many the next workflow's turn comes. */
+  signalsPerWorkflow: z.int().min(1),
+});
+
+const { address, sites, signalsPerWorkflow, ...loop } = options.parse(JSON.parse(process.argv[2] ?? ''));
+const connection = await Connection.connect({ address });
+const client = new Client({ connection });
+
+const result = await closedLoop(loop, async (index) => {
+  const generation = Math.floor(index / (sites.length * signalsPerWorkflow));
+  const site = `${sites[index % sites.length]}${generation === 0 ? '' : `-${generation}`}`;
+  return await client.workflow
+    .signalWithStart(WORKFLOW_TYPES.exportSite, {
+      taskQueue: TASK_QUEUES.orchestrator,
+      workflowId: WORKFLOW_IDS.exportSite(site),
+      args: [{ site }],
+      signal: SIGNALS.published,
+      signalArgs: [oneDelivery(randomUUID(), index)],
+    })
+    .then(
+      () => true,
+      () => false,
+    );
+});
+await connection.close();
+process.stdout.write(`${JSON.stringify(result)}\n`);
+
+function oneDelivery(id: string, index: number): PublishedSignal {
+  const at = new Date().toISOString();
+  return {
+    deliveries: [{ id, source: 'standard', receivedAt: at, dedupeMs: 86_400_000 }],
+    newest: {
+      source: 'standard',
+      topic: 'entry.published',
+      action: 'publish',
+      id: `entry-${index}`,
+      title: `Getting started, edition ${index}`,
+      url: `https://docs.example.com/guides/getting-started?edition=${index}`,
+      author: 'Ada Lovelace',
+      at,
+    },
+  };
+}

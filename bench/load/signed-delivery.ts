@@ -1,0 +1,36 @@
+import { createHmac } from 'node:crypto';
+
+/** As galley.yaml has it for the source `standard`. */
+export const BENCH_SECRET = `whsec_${Buffer.from('the key of the benches, 32 bytes').toString('base64')}`;
+
+const KEY = Buffer.from(BENCH_SECRET.replace('whsec_', ''), 'base64');
+
+/** What a CMS sends of a published entry, about a kilobyte. */
+export function entryBody(index: number): string {
+  return JSON.stringify({
+    type: 'entry.published',
+    timestamp: new Date().toISOString(),
+    data: {
+      id: `entry-${index}`,
+      title: `Getting started, edition ${index}`,
+      url: `https://docs.example.com/guides/getting-started?edition=${index}`,
+      author: 'Ada Lovelace',
+      tags: ['guide', 'start', 'install'],
+      summary: 'How to install the product, what to configure first, and where to look when it does not start. '.repeat(
+        8,
+      ),
+    },
+  });
+}
+
+/** The headers of Standard Webhooks: `{id}.{timestamp}.{body}` under HMAC-SHA256. */
+export function signedHeaders(id: string, body: string): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const signature = createHmac('sha256', KEY).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  };
+}

@@ -1,0 +1,14 @@
+import { Command } from 'commander';
+import { stormBench } from './storm.ts';
+import { webhooksBench } from './webhooks.ts';
+
+const program = new Command('npm run bench --')
+  .description('Measures the product on this machine: ratios travel, absolute figures do not.')
+  .addHelpText('after', '\nEach bench prints progress on standard error and its figures on standard output.')
+  .showHelpAfterError()
+  .addCommand(webhooksBench())
+  .addCommand(stormBench());
+
+await program.parseAsync();
+// A handle that some library left open must not keep a bench alive that has printed its figures.
+process.exit();

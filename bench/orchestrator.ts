@@ -1,0 +1,49 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from '../test/helpers/free-port.ts';
+import type { Program, Programs } from '../test/helpers/system/programs.ts';
+import { BENCH_SECRET } from './load/signed-delivery.ts';
+
+export interface OrchestratorSetup {
+  /** For galley.yaml, the values files and each program's state. */
+  folder: string;
+  programs: Programs;
+  temporalAddress: string;
+  sites: readonly string[];
+  /** Keys of each site's section `export`. */
+  exportSettings: Readonly<Record<string, unknown>>;
+  adminApi: { url: string; key: string };
+  /** Whether `galley worker` runs. */
+  worker: boolean;
+}
+
+/** Starts `galley api`, and `galley worker` where it is wanted, as the product runs them: each a process of its own. */
+export async function startOrchestrator(
+  setup: OrchestratorSetup,
+): Promise<{ api: Program; worker: Program | undefined }> {
+  const { folder, programs, sites, adminApi } = setup;
+  const config = join(folder, 'galley.yaml');
+  const section = (site: string): object => ({
+    domain: `${site}.example.com`,
+    webhooks: { standard: { secret: BENCH_SECRET } },
+    export: { ...setup.exportSettings, deployments: [{ valuesFile: join(folder, `${site}.values.yaml`) }] },
+  });
+  // JSON is YAML.
+  await writeFile(config, JSON.stringify({ sites: Object.fromEntries(sites.map((site) => [site, section(site)])) }));
+  for (const site of sites) {
+    await writeFile(join(folder, `${site}.values.yaml`), 'staticExport:\n  enabled: false\n');
+  }
+  const variables = {
+    GALLEY_CONFIG: config,
+    TEMPORAL_ADDRESS: setup.temporalAddress,
+    ADMIN_API_URL: adminApi.url,
+    ADMIN_API_KEY: adminApi.key,
+  };
+  const start = (name: string, more: Record<string, string>): Promise<Program> =>
+    programs.start({ name, args: [name], variables: { ...variables, GALLEY_HOME: join(folder, name), ...more } });
+  const [api, worker] = await Promise.all([
+    start('api', { PORT: String(await freePort()) }),
+    setup.worker ? start('worker', {}) : undefined,
+  ]);
+  return { api, worker };
+}

@@ -1,0 +1,40 @@
+import { execa } from 'execa';
+import { median } from '../statistics.ts';
+
+export interface MemoryWatch {
+  /** Ends the sampling and returns each program's samples of its resident memory, oldest first. */
+  stop(): Promise<Record<string, number[]>>;
+}
+
+const EVERY_MS = 500;
+
+/** Samples the resident memory of programs in megabytes, by their guards' process ids (embedded/guarded-child.ts). */
+export function watchMemory(guards: Readonly<Record<string, number>>): MemoryWatch {
+  const samples: Record<string, number[]> = Object.fromEntries(Object.keys(guards).map((name) => [name, []]));
+  let last = Promise.resolve();
+  const sample = async (): Promise<void> => {
+    const { stdout } = await execa`ps -A -o ppid=,rss=`;
+    const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+    for (const [name, guard] of Object.entries(guards)) {
+      // The guard's other child is a shell, which is small.
+      const sizes = rows.filter(([parent]) => parent === guard).map(([, kilobytes = 0]) => kilobytes / 1_024);
+      if (sizes.length > 0) samples[name]?.push(Math.max(...sizes));
+    }
+  };
+  const timer = setInterval(() => {
+    last = sample();
+  }, EVERY_MS);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await last;
+      return samples;
+    },
+  };
+}
+
+/** The medians of the four quarters of the time. */
+export function quarters(samples: readonly number[]): number[] {
+  const part = Math.max(1, Math.ceil(samples.length / 4));
+  return [0, 1, 2, 3].map((index) => median(samples.slice(index * part, (index + 1) * part)));
+}

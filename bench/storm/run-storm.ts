@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { WORKFLOW_IDS } from '../../contract/names.ts';
+import { builtGalley } from '../../test/helpers/system/built-product.ts';
+import { type Cleanups, createCleanups } from '../../test/helpers/system/cleanups.ts';
+import { createPrograms } from '../../test/helpers/system/programs.ts';
+import { startTemporalServer } from '../../test/helpers/system/temporal-server.ts';
+import { waitFor } from '../../test/helpers/system/wait-for.ts';
+import { workflowChain } from '../../test/helpers/system/workflow-chain.ts';
+import { startOrchestrator } from '../orchestrator.ts';
+import { runLoad } from '../run-load.ts';
+import { startCountingAdminApi } from './admin-api.ts';
+import { deliveryId, stormResult } from './delivery-ids.ts';
+import { watchMemory } from './memory.ts';
+
+export type Storm = {
+  sent: z.infer<typeof stormResult>;
+  /** Acknowledged deliveries that no signal of the workflow carries. */
+  missing: number;
+  /** Deliveries that more than one signal carries: resends of what was refused late. */
+  twice: number;
+  exports: number;
+  mostAtATime: number;
+  lastExported: boolean;
+  runs: readonly { events: number; signals: number }[];
+  /** Samples in megabytes, by program. */
+  memory: Record<string, number[]>;
+};
+
+const SITE = 'storm';
+
+/** Longer than a signal takes on a busy machine, so that an export begins after the last delivery. */
+const EXPORT_SETTINGS = { quietPeriod: '3s', maxWait: '5s' };
+const JOB_MS = 2_000;
+
+export async function runStorm(
+  options: { deliveries: number; inFlight: number },
+  { progress }: { progress: (text: string) => void },
+): Promise<Storm> {
+  const cleanups = createCleanups();
+  try {
+    return await storm(options, progress, cleanups);
+  } finally {
+    await cleanups.run();
+  }
+}
+
+async function storm(
+  { deliveries, inFlight }: { deliveries: number; inFlight: number },
+  progress: (text: string) => void,
+  cleanups: Cleanups,
+): Promise<Storm> {
+  const galley = await builtGalley();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-bench-'));
+  cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  cleanups.add(temporal.stop);
+  const adminApi = await startCountingAdminApi({ jobMs: JOB_MS });
+  cleanups.add(adminApi.close);
+  const programs = createPrograms(galley);
+  cleanups.add(programs.stop);
+  const { api, worker } = await startOrchestrator({
+    folder,
+    programs,
+    temporalAddress: temporal.address,
+    sites: [SITE],
+    exportSettings: EXPORT_SETTINGS,
+    adminApi,
+    worker: true,
+  });
+
+  const memory = watchMemory({ receiver: api.pid, worker: worker?.pid ?? 0 });
+  const load = { origin: api.url, path: `/webhooks/${SITE}/standard`, deliveries, inFlight };
+  const sent = await runLoad('storm-load', load, stormResult);
+  const samples = await memory.stop();
+
+  progress('waiting for the export of the last publish');
+  const describe = 'exported the last publish';
+  const lastExported = await waitFor(() => adminApi.bundledAfter(sent.endedAtMs), { describe }).catch(() => false);
+
+  progress('counting in the histories');
+  const runs = await workflowChain(temporal.client, WORKFLOW_IDS.exportSite(SITE));
+  const carried = runs.flatMap(({ signals }) => signals.flatMap((signal) => signal.deliveries.map(({ id }) => id)));
+  const held = new Set(carried);
+  const indexes = Array.from({ length: sent.acknowledged }, (_, index) => index);
+  return {
+    sent,
+    missing: indexes.filter((index) => !held.has(deliveryId(index))).length,
+    twice: carried.length - held.size,
+    exports: adminApi.startedAtMs.length,
+    mostAtATime: adminApi.mostAtATime(),
+    lastExported,
+    runs: runs.map(({ events, signals }) => ({ events, signals: signals.length })),
+    memory: samples,
+  };
+}
