@@ -6,7 +6,9 @@ export type LoadProgram = 'http-load' | 'raw-load' | 'storm-load';
 /** Runs a program of bench/load to its end, in a process of its own, and returns what it printed. */
 export async function runLoad<T>(program: LoadProgram, options: object, result: z.ZodType<T>): Promise<T> {
   const file = `bench/load/${program}.ts`;
-  const { stdout } = await execa(process.execPath, [...typescript(file), JSON.stringify(options)], { stderr: 'inherit' });
+  const { stdout } = await execa(process.execPath, [...typescript(file), JSON.stringify(options)], {
+    stderr: 'inherit',
+  });
   return result.parse(JSON.parse(stdout));
 }
 
