@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../contract/names.ts';
+import { changesOfSite, SEARCH_ATTRIBUTES, WORKFLOW_TYPES } from '../contract/names.ts';
 
 const RUNNING_CHANGES = `WorkflowType = '${WORKFLOW_TYPES.agentChange}' AND ExecutionStatus = 'Running'`;
 
@@ -14,7 +14,7 @@ export async function findChanges(
 ): Promise<string[]> {
   // What would have to be quoted is in no address that a forge makes.
   if (/['"\\\s]/.test(url)) return [];
-  const ofSite = WORKFLOW_IDS.agentChange(site, '', '').slice(0, -1);
+  const ofSite = changesOfSite(site);
   const mark = byAttribute ? `${SEARCH_ATTRIBUTES.pullRequest} = '${url}'` : `WorkflowId STARTS_WITH '${ofSite}'`;
   const ids: string[] = [];
   for await (const { workflowId, memo } of client.workflow.list({ query: `${RUNNING_CHANGES} AND ${mark}` })) {

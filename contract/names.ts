@@ -32,8 +32,14 @@ export const WORKFLOW_IDS = {
   /** One per rule of a site: it collects that rule's events. */
   agentRule: (site: string, rule: string): string => `agent-rule:${site}:${rule}`,
   /** One per first delivery collected: a resent delivery can't prompt the agent twice. */
-  agentChange: (site: string, rule: string, deliveryId: string): string => `agent:${site}:${rule}:${deliveryId}`,
+  agentChange: (site: string, rule: string, deliveryId: string): string =>
+    `${changesOfSite(site)}${rule}:${deliveryId}`,
 } as const;
+
+/** What the ids of all of a site's changes begin with, and no other site's: no name of a site has a ":" in it. */
+export function changesOfSite(site: string): string {
+  return `agent:${site}:`;
+}
 
 export const SIGNALS = {
   published: 'published',
