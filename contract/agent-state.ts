@@ -52,6 +52,13 @@ export const mailRecord = z.object({
 });
 export type MailRecord = z.infer<typeof mailRecord>;
 
+/** Who was asked for a review on the forge, and who couldn't be. */
+export const reviewRequestReport = z.object({
+  requested: z.array(z.string()),
+  refused: z.array(z.object({ name: z.string(), reason: z.string() })),
+});
+export type ReviewRequestReport = z.infer<typeof reviewRequestReport>;
+
 /** Where one change stands, from the prompt to the end of its pull request. */
 export const agentChangeState = z.object({
   site: z.string(),
@@ -64,10 +71,7 @@ export const agentChangeState = z.object({
   /** What was left out or went differently, each a sentence: no mail server is configured, say. */
   notes: z.array(z.string()),
   mails: z.array(mailRecord),
-  reviewRequests: z.object({
-    requested: z.array(z.string()),
-    refused: z.array(z.object({ name: z.string(), reason: z.string() })),
-  }),
+  reviewRequests: reviewRequestReport,
   reviews: z.array(review),
   nextReminderAt: z.string().nullable(),
   expiresAt: z.string().nullable(),

@@ -1,3 +1,4 @@
+import type { ReviewRequestReport } from '../contract/agent-state.ts';
 import type { PullRequestState, Review } from '../contract/pull-request-event.ts';
 
 /**
@@ -48,10 +49,7 @@ export interface ForgeReader {
   /** The CODEOWNERS file of the base branch; null where there is none. */
   readCodeOwners(url: string): Promise<string | null>;
   /** Asks each; one that the forge refuses (not a collaborator, unknown, the author) doesn't stop the others. */
-  requestReviews(
-    url: string,
-    wanted: ReviewRequests,
-  ): Promise<{ requested: string[]; refused: { name: string; reason: string }[] }>;
+  requestReviews(url: string, wanted: ReviewRequests): Promise<ReviewRequestReport>;
   /** The login of who has this mail address, null where the forge doesn't tell. */
   findLogin(mail: string): Promise<string | null>;
   /** The address that a login shows publicly, null where it shows none. */

@@ -1,3 +1,4 @@
+import type { ReviewRequestReport } from '../../contract/agent-state.ts';
 import type { ForgeReader } from '../../forge/forge.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import { createFollowPullRequest } from './follow-pull-request.ts';
@@ -13,7 +14,6 @@ export type ForgeActivityDeps = {
 };
 
 export type ReviewRequestInput = { prLink: string; logins: readonly string[]; teams: readonly string[] };
-export type ReviewRequestResult = { requested: string[]; refused: { name: string; reason: string }[] };
 
 /** What the orchestrator asks of a forge. Failures are those of forge-failure.ts. */
 export function createForgeActivities({ forge, patienceMs }: ForgeActivityDeps) {
@@ -22,7 +22,7 @@ export function createForgeActivities({ forge, patienceMs }: ForgeActivityDeps) 
     planReview: createPlanReview(forge, patienceMs),
 
     /** Asks for reviews on the forge; who can't be asked is told, and stops nobody else. May be repeated. */
-    async requestReview({ prLink, logins, teams }: ReviewRequestInput): Promise<ReviewRequestResult> {
+    async requestReview({ prLink, logins, teams }: ReviewRequestInput): Promise<ReviewRequestReport> {
       if (forge === undefined || logins.length + teams.length === 0) return { requested: [], refused: [] };
       return await heartbeatWhile(() => askForge(() => forge.requestReviews(prLink, { logins, teams })));
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentChangePhase, mailRecord } from '../../contract/agent-state.ts';
+import { agentChangePhase, mailRecord, reviewRequestReport } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { pullRequestChanged, pullRequestState, review, reviewed } from '../../contract/pull-request-event.ts';
@@ -42,10 +42,7 @@ export const changeMemory = z.object({
   backOff: z.object({ failures: z.int(), untilMs: z.number(), notBeforeMs: z.number() }).nullable(),
   notes: z.array(z.string()),
   mails: z.array(mailRecord),
-  reviewRequests: z.object({
-    requested: z.array(z.string()),
-    refused: z.array(z.object({ name: z.string(), reason: z.string() })),
-  }),
+  reviewRequests: reviewRequestReport,
   reviews: z.array(review),
   /** Reminders sent, and up to which of the configured times they are done with. */
   reminders: z.object({ sent: z.int(), doneUpToMs: z.number() }),
