@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { useDevServer } from '../workflows/dev-server-benches.ts';
 
@@ -14,10 +15,7 @@ describe('a worker of a new build', () => {
     const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
     // Before the code: what follows it would be read as a part of its source map.
     await site.startWorker({ workflowBundle: { code: `// another build\n${code}` } });
-    for (let attempt = 0; attempt < 200 && (await site.handle.describe()).runId === runId; attempt++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect((await site.handle.describe()).runId).not.toBe(runId);
+    await waitFor(async () => (await site.handle.describe()).runId !== runId, { describe: 'continued as new' });
     expect(await site.state()).toEqual(before);
     await site.publish({ id: 'kept' });
     await site.until('told', ({ deliveries }) => deliveries[0]?.outcome === 'duplicate');

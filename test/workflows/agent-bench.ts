@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
@@ -17,6 +17,7 @@ import type { PublishEvent, PublishedSignal } from '../../contract/publish-event
 import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
 /** The activities that the agents' workflows call, as the worker has them. */
@@ -204,17 +205,12 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     return Object.assign(handle, {
       state,
       async until(description: string, holds: (state: AgentChangeState) => boolean) {
-        let last: AgentChangeState | undefined;
-        for (let tries = 0; tries < 300; tries++) {
-          // It may be still to come.
-          last = await state().catch((error: unknown) => {
-            if (error instanceof WorkflowNotFoundError) return undefined;
-            throw error;
-          });
-          if (last !== undefined && holds(last)) return last;
-          await sleep(100);
-        }
-        throw new Error(`the change never became ${description}: ${JSON.stringify(last)}`);
+        const probe = async (): Promise<AgentChangeState> => {
+          const found = await state();
+          if (holds(found)) return found;
+          throw new Error(JSON.stringify(found));
+        };
+        return await waitFor(probe, { describe: description });
       },
     });
   };

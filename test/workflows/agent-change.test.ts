@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { PR_LINK } from './agent-bench.ts';
 import { runsOf, useAgentBenches } from './agent-benches.ts';
 
@@ -245,12 +246,13 @@ describe('a pull request', () => {
     await change.until('in review', ({ phase }) => phase === 'in-review');
     const { client } = server();
     const query = `GalleyPullRequest = '${PR_LINK}' AND GalleySite = '${rig.site}' AND GalleyPhase = 'in-review'`;
-    let found: string[] = [];
-    for (let tries = 0; tries < 100 && found.length === 0; tries++) {
-      await sleep(100);
-      for await (const { workflowId } of client.workflow.list({ query })) found = [...found, workflowId];
-    }
-    expect(found).toEqual([change.workflowId]);
+    const list = async (): Promise<string[]> => {
+      const found: string[] = [];
+      for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId);
+      return found;
+    };
+    await waitFor(async () => (await list()).length > 0, { describe: 'listed' });
+    expect(await list()).toEqual([change.workflowId]);
     expect((await change.describe()).memo).toEqual({ site: rig.site, rule: 'changelog', prLink: PR_LINK });
     const { searchAttributes } = await rig.rule.describe();
     expect(searchAttributes).toMatchObject({ GalleySite: [rig.site], GalleyPhase: ['idle'] });
@@ -276,8 +278,7 @@ describe('a change that continues as new', () => {
     const { runId } = await change.describe();
     if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two' };
     await Promise.all([change.signal('configChanged'), change.signal('reviewed', reviewed)]);
-    for (let tries = 0; tries < 100 && (await change.describe()).runId === runId; tries++) await sleep(100);
-    expect((await change.describe()).runId).not.toBe(runId);
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
     const after = await change.until('known', ({ reviews }) => reviews.length === 1);
     expect(after).toEqual({ ...before, reviews: [{ reviewer: 'bob', verdict: 'approved', at }], nextReminderAt: null });
     await change.signal('reviewed', reviewed);
@@ -295,7 +296,7 @@ describe('a change that continues as new', () => {
     const { runId } = await change.describe();
     if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two' };
     await change.signal('configChanged');
-    for (let tries = 0; tries < 100 && (await change.describe()).runId === runId; tries++) await sleep(100);
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
     rig.outside.end = { status: 'completed', prLink: PR_LINK, error: null };
     await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(rig.jobs).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { runsOf, useAgentBenches } from './agent-benches.ts';
 
 const { bench, server } = useAgentBenches();
@@ -12,11 +13,13 @@ describe('a rule that continues as new', () => {
       await Promise.all([0, 1, 2, 3].map((index) => rig.publish({ id: `d-${count + index}` })));
       await sleep(count % 40 === 0 ? 500 : 10);
     }
-    for (let tries = 0; tries < 300 && (await rig.ruleState()).phase !== 'idle'; tries++) await sleep(100);
+    const prompted = () => rig.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0);
+    await waitFor(() => prompted() >= total, { describe: 'prompted for all' });
+    await waitFor(async () => (await rig.ruleState()).phase === 'idle', { describe: 'idle' });
     await sleep(1_000);
     const runs = await runsOf(server().client, rig.rule.workflowId);
     expect(runs.length).toBeGreaterThan(1);
-    expect(rig.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(total);
+    expect(prompted()).toBe(total);
     const titles = rig.jobs.flatMap(({ events }) => events.map(({ title }) => title));
     expect(new Set(titles).size).toBe(total);
     await rig.publish({ id: 'd-0' });
@@ -28,14 +31,16 @@ describe('a rule that continues as new', () => {
     const rig = await bench({ quietPeriodMs: 200 });
     await rig.publish({ id: 'first' });
     await rig.rule.signal('unsubscribed', { address: 'bob@example.com' });
-    for (let tries = 0; tries < 100 && (await rig.ruleState()).changes.length === 0; tries++) await sleep(100);
-    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two', quietPeriodMs: 4_000 };
+    await waitFor(async () => (await rig.ruleState()).changes.length > 0, { describe: 'started the first change' });
+    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two', quietPeriodMs: 15_000 };
     const { runId } = await rig.rule.describe();
+    // Without a worker all three come in one turn, so that the old quiet period can't end between them.
+    await rig.stopWorker();
     await rig.publish({ id: 'second' });
     await rig.rule.signal('configChanged');
     await rig.publish({ id: 'third' });
-    for (let tries = 0; tries < 100 && (await rig.rule.describe()).runId === runId; tries++) await sleep(100);
-    expect((await rig.rule.describe()).runId).not.toBe(runId);
+    await rig.startWorker();
+    await waitFor(async () => (await rig.rule.describe()).runId !== runId, { describe: 'continued as new' });
     expect(await rig.ruleState()).toMatchObject({
       phase: 'collecting',
       pendingCount: 2,
@@ -49,9 +54,9 @@ describe('a rule that continues as new', () => {
 
 describe('a worker that is stopped', () => {
   it('while events are collected leaves them to the next one', async () => {
-    const rig = await bench({ quietPeriodMs: 1_000 });
+    const rig = await bench({ quietPeriodMs: 10_000 });
     await rig.publish({ id: 'before' });
-    await sleep(300);
+    await waitFor(async () => (await rig.ruleState()).pendingCount === 1, { describe: 'collected the first' });
     await rig.stopWorker();
     await rig.publish({ id: 'meanwhile' });
     await rig.startWorker();
@@ -66,11 +71,11 @@ describe('a change that was started for a delivery already', () => {
     await rig.startChange('taken');
     await rig.startChange('hash-of-body');
     await rig.publish({ id: 'taken' });
-    const waits = async () => rig.jobs.length < 2 || (await rig.ruleState()).phase !== 'idle';
-    for (let tries = 0; tries < 300 && (await waits()); tries++) await sleep(100);
-    expect(await rig.ruleState()).toMatchObject({ phase: 'idle', changes: [] });
+    const isOver = async () => rig.jobs.length === 2 && (await rig.ruleState()).phase === 'idle';
+    await waitFor(isOver, { describe: 'accepted the delivery' });
+    expect((await rig.ruleState()).changes).toEqual([]);
     await rig.publish({ id: 'hash-of-body', dedupeMs: 60_000 });
-    for (let tries = 0; tries < 100 && rig.jobs.length < 3; tries++) await sleep(100);
+    await waitFor(() => rig.jobs.length === 3, { describe: 'prompted once more' });
     const { changes } = await rig.ruleState();
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([expect.stringMatching(/:hash-of-body~/)]);
   });

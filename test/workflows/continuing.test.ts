@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { useDevServer } from './dev-server-benches.ts';
 import type { SiteBench } from './site-bench.ts';
 
 const { bench } = useDevServer();
-
-/** Far longer than a run needs to end once the publishes do. */
-const PATIENCE_MS = 60_000;
 
 /**
  * Publishes one after the other until the workflow has continued as new; tells how many that took. On a slow machine
@@ -19,12 +17,8 @@ async function publishUntilContinued(site: SiteBench, limit = 1_200): Promise<nu
     await sleep(15);
     if (count % 25 === 0 && (await site.handle.describe()).runId !== runId) return count;
   }
-  const deadline = Date.now() + PATIENCE_MS;
-  while (Date.now() < deadline) {
-    if ((await site.handle.describe()).runId !== runId) return limit;
-    await sleep(200);
-  }
-  throw new Error('the workflow never continued as new');
+  await waitFor(async () => (await site.handle.describe()).runId !== runId, { describe: 'continued as new' });
+  return limit;
 }
 
 async function runs(site: SiteBench): Promise<number[]> {

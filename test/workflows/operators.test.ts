@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { useDevServer } from './dev-server-benches.ts';
 import type { SiteBench } from './site-bench.ts';
 
@@ -78,10 +79,11 @@ describe('rollback', () => {
     const site = await bench();
     const first = await exported(site, 1);
     await exported(site, 2);
-    site.api.behaviour.jobDurationMs = 2_000;
+    site.api.behaviour.jobDurationMs = 3_600_000;
     await site.publish();
     await site.until('exporting', ({ phase, jobId }) => phase === 'exporting' && jobId !== null);
     await site.handle.executeUpdate('rollback', { args: [first] });
+    site.api.behaviour.jobDurationMs = 0;
     await sleep(3_000);
     expect(await site.state()).toMatchObject({ phase: 'live', jobId: first, lastError: null });
     expect((await site.deployed())?.content).toBe(1);
@@ -154,8 +156,7 @@ describe("the operator's pin", () => {
     await exported(site, 2);
     const before = await readFile(other, 'utf8');
     await site.until('told of the lost bundle', ({ lastError }) => lastError?.status === 410);
-    for (let attempt = 0; attempt < 150 && (await readFile(other, 'utf8')) === before; attempt++) await sleep(100);
-    expect(await readFile(other, 'utf8')).not.toBe(before);
+    await waitFor(async () => (await readFile(other, 'utf8')) !== before, { describe: 'wrote the other values file' });
     expect(site.api.jobs).toHaveLength(2);
   });
 
@@ -186,13 +187,17 @@ describe('the Temporal UI', () => {
     const site = await bench({ searchAttributes: true });
     await exported(site, 1);
     const { linkExpiresAt } = await site.state();
-    const { searchAttributes } = await site.handle.describe();
-    expect(searchAttributes).toMatchObject({
-      [SEARCH_ATTRIBUTES.site]: [site.site],
-      [SEARCH_ATTRIBUTES.version]: ['v1'],
-      [SEARCH_ATTRIBUTES.linkExpiresAt]: [new Date(linkExpiresAt ?? '')],
-    });
-    const metadata: unknown = await site.handle.query('__temporal_workflow_metadata');
-    expect(JSON.stringify(metadata)).toContain('serves v1');
+    const isShown = async () => {
+      const { searchAttributes } = await site.handle.describe();
+      expect(searchAttributes).toMatchObject({
+        [SEARCH_ATTRIBUTES.site]: [site.site],
+        [SEARCH_ATTRIBUTES.version]: ['v1'],
+        [SEARCH_ATTRIBUTES.linkExpiresAt]: [new Date(linkExpiresAt ?? '')],
+      });
+      const metadata: unknown = await site.handle.query('__temporal_workflow_metadata');
+      expect(JSON.stringify(metadata)).toContain('serves v1');
+      return true;
+    };
+    await waitFor(isShown, { describe: 'was shown' });
   });
 });

@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import {
   DefaultLogger,
@@ -17,6 +16,7 @@ import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { type SiteState, siteState } from '../../contract/site-state.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { exportSite } from '../../workflows/export-site.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SmallAdminApi, startSmallAdminApi } from './small-admin-api.ts';
 
@@ -105,13 +105,12 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
       return siteState.parse(await bench.handle.query(QUERIES.state));
     },
     async until(description, holds) {
-      let last: SiteState | undefined;
-      for (let attempt = 0; attempt < 300; attempt++) {
-        last = await bench.state();
-        if (holds(last)) return last;
-        await sleep(100);
-      }
-      throw new Error(`the site never became ${description}: ${JSON.stringify(last)}`);
+      const probe = async (): Promise<SiteState> => {
+        const state = await bench.state();
+        if (holds(state)) return state;
+        throw new Error(JSON.stringify(state));
+      };
+      return await waitFor(probe, { describe: description });
     },
     async deployed() {
       const text = await readFile(valuesFile, 'utf8').catch(() => '');
