@@ -1,10 +1,15 @@
 import type { Only, WebhookSourceName, WebhookSources } from '../../contract/webhook-sources.ts';
 import { contentfulSource } from './contentful.ts';
+import { ghostSource } from './ghost.ts';
 import { githubSource } from './github.ts';
 import { hmacSource } from './hmac.ts';
+import { hygraphSource } from './hygraph.ts';
+import { kontentSource } from './kontent.ts';
 import { chooseOnly } from './only.ts';
+import { sanitySource } from './sanity.ts';
 import type { WebhookSource } from './source.ts';
 import { standardSource } from './standard.ts';
+import { storyblokSource } from './storyblok.ts';
 import { tokenSource } from './token.ts';
 
 export type ConfiguredSource = {
@@ -19,10 +24,16 @@ export type ConfiguredSource = {
 /** The sources a site has configured, by the name that stands in the webhook's address. */
 export function configuredSources(webhooks: WebhookSources): ReadonlyMap<string, ConfiguredSource> {
   const { standard, github, contentful, token, hmac } = webhooks;
+  const { sanity, ghost, storyblok, hygraph, kontent } = webhooks;
   const sources = [
     standard && configured('standard', standardSource(standard), standard),
     github && configured('github', githubSource(github), github),
     contentful && configured('contentful', contentfulSource(contentful), contentful),
+    sanity && configured('sanity', sanitySource(sanity), sanity),
+    ghost && configured('ghost', ghostSource(ghost), ghost),
+    storyblok && configured('storyblok', storyblokSource(), storyblok),
+    hygraph && configured('hygraph', hygraphSource(hygraph), hygraph),
+    kontent && configured('kontent', kontentSource(), kontent),
     token && configured('token', tokenSource(token), token),
     hmac && configured('hmac', hmacSource(hmac), hmac),
   ];

@@ -1,3 +1,8 @@
+import { signGhost } from './signing/ghost.ts';
+import { signHygraph } from './signing/hygraph.ts';
+import { signKontent } from './signing/kontent.ts';
+import { signSanity } from './signing/sanity.ts';
+import { signStoryblok } from './signing/storyblok.ts';
 import {
   HMAC_SETTINGS,
   type SignedHeaders,
@@ -22,7 +27,11 @@ export type Scheme = {
   required: string[];
   /** Headers whose change breaks the signature. */
   signed: string[];
+  /** What else must not be changed: parts of a header that holds several, each as it is written and as it is forged. */
+  signedParts?: [header: string, part: RegExp, forged: string][];
   signsBody: boolean;
+  /** The header with the sender's own id of the delivery, null where it sends none and the body's hash is the id. */
+  idHeader: string | null;
   /** The window, where a time is signed. */
   pastMs?: number;
 };
@@ -39,6 +48,7 @@ export const schemes: Scheme[] = [
     required: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
     signed: ['webhook-id', 'webhook-timestamp'],
     signsBody: true,
+    idHeader: 'webhook-id',
     pastMs: 300_000,
   },
   {
@@ -50,6 +60,7 @@ export const schemes: Scheme[] = [
     required: ['x-hub-signature-256', 'x-github-event', 'x-github-delivery'],
     signed: [],
     signsBody: true,
+    idHeader: 'x-github-delivery',
   },
   {
     source: 'contentful',
@@ -72,7 +83,82 @@ export const schemes: Scheme[] = [
       'content-type',
     ],
     signsBody: true,
+    idHeader: 'x-contentful-idempotency-key',
     pastMs: 30_000,
+  },
+  {
+    source: 'sanity',
+    secrets: ['sane-a', 'sane-b'],
+    foreignSecret: 'sane-c',
+    sign: (input) => signSanity(input),
+    signatureHeader: 'sanity-webhook-signature',
+    required: ['sanity-webhook-signature'],
+    signed: [],
+    signedParts: [
+      ['sanity-webhook-signature', /t=\d/, 't=9'],
+      ['sanity-webhook-signature', /(?<=t=\d+)\d(?=,)/, ''],
+      ['sanity-webhook-signature', /v1=/, 'v0='],
+    ],
+    signsBody: true,
+    idHeader: 'idempotency-key',
+    pastMs: 300_000,
+  },
+  {
+    source: 'ghost',
+    secrets: ['boo-a', 'boo-b'],
+    foreignSecret: 'boo-c',
+    sign: (input) => signGhost(input),
+    signatureHeader: 'x-ghost-signature',
+    required: ['x-ghost-signature'],
+    signed: [],
+    signedParts: [
+      ['x-ghost-signature', /t=\d/, 't=9'],
+      ['x-ghost-signature', /, t=\d+/, ''],
+      ['x-ghost-signature', /sha256=/, 'sha1='],
+    ],
+    signsBody: true,
+    idHeader: null,
+    pastMs: 300_000,
+  },
+  {
+    source: 'storyblok',
+    secrets: ['story-a', 'story-b'],
+    foreignSecret: 'story-c',
+    sign: signStoryblok,
+    signatureHeader: 'webhook-signature',
+    required: ['webhook-signature'],
+    signed: [],
+    signsBody: true,
+    idHeader: null,
+  },
+  {
+    source: 'hygraph',
+    secrets: ['graph-a', 'graph-b'],
+    foreignSecret: 'graph-c',
+    sign: signHygraph,
+    signatureHeader: 'gcms-signature',
+    required: ['gcms-signature'],
+    signed: [],
+    signedParts: [
+      ['gcms-signature', /env=master/, 'env=staging'],
+      ['gcms-signature', /, env=master/, ''],
+      ['gcms-signature', /t=\d/, 't=9'],
+      ['gcms-signature', /, t=\d+/, ''],
+    ],
+    signsBody: true,
+    idHeader: null,
+    pastMs: 300_000,
+  },
+  {
+    source: 'kontent',
+    secrets: ['tent-a', 'tent-b'],
+    foreignSecret: 'tent-c',
+    sign: (input) => signKontent(input),
+    signatureHeader: 'x-kontent-ai-signature',
+    required: ['x-kontent-ai-signature'],
+    signed: [],
+    signsBody: true,
+    idHeader: null,
   },
   {
     source: 'token',
@@ -83,6 +169,7 @@ export const schemes: Scheme[] = [
     required: ['authorization'],
     signed: [],
     signsBody: false,
+    idHeader: null,
   },
   {
     source: 'hmac',
@@ -94,6 +181,7 @@ export const schemes: Scheme[] = [
     required: ['x-signature', 'x-time', 'x-id'],
     signed: ['x-time'],
     signsBody: true,
+    idHeader: 'x-id',
     pastMs: 300_000,
   },
 ];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { configWith, publishedSignals, type RunningApi, startApi } from './running-api.ts';
@@ -7,6 +8,10 @@ import type { SignedHeaders, SignInput } from './signing.ts';
 const receipt = z.strictObject({ deliveryId: z.string(), accepted: z.array(z.string()) });
 
 const BODY = JSON.stringify({ ref: 'refs/heads/main', after: 'abc', title: 'Grüße aus der Küche' });
+
+/** The digest in a signature's header, whatever stands around it. */
+const SIGNATURE = /[\w+/-]{20,}=*/;
+const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
 let temporal: TestDevServer;
 let api: RunningApi;
@@ -49,6 +54,17 @@ describe.each(schemes)('a $source delivery', (scheme) => {
     }
   });
 
+  test('has the id of its sender for a day, and where it has none the hash of its body for a minute', async () => {
+    const { idHeader } = scheme;
+    const headers = await sign();
+    const { deliveryId } = receipt.parse(await (await post(headers)).json());
+    const hash = `sha256:${createHash('sha256').update(BODY).digest('hex')}`;
+    expect(deliveryId).toBe(idHeader === null ? hash : headers[idHeader]);
+    const held = await publishedSignals(temporal.client, `site-${scheme.source}`);
+    const dedupeMs = idHeader === null ? 60_000 : 24 * 3_600_000;
+    expect(held.at(-1)?.deliveries).toMatchObject([{ id: deliveryId, dedupeMs }]);
+  });
+
   test('signed with another secret is refused', async () => {
     await expectRefused(await sign({ secret: scheme.foreignSecret }));
   });
@@ -85,6 +101,26 @@ describe.each(schemes)('a $source delivery', (scheme) => {
     });
   }
 
+  if (scheme.signedParts !== undefined) {
+    test.each(scheme.signedParts)('whose header %s has an altered part (%s to "%s") is refused', async (...forgery) => {
+      const [name, part, forged] = forgery;
+      const headers = await sign();
+      const altered = (headers[name] ?? '').replace(part, forged);
+      expect(altered).not.toBe(headers[name]);
+      await expectRefused({ ...headers, [name]: altered });
+    });
+  }
+
+  test('whose signature is wrong in its first or its last character is refused', async () => {
+    const headers = await sign();
+    const signature = headers[scheme.signatureHeader] ?? '';
+    const digest = (SIGNATURE.exec(signature) ?? /\S+$/.exec(signature))?.[0] ?? '';
+    for (const at of [0, digest.length - 1]) {
+      const altered = `${digest.slice(0, at)}${digest[at] === '0' ? '1' : '0'}${digest.slice(at + 1)}`;
+      await expectRefused({ ...headers, [scheme.signatureHeader]: signature.replace(digest, altered) });
+    }
+  });
+
   test('whose signature has another length or encoding is refused', async () => {
     const headers = await sign();
     const signature = headers[scheme.signatureHeader] ?? '';
@@ -94,7 +130,12 @@ describe.each(schemes)('a $source delivery', (scheme) => {
       `${signature}${signature}`,
       Buffer.from(signature).toString('base64'),
       Buffer.from(signature).toString('hex'),
-      signature.replace(/[a-z0-9+/]{20,}=*$/i, (value) => Buffer.from(value, 'base64').toString('hex')),
+      ...ENCODINGS.flatMap((from) =>
+        ENCODINGS.map((to) => signature.replace(SIGNATURE, (value) => Buffer.from(value, from).toString(to))),
+      ),
+      signature.replace(SIGNATURE, ''),
+      signature.replace(SIGNATURE, (value) => value.slice(1)),
+      signature.replace(SIGNATURE, (value) => `${value}${value}`),
       'x',
       '=',
       'sha256=',
