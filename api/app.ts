@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
+import { answerTrial } from './answer-trial.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
 import { createIntake, rulesById } from './intake.ts';
@@ -87,7 +88,7 @@ export function createApi(deps: ApiDeps): express.Express {
   app
     .route('/webhooks/:site/:source')
     .all(known(sourceFinder(config)))
-    .post(requireJson, rawBody, receive)
+    .post(answerTrial(sourceFinder(config)), requireJson, rawBody, receive)
     .all(onlyMethods('POST'));
 
   app.use('/webhooks', onError);

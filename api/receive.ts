@@ -43,7 +43,7 @@ export function createReceiver({ config, intake, recent, metrics, turnAway, now 
 
   return async function receive(request: Request<{ site: string; source: string }>, response: Response): Promise<void> {
     const { site, source: sourceName } = request.params;
-    const { source, secrets, dedupeMs } = find(site, sourceName);
+    const { source, secrets, dedupeMs, answer } = find(site, sourceName);
     const receivedAt = now();
     const webhook = asWebhookRequest(request);
 
@@ -79,7 +79,7 @@ export function createReceiver({ config, intake, recent, metrics, turnAway, now 
       metrics.repeat(labels);
     }
     metrics.delivery({ ...labels, outcome: workflowId === undefined ? 'filtered' : 'accepted' });
-    response.status(202).json({ deliveryId: id, accepted });
+    response.status(answer).json({ deliveryId: id, accepted });
   };
 }
 
@@ -105,7 +105,10 @@ function answeredWith(error: unknown): string {
   return `answered ${status}: ${message}`;
 }
 
-function asWebhookRequest(request: Request): WebhookRequest {
+/** The request as a source sees it. */
+export function asWebhookRequest(
+  request: Pick<Request, 'method' | 'originalUrl' | 'headers' | 'body'>,
+): WebhookRequest {
   return {
     method: request.method,
     path: request.originalUrl.split('?')[0] ?? '',

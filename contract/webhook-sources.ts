@@ -49,6 +49,8 @@ const common = {
   dedupe: durationMs.optional(),
   window: window.optional(),
   only: only.optional(),
+  /** The status for a delivery that was taken: 202, or 200 for senders that take anything else for a failure. */
+  answer: z.union([z.literal(200), z.literal(202)], { error: 'expected 200 or 202' }).optional(),
 };
 
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header');
@@ -77,12 +79,6 @@ const contentful = z.strictObject({
 
 const signed = z.strictObject(common);
 
-const ghost = z.strictObject({
-  ...common,
-  /** Takes the signatures of Ghost before 2024 too, which left the time out: a copied delivery then works again. */
-  unsignedTime: z.boolean().default(false),
-});
-
 const token = z.strictObject({
   ...common,
   filters: filters.optional(),
@@ -109,7 +105,7 @@ export const webhookSources = z.strictObject({
   github: z.strictObject({ ...common, branch: z.string().min(1).default('main') }).optional(),
   contentful: contentful.optional(),
   sanity: signed.optional(),
-  ghost: ghost.optional(),
+  ghost: signed.optional(),
   storyblok: signed.optional(),
   hygraph: signed.optional(),
   kontent: signed.optional(),

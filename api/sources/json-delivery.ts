@@ -77,7 +77,7 @@ function firstOf(
 }
 
 /** The first filter that the body doesn't pass. */
-function firstMissed(body: unknown, filters: Filters): string | undefined {
+export function firstMissed(body: unknown, filters: Filters): string | undefined {
   const missed = Object.entries(filters).find(([path, allowed]) => {
     const value = field(body, ...path.split('.'));
     const text = typeof value === 'boolean' ? String(value) : readText(value);

@@ -12,7 +12,13 @@ export type WebhookRequest = {
 };
 
 /** Why a delivery was turned away. For metrics and the log only: outwards every reason reads the same. */
-export type RejectReason = 'missing-header' | 'malformed-header' | 'bad-signature' | 'stale' | 'future';
+export type RejectReason =
+  | 'missing-header'
+  | 'malformed-header'
+  | 'malformed-body'
+  | 'bad-signature'
+  | 'stale'
+  | 'future';
 
 /** `vendorId`: the sender's own id of the delivery, null where it sends none. */
 export type Verification = { ok: true; vendorId: string | null } | { ok: false; reason: RejectReason };
@@ -43,6 +49,11 @@ export interface WebhookSource {
   verify(request: WebhookRequest, secrets: readonly string[], now: Date): Verification | Promise<Verification>;
   /** Reads a verified delivery. `body` is its JSON. Throws HttpError 400 where a field it can't do without is missing. */
   read(request: WebhookRequest, body: unknown, delivery: Delivery): Reading;
+  /**
+   * Whether this form is how the sender tries the address out before its first delivery: unsigned, with nothing in it.
+   * It is answered 200, and nothing comes of it. Left out where a sender does no such thing.
+   */
+  isTrial?(request: WebhookRequest): boolean;
 }
 
 export function rejected(reason: RejectReason): Verification {
