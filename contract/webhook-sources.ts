@@ -79,6 +79,12 @@ const contentful = z.strictObject({
 
 const signed = z.strictObject(common);
 
+const ghost = z.strictObject({
+  ...common,
+  /** Takes the signatures of Ghost before 2024 too, which left the time out: a copied delivery then works again. */
+  unsignedTime: z.boolean().default(false),
+});
+
 const token = z.strictObject({
   ...common,
   filters: filters.optional(),
@@ -105,7 +111,7 @@ export const webhookSources = z.strictObject({
   github: z.strictObject({ ...common, branch: z.string().min(1).default('main') }).optional(),
   contentful: contentful.optional(),
   sanity: signed.optional(),
-  ghost: signed.optional(),
+  ghost: ghost.optional(),
   storyblok: signed.optional(),
   hygraph: signed.optional(),
   kontent: signed.optional(),

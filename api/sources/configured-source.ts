@@ -1,13 +1,18 @@
 import type { Only, WebhookSourceName, WebhookSources } from '../../contract/webhook-sources.ts';
 import { contentfulSource } from './contentful.ts';
 import { directusSource } from './directus.ts';
+import { ghostSource } from './ghost.ts';
 import { githubSource } from './github.ts';
 import { hmacSource } from './hmac.ts';
+import { hygraphSource } from './hygraph.ts';
+import { kontentSource } from './kontent.ts';
 import { chooseOnly } from './only.ts';
 import { payloadSource } from './payload.ts';
 import { prismicSource } from './prismic.ts';
+import { sanitySource } from './sanity.ts';
 import type { WebhookSource } from './source.ts';
 import { standardSource } from './standard.ts';
+import { storyblokSource } from './storyblok.ts';
 import { strapiSource } from './strapi.ts';
 import { tokenSource } from './token.ts';
 import { webflowSource } from './webflow.ts';
@@ -28,6 +33,7 @@ export type ConfiguredSource = {
 /** The sources a site has configured, by the name that stands in the webhook's address. */
 export function configuredSources(webhooks: WebhookSources): ReadonlyMap<string, ConfiguredSource> {
   const { standard, github, contentful, token, hmac } = webhooks;
+  const { sanity, ghost, storyblok, hygraph, kontent } = webhooks;
   const { webflow, woocommerce, prismic, strapi, directus, payload, wordpress } = webhooks;
   const sources = [
     standard && configured('standard', standardSource(standard), standard),
@@ -40,6 +46,11 @@ export function configuredSources(webhooks: WebhookSources): ReadonlyMap<string,
     directus && configured('directus', directusSource(directus), directus),
     payload && configured('payload', payloadSource(payload), payload),
     wordpress && configured('wordpress', wordpressSource(wordpress), wordpress),
+    sanity && configured('sanity', sanitySource(sanity), sanity),
+    ghost && configured('ghost', ghostSource(ghost), ghost),
+    storyblok && configured('storyblok', storyblokSource(), storyblok),
+    hygraph && configured('hygraph', hygraphSource(hygraph), hygraph),
+    kontent && configured('kontent', kontentSource(), kontent),
     token && configured('token', tokenSource(token), token),
     hmac && configured('hmac', hmacSource(hmac), hmac),
   ];
