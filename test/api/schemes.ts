@@ -30,8 +30,8 @@ export type Scheme = {
   /** What else must not be changed: parts of a header that holds several, each as it is written and as it is forged. */
   signedParts?: [header: string, part: RegExp, forged: string][];
   signsBody: boolean;
-  /** The header with the sender's own id of the delivery, null where it sends none and the body's hash is the id. */
-  idHeader: string | null;
+  /** The sender's own id of the delivery; null where it sends none, and the body's hash is the id. */
+  idOf: (headers: SignedHeaders, body: string) => string | null;
   /** The window, where a time is signed. */
   pastMs?: number;
 };
@@ -48,7 +48,7 @@ export const schemes: Scheme[] = [
     required: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
     signed: ['webhook-id', 'webhook-timestamp'],
     signsBody: true,
-    idHeader: 'webhook-id',
+    idOf: (headers) => headers['webhook-id'] ?? null,
     pastMs: 300_000,
   },
   {
@@ -60,7 +60,7 @@ export const schemes: Scheme[] = [
     required: ['x-hub-signature-256', 'x-github-event', 'x-github-delivery'],
     signed: [],
     signsBody: true,
-    idHeader: 'x-github-delivery',
+    idOf: (headers) => headers['x-github-delivery'] ?? null,
   },
   {
     source: 'contentful',
@@ -83,7 +83,7 @@ export const schemes: Scheme[] = [
       'content-type',
     ],
     signsBody: true,
-    idHeader: 'x-contentful-idempotency-key',
+    idOf: (headers) => headers['x-contentful-idempotency-key'] ?? null,
     pastMs: 30_000,
   },
   {
@@ -100,7 +100,7 @@ export const schemes: Scheme[] = [
       ['sanity-webhook-signature', /v1=/, 'v0='],
     ],
     signsBody: true,
-    idHeader: 'idempotency-key',
+    idOf: (headers) => headers['idempotency-key'] ?? null,
     pastMs: 300_000,
   },
   {
@@ -117,7 +117,7 @@ export const schemes: Scheme[] = [
       ['x-ghost-signature', /sha256=/, 'sha1='],
     ],
     signsBody: true,
-    idHeader: null,
+    idOf: () => null,
     pastMs: 300_000,
   },
   {
@@ -129,7 +129,7 @@ export const schemes: Scheme[] = [
     required: ['webhook-signature'],
     signed: [],
     signsBody: true,
-    idHeader: null,
+    idOf: () => null,
   },
   {
     source: 'hygraph',
@@ -146,7 +146,7 @@ export const schemes: Scheme[] = [
       ['gcms-signature', /, t=\d+/, ''],
     ],
     signsBody: true,
-    idHeader: null,
+    idOf: () => null,
     pastMs: 300_000,
   },
   {
@@ -158,7 +158,7 @@ export const schemes: Scheme[] = [
     required: ['x-kontent-ai-signature'],
     signed: [],
     signsBody: true,
-    idHeader: null,
+    idOf: () => null,
   },
   {
     source: 'token',
@@ -169,7 +169,7 @@ export const schemes: Scheme[] = [
     required: ['authorization'],
     signed: [],
     signsBody: false,
-    idHeader: null,
+    idOf: () => null,
   },
   {
     source: 'hmac',
@@ -181,7 +181,7 @@ export const schemes: Scheme[] = [
     required: ['x-signature', 'x-time', 'x-id'],
     signed: ['x-time'],
     signsBody: true,
-    idHeader: 'x-id',
+    idOf: (headers) => headers['x-id'] ?? null,
     pastMs: 300_000,
   },
 ];

@@ -55,13 +55,13 @@ describe.each(schemes)('a $source delivery', (scheme) => {
   });
 
   test('has the id of its sender for a day, and where it has none the hash of its body for a minute', async () => {
-    const { idHeader } = scheme;
     const headers = await sign();
+    const id = scheme.idOf(headers, BODY);
     const { deliveryId } = receipt.parse(await (await post(headers)).json());
     const hash = `sha256:${createHash('sha256').update(BODY).digest('hex')}`;
-    expect(deliveryId).toBe(idHeader === null ? hash : headers[idHeader]);
+    expect(deliveryId).toBe(id ?? hash);
     const held = await publishedSignals(temporal.client, `site-${scheme.source}`);
-    const dedupeMs = idHeader === null ? 60_000 : 24 * 3_600_000;
+    const dedupeMs = id === null ? 60_000 : 24 * 3_600_000;
     expect(held.at(-1)?.deliveries).toMatchObject([{ id: deliveryId, dedupeMs }]);
   });
 
