@@ -28,11 +28,15 @@ export async function signGithub({ secret, body }: SignInput, event = 'push'): P
   };
 }
 
-export function signContentful({ secret, body, path, at }: SignInput, topic = 'Entry.publish'): SignedHeaders {
+export function signContentful(
+  { secret, body, path, at }: SignInput,
+  topic = 'Entry.publish',
+  id: string = randomUUID(),
+): SignedHeaders {
   const headers = {
     'content-type': 'application/vnd.contentful.management.v1+json',
     'x-contentful-topic': `ContentManagement.${topic}`,
-    'x-contentful-idempotency-key': randomUUID(),
+    'x-contentful-idempotency-key': id,
   };
   const request: CanonicalRequest = { method: 'POST', path, headers, body };
   const { 'x-contentful-signature': signature, ...rest } = signRequest(secret, request, at.getTime());
