@@ -36,7 +36,7 @@ export type PlatformWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 /**
  * Makes the worker that runs the platform's workflows and activities, and a second one beside it for agents, which takes
  * only as many at a time as `agents.runsAtOnce`. `worker.run()` resolves after `worker.shutdown()`, once what was running
- * has ended or been handed back.
+ * has ended or been handed back. Where one of them can't be made, none is left, and the connection may be closed.
  */
 export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<PlatformWorker> {
   const taskQueue = deps.taskQueue ?? TASK_QUEUES.platform;
@@ -52,15 +52,27 @@ export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<Pl
     stickyQueueScheduleToStartTimeout: '2s',
   });
   if (deps.agents === undefined) return main;
-  const agents = await Worker.create({
-    ...sharedOptions(deps),
-    taskQueue: agentTaskQueue(taskQueue),
-    activities: { runAgent: activities.runAgent },
-    maxConcurrentActivityTaskExecutions: deps.agents.runsAtOnce ?? DEFAULT_AGENT_SETTINGS.runsAtOnce,
-    // No agent ends by itself in seconds; the time is better spent on ending it and on storing its log.
-    shutdownGraceTime: AGENT_SHUTDOWN_GRACE,
-  });
-  return together(main, agents);
+  try {
+    const agents = await Worker.create({
+      ...sharedOptions(deps),
+      taskQueue: agentTaskQueue(taskQueue),
+      activities: { runAgent: activities.runAgent },
+      maxConcurrentActivityTaskExecutions: deps.agents.runsAtOnce ?? DEFAULT_AGENT_SETTINGS.runsAtOnce,
+      // No agent ends by itself in seconds; the time is better spent on ending it and on storing its log.
+      shutdownGraceTime: AGENT_SHUTDOWN_GRACE,
+    });
+    return together(main, agents);
+  } catch (error) {
+    await discard(main).catch((reason: unknown) => deps.logger.warn({ err: reason }, 'A worker ended uncleanly'));
+    throw error;
+  }
+}
+
+/** A worker that was made holds its threads and its connection, and gives them back only at the end of a run. */
+async function discard(worker: Worker): Promise<void> {
+  const running = worker.run();
+  worker.shutdown();
+  await running;
 }
 
 type Shared = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' | 'workflowsPath'>;
