@@ -103,7 +103,7 @@ describe('git', () => {
     expect(await aborted).toEqual(new Error('enough'));
     expect(isAlive(first)).toBe(false);
     await rm(join(folder, 'pid'));
-    const late = await failure(createGit({ signal: forever, environment })(['fetch'], { timeoutMs: 1_000 }));
+    const late = await failure(createGit({ signal: forever, environment })(['fetch'], { timeoutMs: 5_000 }));
     expect(late).toMatchObject({ reason: 'timeout', retryable: true });
     expect(isAlive(await pidOf())).toBe(false);
   });

@@ -7,6 +7,7 @@ import { type AgentRepository, createAgentRepository } from '../../helpers/agent
 import { type AgentRig, startAgentRig } from '../../helpers/agent-rig.ts';
 import { allowedMs } from '../../helpers/allowed-ms.ts';
 import { startPglite } from '../../helpers/pglite.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
 
 const SECRET = 'hunter2-token-value';
 
@@ -31,9 +32,12 @@ afterAll(async () => {
   await rig.stop();
 });
 
-async function waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(50);
-}
+/** Waits until the rig's agent works on this run of a job. */
+const untilWorking = async (jobId: string, run = 1): Promise<unknown> =>
+  await waitFor(() => rig.runner.tasks.some((task) => task.jobId === jobId && task.run === run), {
+    describe: `worked on ${jobId}`,
+    everyMs: 20,
+  });
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -84,8 +88,8 @@ describe('an agent job that fails', () => {
 
   it('leaves a branch alone that somebody pushed to while the agent worked', async () => {
     const first = await rig.run({ repository: repository.url, prompt: 'write a.txt 1' });
-    const running = rig.message(first.id, 'write b.txt 2\npause 3000');
-    await waitFor(() => rig.runner.tasks.at(-1)?.run === 2 && rig.runner.tasks.at(-1)?.jobId === first.id);
+    const running = rig.message(first.id, 'write b.txt 2\npause 8000');
+    await untilWorking(first.id, 2);
     const theirs = await repository.commit(first.branch, { 'theirs.txt': 'theirs\n' });
     const second = await running;
     expect(second.error).toMatch(/Somebody pushed to galley\/aj_/);
@@ -107,10 +111,10 @@ describe('an agent job that fails', () => {
 
 describe('a cancel', () => {
   it('while the agent works ends its processes within seconds, and records it', async () => {
+    const before = rig.runner.pids.length;
     const { id, branch } = await rig.add({ repository: repository.url, prompt: 'print begun\nwait' });
     await rig.start(id);
-    await waitFor(() => rig.runner.tasks.at(-1)?.jobId === id && rig.runner.pids.length > 0);
-    const pid = rig.runner.pids.at(-1) ?? 0;
+    const pid = await waitFor(() => rig.runner.pids[before], { describe: 'began to wait' });
     expect(isAlive(pid)).toBe(true);
     const askedAt = Date.now();
     await rig.cancel(id);
@@ -127,7 +131,7 @@ describe('a cancel', () => {
   it('that never reached the workflow ends the agent too', async () => {
     const { id } = await rig.add({ repository: repository.url, prompt: 'wait' });
     await rig.start(id);
-    await waitFor(() => rig.runner.tasks.at(-1)?.jobId === id);
+    await untilWorking(id);
     await rig.cancel(id, { workflow: false });
     expect(await rig.end(id)).toMatchObject({ status: 'failed', error: 'cancelled' });
   });
@@ -145,10 +149,11 @@ describe('a worker', () => {
   it('runs no more agents at a time than it is told to', async () => {
     const held = await rig.add({ repository: repository.url, prompt: 'wait' });
     await rig.start(held.id);
-    await waitFor(() => rig.runner.tasks.at(-1)?.jobId === held.id);
+    await untilWorking(held.id);
     const other = await rig.add({ repository: repository.url, prompt: 'write a.txt 1' });
     await rig.start(other.id);
-    await waitFor(async () => (await getAgentRun(rig.db, { jobId: other.id, run: 1 }))?.baseCommit !== null);
+    const fetched = async () => (await getAgentRun(rig.db, { jobId: other.id, run: 1 }))?.baseCommit;
+    await waitFor(fetched, { describe: 'fetched the other one’s repository' });
     await sleep(2_000);
     expect(rig.runner.tasks.at(-1)?.jobId).toBe(held.id);
     await rig.cancel(held.id);

@@ -8,6 +8,7 @@ import { type AgentRig, startAgentRig } from '../../helpers/agent-rig.ts';
 import { type HoldAt, startAgentWorkerProcess } from '../../helpers/agent-worker-process.ts';
 import { startPglite } from '../../helpers/pglite.ts';
 import type { WorkerProcess } from '../../helpers/platform-worker-process.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
 
 let rig: AgentRig;
 let repository: AgentRepository;
@@ -22,7 +23,7 @@ async function startWorker(identity: string, holdAt: HoldAt = null): Promise<Wor
 
 async function untilHeld(identity: string): Promise<void> {
   const file = join(rig.folder, `held-${identity}`);
-  while (!(await stat(file).catch(() => undefined))) await sleep(20);
+  await waitFor(() => stat(file), { describe: `held ${identity}`, everyMs: 20 });
   await rm(file);
 }
 

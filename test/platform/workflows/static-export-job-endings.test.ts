@@ -5,6 +5,7 @@ import { requestExportJobCancel } from '../../../platform/store/export-job-trans
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import type { ExportRig } from '../../helpers/export-rig.ts';
 import { type HttpSite, serveFiles } from '../../helpers/http-site.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
 import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
 
 let fixture: FixtureRig;
@@ -19,10 +20,6 @@ beforeAll(async () => {
 beforeEach(() => fixture.reset());
 
 afterAll(() => fixture.stop());
-
-async function waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(50);
-}
 
 describe('the end of a staticExportJob', () => {
   it.each([
@@ -55,7 +52,7 @@ describe('the end of a staticExportJob', () => {
       response.end(`<a href="/${Math.random()}">a</a><a href="/${Math.random()}">b</a>`);
     });
     const jobId = await rig.start({ origin: site.origin });
-    await waitFor(() => site.requests.length > 20);
+    await waitFor(() => site.requests.length > 20, { describe: 'crawled' });
     await requestExportJobCancel(rig.db, jobId);
     await rig.temporal.client.workflow.getHandle(jobId).cancel();
     const row = await rig.end(jobId);
