@@ -1,8 +1,14 @@
+import { signDirectus } from './signing/directus.ts';
 import { signGhost } from './signing/ghost.ts';
 import { signHygraph } from './signing/hygraph.ts';
 import { signKontent } from './signing/kontent.ts';
+import { signPayload } from './signing/payload.ts';
 import { signSanity } from './signing/sanity.ts';
 import { signStoryblok } from './signing/storyblok.ts';
+import { signStrapi } from './signing/strapi.ts';
+import { signWebflow } from './signing/webflow.ts';
+import { signWoocommerce, woocommerceId } from './signing/woocommerce.ts';
+import { signWordpress } from './signing/wordpress.ts';
 import {
   HMAC_SETTINGS,
   type SignedHeaders,
@@ -158,6 +164,74 @@ export const schemes: Scheme[] = [
     required: ['x-kontent-ai-signature'],
     signed: [],
     signsBody: true,
+    idOf: () => null,
+  },
+  {
+    source: 'webflow',
+    secrets: ['flow-a', 'flow-b'],
+    foreignSecret: 'flow-c',
+    sign: signWebflow,
+    signatureHeader: 'x-webflow-signature',
+    required: ['x-webflow-signature', 'x-webflow-timestamp'],
+    signed: ['x-webflow-timestamp'],
+    signsBody: true,
+    idOf: () => null,
+    pastMs: 300_000,
+  },
+  {
+    source: 'woocommerce',
+    secrets: ['shop-a', 'shop-b'],
+    foreignSecret: 'shop-c',
+    sign: (input) => signWoocommerce(input),
+    signatureHeader: 'x-wc-webhook-signature',
+    required: ['x-wc-webhook-signature', 'x-wc-webhook-topic', 'x-wc-webhook-delivery-id'],
+    signed: [],
+    signsBody: true,
+    idOf: woocommerceId,
+  },
+  {
+    source: 'strapi',
+    secrets: ['strapi-a', 'strapi-b'],
+    foreignSecret: 'strapi-c',
+    sign: (input) => signStrapi(input),
+    signatureHeader: 'authorization',
+    required: ['authorization'],
+    signed: [],
+    signsBody: false,
+    idOf: () => null,
+  },
+  {
+    source: 'directus',
+    secrets: ['directus-a', 'directus-b'],
+    foreignSecret: 'directus-c',
+    sign: signDirectus,
+    signatureHeader: 'authorization',
+    required: ['authorization'],
+    signed: [],
+    signsBody: false,
+    idOf: () => null,
+  },
+  {
+    source: 'payload',
+    secrets: ['payload-a', 'payload-b'],
+    foreignSecret: 'payload-c',
+    settings: { header: 'X-Galley-Token' },
+    sign: signPayload,
+    signatureHeader: 'x-galley-token',
+    required: ['x-galley-token'],
+    signed: [],
+    signsBody: false,
+    idOf: () => null,
+  },
+  {
+    source: 'wordpress',
+    secrets: ['wordpress-a', 'wordpress-b'],
+    foreignSecret: 'wordpress-c',
+    sign: (input) => signWordpress(input),
+    signatureHeader: 'authorization',
+    required: ['authorization'],
+    signed: [],
+    signsBody: false,
     idOf: () => null,
   },
   {

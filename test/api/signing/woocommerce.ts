@@ -15,3 +15,9 @@ export function signWoocommerce({ secret, body }: SignInput, topic = 'product.up
     'x-wc-webhook-delivery-id': createHash('md5').update(randomUUID()).digest('hex'),
   };
 }
+
+/** The id under which we keep it: WooCommerce gives every delivery of one webhook in one second the same. */
+export function woocommerceId(headers: SignedHeaders, body: string): string {
+  const bodyHash = createHash('sha256').update(body).digest('hex').slice(0, 16);
+  return `${headers['x-wc-webhook-delivery-id']}:${bodyHash}`;
+}
