@@ -17,6 +17,7 @@ import type { PublishEvent, PublishedSignal } from '../../contract/publish-event
 import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
+import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
@@ -59,6 +60,8 @@ export type AgentBench = {
   outside: Outside;
   /** The prompts' inputs that became jobs, each once. */
   jobs: CreateAgentJobInput[];
+  /** Attempts to make a job. */
+  creates: number;
   cancelled: string[];
   /** `event to`, each mail that was taken. */
   mails: string[];
@@ -162,6 +165,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       return outside.settings;
     },
     async createAgentJob(input) {
+      bench.creates++;
       outside.onCreate(input, attempt());
       if (outside.createTakesMs > 0) await heartbeatWhile(() => sleep(outside.createTakesMs));
       if (!bench.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey)) bench.jobs.push(input);
@@ -219,6 +223,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     site,
     outside,
     jobs: [],
+    creates: 0,
     cancelled: [],
     mails: [],
     requests: [],
@@ -266,13 +271,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     change: changeHandle,
     async startWorker({ workflowBundle = workflowBundles.orchestrator } = {}) {
       const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
-      const ended = worker.run();
-      let asked = false;
-      stopRunning = async () => {
-        if (!asked) worker.shutdown();
-        asked = true;
-        await ended;
-      };
+      stopRunning = runWorker(worker).stop;
     },
     stopWorker: () => stopRunning(),
     workflowIds: () => [...started],

@@ -138,7 +138,62 @@ describe('a change', () => {
   });
 });
 
+describe('a rule that is taken out of the configuration', () => {
+  it('while the job is being made leaves a change that can still be cancelled, with its job', async () => {
+    const rig = await bench();
+    rig.outside.end = null;
+    rig.outside.createTakesMs = 3_000;
+    const change = await rig.startChange('taken-out');
+    await change.until('being made', () => rig.creates > 0);
+    rig.outside.settings = null;
+    await change.signal('configChanged');
+    await change.until('taken out', ({ notes }) => notes.length > 0);
+    expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
+    expect(rig.cancelled).toEqual(['aj_1']);
+  });
+
+  it('while the prompt is tried again ends the change without an error', async () => {
+    const rig = await bench();
+    rig.outside.onCreate = () => {
+      if (rig.outside.settings === null) throw failure('Rejected', 'the rule is no longer configured');
+      throw ApplicationFailure.create({ type: 'Unavailable', message: 'away', nextRetryDelay: 2_000 });
+    };
+    const change = await rig.startChange('taken-out');
+    await change.until('tried', () => rig.creates > 0);
+    rig.outside.settings = null;
+    await change.signal('configChanged');
+    await expect(change.result()).resolves.toBeUndefined();
+    expect(await change.state()).toMatchObject({ phase: 'cancelled', jobId: null, mails: [] });
+  });
+
+  it('while its reviewers are looked up writes to none of them', async () => {
+    const rig = await bench();
+    let [asked, told] = [0, false];
+    rig.outside.onForge = (call) => {
+      if (call !== 'plan') return;
+      asked++;
+      if (!told) throw ApplicationFailure.create({ type: 'ForgeUnavailable', message: 'away', nextRetryDelay: 1_000 });
+    };
+    const change = await rig.startChange('taken-out');
+    await change.until('asked', () => asked > 0);
+    rig.outside.settings = null;
+    await change.signal('configChanged');
+    await change.until('taken out', ({ notes }) => notes.length > 0);
+    told = true;
+    await change.until('in review', ({ phase }) => phase === 'in-review');
+    expect(rig.mails).toEqual([]);
+  });
+});
+
 describe('mail', () => {
+  it('goes once to an address that the configuration lists twice', async () => {
+    const rig = await bench({ operators: ['ops@example.com', 'Ops@example.com', 'ops@example.com'] });
+    rig.outside.end = { status: 'failed', prLink: null, error: 'no disk' };
+    const change = await rig.startChange('twice');
+    await expect(change.result()).rejects.toThrow();
+    expect(rig.mails).toEqual(['job-failed ops@example.com']);
+  });
+
   it('that is refused for good is told in the state, stops no other, and is followed by no reminder', async () => {
     const rig = await bench({ reviewers: ['gone@example.com', 'ada@example.com'], remindAfterMs: [2_000] });
     rig.outside.onMail = ({ to }) =>

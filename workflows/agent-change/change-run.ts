@@ -65,7 +65,8 @@ export async function rereadRule(run: ChangeRun): Promise<void> {
     run.settings = { ...NO_RULE, rules, build, searchAttributes, forge, expireAfterMs };
     run.removed = true;
     addNote(memory, 'the rule was taken out of galley.yaml: nobody gets mail any more');
-    if (memory.phase === 'prompting') memory.phase = 'cancelled';
+    // A job that is being made just now may exist already: whoever makes it decides.
+    if (memory.phase === 'prompting' && run.callsUnderWay === 0) memory.phase = 'cancelled';
     return;
   }
   if (before.build !== '' && before.build !== settings.build) run.buildChanged = true;

@@ -17,11 +17,14 @@ const LAST_QUESTION_MS = 5_000;
 
 const MAX_ERROR = 2_000;
 
-/** Hands the prompt to the Admin API. A service that doesn't take it until the change would expire is given up. */
+/**
+ * Hands the prompt to the Admin API. A service that doesn't take it until the change would expire is given up. A rule that is
+ * taken out meanwhile ends the change, unless the job is there already.
+ */
 export async function submit(run: ChangeRun): Promise<void> {
   const { site, rule, memory } = run;
   const { events, eventCount } = memory;
-  const over = (): boolean => memory.phase !== 'prompting' || isTooLate(run);
+  const over = (): boolean => memory.phase !== 'prompting' || run.removed || isTooLate(run);
   // One key for the whole change: whatever is repeated, there is one job.
   const idempotencyKey = `${workflowInfo().firstExecutionRunId}:1`;
   const summary = `prompt by the rule ${rule} for ${eventCount} event(s)`.slice(0, 200);
@@ -38,13 +41,12 @@ export async function submit(run: ChangeRun): Promise<void> {
       }),
     over,
   );
-  if (answer === undefined) {
-    if (memory.phase === 'prompting') memory.phase = 'expired';
-  } else if ('failure' in answer) fail(run, answer.failure.message);
-  else {
+  if (memory.job !== null) {
     memory.phase = 'working';
     memory.events = events.slice(-1);
-  }
+  } else if (run.removed) memory.phase = 'cancelled';
+  else if (answer !== undefined && 'failure' in answer) fail(run, answer.failure.message);
+  else if (memory.phase === 'prompting') memory.phase = 'expired';
 }
 
 /** Waits for the job's end, however often the service goes away meanwhile. */

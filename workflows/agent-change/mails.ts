@@ -58,10 +58,11 @@ async function sendEach(
   send: (to: string, summary: string) => Promise<MailResult>,
 ): Promise<void> {
   const { memory } = run;
-  if (addresses.length > MAX_RECIPIENTS) {
-    addNote(memory, `${event}: only the first ${MAX_RECIPIENTS} of ${addresses.length} people get mail`);
+  const people = eachOnce(addresses);
+  if (people.length > MAX_RECIPIENTS) {
+    addNote(memory, `${event}: only the first ${MAX_RECIPIENTS} of ${people.length} people get mail`);
   }
-  const wanted = addresses.slice(0, MAX_RECIPIENTS).filter((to) => mailOf(memory, event, to) === undefined);
+  const wanted = people.slice(0, MAX_RECIPIENTS).filter((to) => mailOf(memory, event, to) === undefined);
   await underWay(run, async () => {
     // Each is waited for, so that none is left without an outcome where one ends early.
     const sent = await Promise.allSettled(
@@ -77,6 +78,16 @@ async function sendEach(
       }),
     );
     for (const outcome of sent) if (outcome.status === 'rejected') throw outcome.reason;
+  });
+}
+
+/** Each address once, whatever its case: galley.yaml may list one twice. */
+function eachOnce(addresses: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return addresses.filter((to) => {
+    const isNew = !seen.has(to.toLowerCase());
+    seen.add(to.toLowerCase());
+    return isNew;
   });
 }
 

@@ -10,6 +10,9 @@ const MAX_REVIEWS = 100;
 const MAX_SEEN = 200;
 const MAX_EARLY = 20;
 const MAX_TEXT = 500;
+/** Of logins and commits. */
+const MAX_NAME = 200;
+const MAX_AT = 50;
 
 /** Takes in a signal. A resend, and news of another pull request, change nothing. */
 export function takeNews(memory: ChangeMemory, news: PullRequestNews): void {
@@ -42,9 +45,10 @@ export function takeReading(memory: ChangeMemory, reading: PullRequestReading): 
   noteReviews(memory, reading.reviews);
 }
 
-/** Makes the pull request known to the memory, at its title; what is known already stays. */
+/** Makes the pull request known to the memory, at its title; what is known already stays. News tell no title. */
 export function notePullRequest(memory: ChangeMemory, title: string): void {
-  memory.pullRequest ??= { title: cutText(title, MAX_TEXT), state: 'open', mergeCommitSha: null };
+  memory.pullRequest ??= { title: '', state: 'open', mergeCommitSha: null };
+  memory.pullRequest.title ||= cutText(title, MAX_TEXT);
 }
 
 type Standing = Pick<PullRequestReading, 'state' | 'mergeCommitSha'>;
@@ -53,7 +57,7 @@ function noteState(memory: ChangeMemory, { state, mergeCommitSha }: Standing): v
   notePullRequest(memory, '');
   if (memory.pullRequest) {
     memory.pullRequest.state = state;
-    if (mergeCommitSha !== null) memory.pullRequest.mergeCommitSha = mergeCommitSha.slice(0, 200);
+    if (mergeCommitSha !== null) memory.pullRequest.mergeCommitSha = mergeCommitSha.slice(0, MAX_NAME);
   }
   if (state === 'merged' || state === 'closed') memory.phase = state;
 }
@@ -61,7 +65,7 @@ function noteState(memory: ChangeMemory, { state, mergeCommitSha }: Standing): v
 function noteReviews(memory: ChangeMemory, reviews: readonly Review[]): void {
   const known = new Map(memory.reviews.map((review) => [reviewKey(review), review]));
   for (const { reviewer, verdict, at } of reviews) {
-    const review = { reviewer: reviewer.slice(0, 200), verdict, at: at.slice(0, 50) };
+    const review = { reviewer: reviewer.slice(0, MAX_NAME), verdict, at: at.slice(0, MAX_AT) };
     const before = known.get(reviewKey(review));
     if (before === undefined || before.at < review.at) known.set(reviewKey(review), review);
   }
@@ -78,6 +82,12 @@ function pageOf(url: string): string {
   return bare.replace(/^[a-z]+:\/\/[^/]*/i, (origin) => origin.toLowerCase());
 }
 
+/** What is kept has to stay small. */
 function cut(news: PullRequestNews): PullRequestNews {
-  return { ...news, url: news.url.slice(0, 2_000), deliveryId: news.deliveryId.slice(0, MAX_TEXT) };
+  const url = news.url.slice(0, 2_000);
+  const deliveryId = news.deliveryId.slice(0, MAX_TEXT);
+  const at = news.at.slice(0, MAX_AT);
+  return 'state' in news
+    ? { ...news, url, deliveryId, at, mergeCommitSha: news.mergeCommitSha?.slice(0, MAX_NAME) ?? null }
+    : { ...news, url, deliveryId, at, reviewer: news.reviewer.slice(0, MAX_NAME) };
 }

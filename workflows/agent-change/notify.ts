@@ -21,7 +21,8 @@ export async function notify(run: ChangeRun): Promise<void> {
   const { plan: made } = memory;
   await Promise.all([
     request(run, made),
-    settings.mail ? mailReviewers(run, 'review-requested', made.mails) : Promise.resolve(),
+    // As it is by now: planning may have taken long, and the rule may have been taken out meanwhile.
+    run.settings.mail ? mailReviewers(run, 'review-requested', made.mails) : Promise.resolve(),
   ]);
   if (memory.phase === 'notifying') memory.phase = 'in-review';
 }

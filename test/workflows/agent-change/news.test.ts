@@ -3,7 +3,13 @@ import {
   freshChangeMemory,
   type PullRequestNews,
 } from '../../../workflows/agent-change/change-memory.ts';
-import { isSamePage, takeEarlyNews, takeNews, takeReading } from '../../../workflows/agent-change/news.ts';
+import {
+  isSamePage,
+  notePullRequest,
+  takeEarlyNews,
+  takeNews,
+  takeReading,
+} from '../../../workflows/agent-change/news.ts';
 
 const LINK = 'https://github.com/acme/docs/pull/7';
 const at = '2026-11-21T12:00:00Z';
@@ -74,11 +80,20 @@ describe('news of a pull request', () => {
     ]);
   });
 
+  it('that tell no title leave it to whoever knows it', () => {
+    const memory = inReview();
+    takeNews(memory, changed({ state: 'open', mergeCommitSha: null }));
+    notePullRequest(memory, 'Update the changelog');
+    expect(memory.pullRequest).toEqual({ title: 'Update the changelog', state: 'open', mergeCommitSha: null });
+    notePullRequest(memory, 'Pull request #7');
+    expect(memory.pullRequest?.title).toBe('Update the changelog');
+  });
+
   it('stay small', () => {
     const memory = inReview();
     const early: ChangeMemory = { ...inReview(), prLink: null };
     for (let index = 0; index < 2_000; index++) {
-      const fields = { deliveryId: `${index}${'x'.repeat(2_000)}`, reviewer: `${index}${'y'.repeat(1_000)}` };
+      const fields = { deliveryId: `${index}${'x'.repeat(2_000)}`, reviewer: `${index}${'y'.repeat(10_000)}` };
       takeNews(memory, reviewed(fields));
       takeNews(early, reviewed(fields));
     }
