@@ -33,11 +33,20 @@ export type SeenDeliveries = {
 
 export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenDeliveries {
   const seenAtSecond = new Map<string, number>(carried.flatMap(entriesOf));
+  // Goes on where it stood: begun anew for each delivery of a storm, it would pass all that was deleted before.
+  let fromOldest = seenAtSecond.entries();
+  let oldest = fromOldest.next();
 
   function forgetOld(nowMs: number): void {
-    for (const [hash, second] of seenAtSecond) {
+    if (oldest.done) {
+      fromOldest = seenAtSecond.entries();
+      oldest = fromOldest.next();
+    }
+    while (!oldest.done) {
+      const [hash, second] = oldest.value;
       if (seenAtSecond.size <= MAX_SEEN && nowMs - second * 1000 <= KEPT_MS) return;
       seenAtSecond.delete(hash);
+      oldest = fromOldest.next();
     }
   }
 
@@ -49,6 +58,7 @@ export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenD
       const second = seenAtSecond.get(hash);
       // A resend may overtake the first one on another host, hence the distance and not the difference.
       if (second !== undefined && dedupeMs > 0 && Math.abs(atMs - second * 1000) <= dedupeMs) return true;
+      if (oldest.value?.[0] === hash) oldest = fromOldest.next();
       seenAtSecond.delete(hash);
       seenAtSecond.set(hash, Math.floor(atMs / 1000));
       forgetOld(atMs);

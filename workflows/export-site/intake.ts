@@ -24,12 +24,14 @@ export function takeIn(
   // Only the newest one's event comes whole; a delivery that comes alone is that.
   const newest = signal.deliveries.at(-1);
   const topic = cutText(signal.newest.topic, MAX_TOPIC);
-  for (const delivery of signal.deliveries) {
+  const firstListed = signal.deliveries.length - LISTED;
+  for (const [index, delivery] of signal.deliveries.entries()) {
     const receivedMs = Date.parse(delivery.receivedAt);
     const atMs = Number.isNaN(receivedMs) ? now.ms : receivedMs;
     const resend = seen.isResend(delivery, atMs);
     const outcome = resend ? 'duplicate' : memory.pending === null && count === 0 ? 'started' : 'coalesced';
     if (!resend) count++;
+    if (index < firstListed) continue;
     record(memory, {
       id: delivery.id.slice(0, 200),
       source: delivery.source.slice(0, 100),

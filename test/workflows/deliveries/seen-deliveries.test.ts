@@ -49,6 +49,18 @@ describe('seen deliveries', () => {
     expect(restored.isResend(delivery('id-3'), NOON_MS + HOUR_MS)).toBe(false);
   });
 
+  it('forget those not seen for longest, however often others were seen again in a storm', () => {
+    const seen = createSeenDeliveries();
+    // A delivery without a window is always new, and remembered anew.
+    const see = (id: number): boolean => seen.isResend(delivery(`id-${id}`, 0), NOON_MS);
+    for (let id = 0; id < MAX_SEEN; id++) see(id);
+    for (let id = 0; id < MAX_SEEN; id += 2) see(id);
+    for (let id = MAX_SEEN; id < MAX_SEEN * 1.5; id++) see(id);
+    const kept = Array.from({ length: MAX_SEEN * 1.5 }, (_, id) => id).filter((id) => seen.has(delivery(`id-${id}`)));
+    expect(kept).toHaveLength(MAX_SEEN);
+    expect(kept.every((id) => id >= MAX_SEEN || id % 2 === 0)).toBe(true);
+  });
+
   it('answer the same after they were carried into another run', () => {
     const events = fc.array(
       fc.record({
@@ -76,6 +88,11 @@ describe('seen deliveries', () => {
 });
 
 describe('the hash', () => {
+  it('stays what it was: earlier runs have carried it', () => {
+    const texts = ['', 'contentful\nabc', 'standard\nmsg_2b5f0c9e-8a1d'];
+    expect(texts.map(hash64)).toEqual(['vDpj8DCHUQH', 'wrPagHG6GoJ', 'LXiU0dINwkG']);
+  });
+
   it('has eleven characters and no two alike among a hundred thousand near texts', () => {
     const hashes = new Set<string>();
     for (let index = 0; index < 100_000; index++) hashes.add(hash64(`delivery-${index}`));
