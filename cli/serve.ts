@@ -18,11 +18,28 @@ export interface HttpService {
   stop(): Promise<void>;
 }
 
-/** A client that needs longer for its headers is not one of ours. */
-const HEADERS_TIMEOUT_MS = 10_000;
+/** How long clients may take. Whoever takes longer is answered 408, and its connection ends. */
+export interface HttpTimeouts {
+  /** From the connection's begin, or the request's first byte on one that was used before, to the end of the headers. */
+  headersMs: number;
+  /** The same to the end of the body. */
+  requestMs: number;
+  /** Until the next request of a connection that is kept; it ends without an answer. */
+  keepAliveMs: number;
+  /** How often the first two are looked at: one is late by as much. */
+  checkMs: number;
+}
 
-/** The largest body (1 MiB) takes this long at 35 kB/s. */
-const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUTS: HttpTimeouts = {
+  // A client that needs longer for its headers is not one of ours.
+  headersMs: 10_000,
+  // The largest body (1 MiB) takes this long at 35 kB/s.
+  requestMs: 30_000,
+  // Longer than the minute that load balancers keep a connection: else they send a delivery into one that just ends.
+  keepAliveMs: 75_000,
+  // Node's own half a minute would let slow clients stay four times as long as they may.
+  checkMs: 1_000,
+};
 
 const STOP_TIMEOUT_MS = 5_000;
 
@@ -30,9 +47,20 @@ const STOP_TIMEOUT_MS = 5_000;
  * Listens; the one place where the timeouts and the graceful stop of our servers are decided.
  * @throws PortUnavailable when the address can't be listened on.
  */
-export async function serve(app: RequestListener, listening: Listening): Promise<HttpService> {
-  const timeouts = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-  const server = createServer({ ...timeouts, requireHostHeader: false }, requireHost(app));
+export async function serve(
+  app: RequestListener,
+  listening: Listening,
+  timeouts: Partial<HttpTimeouts> = {},
+): Promise<HttpService> {
+  const { headersMs, requestMs, keepAliveMs, checkMs } = { ...TIMEOUTS, ...timeouts };
+  const options = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkMs,
+    requireHostHeader: false,
+  };
+  const server = createServer(options, requireHost(app));
   answerUnserved(server);
   const port = await listen(server, listening);
   return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server) };

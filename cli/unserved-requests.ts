@@ -11,25 +11,45 @@ const STATUS_OF: Readonly<Record<string, readonly [number, string]>> = {
 };
 const NOT_HTTP = [400, 'this is not a valid HTTP request'] as const;
 
+/** Whoever was told that the connection ends has this long to end it too. */
+const LINGER_MS = 1_000;
+
 /** Answers what never reaches an app, and what Node would answer without a body, in the shape of all other errors. */
 export function answerUnserved(server: Server): void {
-  const answering = new WeakMap<Duplex, ServerResponse>();
+  const newest = new WeakMap<Duplex, ServerResponse>();
+  const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
+  const ending = new WeakSet<Duplex>();
   server.on('request', ({ socket }, response) => {
-    answering.set(socket, response);
-    response.once('close', () => answering.delete(socket));
+    const ofSocket = unanswered.get(socket) ?? new Set();
+    unanswered.set(socket, ofSocket.add(response));
+    newest.set(socket, response);
+    response.once('close', () => ofSocket.delete(response));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', async (error: NodeJS.ErrnoException, socket) => {
+    if (ending.has(socket)) return;
+    ending.add(socket);
+    const last = newest.get(socket);
+    const broken = last?.req.complete === false ? last : undefined;
+    // Requests that came whole before on this connection get their answers first, or this one would be taken for theirs.
+    const before = [...(unanswered.get(socket) ?? [])].filter((response) => response !== broken);
+    if (error.code !== 'ECONNRESET') await Promise.all(before.map(closed));
     // Into an answer that has begun nothing can be said.
-    if (error.code === 'ECONNRESET' || !socket.writable || answering.get(socket)?.headersSent) {
+    if (error.code === 'ECONNRESET' || !socket.writable || broken?.headersSent) {
       socket.destroy();
       return;
     }
     const [status, message] = STATUS_OF[error.code ?? ''] ?? NOT_HTTP;
     socket.end(rawAnswer(status, message));
+    const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(cut));
   });
   server.on('checkExpectation', (_request, response) => {
     answer(response, 417, 'no expectation but 100-continue can be met');
   });
+}
+
+async function closed(response: ServerResponse): Promise<void> {
+  await new Promise<void>((resolve) => response.once('close', () => resolve()));
 }
 
 /** HTTP/1.1 asks for a Host header; Node's own refusal has no body. */

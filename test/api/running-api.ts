@@ -1,8 +1,8 @@
-import { createServer } from 'node:http';
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { type ApiDeps, createApi } from '../../api/app.ts';
+import { type HttpTimeouts, serve } from '../../cli/serve.ts';
 import { type GalleyConfig, galleyConfig } from '../../contract/galley-config.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
@@ -16,21 +16,16 @@ export type RunningApi = {
   stop: () => Promise<void>;
 };
 
-/** The receiver on a real port of its own. */
-export async function startApi(deps: Pick<ApiDeps, 'client' | 'config'> & Partial<ApiDeps>): Promise<RunningApi> {
+/** The receiver on a real port of its own, served as the program serves it. */
+export async function startApi(
+  deps: Pick<ApiDeps, 'client' | 'config'> & Partial<ApiDeps>,
+  timeouts: Partial<HttpTimeouts> = {},
+): Promise<RunningApi> {
   const log: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
   const app = createApi({ operatorToken: OPERATOR_TOKEN, logger, temporalReady: () => true, ...deps });
-  const server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the receiver has no port');
-  const stop = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { url: `http://127.0.0.1:${address.port}`, log, stop };
+  const { url, stop } = await serve(app, { host: '127.0.0.1', port: 0, variable: 'PORT' }, timeouts);
+  return { url, log, stop };
 }
 
 /** A configuration with these sites' webhooks and no more than it needs. */

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { type HttpService, listeningUrl, serve } from '../../cli/serve.ts';
+import { createGate } from '../helpers/system/gate.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0, variable: 'PORT' };
 
@@ -40,8 +41,10 @@ describe('an HTTP service', () => {
   });
 
   test('lets the answer in flight end, and ends with a connection that is kept alive', async () => {
+    const asked = createGate();
     service = await serve(
       express().get('/slow', async (_request, response) => {
+        asked.open();
         await sleep(500);
         response.send('whole');
       }),
@@ -51,7 +54,7 @@ describe('an HTTP service', () => {
     const answered = new Promise<IncomingMessage>((resolve) => {
       get(`${service?.url}/slow`, { agent }, resolve);
     });
-    await sleep(100);
+    await asked.pass();
     const stopped = service.stop();
     const response = await answered;
     let text = '';
@@ -92,6 +95,76 @@ describe('an HTTP service', () => {
     );
     const answer = await rawAnswer(service.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'hello\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*hereHTTP\/1\.1 400 /);
+  });
+});
+
+describe('a client that takes longer than it may', () => {
+  const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n';
+  /** Reads nothing, and answers what it is told: the last word is the server's. */
+  const silent = express().post('/', (request) => void request.resume());
+
+  test.each([
+    ['says nothing at all', '', ''],
+    ['drips its headers', 'POST / HTTP/1.1\r\n', 'X: y\r\n'],
+    ['drips its body', HEAD, 'x'],
+  ])('and %s is told 408 and cut off, also where it does not hang up itself', async (_what, first, drop) => {
+    service = await serve(silent, LOCAL, { headersMs: 300, requestMs: 600, checkMs: 50 });
+    const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += String(chunk);
+    });
+    const gone = new Promise<void>((resolve) => socket.once('error', () => {}).once('close', () => resolve()));
+    socket.write(first);
+    const drips = setInterval(() => {
+      // Whoever says nothing begins to when it is too late: only writing tells that the other end is gone.
+      if (!socket.destroyed) socket.write(drop || (text === '' ? '' : 'x'));
+    }, 50);
+    await gone;
+    clearInterval(drips);
+    expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"the request took too long"\}$/);
+  });
+
+  test('between two requests is cut off without a word', async () => {
+    const app = express().get('/', (_request, response) => void response.send('here'));
+    service = await serve(app, LOCAL, { keepAliveMs: 200 });
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*here$/);
+  });
+});
+
+describe('requests that are sent without waiting for answers', () => {
+  const app = express()
+    .get('/slow', async (_request, response) => {
+      await sleep(200);
+      response.send('slow.');
+    })
+    .post('/length', async (request, response) => {
+      let sizeBytes = 0;
+      for await (const chunk of request) sizeBytes += chunk.length;
+      await sleep(100);
+      response.send(`${sizeBytes} bytes.`);
+    });
+  const slow = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
+  const post = (length: number, body: string): string =>
+    `POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
+
+  test.each([
+    ['are answered in their order', slow + post(3, 'abc') + slow, ['slow.', '3 bytes.', 'slow.']],
+    ['are answered before what is no request at all', `${slow + slow}hello\r\n\r\n`, ['slow.', 'slow.', '400']],
+    ['end at a body that is longer than it said', `${slow}${post(3, 'abcdef\r\n\r\n')}`, ['slow.', '3 bytes.', '400']],
+  ])('%s', async (_what, requests, answers) => {
+    service = await serve(app, LOCAL, { keepAliveMs: 300 });
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write(requests);
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    const found = text.split('HTTP/1.1 ').slice(1);
+    expect(found).toHaveLength(answers.length);
+    for (const [index, answer] of answers.entries()) expect(found[index]).toContain(answer);
   });
 });
 
