@@ -11,7 +11,12 @@ export type LoadGalleyConfigOptions = {
   path: string | undefined;
   /** What `${VAR}` reads. */
   env: Environment;
+  /** For a command that needs a part of the file only: what is left out needs none of its variables. */
+  select?: (sections: Sections) => Sections;
 };
+
+/** What is written at the root of galley.yaml, not filled in and not checked yet. */
+export type Sections = Readonly<Record<string, unknown>>;
 
 /** What a section that isn't written stands for, before variables are filled in. */
 const DEFAULT_SECTIONS = { adminApi: { url: `\${ADMIN_API_URL}`, key: `\${ADMIN_API_KEY}` } } as const;
@@ -20,16 +25,21 @@ const DEFAULT_SECTIONS = { adminApi: { url: `\${ADMIN_API_URL}`, key: `\${ADMIN_
  * Reads, fills in and checks galley.yaml. Values file paths come back absolute: they are written relative to the
  * folder of galley.yaml. Throws ConfigurationError with one line a problem, each naming its key and line.
  */
-export async function loadGalleyConfig({ path, env }: LoadGalleyConfigOptions): Promise<GalleyConfig> {
-  if (path === undefined) return withoutFile(env);
+export async function loadGalleyConfig({ path, ...options }: LoadGalleyConfigOptions): Promise<GalleyConfig> {
+  if (path === undefined) return withoutFile(options.env);
   const file = resolve(path);
-  return parseGalleyConfig({ text: await readConfig(file), file, env });
+  return parseGalleyConfig({ text: await readConfig(file), file, ...options });
 }
 
 /** As loadGalleyConfig, for a text already read; `file` names it in messages and is the base of relative paths. */
-export function parseGalleyConfig({ text, file, env }: { text: string; file: string; env: Environment }): GalleyConfig {
+export function parseGalleyConfig({
+  text,
+  file,
+  env,
+  select = (sections) => sections,
+}: Omit<LoadGalleyConfigOptions, 'path'> & { text: string; file: string }): GalleyConfig {
   const document = parseConfigDocument(text, basename(file));
-  const { value, problems } = interpolate({ ...DEFAULT_SECTIONS, ...document.value }, env);
+  const { value, problems } = interpolate(select({ ...DEFAULT_SECTIONS, ...document.value }), env);
   const parsed = galleyConfig.safeParse(value, { error: expectation });
   const unfilled = new Set(problems.map(({ path }) => path.join('.')));
   const issues = (parsed.error?.issues ?? [])

@@ -15,6 +15,7 @@ import { platformWorkerCommand } from './commands/platform-worker.ts';
 import { projectsCommand } from './commands/projects.ts';
 import { sitesCommand } from './commands/sites.ts';
 import { upCommand } from './commands/up.ts';
+import { webhookCommand } from './commands/webhook.ts';
 import { workerCommand } from './commands/worker.ts';
 import { packageVersion } from './package-root.ts';
 
@@ -46,6 +47,7 @@ function createProgram(): Command {
     keysCommand(),
     projectsCommand(),
     sitesCommand(),
+    webhookCommand(),
     configCommand(),
     demoCommand(),
   ];

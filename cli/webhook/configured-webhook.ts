@@ -1,0 +1,65 @@
+import { closest } from '../../contract/closest-word.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { type WebhookSourceName, webhookSources } from '../../contract/webhook-sources.ts';
+import { UsageError } from '../command-error.ts';
+import { loadGalleyConfig, type Sections } from '../config.ts';
+import type { Settings } from '../environment.ts';
+import type { Sender } from './sender.ts';
+import { senderOf } from './sender-of.ts';
+
+export interface ConfiguredWebhook {
+  site: string;
+  source: WebhookSourceName;
+  domain: string;
+  /** The newest: the first of a list. */
+  secret: string;
+  sender: Sender;
+}
+
+/** Not called, and not needed to sign. */
+const ADMIN_API = { url: 'http://127.0.0.1', key: 'not called' };
+
+/**
+ * Reads one source of one site; no other part of galley.yaml needs its variables for it.
+ * @throws UsageError where galley.yaml doesn't have it, with what it has; ConfigurationError where it is wrong.
+ */
+export async function configuredWebhook(
+  { configPath, variables }: Pick<Settings, 'configPath' | 'variables'>,
+  site: string,
+  source: string,
+): Promise<ConfiguredWebhook> {
+  if (configPath === undefined)
+    throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
+  const select = (sections: Sections): Sections => onlySource(sections, site, source);
+  const { sites } = await loadGalleyConfig({ path: configPath, env: variables, select });
+  const name = webhookSources.keyof().parse(source);
+  const found = sites[site];
+  const settings = found?.webhooks[name];
+  const secret = [settings?.secret ?? []].flat()[0];
+  if (found === undefined || settings === undefined || secret === undefined)
+    throw new UsageError(`galley.yaml has no secret for sites.${site}.webhooks.${source}`);
+  return { site, source: name, domain: found.domain, secret, sender: senderOf(name, settings) };
+}
+
+function onlySource(sections: Sections, site: string, source: string): Sections {
+  const sites = mapping(sections.sites);
+  if (!Object.hasOwn(sites, site)) throw new UsageError(unknownName(`galley.yaml has no site ${site}`, site, sites));
+  const { domain, webhooks: written } = mapping(sites[site]);
+  const webhooks = mapping(written);
+  if (!Object.hasOwn(webhooks, source)) {
+    throw new UsageError(unknownName(`site ${site} has no webhook of ${source}`, source, webhooks));
+  }
+  const section = { domain, webhooks: { [source]: webhooks[source] } };
+  return { adminApi: ADMIN_API, sites: { [site]: section } };
+}
+
+function mapping(value: unknown): Sections {
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+}
+
+function unknownName(what: string, given: string, configured: Sections): string {
+  const names = Object.keys(configured);
+  const near = closest(given, names);
+  const hint = near === undefined ? '' : `. Did you mean ${near}?`;
+  return `${what}; galley.yaml has ${names.length === 0 ? 'none' : names.join(', ')}${hint}`;
+}
