@@ -114,4 +114,48 @@ describe('the delivery queue', () => {
     // The first of each site is on its way, two of a wait, one of b; then all places are taken.
     expect(await Promise.all(results)).toEqual(['a0', 'a1', 'a2', 503, 'b4', 'b5', 503, 503]);
   });
+
+  test('acknowledges only what a signal carried, and carries nothing twice, whatever fails, hangs or finds no room', async () => {
+    const outcome = fc.constantFrom('taken', 'taken', 'refused', 'late');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(outcome, { minLength: 1, maxLength: 12 }),
+        fc.array(fc.record({ site: fc.constantFrom('a', 'b', 'c'), pauseMs: fc.constantFrom(0, 0, 0, 2) }), {
+          minLength: 1,
+          maxLength: 60,
+        }),
+        async (outcomes, arrivals) => {
+          const tried: string[] = [];
+          const taken = new Set<string>();
+          let calls = 0;
+          const send = async (_site: string, { deliveries }: PublishedSignal): Promise<void> => {
+            const what = outcomes[calls++ % outcomes.length];
+            tried.push(...deliveries.map(({ id }) => id));
+            await sleep(what === 'late' ? 40 : 1);
+            if (what === 'refused') throw new HttpError(503, 'refused', { 'Retry-After': '5' });
+            for (const { id } of deliveries) taken.add(id);
+          };
+          const queue = new DeliveryQueue({ send, minGapMs: 1, deadlineMs: 20, maxWaitingPerLane: 4, maxWaiting: 8 });
+          const acknowledged: string[] = [];
+          const turnedBack: unknown[] = [];
+          const added: Promise<unknown>[] = [];
+          for (const [index, { site, pauseMs }] of arrivals.entries()) {
+            const id = `${site}${index}`;
+            const add = queue.add(site, ref(id), event(id));
+            added.push(add.then(() => acknowledged.push(id)).catch((error: unknown) => turnedBack.push(error)));
+            if (pauseMs > 0) await sleep(pauseMs);
+          }
+          await Promise.all(added);
+          expect(acknowledged.filter((id) => !taken.has(id))).toEqual([]);
+          expect(new Set(tried).size).toBe(tried.length);
+          expect(acknowledged.length + turnedBack.length).toBe(arrivals.length);
+          for (const error of turnedBack) {
+            expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': expect.any(String) } });
+          }
+          expect(queue.size).toBe(0);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
 });
