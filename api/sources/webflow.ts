@@ -14,7 +14,7 @@ const SAME_WRITE_MS = 60_000;
 
 /**
  * Webflow (https://developers.webflow.com/data/docs/working-with-webhooks): `{timestamp}:{body}` under HMAC-SHA256,
- * hex, the time in milliseconds. Publishing the site or an item, and unpublishing or deleting an item, publish.
+ * hex, the time in milliseconds. Publishing the site or an item publishes, and so does whatever goes away.
  */
 export function webflowSource({ window }: NonNullable<WebhookSources['webflow']>): WebhookSource {
   const allowed = timeWindow(window);
@@ -33,7 +33,7 @@ export function webflowSource({ window }: NonNullable<WebhookSources['webflow']>
       const topic = readText(field(body, 'triggerType')) ?? '';
       const filtered = (why: string): Reading => ({ kind: 'filtered', topic, why });
       if (PUBLISHES_NOTHING.test(topic)) return filtered('the trigger publishes nothing');
-      if (topic.startsWith('page_')) return filtered('a page goes live when the site is published');
+      if (topic === 'page_created') return filtered('a new page goes live when the site is published');
       const payload = field(body, 'payload');
       if (topic === 'site_publish') return readSite(payload, delivery);
       const item = field(payload, 'items', '0') ?? payload;
@@ -64,16 +64,18 @@ function readSite(payload: unknown, delivery: Delivery): Reading {
 
 function readItem(topic: string, item: unknown, delivery: Delivery): Reading {
   const removed = /_(?:unpublished|deleted)$/.test(topic);
+  const path = readText(field(item, 'publishedPath'));
   const times = removed ? [] : [field(item, 'lastPublished'), field(item, 'lastUpdated')];
   return published(
     {
       source: 'webflow',
       topic,
       action: removed ? 'unpublish' : 'publish',
-      id: readText(field(item, 'id')),
-      title: firstText(field(item, 'fieldData', 'name'), field(item, 'fieldData', 'slug')),
+      id: firstText(field(item, 'id'), field(item, 'pageId')),
+      title: firstText(field(item, 'fieldData', 'name'), field(item, 'fieldData', 'slug'), field(item, 'pageTitle')),
       at: firstInstant(...times),
       contentType: readText(field(item, 'collectionId')),
+      paths: path === undefined ? undefined : [path],
     },
     delivery,
   );

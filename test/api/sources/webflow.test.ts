@@ -88,15 +88,13 @@ describe('a Webflow delivery', () => {
     }
   });
 
-  test.each(['page_created', 'page_metadata_updated', 'page_deleted'])(
-    'of %s waits for the site’s publish',
-    (topic) => {
-      expect(sent(topic, { pageId: 'p1', pageTitle: 'Start', publishedPath: '/' })).toMatchObject({
-        kind: 'filtered',
-        topic,
-      });
-    },
-  );
+  test('of a page that was changed or deleted publishes, and of a new one waits for the site’s publish', () => {
+    const page = { siteId: item.siteId, pageId: 'p1', pageTitle: 'Start', publishedPath: '/start' };
+    const event = { id: 'p1', title: 'Start' };
+    expect(sent('page_metadata_updated', page)).toMatchObject({ kind: 'publish', paths: ['/start'], event });
+    expect(sent('page_deleted', page)).toMatchObject({ kind: 'publish', event: { ...event, action: 'unpublish' } });
+    expect(sent('page_created', page)).toMatchObject({ kind: 'filtered', topic: 'page_created' });
+  });
 
   test.each(['form_submission', 'comment_created', 'ecomm_new_order', 'ecomm_order_changed', 'user_account_added'])(
     'of %s is listed only',
