@@ -42,8 +42,8 @@ export async function startDevServer(options: Omit<DevServerOptions, 'executable
   };
 }
 
-/** The SDK gives the server 5 s to start, which a Java program on a busy machine may not manage at once. */
-const START_ATTEMPTS = 4;
+/** The SDK gives the server 5 s to start, which a program of Java's may not manage on a busy machine, time after time. */
+const START_ATTEMPTS = 40;
 
 /** A time-skipping environment (no UI, little visibility, no search attributes). Call `teardown()` in afterAll. */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
