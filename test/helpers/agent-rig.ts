@@ -15,6 +15,7 @@ import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import { addTestJob, addTestMessage, type NewTestJob } from './agent-jobs.ts';
 import type { TestDatabase } from './pglite.ts';
+import { runWorker } from './run-worker.ts';
 import { ScriptRunner } from './script-runner.ts';
 import { startDevServer, type TestDevServer } from './temporal.ts';
 import { workflowBundles } from './workflow-bundles.ts';
@@ -124,17 +125,9 @@ export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
         searchAttributes: true,
         workflowBundle: workflowBundles.platform,
       });
-      const running = worker.run();
-      let stopped: Promise<void> | undefined;
-      const stop = (): Promise<void> => {
-        stopped ??= (async () => {
-          worker.shutdown();
-          await running;
-        })();
-        return stopped;
-      };
-      stops.push(stop);
-      return { stop };
+      const running = runWorker(worker);
+      stops.push(running.stop);
+      return running;
     },
     async history(jobId) {
       const { events } = await temporal.client.workflow.getHandle(jobId).fetchHistory();

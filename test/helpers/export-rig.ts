@@ -19,6 +19,7 @@ import { ensureOrganization } from '../../platform/store/organizations.ts';
 import { insertProject } from '../../platform/store/projects.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import type { TestDatabase } from './pglite.ts';
+import { runWorker } from './run-worker.ts';
 import { startDevServer, type TestDevServer } from './temporal.ts';
 import { workflowBundles } from './workflow-bundles.ts';
 
@@ -136,17 +137,9 @@ export async function startExportRig(database: TestDatabase, given: { objects?: 
         searchAttributes: true,
         workflowBundle: workflowBundles.platform,
       });
-      const running = worker.run();
-      let stopped: Promise<void> | undefined;
-      const stop = (): Promise<void> => {
-        stopped ??= (async () => {
-          worker.shutdown();
-          await running;
-        })();
-        return stopped;
-      };
-      stops.push(stop);
-      return { stop };
+      const running = runWorker(worker);
+      stops.push(running.stop);
+      return running;
     },
     stop: async () => {
       for (const stop of stops) await stop();

@@ -17,6 +17,7 @@ import type { PublishEvent, PublishedSignal } from '../../contract/publish-event
 import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
+import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
@@ -270,13 +271,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     change: changeHandle,
     async startWorker({ workflowBundle = workflowBundles.orchestrator } = {}) {
       const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
-      const ended = worker.run();
-      let asked = false;
-      stopRunning = async () => {
-        if (!asked) worker.shutdown();
-        asked = true;
-        await ended;
-      };
+      stopRunning = runWorker(worker).stop;
     },
     stopWorker: () => stopRunning(),
     workflowIds: () => [...started],

@@ -2,13 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import {
-  DefaultLogger,
-  type NativeConnection,
-  Runtime,
-  type Worker,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
+import { DefaultLogger, type NativeConnection, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
 import { galleyConfig, type SiteConfig } from '../../contract/galley-config.ts';
 import { QUERIES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS } from '../../contract/names.ts';
@@ -16,6 +10,7 @@ import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { type SiteState, siteState } from '../../contract/site-state.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { exportSite } from '../../workflows/export-site.ts';
+import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SmallAdminApi, startSmallAdminApi } from './small-admin-api.ts';
@@ -132,7 +127,7 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         ...(options.smtp === undefined ? {} : { smtp: options.smtp, operators: options.operators ?? [] }),
         workflowBundle,
       });
-      stopRunning = running(worker);
+      stopRunning = runWorker(worker).stop;
     },
     async stopWorker() {
       await stopRunning();
@@ -147,16 +142,6 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
   bench.configure(options.settings ?? {});
   await bench.startWorker();
   return bench;
-}
-
-function running(worker: Worker): () => Promise<void> {
-  const ended = worker.run();
-  let asked = false;
-  return async () => {
-    if (!asked) worker.shutdown();
-    asked = true;
-    await ended;
-  };
 }
 
 function parseSite(settings: Record<string, unknown>): SiteConfig {

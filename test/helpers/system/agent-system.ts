@@ -14,7 +14,7 @@ import { type BareRepository, createBareRepository } from '../../../embedded/bar
 import { freePort } from '../free-port.ts';
 import { startPostgres } from '../postgres.ts';
 import { builtGalley } from './built-product.ts';
-import { type Cleanups, createCleanups } from './cleanups.ts';
+import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { FORGE_SECRET, OPERATOR_TOKEN, type Orchestrator, startOrchestrator } from './orchestrator.ts';
 import { type OriginSite, page, startOriginSite } from './origin-site.ts';
 import { startPlatformService } from './platform-service.ts';
@@ -68,13 +68,7 @@ const PROJECT = `prj_${SITE}`;
 const DOMAIN = `${SITE}.example.test`;
 
 export async function startAgentSystem(options: AgentSystemOptions): Promise<AgentSystem> {
-  const cleanups = createCleanups();
-  try {
-    return await start(options, cleanups);
-  } catch (error) {
-    await cleanups.run();
-    throw error;
-  }
+  return await startWithCleanups(async (cleanups) => await start(options, cleanups));
 }
 
 type Platform = {

@@ -4,6 +4,17 @@ export interface Cleanups {
   run(): Promise<void>;
 }
 
+/** Where `start` fails, all that it had begun by then is ended before the failure is told. */
+export async function startWithCleanups<T>(start: (cleanups: Cleanups) => Promise<T>): Promise<T> {
+  const cleanups = createCleanups();
+  try {
+    return await start(cleanups);
+  } catch (error) {
+    await cleanups.run();
+    throw error;
+  }
+}
+
 export function createCleanups(): Cleanups {
   const all: (() => Promise<unknown>)[] = [];
   return {

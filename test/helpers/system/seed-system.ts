@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtGalley } from './built-product.ts';
-import { type Cleanups, createCleanups } from './cleanups.ts';
+import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { type InterceptingProxy, startInterceptingProxy } from './intercepting-proxy.ts';
 import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestrator.ts';
 import { createPrograms, type Programs } from './programs.ts';
@@ -30,13 +30,7 @@ export interface SeedSystemOptions {
 const KEY = 'some-prefix_0123456789';
 
 export async function startSeedSystem(options: SeedSystemOptions): Promise<SeedSystem> {
-  const cleanups = createCleanups();
-  try {
-    return await start(options, cleanups);
-  } catch (error) {
-    await cleanups.run();
-    throw error;
-  }
+  return await startWithCleanups(async (cleanups) => await start(options, cleanups));
 }
 
 async function start({ sites, adminApi: manners, variables = {} }: SeedSystemOptions, cleanups: Cleanups) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ExportJob } from '../../../contract/admin-api.ts';
 import { startPostgres } from '../postgres.ts';
 import { builtGalley } from './built-product.ts';
-import { type Cleanups, createCleanups } from './cleanups.ts';
+import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { type InterceptingProxy, startInterceptingProxy } from './intercepting-proxy.ts';
 import { fileStorage, startS3Storage } from './object-storage.ts';
 import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestrator.ts';
@@ -47,13 +47,7 @@ export function edition(text: string): string {
 }
 
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const cleanups = createCleanups();
-  try {
-    return await start(options, cleanups);
-  } catch (error) {
-    await cleanups.run();
-    throw error;
-  }
+  return await startWithCleanups(async (cleanups) => await start(options, cleanups));
 }
 
 async function start({ sites, objects = 'files', variables = {} }: SystemOptions, cleanups: Cleanups): Promise<System> {
