@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, spawnService, startGalley } from '../helpers/galley.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 
 let folder: string;
@@ -20,15 +21,6 @@ async function start(...args: string[]): Promise<RunningGalley> {
 
 async function status(url: string): Promise<number> {
   return (await fetch(url)).status;
-}
-
-async function untilStatus(url: string, wanted: number): Promise<number> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    const now = await status(url);
-    if (now === wanted) return now;
-    await sleep(200);
-  }
-  return await status(url);
 }
 
 beforeEach(async () => {
@@ -57,7 +49,7 @@ describe('a service without what it needs', () => {
     expect(await status(`${url}/healthz`)).toBe(200);
     expect(await status(`${url}/readyz`)).toBe(503);
     temporal = await startDevServer({ port: temporalPort });
-    expect(await untilStatus(`${url}/readyz`, 200)).toBe(200);
+    await waitFor(async () => (await status(`${url}/readyz`)) === 200, { describe: 'was ready' });
     expect((await api.stop('SIGTERM')).code).toBe(0);
   });
 
@@ -86,8 +78,7 @@ describe('a service without what it needs', () => {
       () => 'ready',
       (error: unknown) => String(error),
     );
-    for (let attempt = 0; attempt < 150 && !worker.output().includes('database is away'); attempt += 1)
-      await sleep(200);
+    await waitFor(() => worker.output().includes('database is away'), { describe: 'waited for its database' });
     expect(await Promise.race([ended, Promise.resolve('waiting')])).toBe('waiting');
     worker.process.kill('SIGTERM');
     expect(await ended).toMatch(/ended with 0: .*database is away/s);

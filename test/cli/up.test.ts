@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { allowedMs } from '../helpers/allowed-ms.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 
 const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
@@ -65,7 +65,8 @@ describe('galley up', () => {
     ['deployment', '/-/status'],
     ['ui', '/'],
   ])('answers at the address of its %s', async (part, path) => {
-    expect((await fetch(`${address(first, part)}${path}`)).status).toBe(200);
+    // Readiness is asked with a short deadline, which a busy machine may miss.
+    await waitFor(async () => (await fetch(`${address(first, part)}${path}`)).status === 200, { describe: 'answered' });
   });
 
   test('keeps its secrets and addresses readable by its user only', async () => {
@@ -137,10 +138,11 @@ describe('galley up', () => {
   test('leaves no child after a kill without a chance to clean up, and starts again, with its state and another token', async () => {
     const second = await up();
     await second.stop('SIGKILL');
-    for (let attempt = 0; attempt < 40 && (await processesOfHome()).length > 0; attempt += 1) await sleep(250);
-    expect(await processesOfHome()).toEqual([]);
+    await waitFor(async () => (await processesOfHome()).length === 0, { describe: 'left no child' });
     const third = await up({ OPERATOR_TOKEN: 'chosen-by-the-operator' });
-    expect((await fetch(`${address(third, 'api')}/readyz`)).status).toBe(200);
+    await waitFor(async () => (await fetch(`${address(third, 'api')}/readyz`)).status === 200, {
+      describe: 'was ready again',
+    });
     // Commands beside it find the token that counts now, without the variable.
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
     expect(JSON.parse(stdout)).toHaveLength(2);

@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { startDevServer as startBare } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { startDevServer, startTimeSkipping } from '../helpers/temporal.ts';
 
 async function answers(address: string): Promise<boolean> {
@@ -21,14 +21,6 @@ async function answers(address: string): Promise<boolean> {
   } finally {
     await connection.close();
   }
-}
-
-async function untilSilent(address: string): Promise<boolean> {
-  for (let attempt = 0; attempt < 60; attempt += 1) {
-    if (!(await answers(address))) return true;
-    await sleep(250);
-  }
-  return false;
 }
 
 describe('the embedded Temporal dev server', () => {
@@ -90,9 +82,9 @@ describe('the embedded Temporal dev server', () => {
     );
     const [chunk] = await once(parent.stdout, 'data');
     const address = String(chunk).trim();
-    expect(await answers(address)).toBe(true);
+    await waitFor(() => answers(address), { describe: 'answered' });
     parent.kill('SIGKILL');
-    expect(await untilSilent(address)).toBe(true);
+    await waitFor(async () => !(await answers(address)), { describe: 'fell silent' });
   });
 
   test('says what the program printed when it can not start', async () => {
