@@ -1,8 +1,6 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createAdminApiActivities } from '../../../activities/admin-api/activities.ts';
 import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
+import { activityEnvironment, failureOf } from '../activity-environment.ts';
 import { type Scripted, startScriptedServer } from './scripted-server.ts';
 
 type Server = Awaited<ReturnType<typeof startScriptedServer>>;
@@ -23,30 +21,16 @@ async function api(...script: Scripted[]): Promise<{ server: Server; activities:
 
 type Attempt = { attempt?: number; heartbeatDetails?: unknown };
 
-/** Failing is what most of these tests are about; the SDK would log each of them. */
-function environment(info: Attempt): MockActivityEnvironment {
-  return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
-}
-
-async function failureOf(work: Promise<unknown>): Promise<ApplicationFailure> {
-  const error: unknown = await work.then(
-    (value) => new Error(`expected a failure, got ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (error instanceof ApplicationFailure) return error;
-  throw error;
-}
-
 const start = (activities: Activities, info: Attempt = {}) =>
-  environment(info).run(activities.startExport, {
+  activityEnvironment(info).run(activities.startExport, {
     domain: 'docs.example.com',
     idempotencyKey: 'run:1:1',
   });
 const poll = (activities: Activities, info: Attempt = {}) =>
-  environment(info).run(activities.pollExport, { jobId: 'se_1/ä' });
+  activityEnvironment(info).run(activities.pollExport, { jobId: 'se_1/ä' });
 const bundle = (activities: Activities, info: Attempt = {}) =>
-  environment(info).run(activities.createBundle, { jobId: 'se_1' });
-const cancel = (activities: Activities) => environment({}).run(activities.cancelExport, { jobId: 'se_1' });
+  activityEnvironment(info).run(activities.createBundle, { jobId: 'se_1' });
+const cancel = (activities: Activities) => activityEnvironment().run(activities.cancelExport, { jobId: 'se_1' });
 
 describe('starting an export', () => {
   it.each([200, 201, 202, 203])('takes %i for success and needs nothing but a job id', async (status) => {
@@ -160,7 +144,7 @@ describe('polling an export', () => {
     'takes the status %j for still running',
     async (status) => {
       const { server, activities } = await api({ status: 200, body: { status, progress: '42.5%', pageCount: '12' } });
-      const mock = environment({ attempt: 3 });
+      const mock = activityEnvironment({ attempt: 3 });
       const heartbeats: unknown[] = [];
       mock.on('heartbeat', (details: unknown) => heartbeats.push(details));
       const failure = await failureOf(mock.run(activities.pollExport, { jobId: 'se_1/ä' }));
@@ -278,7 +262,7 @@ describe('cancelling an export', () => {
 
 describe('finding the job of a version', () => {
   const find = (activities: Activities) =>
-    environment({}).run(activities.findExport, { domain: 'docs.example.com', version: 'v2' });
+    activityEnvironment().run(activities.findExport, { domain: 'docs.example.com', version: 'v2' });
 
   it('reads the list of jobs where there is one', async () => {
     const jobs = [

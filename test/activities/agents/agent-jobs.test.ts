@@ -1,10 +1,8 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
 import { createAgentJobActivities } from '../../../activities/agents/activities.ts';
 import { createReadRuleSettings } from '../../../activities/agents/read-rule-settings.ts';
 import { galleyConfig, type SiteConfig } from '../../../contract/galley-config.ts';
+import { activityEnvironment, failureOf } from '../activity-environment.ts';
 import { type Scripted, startScriptedServer } from '../admin-api/scripted-server.ts';
 
 type Server = Awaited<ReturnType<typeof startScriptedServer>>;
@@ -38,25 +36,11 @@ async function api(
   return { server, activities: createAgentJobActivities(client, { readSite, quickAsksMs: [] }) };
 }
 
-/** Failing is what most of these tests are about; the SDK would log each of them. */
-function environment(info: { attempt?: number; heartbeatDetails?: unknown } = {}): MockActivityEnvironment {
-  return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
-}
-
-async function failureOf(work: Promise<unknown>): Promise<ApplicationFailure> {
-  const error: unknown = await work.then(
-    (value) => new Error(`expected a failure, got ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (error instanceof ApplicationFailure) return error;
-  throw error;
-}
-
 const at = '2026-11-21T08:00:00Z';
 const event = { source: 's', topic: 't', action: 'publish', id: '1', title: 'Start', url: '', author: '', at } as const;
 
 const create = (activities: Activities, site = 'docs', rule = 'changelog') =>
-  environment().run(activities.createAgentJob, {
+  activityEnvironment().run(activities.createAgentJob, {
     site,
     rule,
     events: [event],
@@ -64,9 +48,9 @@ const create = (activities: Activities, site = 'docs', rule = 'changelog') =>
     idempotencyKey: 'run:1',
   });
 const job = { projectId: 'prj/ö', jobId: 'job №1/2' };
-const poll = (activities: Activities, info: Parameters<typeof environment>[0] = {}) =>
-  environment(info).run(activities.pollAgentJob, job);
-const cancel = (activities: Activities) => environment().run(activities.cancelAgentJob, job);
+const poll = (activities: Activities, info: Parameters<typeof activityEnvironment>[0] = {}) =>
+  activityEnvironment(info).run(activities.pollAgentJob, job);
+const cancel = (activities: Activities) => activityEnvironment().run(activities.cancelAgentJob, job);
 
 describe('making an agent job', () => {
   it.each([200, 201, 202, 226])('takes %i for success, and needs nothing but an id', async (status) => {
@@ -168,6 +152,10 @@ describe('asking about an agent job', () => {
     ],
     [
       { status: 'failed', error: 'no disk' },
+      { status: 'failed', prLink: null, error: 'no disk' },
+    ],
+    [
+      { status: 'failed', prLink: '/pull/7', error: 'no disk' },
       { status: 'failed', prLink: null, error: 'no disk' },
     ],
     [{ status: 'failed' }, { status: 'failed', prLink: null, error: null }],

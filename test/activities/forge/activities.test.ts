@@ -1,15 +1,10 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createForgeActivities } from '../../../activities/forge/activities.ts';
 import type { ReviewPlan } from '../../../activities/forge/plan-review.ts';
 import type { ForgeReader } from '../../../forge/forge.ts';
 import { ForgeError } from '../../../forge/forge-error.ts';
+import { activityEnvironment, failureOf } from '../activity-environment.ts';
 
-/** Failing is what many of these tests are about; the SDK would log each of them. */
-function environment(scheduledTimestampMs = Date.now()): MockActivityEnvironment {
-  return new MockActivityEnvironment({ scheduledTimestampMs }, { logger: new DefaultLogger('ERROR') });
-}
+const environment = (scheduledTimestampMs = Date.now()) => activityEnvironment({ scheduledTimestampMs });
 
 type Calls = { wanted: unknown[] };
 
@@ -60,15 +55,6 @@ async function plan(
     prLink: LINK,
     reviewers,
   });
-}
-
-async function failureOf(work: Promise<unknown>): Promise<ApplicationFailure> {
-  const error: unknown = await work.then(
-    (value) => new Error(`expected a failure, got ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (error instanceof ApplicationFailure) return error;
-  throw error;
 }
 
 const away = new ForgeError('the forge answered 502', { status: 502, retryable: true });
