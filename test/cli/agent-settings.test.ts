@@ -1,16 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readSettings } from '../../cli/environment.ts';
-import { ConfigurationError } from '../../contract/configuration-error.ts';
-
-function problemsOf(variables: Record<string, string>): readonly string[] {
-  try {
-    readSettings(variables);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
-    throw error;
-  }
-}
+import { problemsOf } from './problems-of.ts';
 
 const MODEL = { AGENT_MODEL_URL: 'http://127.0.0.1:11434/v1', AGENT_MODEL: 'small' };
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });

@@ -1,15 +1,5 @@
 import { readSettings } from '../../cli/environment.ts';
-import { ConfigurationError } from '../../contract/configuration-error.ts';
-
-function problemsOf(variables: Record<string, string>): readonly string[] {
-  try {
-    readSettings(variables);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
-    throw error;
-  }
-}
+import { problemsOf } from './problems-of.ts';
 
 describe('the environment', () => {
   test('has the documented defaults', () => {
