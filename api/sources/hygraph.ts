@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { WebhookSources } from '../../contract/webhook-sources.ts';
 import { field, firstInstant, firstText, readLink, readText } from './json-fields.ts';
+import { published } from './published.ts';
 import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
 import { type Delivery, type Reading, rejected, type WebhookSource } from './source.ts';
 
@@ -51,28 +52,25 @@ function readOperation(body: unknown, delivery: Delivery): Reading {
     return { kind: 'filtered', topic, why: 'a draft was saved' };
   }
   const action = topic === 'unpublish' || topic === 'delete' ? 'unpublish' : 'publish';
-  const id = readText(field(data, 'id')) ?? delivery.id;
   const places = [data, ...listOf(field(data, 'localizations'))];
   const inAnyLanguage = (key: string) => places.map((place) => field(place, key));
   const paths = ['path', 'slug'].flatMap(inAnyLanguage).flatMap((value) => readText(value) ?? []);
   const people = [action === 'publish' ? field(data, 'publishedBy') : undefined, field(data, 'updatedBy')];
-  return {
-    kind: 'publish',
-    contentType: readText(field(data, '__typename')),
-    paths,
-    event: {
+  return published(
+    {
       source: 'hygraph',
       topic,
       action,
-      id,
-      title: firstText(...['title', 'name', 'slug', 'fileName'].flatMap(inAnyLanguage)) ?? id,
-      url: readLink(field(data, 'url')) ?? '',
-      author: firstText(...people.flatMap((person) => [field(person, 'name'), field(person, 'id')])) ?? '',
-      at:
-        firstInstant(action === 'publish' ? field(data, 'publishedAt') : undefined, field(data, 'updatedAt')) ??
-        delivery.receivedAt.toISOString(),
+      id: readText(field(data, 'id')),
+      title: firstText(...['title', 'name', 'slug', 'fileName'].flatMap(inAnyLanguage)),
+      url: readLink(field(data, 'url')),
+      author: firstText(...people.flatMap((person) => [field(person, 'name'), field(person, 'id')])),
+      at: firstInstant(action === 'publish' ? field(data, 'publishedAt') : undefined, field(data, 'updatedAt')),
+      contentType: readText(field(data, '__typename')),
+      paths,
     },
-  };
+    delivery,
+  );
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,5 +1,6 @@
 import type { WebhookSources } from '../../contract/webhook-sources.ts';
 import { field, firstInstant, firstText, readLink, readText } from './json-fields.ts';
+import { published } from './published.ts';
 import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
 import { type Delivery, type Reading, rejected, type WebhookRequest, type WebhookSource } from './source.ts';
 
@@ -48,24 +49,23 @@ function readDocument({ header }: WebhookRequest, body: unknown, delivery: Deliv
   if (ids.some((id) => id !== undefined && UNPUBLISHED_ID.test(id))) {
     return { kind: 'filtered', topic, why: 'the document is a draft or the version of a release' };
   }
-  const id = firstText(...ids) ?? delivery.id;
   const slug = firstText(field(body, 'slug', 'current'), field(body, 'slug'));
   const path = firstText(field(body, 'path'), field(body, 'pathname', 'current'), field(body, 'pathname'), slug);
-  return {
-    kind: 'publish',
-    contentType: readText(field(body, '_type')),
-    paths: path === undefined ? undefined : [path],
-    event: {
+  return published(
+    {
       source: 'sanity',
       topic,
       action: topic === 'delete' ? 'unpublish' : 'publish',
-      id,
-      title: firstText(inFirstLanguage(field(body, 'title')), inFirstLanguage(field(body, 'name')), slug) ?? id,
-      url: readLink(field(body, 'url')) ?? '',
-      author: readText(field(body, 'author')) ?? '',
-      at: firstInstant(header(HEADERS.transactionTime), field(body, '_updatedAt')) ?? delivery.receivedAt.toISOString(),
+      id: firstText(...ids),
+      title: firstText(inFirstLanguage(field(body, 'title')), inFirstLanguage(field(body, 'name')), slug),
+      url: readLink(field(body, 'url')),
+      author: readText(field(body, 'author')),
+      at: firstInstant(header(HEADERS.transactionTime), field(body, '_updatedAt')),
+      contentType: readText(field(body, '_type')),
+      paths: path === undefined ? undefined : [path],
     },
-  };
+    delivery,
+  );
 }
 
 /** A text, or the first of a document's translations: `{_type: 'localeString', en: …}` or `[{_key: 'en', value: …}]`. */

@@ -1,4 +1,5 @@
 import { field, firstText, readText } from './json-fields.ts';
+import { published } from './published.ts';
 import { anyEqualInConstantTime, hmacOf } from './signature.ts';
 import { type Delivery, type Reading, rejected, type WebhookSource } from './source.ts';
 
@@ -47,28 +48,27 @@ function readAction(body: unknown, delivery: Delivery): Reading {
   const why = Object.hasOwn(PUBLISHES_NOTHING, topic) ? PUBLISHES_NOTHING[topic] : undefined;
   if (why !== undefined) return { kind: 'filtered', topic, why };
   const [kind, idKey] = KINDS.find(([, key]) => readText(field(body, key)) !== undefined) ?? [];
-  const id = (idKey && readText(field(body, idKey))) ?? delivery.id;
+  const id = idKey && readText(field(body, idKey));
   const text = readText(field(body, 'text')) ?? '';
-  const [, author = '', title] = TEXT.exec(text) ?? [];
+  const [, author, title] = TEXT.exec(text) ?? [];
   const slug = readText(field(body, 'full_slug'));
-  return {
-    kind: 'publish',
-    contentType: kind,
-    paths: slug === undefined ? undefined : [slug],
-    event: {
+  return published(
+    {
       source: 'storyblok',
       topic,
       action: TAKES_AWAY.includes(topic) ? 'unpublish' : 'publish',
       id,
-      title: firstText(title, slug, text.split('\n')[0]) ?? id,
-      url: kind === 'story' ? editorLink(readText(field(body, 'space_id')), id) : '',
+      title: firstText(title, slug, text.split('\n')[0]),
+      url: kind === 'story' ? editorLink(readText(field(body, 'space_id')), id) : undefined,
       author,
-      at: delivery.receivedAt.toISOString(),
+      contentType: kind,
+      paths: slug === undefined ? undefined : [slug],
     },
-  };
+    delivery,
+  );
 }
 
-function editorLink(space: string | undefined, story: string): string {
-  if (space === undefined) return '';
+function editorLink(space: string | undefined, story: string | undefined): string | undefined {
+  if (space === undefined || story === undefined) return undefined;
   return `https://app.storyblok.com/#/me/spaces/${encodeURIComponent(space)}/stories/0/0/${encodeURIComponent(story)}`;
 }

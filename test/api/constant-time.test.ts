@@ -95,6 +95,11 @@ describe.each(cases)('the signature of a $source delivery', ({ source, secrets, 
   });
 });
 
+test('every source is held to this', () => {
+  const registered = readFileSync('api/sources/configured-source.ts', 'utf8').matchAll(/configured\('(\w+)'/g);
+  expect([...registered].map(([, name]) => name).sort()).toEqual(cases.map(({ source }) => source).sort());
+});
+
 test('no source reckons or compares signatures by itself', () => {
   const files = readdirSync('api/sources', { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),

@@ -1,4 +1,5 @@
 import { field, firstInstant, firstText, readLink, readText } from '../json-fields.ts';
+import { pathsOf, published } from '../published.ts';
 import type { Delivery, Reading } from '../source.ts';
 
 /** What Ghost tells of, in the order in which a body is searched. */
@@ -19,28 +20,24 @@ export function readGhostEvent(body: unknown, delivery: Delivery): Reading {
   const [current, previous] = ['current', 'previous'].map((key) => (kind ? field(body, kind, key) : undefined));
   const change = changeOf(kind, current, previous);
   if ('why' in change) return { kind: 'filtered', ...change };
-  const { topic, action } = change;
-  const id = firstText(field(current, 'id'), field(previous, 'id')) ?? delivery.id;
   // What was taken away has the address of its preview now.
-  const url = readLink(field(previous, 'url')) ?? (action === 'publish' ? readLink(field(current, 'url')) : undefined);
-  const path = url === undefined ? undefined : pathOf(url);
-  return {
-    kind: 'publish',
-    contentType: kind,
-    paths: path === undefined ? undefined : [path],
-    event: {
+  const url =
+    readLink(field(previous, 'url')) ?? (change.action === 'publish' ? readLink(field(current, 'url')) : undefined);
+  const either = (key: string) => firstText(field(current, key), field(previous, key));
+  return published(
+    {
+      ...change,
       source: 'ghost',
-      topic,
-      action,
-      id,
-      title:
-        firstText(field(current, 'title'), field(current, 'name'), field(previous, 'title'), field(previous, 'name')) ??
-        id,
-      url: url ?? '',
-      author: authorOf(current) ?? authorOf(previous) ?? '',
-      at: firstInstant(field(current, 'updated_at')) ?? delivery.receivedAt.toISOString(),
+      id: either('id'),
+      title: either('title') ?? either('name'),
+      url,
+      author: authorOf(current) ?? authorOf(previous),
+      at: firstInstant(field(current, 'updated_at')),
+      contentType: kind,
+      paths: pathsOf(url),
     },
-  };
+    delivery,
+  );
 }
 
 function changeOf(kind: (typeof KINDS)[number] | undefined, current: unknown, previous: unknown): Change | Ignored {
@@ -78,8 +75,4 @@ function isEmpty(value: unknown): boolean {
 
 function authorOf(entity: unknown): string | undefined {
   return firstText(field(entity, 'primary_author', 'name'), field(entity, 'authors', '0', 'name'));
-}
-
-function pathOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).pathname : undefined;
 }
