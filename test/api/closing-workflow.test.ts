@@ -6,6 +6,7 @@ import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { createTemporalGateway } from '../../api/temporal-gateway.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
+import { crowding } from '../helpers/allowed-ms.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 
 const logger = new DefaultLogger('ERROR');
@@ -39,8 +40,9 @@ test('Deliveries are acknowledged within their deadline also while the workflow 
       }
       return await Promise.allSettled(calls);
     });
-    // With the SDK's own pauses one in ten is turned back; a machine that stands still for a second may cost a few.
-    expect(results.filter(({ status }) => status === 'rejected').length).toBeLessThan(4);
+    // With the SDK's own pauses one in ten is turned back; a machine that stands still for a second may cost a few, and
+    // one that others crowd as many more.
+    expect(results.filter(({ status }) => status === 'rejected').length).toBeLessThan(4 * crowding());
     const { status } = await temporal.client.workflow.getHandle('export:restless').describe();
     expect(status.name).toBe('RUNNING');
   } finally {

@@ -6,11 +6,13 @@ export const OVERDUE_TIMER_MS = 5_000;
 /** Required of the receiver while Temporal is away. */
 export const REFUSAL_MS = 2_000;
 
-/**
- * What a promised time comes to on this machine as it is now: itself, and where others wait for the same cores, as many
- * times more as there are for each core. No neighbour's work can break a promise of ours.
- */
-export function allowedMs(promisedMs: number): number {
+/** How many want each core of this machine now; 1 where nobody waits for one. */
+export function crowding(): number {
   const [lastMinute = 0] = loadavg();
-  return promisedMs * Math.max(1, lastMinute / availableParallelism());
+  return Math.max(1, lastMinute / availableParallelism());
+}
+
+/** What a promised time comes to on this machine as it is now: no neighbour's work can break a promise of ours. */
+export function allowedMs(promisedMs: number): number {
+  return promisedMs * crowding();
 }
