@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exportJob } from '../../contract/admin-api.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { galley, startGalley } from '../helpers/galley.ts';
@@ -32,8 +31,7 @@ test('the platform answers 503 while PostgreSQL is away, works when it comes bac
   try {
     expect(await statusWith('galley_unknown')).toBe(503);
     await postgres.restart();
-    for (let attempt = 0; attempt < 100 && (await statusWith('galley_unknown')) === 503; attempt += 1) await sleep(200);
-    expect(await statusWith('galley_unknown')).toBe(401);
+    await waitFor(async () => (await statusWith('galley_unknown')) === 401, { describe: 'refused the unknown key' });
     const { stdout } = await galley(['keys', 'create', '--organization', 'acme', '--json'], variables);
     expect(await statusWith(JSON.parse(stdout).key)).toBe(200);
     expect((await platform.stop('SIGTERM')).code).toBe(0);
