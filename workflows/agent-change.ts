@@ -9,7 +9,7 @@ import {
 import type { PublishEvent } from '../contract/publish-event.ts';
 import { changeMemory, freshChangeMemory } from './agent-change/change-memory.ts';
 import { type ChangeRun, newChangeRun, rereadRule } from './agent-change/change-run.ts';
-import { endCancelled, tellOperators, tellRules } from './agent-change/ending.ts';
+import { endCancelled, tellEnd } from './agent-change/ending.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
 import { answerMessages } from './agent-change/messages.ts';
 import { presenceOf } from './agent-change/presence.ts';
@@ -54,6 +54,8 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
     if (!run.done) await condition(() => run.cancelRequested || allHandlersFinished());
     if (!run.done && !run.cancelRequested) return await continueInNewRun(run);
     if (!run.done) await endCancelled(run);
+    // While what was under way came to its end, the pull request may have been merged after all.
+    if (!run.done) await tellEnd(run);
   } catch (error) {
     if (!isCancellation(error)) throw error;
     await CancellationScope.nonCancellable(() => endCancelled(run));
@@ -87,8 +89,7 @@ async function liveOn(run: ChangeRun): Promise<void> {
         await review(run);
         break;
       default:
-        if (run.memory.phase === 'failed') await tellOperators(run);
-        if (run.memory.phase === 'merged') await tellRules(run);
+        await tellEnd(run);
         run.done = true;
         return;
     }

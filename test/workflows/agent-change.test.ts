@@ -252,6 +252,29 @@ describe('an update "cancel"', () => {
     expect(rig.cancelled).toEqual(['aj_1']);
   });
 
+  it('that is overtaken by the merge still tells the rules of it', async () => {
+    const rig = await bench();
+    let sending = false;
+    rig.outside.onMail = async () => {
+      sending = true;
+      await sleep(2_000);
+      return { outcome: 'sent', detail: null };
+    };
+    await rig.publish({ id: 'overtaken' });
+    const change = rig.change('overtaken');
+    await waitFor(async () => sending, { describe: 'a mail is on its way' });
+    // Where the machine is so slow that the merge comes first, it is refused: then this is a merge like any other.
+    const cancelled = change.executeUpdate('cancel').catch(() => {});
+    await sleep(300);
+    await change.signal('pullRequestChanged', merged);
+    await change.result();
+    await cancelled;
+    expect(await change.state()).toMatchObject({ phase: 'merged' });
+    await rig.publish({ eventId: 'c0ffee' });
+    await sleep(1_500);
+    expect(rig.jobs).toHaveLength(1);
+  });
+
   it('leaves the pull request as it is, and is refused once the change is over', async () => {
     const rig = await bench();
     const change = await rig.startChange('in-review');

@@ -7,11 +7,17 @@ import { cancelJob } from './job.ts';
 import { mailOperators } from './mails.ts';
 import { isOver } from './phase.ts';
 
+/** Tells those whom a change's end concerns. May be repeated: nobody gets a second mail. */
+export async function tellEnd(run: ChangeRun): Promise<void> {
+  if (run.memory.phase === 'failed') await tellOperators(run);
+  if (run.memory.phase === 'merged') await tellRules(run);
+}
+
 /**
  * Tells the site's rules which commit merged the pull request, so that the push of it prompts none of them: two rules
  * that answer to each other's merges would never end.
  */
-export async function tellRules(run: ChangeRun): Promise<void> {
+async function tellRules(run: ChangeRun): Promise<void> {
   const sha = await mergeCommitOf(run);
   if (sha === null) return;
   for (const rule of new Set([run.rule, ...run.settings.rules])) await tellRule(run.site, rule, sha);
@@ -40,7 +46,7 @@ async function mergeCommitOf({ memory, settings }: ChangeRun): Promise<string | 
 }
 
 /** Tells the operators that the job failed. */
-export async function tellOperators(run: ChangeRun): Promise<void> {
+async function tellOperators(run: ChangeRun): Promise<void> {
   const { memory, settings } = run;
   if (settings.mail && settings.operators.length > 0) await mailOperators(run, memory.error ?? 'it failed');
   else addNote(memory, 'no operator or no mail server is configured: nobody was told of the failure');
