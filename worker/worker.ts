@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -113,5 +114,5 @@ async function buildOf(bundle: WorkflowBundleOption | undefined): Promise<string
 
 function workflowsPath(): string {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new URL(`../workflows/index.${extension}`, import.meta.url).pathname;
+  return fileURLToPath(new URL(`../workflows/index.${extension}`, import.meta.url));
 }
