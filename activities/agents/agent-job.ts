@@ -7,7 +7,7 @@ import { unreadable } from '../admin-api/start-export.ts';
 /** An agent job that is over. */
 export type FinishedAgentJob = {
   status: 'completed' | 'failed' | 'archived';
-  /** The pull request's page; null where no file was changed. */
+  /** The pull request's page; null where no file was changed, or the job failed. */
   prLink: string | null;
   /** Why it failed, where the service tells. */
   error: string | null;
@@ -32,7 +32,8 @@ export function readAgentJob(answer: AdminApiAnswer): { finished: FinishedAgentJ
   if (status !== 'completed' && status !== 'failed' && status !== 'archived') return { running: status };
   const error = field(answer, 'error');
   const said = typeof error === 'string' && error.trim() !== '' ? error.slice(0, MAX_ERROR) : null;
-  return { finished: { status, prLink: linkOf(answer), error: said } };
+  // Whatever a failed job left there mustn't hide why it failed.
+  return { finished: { status, prLink: status === 'failed' ? null : linkOf(answer), error: said } };
 }
 
 /** Read by people and put into mails, so nothing but a web address may stand there. */
