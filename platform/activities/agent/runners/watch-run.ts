@@ -41,7 +41,8 @@ export async function watchRun({ child, run, packFile, kill, settle }: Watched):
   run.signal.addEventListener('abort', abort);
   if (run.signal.aborted) abort();
   try {
-    const exited = once(child, 'exit');
+    // Not by `once`, which would take a signal that can't be delivered for the end.
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     const printed = passOutput(child, run, () => end('output'));
     const stderr = readStart(child.stderr);
     // An agent that doesn't read its input isn't at fault.
