@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createGit, type GitAnswer, type GitRun } from '../git/git.ts';
 
 type Arguments = readonly [string, ...string[]];
@@ -14,7 +15,11 @@ export type RepositoryGit = {
 
 const TIMEOUT_MS = 30_000;
 
-const run = createGit({ signal: new AbortController().signal });
+const { signal } = new AbortController();
+// Every git under way listens to it, and there may be many; Node takes more than ten for a leak.
+setMaxListeners(0, signal);
+
+const run = createGit({ signal });
 
 /**
  * The machine's configuration and the repository's hooks don't count. The repository's own configuration does: it is
