@@ -58,7 +58,7 @@ async function send(site: string, source: string, options: SendOptions): Promise
   if (options.json) {
     const told = { site, source, url: address, ...verdict, reason: reason ?? null };
     process.stdout.write(`${JSON.stringify(told, null, 2)}\n`);
-  } else {
+  } else if (verdict.outcome !== 'unreachable') {
     process.stdout.write(`Sent a signed ${delivery.what} to ${address}\n`);
   }
   const meaning = inWords(verdict, reason, options.url === undefined ? site : `${site} --url ${url.origin}`);
