@@ -1,4 +1,5 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
+import { contentfulSender } from '../webhook/senders/contentful.ts';
 
 /** What Contentful sends when an editor publishes an entry. */
 export interface PublishedEntry {
@@ -6,41 +7,20 @@ export interface PublishedEntry {
   title: string;
 }
 
-const TOPIC = 'ContentManagement.Entry.publish';
-const SIGNED_HEADERS = ['x-contentful-signed-headers', 'x-contentful-timestamp', 'x-contentful-topic'];
-
-/**
- * Delivers a signed publish event, as Contentful would (https://www.contentful.com/developers/docs/webhooks/
- * request-verification/). Resolves with the status and body of the answer.
- */
+/** Delivers a signed publish event, as Contentful would. Resolves with the status and body of the answer. */
 export async function publish(
   url: URL,
   secret: string,
   entry: PublishedEntry,
 ): Promise<{ status: number; body: string }> {
-  const now = new Date();
-  const body = JSON.stringify({
-    sys: { type: 'Entry', id: entry.id, updatedAt: now.toISOString() },
+  const at = new Date();
+  const json = {
+    sys: { type: 'Entry', id: entry.id, updatedAt: at.toISOString() },
     fields: { title: { 'en-US': entry.title } },
-  });
-  const headers: Record<string, string> = {
-    'x-contentful-signed-headers': SIGNED_HEADERS.join(','),
-    'x-contentful-timestamp': String(now.getTime()),
-    'x-contentful-topic': TOPIC,
   };
-  const signedHeaders = SIGNED_HEADERS.map((name) => `${name}:${headers[name]}`).join(';');
-  const signature = createHmac('sha256', secret)
-    .update(['POST', url.pathname, signedHeaders, body].join('\n'))
-    .digest('hex');
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      ...headers,
-      'content-type': 'application/vnd.contentful.management.v1+json',
-      'x-contentful-signature': signature,
-      'x-contentful-idempotency-key': randomUUID(),
-    },
-    body,
-  });
+  const body = JSON.stringify(json);
+  const outgoing = { body, json, secret, path: url.pathname, at, id: randomUUID() };
+  const headers = { ...contentfulSender({ secret }).headers(outgoing) };
+  const response = await fetch(url, { method: 'POST', headers, body });
   return { status: response.status, body: await response.text() };
 }
