@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import type { Reading } from '../../api/sources/source.ts';
+import { readerOf } from '../api/sources/source-reader.ts';
+
+const ADDRESS = 'https://galley.example.com/webhooks/handbook/payload';
+
+/** Runs the hooks of docs/sources/payload.md as Payload calls them, and returns the requests that they made. */
+async function requestsOf(calls: string): Promise<{ authorization: string | undefined; body: unknown }[]> {
+  const page = await readFile('docs/sources/payload.md', 'utf8');
+  const [, hooks = ''] = /```ts\n(\/\/ src\/tell-galley\.ts\n[\s\S]*?)```/.exec(page) ?? [];
+  const requests: { authorization: string | undefined; body: unknown }[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    requests.push({ authorization: request.headers.authorization, body: JSON.parse(body) });
+    response.writeHead(requests.length === 1 ? 202 : 503).end();
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'payload-hook-'));
+  try {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const script = join(folder, 'hooks.ts');
+    await writeFile(script, `${hooks.replace(ADDRESS, `http://127.0.0.1:${port}/`)}\n${calls}`);
+    await execa('node', ['--import', './scripts/typescript.js', script], { env: { GALLEY_TOKEN: 'token' } });
+    return requests;
+  } finally {
+    server.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+test('the documented hooks of Payload send what is read, and fail no save when galley is away', async () => {
+  const requests = await requestsOf(`
+    const logged: string[] = [];
+    const req: any = { user: { email: 'ada@example.com' }, payload: { logger: { error: (_: object, text: string) => logged.push(text) } } };
+    const doc = { id: '65f0c1', title: 'Hello', updatedAt: '2026-11-21T07:59:58.000Z', _status: 'published', hash: 'private' };
+    const collection = { slug: 'posts' };
+    await tellOfChange({ collection, doc, previousDoc: { _status: 'draft' }, operation: 'update', req } as any);
+    await tellOfDelete({ collection, doc, req } as any);
+    if (logged.join() !== 'galley was not told') throw new Error(logged.join());
+  `);
+  expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer token']);
+  expect(JSON.stringify(requests)).not.toContain('private');
+  const read = readerOf('payload');
+  const event = { id: '65f0c1', title: 'Hello', author: 'ada@example.com' };
+  const readings = requests.map(({ body }): Reading => read(body));
+  expect(readings).toMatchObject([
+    { kind: 'publish', contentType: 'posts', event: { ...event, topic: 'update', action: 'publish' } },
+    { kind: 'publish', contentType: 'posts', event: { ...event, topic: 'delete', action: 'unpublish' } },
+  ]);
+});
