@@ -81,7 +81,7 @@ const signed = z.strictObject(common);
 
 const ghost = z.strictObject({
   ...common,
-  /** Takes the signatures of Ghost before 2024 too, which left the time out: a copied delivery then works again. */
+  /** Takes the signatures of Ghost before July 2024 too, which left the time out: a copied delivery then works again. */
   unsignedTime: z.boolean().default(false),
 });
 

@@ -10,8 +10,8 @@ const EMPTY_BODY = '{}';
 
 /**
  * Ghost (https://docs.ghost.org/webhooks): the body with the time right behind it under HMAC-SHA256, hex. Releases
- * before 2024 signed the body alone; `unsignedTime` takes their signatures too, and then a copied delivery works again.
- * The event's name is sent nowhere, so it is told from what changed.
+ * before July 2024 signed the body alone; `unsignedTime` takes their signatures too, and a copied delivery works again
+ * then. The event's name is sent nowhere, so it is told from what changed.
  */
 export function ghostSource(settings: NonNullable<WebhookSources['ghost']>): WebhookSource {
   const window = timeWindow(settings.window);

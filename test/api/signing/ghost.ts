@@ -10,7 +10,7 @@ export function signGhost({ secret, body, at }: SignInput, text = `${body}${at.g
   };
 }
 
-/** Ghost before 2024, which left the time out of what it signed. */
+/** Ghost before July 2024, which left the time out of what it signed. */
 export function signOldGhost(input: SignInput): SignedHeaders {
   return signGhost(input, input.body);
 }
