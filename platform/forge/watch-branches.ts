@@ -7,7 +7,7 @@ import { openRepository } from './repository.ts';
 
 export type BranchWatch = {
   start(): void;
-  /** Ends after the pull request that is being looked at. */
+  /** Ends after the repository that is being looked at. */
   stop(): Promise<void>;
   /** One look at every open pull request. */
   look(): Promise<void>;
@@ -35,6 +35,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
     do {
       const rows = await listOpenPullRequests(context.db, { after, limit: PAGE_SIZE });
       for (const repository of new Set(rows.map((row) => row.repository))) {
+        if (loop.signal.aborted) return;
         const ofRepository = rows.filter((row) => row.repository === repository);
         await lookAt(repository, ofRepository).catch(tell);
       }
