@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { RequestHandler } from 'express';
+import { errorCode } from '../../error-code.ts';
 import { ObjectMissingError, type ObjectStore } from '../../objects/object-store.ts';
 import { listAgentRunLogs } from '../../store/agent-runs.ts';
 import { authenticate } from '../authenticate.ts';
@@ -9,7 +10,7 @@ import { findOwnAgentJob } from './agent-job-view.ts';
 type RunLog = { run: number; logKey: string; startedAt: Date | null };
 
 /** `GET /v2/agent/{projectId}/job/{id}/log`: what the agent printed in each run, as text; empty while there is nothing. */
-export function agentLogHandler({ db, objects }: ApiContext): RequestHandler {
+export function agentLogHandler({ db, objects, logger }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);
     const { id } = await findOwnAgentJob(db, caller, request.params);
@@ -29,8 +30,10 @@ export function agentLogHandler({ db, objects }: ApiContext): RequestHandler {
         yield* parts;
       }, response);
     } catch (error) {
-      // A client that leaves ends the reading and is no fault of ours.
-      if (!response.closed && !response.destroyed) throw error;
+      // A client that leaves ends the reading and is no fault of ours. Of any other it can only be told by a broken answer.
+      if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') {
+        logger.error({ err: error, jobId: id }, 'The log of an agent job could not be read to its end');
+      }
     }
   };
 }
@@ -41,14 +44,19 @@ async function* joinLogs(objects: ObjectStore, logs: readonly RunLog[]): AsyncGe
   for (const { run, logKey, startedAt } of logs) {
     const log = await openLog(objects, logKey);
     if (log === undefined) continue;
-    const begun = startedAt === null ? '' : `, begun ${startedAt.toISOString()}`;
-    yield Buffer.from(`${endsLine ? '' : '\n'}=== run ${run}${begun} ===\n`);
-    endsLine = true;
-    for await (const chunk of log) {
-      const bytes = Buffer.from(chunk);
-      if (bytes.length === 0) continue;
-      endsLine = bytes.at(-1) === 0x0a;
-      yield bytes;
+    try {
+      const begun = startedAt === null ? '' : `, begun ${startedAt.toISOString()}`;
+      yield Buffer.from(`${endsLine ? '' : '\n'}=== run ${run}${begun} ===\n`);
+      endsLine = true;
+      for await (const chunk of log) {
+        const bytes = Buffer.from(chunk);
+        if (bytes.length === 0) continue;
+        endsLine = bytes.at(-1) === 0x0a;
+        yield bytes;
+      }
+    } finally {
+      // Whoever wanted the first line alone has not read the log, which is open all the same.
+      log.destroy();
     }
   }
 }

@@ -1,4 +1,6 @@
 import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { pino } from 'pino';
 import { keepRunLog } from '../../../../platform/store/agent-runs.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
@@ -78,6 +80,49 @@ describe("an agent job's log", () => {
     const head = await fetch(url, { method: 'HEAD', headers });
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     expect((await logOf(id)).text.length).toBeGreaterThan(20_000_000);
+  });
+
+  it('is closed again in the store, whoever asks for it and how', async () => {
+    const { id } = await bench.created(customer);
+    await printed(id, 1, 'text');
+    const opened: Readable[] = [];
+    const objects = {
+      ...bench.platform.objects,
+      get: async (key: string) => {
+        const log = await bench.platform.objects.get(key);
+        opened.push(log);
+        return log;
+      },
+    };
+    const watched = await startTestPlatform(bench.database, { db: bench.platform.db, objects });
+    const headers = { authorization: `Bearer ${customer.key}` };
+    const url = `${watched.baseUrl}${jobPath(customer, id)}/log`;
+    for (const method of ['HEAD', 'GET']) await (await fetch(url, { method, headers })).text();
+    await watched.stop();
+    expect(opened.map((log) => log.destroyed)).toEqual([true, true]);
+  });
+
+  it('breaks off where the object store does, and the log of the platform says why', async () => {
+    const { id } = await bench.created(customer);
+    await printed(id, 1, 'text');
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line: string) => void lines.push(line) });
+    const get = async () =>
+      Readable.from(
+        (async function* () {
+          yield Buffer.from('the first half');
+          throw new Error('the store went away');
+        })(),
+      );
+    const objects = { ...bench.platform.objects, get };
+    const lame = await startTestPlatform(bench.database, { db: bench.platform.db, objects, logger });
+    const headers = { authorization: `Bearer ${customer.key}` };
+    const answer = await fetch(`${lame.baseUrl}${jobPath(customer, id)}/log`, { headers })
+      .then((response) => response.text())
+      .catch(() => 'broken');
+    await lame.stop();
+    expect(answer).toBe('broken');
+    expect(lines.filter((line) => line.includes('the store went away'))).toHaveLength(1);
   });
 
   it('is a fault as JSON where the object store is away', async () => {
