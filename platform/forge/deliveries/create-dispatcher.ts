@@ -52,8 +52,10 @@ export function createForgeDispatcher({
 
   async function deliver(row: DeliveryRow, token: string): Promise<void> {
     const attempt = await attemptDelivery(row);
-    const end = loop.signal.aborted ? BROKEN_OFF : judge(row, attempt, Date.now());
-    if (end.kind !== 'delivered' && end !== BROKEN_OFF) {
+    // What failed at a stop was most likely broken off by it; what was taken before it is not sent twice.
+    const brokenOff = attempt.kind === 'failed' && loop.signal.aborted;
+    const end = brokenOff ? BROKEN_OFF : judge(row, attempt, Date.now());
+    if (end.kind !== 'delivered' && !brokenOff) {
       const { id: deliveryId, event, projectId } = row;
       const told = {
         deliveryId,

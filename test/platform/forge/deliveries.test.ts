@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { setProject } from '../../../platform/admin/projects.ts';
 import { createForgeDispatcher, type ForgeDispatcher } from '../../../platform/forge/deliveries/create-dispatcher.ts';
@@ -211,6 +212,32 @@ describe('webhooks of the embedded forge', () => {
     dispatch();
     const received = await arrived(2);
     expect(received[0]?.id).toBe(received[1]?.id);
+  });
+
+  it('are delivered once their status says so, though the answer never ends', async () => {
+    receiver.answers.push('half');
+    dispatch({ timeoutMs: 500 });
+    await proposal();
+    const row = await waitFor(
+      async () => (await outbox()).find((each) => each.lease_until === null && each.attempt_count),
+      {
+        describe: 'settled',
+      },
+    );
+    expect(row).toMatchObject({ delivered_at: expect.anything(), last_error: null, attempt_count: 1 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('are delivered where the process is stopped while such an answer is read', async () => {
+    receiver.answers.push('half');
+    const first = dispatch({ timeoutMs: 60_000 });
+    await proposal();
+    await arrived(1);
+    await waitFor(() => receiver.halfAnswered, { describe: 'answered by half' });
+    // What is on its way over the loopback is there by then.
+    await sleep(300);
+    await first.stop();
+    expect((await outbox())[0]).toMatchObject({ delivered_at: expect.anything(), lease_until: null });
   });
 
   it('go at once where the process is told of them', async () => {
