@@ -6,11 +6,16 @@ import { type Delivery, type Reading, rejected, type WebhookSource } from './sou
 /** Actions that change nothing that a visitor sees. Those we don't know publish. */
 const PUBLISHES_NOTHING: Readonly<Record<string, string>> = {
   created: 'what was created is on no page yet',
+  saved: 'a draft was saved',
   added: 'people are not part of the site',
   removed: 'people are not part of the site',
   roles_updated: 'people are not part of the site',
   'stage.changed': 'a step of a workflow is no publish',
   workflow_stage_changed: 'a step of a workflow is no publish',
+  comment_created: 'a discussion is not part of the site',
+  comment_updated: 'a discussion is not part of the site',
+  comment_deleted: 'a discussion is not part of the site',
+  resolved: 'a discussion is not part of the site',
 };
 
 const TAKES_AWAY = ['unpublished', 'deleted'];

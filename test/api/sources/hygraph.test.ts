@@ -64,6 +64,10 @@ describe('a Hygraph entry', () => {
       { title: 'Ada', author: 'Ada L' },
     ],
     [{ id: 'a1', localizations: { title: 'no list' } }, { title: 'a1' }],
+    [
+      { __typename: 'Article', id: 'a1', stage: 'PUBLISHED' },
+      { id: 'a1', title: 'a1', at: RECEIVED_AT },
+    ],
     [{}, { id: 'delivery-1', at: RECEIVED_AT }],
     [null, { id: 'delivery-1' }],
   ])('with the data %j is read to %j', (body, event) => {

@@ -46,6 +46,7 @@ describe('a Storyblok story', () => {
 describe('a Storyblok event', () => {
   const space_id = 316761;
   test.each([
+    ['story', { action: 'deleted', text: 'Gone', story_id: 1 }, { id: '1', action: 'unpublish' }],
     ['asset', { action: 'replaced', text: 'Asset replaced', asset_id: 7 }, { id: '7', action: 'publish' }],
     ['asset', { action: 'restored', text: 'Asset restored', asset_id: 7 }, { id: '7', action: 'publish' }],
     ['asset', { action: 'deleted', text: 'Asset deleted', asset_id: 7 }, { id: '7', action: 'unpublish' }],
@@ -68,6 +69,11 @@ describe('a Storyblok event', () => {
   test.each([
     ['created', { asset_id: 7 }],
     ['created', { discussion_id: 8 }],
+    ['saved', { story_id: 1, full_slug: 'home' }],
+    ['comment_created', { discussion_id: 8, story_id: 1 }],
+    ['comment_updated', { discussion_id: 8, story_id: 1 }],
+    ['comment_deleted', { discussion_id: 8, story_id: 1 }],
+    ['resolved', { discussion_id: 8, story_id: 1 }],
     ['added', { user_id: 9 }],
     ['removed', { user_id: 9 }],
     ['roles_updated', { user_id: 9 }],
