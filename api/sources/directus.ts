@@ -48,6 +48,10 @@ export function directusSource(settings: TokenSettings): WebhookSource {
   });
 }
 
+/** A flow writes these words into its request where nobody was signed in. */
+const NOBODY = new Set(['null', 'undefined']);
+
 function userOf(value: unknown): string | undefined {
-  return firstText(field(value, 'user'), field(value, 'accountability', 'user'));
+  const user = firstText(field(value, 'user'), field(value, 'accountability', 'user'));
+  return user !== undefined && NOBODY.has(user) ? undefined : user;
 }

@@ -34,6 +34,9 @@ describe('a Directus delivery', () => {
       event: { id: 'a1', author: user },
     });
     expect(read({ ...update(), accountability: { user } })).toMatchObject({ event: { author: user } });
+    for (const nobody of ['null', 'undefined', null]) {
+      expect(read({ trigger: update(), user: nobody })).toMatchObject({ event: { id: 'a1', author: '' } });
+    }
   });
 
   test('of a new item publishes, unless it is a draft', () => {
