@@ -16,7 +16,11 @@ import { agentStep, remoteOf, type StepTools } from './agent-step.ts';
 import { impossible } from './owner-failure.ts';
 import { commitMessage } from './pull-request-text.ts';
 import { readRun } from './read-run.ts';
+import { plainText } from './run-log.ts';
 import { withWorkFolder } from './work-folder.ts';
+
+/** More of a path helps nobody. */
+const PATH_CHARACTERS = 200;
 
 export type PushInput = AgentRunKey & {
   /** Where the branch may be besides the run's start: left there by a pull request that has ended. */
@@ -78,7 +82,7 @@ async function makeCommit(context: AgentContext, { dir, folder, job, run, remote
   const files = await changedFiles(git, { dir, from: run.baseCommit, to: outcome.tree });
   const submodule = files.find((file) => file.submodule);
   if (submodule !== undefined) {
-    throw impossible(`The agent pointed ${submodule.path} at another repository's commit, which no agent may`);
+    throw impossible(`The agent pointed ${shown(submodule.path)} at another repository's commit, which no agent may`);
   }
   return writeCommit(git, {
     dir,
@@ -88,6 +92,11 @@ async function makeCommit(context: AgentContext, { dir, folder, job, run, remote
     at: run.startedAt,
     message: commitMessage({ prompt: run.prompt, jobId: job.id }),
   });
+}
+
+/** A path as people read it: the agent chose it, and it may hold anything. */
+function shown(path: string): string {
+  return plainText(path).replaceAll(/\s+/gu, ' ').slice(0, PATH_CHARACTERS);
 }
 
 type Push = { dir: string; remote: Remote; job: AgentJobRow; commit: string; expected: string | null };

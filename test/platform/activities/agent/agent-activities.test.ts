@@ -261,6 +261,18 @@ describe('what an agent leaves', () => {
     expect(await repository.head(branch)).toBeUndefined();
   });
 
+  it('is named in one short line where it is not pushed, whatever it is called', async () => {
+    const path = `a\u001b[31m\n${'b'.repeat(200)}`;
+    const hostile = leaving(async (task) => {
+      const entry = `160000 commit 1234567890123456789012345678901234567890\t${path}\0`;
+      const tree = await gitIn(task.repositoryDir, entry)('mktree', '-z', '--missing');
+      return packTree(gitIn(task.repositoryDir), { tree, commit: task.commit, dir: task.scratchDir });
+    });
+    const { pushing } = await run(hostile);
+    const { message } = await failureOf(pushing());
+    expect(message).toMatch(/^The agent pointed a b{198} at another repository's commit/);
+  });
+
   it('is not pushed where git finds it unsound', async () => {
     const hostile = leaving(async (task) => {
       const hook = (await gitIn(task.repositoryDir, 'touch /tmp/x\n')('hash-object', '-w', '--stdin')).trim();
