@@ -17,7 +17,10 @@ export type Pending = {
 
 export type DebounceSettings = { quietPeriodMs: number; maxWaitMs: number };
 
-/** Adds publishes that came together. A new burst begins where what waited was only due for repetition. */
+/**
+ * Adds publishes that came together. A new burst begins where what waited was only due for repetition. The moments
+ * count, whatever their order: only the newest event is the one added last.
+ */
 export function addPublishes(
   pending: Pending | null,
   publishes: { count: number; newest: PublishEvent },
@@ -25,9 +28,9 @@ export function addPublishes(
 ): Pending {
   return {
     count: (pending?.count ?? 0) + publishes.count,
-    oldestAtMs: pending?.oldestAtMs ?? nowMs,
-    firstAtMs: pending === null || pending.immediate ? nowMs : pending.firstAtMs,
-    lastAtMs: nowMs,
+    oldestAtMs: Math.min(pending?.oldestAtMs ?? nowMs, nowMs),
+    firstAtMs: pending === null || pending.immediate ? nowMs : Math.min(pending.firstAtMs, nowMs),
+    lastAtMs: pending === null || pending.immediate ? nowMs : Math.max(pending.lastAtMs, nowMs),
     newest: publishes.newest,
     immediate: false,
   };

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { PublishEvent } from '../../../contract/publish-event.ts';
 import {
   addPublishes,
   addRequest,
@@ -8,12 +7,9 @@ import {
   putBack,
   shouldReplace,
 } from '../../../workflows/export-site/debounce.ts';
+import { event, play } from './play-publishes.ts';
 
 const settings = { quietPeriodMs: 5_000, maxWaitMs: 60_000 };
-
-function event(id: string): PublishEvent {
-  return { source: 's', topic: 't', action: 'publish', id, title: id, url: '', author: '', at: '' };
-}
 
 function publishedAt(...times: number[]): Pending {
   const pending = times.reduce<Pending | null>(
@@ -23,6 +19,10 @@ function publishedAt(...times: number[]): Pending {
   if (pending === null) throw new Error('no publish');
   return pending;
 }
+
+/** When publishes come. */
+const momentsMs = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 50 });
+const limits = fc.record({ quietPeriodMs: fc.nat(30_000), maxWaitMs: fc.nat(90_000) });
 
 describe('a burst of publishes', () => {
   it('is exported after a quiet period', () => {
@@ -34,26 +34,44 @@ describe('a burst of publishes', () => {
     expect(exportDueAtMs(publishedAt(0, 20_000, 40_000, 59_000), settings)).toBe(60_000);
   });
 
-  it('is never due before its newest publish nor later than either limit, whatever its rhythm', () => {
+  it('is due a quiet period after its newest publish, and at the longest wait after its first one at the latest', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.nat(20_000), { minLength: 1, maxLength: 50 }),
-        fc.nat(30_000),
-        fc.nat(90_000),
-        (waits, quiet, max) => {
-          let nowMs = 0;
-          const times = waits.map((wait) => {
-            nowMs += wait;
-            return nowMs;
-          });
-          const pending = publishedAt(...times);
-          const due = exportDueAtMs(pending, { quietPeriodMs: quiet, maxWaitMs: max });
-          expect(due).toBeLessThanOrEqual(nowMs + quiet);
-          expect(due).toBeLessThanOrEqual((times[0] ?? 0) + max);
-          expect(due).toBe(Math.min(nowMs + quiet, (times[0] ?? 0) + max));
-          expect(pending).toMatchObject({ count: times.length, newest: { id: `at ${nowMs}` }, oldestAtMs: times[0] });
-        },
-      ),
+      fc.property(momentsMs, limits, (times, own) => {
+        const dueAtMs = exportDueAtMs(publishedAt(...times), own);
+        const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
+        expect(dueAtMs).toBeLessThanOrEqual(firstMs + own.maxWaitMs);
+        // Earlier than a quiet period after the newest one only where the longest wait is over.
+        if (dueAtMs < lastMs + own.quietPeriodMs) expect(dueAtMs).toBe(firstMs + own.maxWaitMs);
+        else expect(dueAtMs).toBe(lastMs + own.quietPeriodMs);
+      }),
+    );
+  });
+
+  it('is put off by a further publish and never brought forward', () => {
+    fc.assert(
+      fc.property(momentsMs, fc.nat(60_000), limits, (times, laterMs, own) => {
+        const pending = publishedAt(...times);
+        const later = addPublishes(pending, { count: 1, newest: event('later') }, pending.lastAtMs + laterMs);
+        expect(exportDueAtMs(later, own)).toBeGreaterThanOrEqual(exportDueAtMs(pending, own));
+      }),
+    );
+  });
+
+  it('is the same in whatever order its publishes are taken in, and however many come at once', () => {
+    const shuffled = momentsMs.chain((times) =>
+      fc.tuple(fc.constant(times), fc.shuffledSubarray(times, { minLength: times.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([times, others]) => {
+        const { newest: _newest, ...inOrder } = publishedAt(...times);
+        const { newest: _other, ...inAnother } = publishedAt(...others);
+        expect(inAnother).toEqual(inOrder);
+        expect(inOrder.count).toBe(times.length);
+        const [atMs = 0] = times;
+        const together = addPublishes(null, { count: times.length, newest: event('last') }, atMs);
+        const oneByOne = times.map(() => atMs);
+        expect({ ...publishedAt(...oneByOne), newest: null }).toEqual({ ...together, newest: null });
+      }),
     );
   });
 
@@ -82,6 +100,35 @@ describe('publishes that are put back', () => {
     const failed = { ...publishedAt(0), immediate: true };
     expect(putBack(failed, null)).toEqual(failed);
   });
+
+  it('lose no count, no age and no newest event, whatever came since', () => {
+    fc.assert(
+      fc.property(momentsMs, momentsMs, fc.boolean(), (before, after, failed) => {
+        const unfinished = { ...publishedAt(...before), immediate: failed };
+        const since = publishedAt(...after.map((atMs) => atMs + 200_000));
+        const back = putBack(unfinished, since);
+        expect(back.count).toBe(before.length + after.length);
+        expect(back.oldestAtMs).toBe(Math.min(...before));
+        expect(back.lastAtMs).toBe(since.lastAtMs);
+        expect(back.newest).toEqual(since.newest);
+        // A failed export's publishes take no quiet period from the new burst; replaced ones wait no longer for it.
+        const own = failed ? since : { ...since, firstAtMs: unfinished.firstAtMs };
+        expect(exportDueAtMs(back, settings)).toBe(exportDueAtMs(own, settings));
+      }),
+    );
+  });
+
+  it('are due at once where a person asked meanwhile, with all that waited', () => {
+    fc.assert(
+      fc.property(momentsMs, fc.nat(60_000), (before, laterMs) => {
+        const unfinished = publishedAt(...before);
+        const nowMs = unfinished.lastAtMs + laterMs;
+        const back = putBack(unfinished, addRequest(null, nowMs));
+        expect(back).toMatchObject({ count: before.length, newest: unfinished.newest, immediate: true });
+        expect(exportDueAtMs(back, settings)).toBeLessThanOrEqual(nowMs);
+      }),
+    );
+  });
 });
 
 describe('replacing a running export', () => {
@@ -97,19 +144,41 @@ describe('replacing a running export', () => {
     expect(shouldReplace(publishedAt(0), publishedAt(1), { ...cancel, whenBusy: 'queue' }, 1)).toBe(false);
   });
 
-  it('ends: with a publish every moment some export outlives the longest wait', () => {
+  it('starves nothing: however publishes come, an export ends that began before the oldest was older than the longest wait', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 200, maxLength: 200 }), (waits) => {
-        let nowMs = 0;
-        let running = publishedAt(0);
-        for (const wait of waits) {
-          nowMs += wait;
-          const since = publishedAt(nowMs);
-          if (!shouldReplace(running, since, cancel, nowMs)) break;
-          running = putBack(running, since);
-        }
-        expect(nowMs - running.oldestAtMs).toBeLessThan(60_000 + 10_000);
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 100, maxLength: 400 }),
+        fc.integer({ min: 1, max: 120_000 }),
+        limits,
+        (waits, exportTakesMs, own) => {
+          const { finished, lastAtMs } = play(waits, exportTakesMs, { ...own, whenBusy: 'cancel' });
+          // Everything published is exported in the end, each once.
+          expect(finished.reduce((sum, { publishes }) => sum + publishes.count, 0)).toBe(waits.length);
+          expect(finished.at(-1)?.publishes.newest).toEqual(event(`at ${lastAtMs}`));
+          for (const { endedAtMs, publishes } of finished) {
+            // It waits for at most one other export, which was already running and could no longer be replaced.
+            const longestMs = own.maxWaitMs + 2 * exportTakesMs + own.quietPeriodMs;
+            expect(endedAtMs - publishes.oldestAtMs).toBeLessThanOrEqual(longestMs);
+          }
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('never happens with queue: each export ends, and what came meanwhile is exported next', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 200 }),
+        fc.integer({ min: 1, max: 120_000 }),
+        limits,
+        (waits, exportTakesMs, own) => {
+          const { finished, replaced } = play(waits, exportTakesMs, { ...own, whenBusy: 'queue' });
+          expect(replaced).toBe(0);
+          expect(finished.reduce((sum, { publishes }) => sum + publishes.count, 0)).toBe(waits.length);
+        },
+      ),
+      { numRuns: 50 },
     );
   });
 });
