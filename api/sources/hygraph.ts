@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { WebhookSources } from '../../contract/webhook-sources.ts';
-import { field, firstInstant, firstText, readLink, readText } from './json-fields.ts';
+import { field, firstInstant, firstTextOf, readLink, readText } from './json-fields.ts';
 import { published } from './published.ts';
 import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
 import { type Delivery, type Reading, rejected, type WebhookSource } from './source.ts';
@@ -62,9 +62,9 @@ function readOperation(body: unknown, delivery: Delivery): Reading {
       topic,
       action,
       id: readText(field(data, 'id')),
-      title: firstText(...['title', 'name', 'slug', 'fileName'].flatMap(inAnyLanguage)),
+      title: firstTextOf(['title', 'name', 'slug', 'fileName'].flatMap(inAnyLanguage)),
       url: readLink(field(data, 'url')),
-      author: firstText(...people.flatMap((person) => [field(person, 'name'), field(person, 'id')])),
+      author: firstTextOf(people.flatMap((person) => [field(person, 'name'), field(person, 'id')])),
       at: firstInstant(action === 'publish' ? field(data, 'publishedAt') : undefined, field(data, 'updatedAt')),
       contentType: readText(field(data, '__typename')),
       paths,

@@ -21,9 +21,14 @@ export function readText(value: unknown): string | undefined {
   return text.trim().slice(0, MAX_CHARACTERS) || undefined;
 }
 
-/** The first of the values that is a text. */
+/** The first of the values that is a text. A list that a sender made goes to `firstTextOf`. */
 export function firstText(...values: readonly unknown[]): string | undefined {
-  return values.map(readText).find((text) => text !== undefined);
+  return firstTextOf(values);
+}
+
+/** The first text in a list of any length: a call takes only so many arguments. */
+export function firstTextOf(values: readonly unknown[]): string | undefined {
+  return readText(values.find((value) => readText(value) !== undefined));
 }
 
 /** The first of the values that is a date. */

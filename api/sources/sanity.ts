@@ -1,5 +1,5 @@
 import type { WebhookSources } from '../../contract/webhook-sources.ts';
-import { field, firstInstant, firstText, readLink, readText } from './json-fields.ts';
+import { field, firstInstant, firstText, firstTextOf, readLink, readText } from './json-fields.ts';
 import { published } from './published.ts';
 import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
 import { type Delivery, type Reading, rejected, type WebhookRequest, type WebhookSource } from './source.ts';
@@ -56,7 +56,7 @@ function readDocument({ header }: WebhookRequest, body: unknown, delivery: Deliv
       source: 'sanity',
       topic,
       action: topic === 'delete' ? 'unpublish' : 'publish',
-      id: firstText(...ids),
+      id: firstTextOf(ids),
       title: firstText(inFirstLanguage(field(body, 'title')), inFirstLanguage(field(body, 'name')), slug),
       url: readLink(field(body, 'url')),
       author: readText(field(body, 'author')),
@@ -71,6 +71,6 @@ function readDocument({ header }: WebhookRequest, body: unknown, delivery: Deliv
 /** A text, or the first of a document's translations: `{_type: 'localeString', en: …}` or `[{_key: 'en', value: …}]`. */
 function inFirstLanguage(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return firstText(...value.map((each) => field(each, 'value')));
-  return firstText(...Object.entries(value).map(([key, text]) => (key.startsWith('_') ? undefined : text)));
+  if (Array.isArray(value)) return firstTextOf(value.map((each) => field(each, 'value')));
+  return firstTextOf(Object.entries(value).map(([key, text]) => (key.startsWith('_') ? undefined : text)));
 }

@@ -74,6 +74,14 @@ describe('a Hygraph entry', () => {
     expect(read({ operation: 'publish', data: body })).toMatchObject({ kind: 'publish', event });
   });
 
+  test('is read in more languages than a call takes arguments', () => {
+    const localizations = [...Array(400_000).fill(0), { title: 'Last', slug: 'last' }];
+    expect(read({ operation: 'publish', data: { id: 'a1', localizations } })).toMatchObject({
+      paths: ['last'],
+      event: { title: 'Last' },
+    });
+  });
+
   test('is chosen by operation, by model and by the slug of any language', () => {
     const only = (choice: object) => readerOf('hygraph', { only: choice })({ operation: 'publish', data });
     expect(only({ topic: 'unpublish' })).toMatchObject({ why: 'only.topic' });

@@ -65,6 +65,13 @@ describe('a Sanity document', () => {
     expect(read(body, sent('update'))).toMatchObject({ kind: 'publish', event });
   });
 
+  test('is read in more languages than a call takes arguments', () => {
+    const title = [...Array(400_000).fill(0), { _key: 'de', value: 'Hallo' }];
+    expect(read({ title }, sent('update'))).toMatchObject({ event: { title: 'Hallo' } });
+    const keys = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`l${index}`, null]));
+    expect(read({ title: { ...keys, de: 'Hallo' } }, sent('update'))).toMatchObject({ event: { title: 'Hallo' } });
+  });
+
   test('is known by its delivery and read at its receipt where neither body nor headers tell', () => {
     const event = { topic: '', action: 'publish', id: 'delivery-1', at: RECEIVED_AT };
     expect(read({})).toMatchObject({ kind: 'publish', event });
