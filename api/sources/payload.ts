@@ -5,7 +5,7 @@ import { type TokenSettings, withToken } from './token.ts';
 
 /**
  * Payload signs nothing and has no webhooks: its hooks send what docs/sources/payload.md lets them send, with a token in
- * a header. A document that is created, changed or deleted publishes; a draft doesn't.
+ * a header, or their own arguments as they are. A document that is created, changed or deleted publishes; a draft doesn't.
  */
 export function payloadSource(settings: TokenSettings): WebhookSource {
   return withToken(settings, (_request, body, delivery) => {
@@ -13,9 +13,10 @@ export function payloadSource(settings: TokenSettings): WebhookSource {
     const topic = firstText(field(body, 'operation'), field(body, 'event')) ?? '';
     const status = readText(field(doc, '_status'));
     const removed = /delete/i.test(topic) || firstText(field(doc, 'deletedAt')) !== undefined;
-    const wasPublished = readText(field(body, 'previousStatus')) === 'published';
-    if (status === 'draft' && !removed && !wasPublished)
+    const previousStatus = firstText(field(body, 'previousStatus'), field(body, 'previousDoc', '_status'));
+    if (status === 'draft' && !removed && previousStatus !== 'published') {
       return { kind: 'filtered', topic, why: 'the document is a draft' };
+    }
     const url = readLink(field(body, 'url')) ?? readLink(field(doc, 'url'));
     const user = field(body, 'user');
     return published(
@@ -29,7 +30,7 @@ export function payloadSource(settings: TokenSettings): WebhookSource {
         url,
         author: firstText(user, field(user, 'name'), field(user, 'email'), field(user, 'id')),
         at: removed ? undefined : readInstant(field(doc, 'updatedAt')),
-        contentType: firstText(field(body, 'collection'), field(body, 'global')),
+        contentType: firstText(field(body, 'collection'), field(body, 'collection', 'slug'), field(body, 'global')),
         paths: pathsOf(url),
       },
       delivery,

@@ -16,6 +16,8 @@ export interface Verdict {
   meaning: string;
 }
 
+/** The source's setting `answer` chooses between them. */
+const TAKEN = [200, 202];
 const taken = z.object({ deliveryId: z.string(), accepted: z.array(z.string()) });
 
 /** What an answer means to whoever sets up a webhook. `url` is where the delivery went. */
@@ -25,7 +27,7 @@ export function verdictOf(answer: Answer, { url, site, source }: { url: URL; sit
   }
   const { status } = answer;
   const read = taken.safeParse(answer.body);
-  if (status !== 202 || !read.success) {
+  if (!TAKEN.includes(status) || !read.success) {
     const meaning = refusal(answer, { site, source });
     return { outcome: 'refused', status, deliveryId: null, accepted: [], meaning };
   }

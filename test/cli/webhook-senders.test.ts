@@ -35,6 +35,7 @@ beforeAll(async () => {
   const site = (source: string) => ({ webhooks: { [source]: webhooksOfAll[source] } });
   file = await writeConfig({
     ...Object.fromEntries(ALL_SOURCES.map((source) => [source, site(source)])),
+    patient: { webhooks: { prismic: { secret: NEWEST, answer: 200 } } },
     proxied: { webhooks: { contentful: { secret: NEWEST, path: '/hooks/contentful' } } },
   });
   api = await startApi({ client: temporal.client, config: file.config });
@@ -113,6 +114,14 @@ describe('the sample of each source', () => {
 function foreignSecret(source: string): string {
   return source === 'standard' ? `whsec_${Buffer.from('f'.repeat(32)).toString('base64')}` : 'f'.repeat(64);
 }
+
+test('A source that answers 200 has accepted all the same', async () => {
+  const webhook = await configuredWebhook({ configPath: file.path, variables: {} }, 'patient', 'prismic');
+  const url = new URL('/webhooks/patient/prismic', api.url);
+  const delivery = makeDelivery(webhook, { path: url.pathname, at: new Date() });
+  const verdict = verdictOf(await post(url, delivery), { url, site: 'patient', source: 'prismic' });
+  expect(verdict).toMatchObject({ outcome: 'accepted', status: 200, accepted: ['export:patient'] });
+});
 
 test('Contentful signs the configured path, which a proxy changes on the way', async () => {
   const webhook = await configuredWebhook({ configPath: file.path, variables: {} }, 'proxied', 'contentful');

@@ -65,6 +65,13 @@ describe('a Payload delivery', () => {
     expect(read(sent('update', { _status: 'draft' }))).toMatchObject({ kind: 'publish', event: { action: 'other' } });
   });
 
+  test('that is what a hook was given is read alike', () => {
+    const { collection: slug, previousStatus: _status, ...rest } = sent('update', { _status: 'draft' });
+    const given = { ...rest, collection: { slug, auth: false } };
+    expect(read({ ...given, previousDoc: { _status } })).toMatchObject({ kind: 'publish', contentType: 'posts' });
+    expect(read({ ...given, previousDoc: { _status: 'draft' } })).toMatchObject({ kind: 'filtered' });
+  });
+
   test('of a collection without drafts, or of a global, publishes', () => {
     expect(read(sent('update', { _status: undefined }, { previousStatus: undefined })).kind).toBe('publish');
     const global = { operation: 'update', global: 'header', doc: { globalType: 'header' } };
