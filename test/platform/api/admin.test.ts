@@ -1,6 +1,7 @@
-import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/pglite.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { usePlatform } from './use-platform.ts';
 
 const key = OPERATOR_TOKEN;
 
@@ -9,14 +10,8 @@ describe('the admin routes', () => {
   let platform: TestPlatform;
   let api: ApiClient;
 
-  beforeAll(async () => {
-    database = await startPglite();
-    platform = await startTestPlatform(database);
-    api = createApiClient(platform.baseUrl);
-  });
-  afterAll(async () => {
-    await platform?.stop();
-    await database?.stop();
+  usePlatform((given) => {
+    ({ database, platform, api } = given);
   });
 
   it('are closed to all but the operator token, API keys included', async () => {

@@ -1,26 +1,17 @@
 import { exportJob } from '../../../contract/admin-api.ts';
 import { addProject, listProjects } from '../../../platform/admin/projects.ts';
 import type { TestDatabase } from '../../helpers/pglite.ts';
-import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
 import { createApiClient } from './api-client.ts';
+import { type TwoPlatforms, useTwoPlatforms } from './use-two-platforms.ts';
 
 const JOBS = '/v1/static-export/jobs';
 
-/** What holds when two processes of the platform answer at once; each has a pool of its own where the database can. */
+/** What holds when two processes of the platform answer at once. */
 export function concurrencyContract(startDatabase: () => Promise<TestDatabase>): void {
-  let database: TestDatabase;
-  let platforms: [TestPlatform, TestPlatform];
-
-  beforeAll(async () => {
-    database = await startDatabase();
-    const first = await startTestPlatform(database);
-    const shared = database.maxConnections === 1 ? { db: first.db } : {};
-    platforms = [first, await startTestPlatform(database, { ...shared, objects: first.objects })];
-  });
-  afterAll(async () => {
-    await platforms?.[1].stop();
-    await platforms?.[0].stop();
-    await database?.stop();
+  let platforms: TwoPlatforms;
+  useTwoPlatforms(startDatabase, (given) => {
+    platforms = given;
   });
 
   /** Sends so many starts at once, to the two in turn. */

@@ -1,8 +1,9 @@
 import pino from 'pino';
 import { isDatabaseAway } from '../../../platform/store/database-away.ts';
-import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/pglite.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { usePlatform } from './use-platform.ts';
 
 describe("the platform's API", () => {
   let database: TestDatabase;
@@ -11,15 +12,12 @@ describe("the platform's API", () => {
   const log: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
 
-  beforeAll(async () => {
-    database = await startPglite();
-    platform = await startTestPlatform(database, { logger });
-    api = createApiClient(platform.baseUrl);
-  });
-  afterAll(async () => {
-    await platform?.stop();
-    await database?.stop();
-  });
+  usePlatform(
+    (given) => {
+      ({ database, platform, api } = given);
+    },
+    { logger },
+  );
 
   it.each([
     ['range', 'bytes=99999999-', 416],

@@ -1,29 +1,22 @@
 import { exportJob } from '../../../contract/admin-api.ts';
-import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
-import { type Customer, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
-import { type ApiClient, createApiClient } from './api-client.ts';
+import type { Customer, TestPlatform } from '../../helpers/platform-api.ts';
+import type { ApiClient } from './api-client.ts';
+import { usePlatform } from './use-platform.ts';
 
 const JOBS = '/v1/static-export/jobs';
 const STARTS_PER_HOUR = 60;
 
 /** Each request is wrong in two ways; the answer tells which of the two was looked at first. */
 describe('a start that is wrong in more than one way is refused for', () => {
-  let database: TestDatabase;
   let platform: TestPlatform;
   let api: ApiClient;
   let customer: Customer;
 
-  beforeAll(async () => {
-    database = await startPglite();
-    platform = await startTestPlatform(database);
-    api = createApiClient(platform.baseUrl);
+  usePlatform((given) => {
+    ({ platform, api } = given);
   });
   beforeEach(async () => {
     customer = await platform.addCustomer();
-  });
-  afterAll(async () => {
-    await platform?.stop();
-    await database?.stop();
   });
 
   const start = async (body: object = {}, headers: Record<string, string> = {}) =>

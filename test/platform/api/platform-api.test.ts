@@ -5,6 +5,7 @@ import { createOpenApiCheck } from '../../helpers/openapi-check.ts';
 import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
 import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { usePlatform } from './use-platform.ts';
 
 const JOBS = '/v1/static-export/jobs';
 
@@ -15,15 +16,12 @@ describe("the platform's API", () => {
   const logLines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
 
-  beforeAll(async () => {
-    database = await startPglite();
-    platform = await startTestPlatform(database, { logger });
-    api = createApiClient(platform.baseUrl);
-  });
-  afterAll(async () => {
-    await platform?.stop();
-    await database?.stop();
-  });
+  usePlatform(
+    (given) => {
+      ({ database, platform, api } = given);
+    },
+    { logger },
+  );
 
   it.each([
     '/',

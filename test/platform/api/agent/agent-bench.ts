@@ -2,7 +2,12 @@ import { type AgentJob, agentJob } from '../../../../contract/admin-api.ts';
 import { beginAgentRun, completeAgentRun, failAgentRun } from '../../../../platform/store/agent-job-transitions.ts';
 import { createOpenApiCheck, type OpenApiCheck } from '../../../helpers/openapi-check.ts';
 import { startPglite, type TestDatabase } from '../../../helpers/pglite.ts';
-import { type Customer, startTestPlatform, type TestPlatform } from '../../../helpers/platform-api.ts';
+import {
+  type Customer,
+  type CustomerOptions,
+  startTestPlatform,
+  type TestPlatform,
+} from '../../../helpers/platform-api.ts';
 import { type ApiClient, createApiClient } from '../api-client.ts';
 
 export const PULL_REQUEST = 'https://git.example.com/docs/pulls/7';
@@ -67,4 +72,22 @@ export async function startAgentBench(): Promise<AgentBench> {
       await database.stop();
     },
   };
+}
+
+/** Gives the tests of the calling `describe` one bench, and each of them a customer of its own. */
+export function useAgentBench(
+  take: (given: { bench: AgentBench; customer: Customer }) => void,
+  options: CustomerOptions = {},
+): void {
+  let bench: AgentBench;
+
+  beforeAll(async () => {
+    bench = await startAgentBench();
+  });
+  beforeEach(async () => {
+    take({ bench, customer: await bench.addCustomer(options) });
+  });
+  afterAll(async () => {
+    await bench?.stop();
+  });
 }

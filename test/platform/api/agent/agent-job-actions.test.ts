@@ -3,20 +3,13 @@ import { beginAgentRun, completeAgentRun, failAgentRun } from '../../../../platf
 import { getAgentRun } from '../../../../platform/store/agent-runs.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
-import { type AgentBench, jobPath, jobsPath, PULL_REQUEST, startAgentBench } from './agent-bench.ts';
+import { type AgentBench, jobPath, jobsPath, PULL_REQUEST, useAgentBench } from './agent-bench.ts';
 
 describe('an agent job', () => {
   let bench: AgentBench;
   let customer: Customer;
-
-  beforeAll(async () => {
-    bench = await startAgentBench();
-  });
-  beforeEach(async () => {
-    customer = await bench.addCustomer();
-  });
-  afterAll(async () => {
-    await bench?.stop();
+  useAgentBench((given) => {
+    ({ bench, customer } = given);
   });
 
   const message = (id: string, prompt = 'And this', headers = {}) =>

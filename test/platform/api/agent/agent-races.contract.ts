@@ -2,25 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { agentJob } from '../../../../contract/admin-api.ts';
 import { beginAgentRun, completeAgentRun } from '../../../../platform/store/agent-job-transitions.ts';
 import type { TestDatabase } from '../../../helpers/pglite.ts';
-import { type Customer, startTestPlatform, type TestPlatform } from '../../../helpers/platform-api.ts';
+import type { Customer } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
+import { type TwoPlatforms, useTwoPlatforms } from '../use-two-platforms.ts';
 import { createPath, jobPath, jobsPath } from './agent-bench.ts';
 
-/** What holds when two processes of the platform answer at once; each has a pool of its own where the database can. */
+/** What holds when two processes of the platform answer at once. */
 export function agentRacesContract(startDatabase: () => Promise<TestDatabase>): void {
-  let database: TestDatabase;
-  let platforms: [TestPlatform, TestPlatform];
-
-  beforeAll(async () => {
-    database = await startDatabase();
-    const first = await startTestPlatform(database);
-    const shared = database.maxConnections === 1 ? { db: first.db } : {};
-    platforms = [first, await startTestPlatform(database, { ...shared, objects: first.objects })];
-  });
-  afterAll(async () => {
-    await platforms?.[1].stop();
-    await platforms?.[0].stop();
-    await database?.stop();
+  let platforms: TwoPlatforms;
+  useTwoPlatforms(startDatabase, (given) => {
+    platforms = given;
   });
 
   type Sent = { path: string; body?: unknown; headers?: Record<string, string> };
@@ -76,7 +67,7 @@ export function agentRacesContract(startDatabase: () => Promise<TestDatabase>): 
   it('refuses the 101st use by both, whether it is a create or a message', async () => {
     const customer = await platforms[0].addCustomer();
     const id = await completedJob(customer);
-    await sendTogether(customer.key, creates(customer, 99));
+    await sendUntilTaken(customer.key, creates(customer, 99));
     const message = { path: `${jobPath(customer, id)}/message`, body: { prompt: 'And this' } };
     const answers = await sendTogether(customer.key, [...creates(customer, 2), message, message]);
     expect(statuses(answers)).toEqual([429, 429, 429, 429]);

@@ -3,7 +3,7 @@ import { revokeKey } from '../../../../platform/admin/api-keys.ts';
 import { connectDatabase } from '../../../../platform/store/database.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
-import { type AgentBench, createPath, jobPath, jobsPath, startAgentBench } from './agent-bench.ts';
+import { type AgentBench, createPath, jobPath, jobsPath, useAgentBench } from './agent-bench.ts';
 
 const NOBODYS = 'aj_0123456789abcdef';
 const PROMPTS_PER_HOUR = 100;
@@ -11,15 +11,8 @@ const PROMPTS_PER_HOUR = 100;
 describe('the agent endpoints refuse', () => {
   let bench: AgentBench;
   let customer: Customer;
-
-  beforeAll(async () => {
-    bench = await startAgentBench();
-  });
-  beforeEach(async () => {
-    customer = await bench.addCustomer();
-  });
-  afterAll(async () => {
-    await bench?.stop();
+  useAgentBench((given) => {
+    ({ bench, customer } = given);
   });
 
   const ofJob = (path: string): [string, string][] => [

@@ -4,7 +4,7 @@ import { getAgentRun } from '../../../../platform/store/agent-runs.ts';
 import { projects } from '../../../../platform/store/schema/projects.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
-import { type AgentBench, createPath, startAgentBench } from './agent-bench.ts';
+import { type AgentBench, createPath, useAgentBench } from './agent-bench.ts';
 
 const DAY_MS = 86_400_000;
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -12,16 +12,12 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 describe('creating an agent job', () => {
   let bench: AgentBench;
   let customer: Customer;
-
-  beforeAll(async () => {
-    bench = await startAgentBench();
-  });
-  beforeEach(async () => {
-    customer = await bench.addCustomer({ ref: 'main' });
-  });
-  afterAll(async () => {
-    await bench?.stop();
-  });
+  useAgentBench(
+    (given) => {
+      ({ bench, customer } = given);
+    },
+    { ref: 'main' },
+  );
 
   const sendRaw = (raw: string, headers: Record<string, string> = JSON_TYPE) =>
     bench.api.post(createPath(customer), { key: customer.key, raw, headers });

@@ -1,20 +1,13 @@
 import type { Customer } from '../../../helpers/platform-api.ts';
-import { type AgentBench, startAgentBench } from './agent-bench.ts';
+import { type AgentBench, useAgentBench } from './agent-bench.ts';
 
 const HOUR_SECONDS = 3_600;
 
 describe('the hourly limit of prompts', () => {
   let bench: AgentBench;
   let customer: Customer;
-
-  beforeAll(async () => {
-    bench = await startAgentBench();
-  });
-  beforeEach(async () => {
-    customer = await bench.addCustomer();
-  });
-  afterAll(async () => {
-    await bench?.stop();
+  useAgentBench((given) => {
+    ({ bench, customer } = given);
   });
 
   async function createMany(count: number): Promise<string[]> {
