@@ -4,33 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getAgentJob } from '../../../platform/store/agent-jobs.ts';
 import { getAgentRun } from '../../../platform/store/agent-runs.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
-import { type AgentRig, startAgentRig } from '../../helpers/agent-rig.ts';
+import type { AgentRig } from '../../helpers/agent-rig.ts';
 import { allowedMs } from '../../helpers/allowed-ms.ts';
-import { startPglite } from '../../helpers/pglite.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
+import { useAgentRig } from './use-agent-rig.ts';
 
 const SECRET = 'hunter2-token-value';
 
 let rig: AgentRig;
 let repository: AgentRepository;
-
-beforeAll(async () => {
-  rig = await startAgentRig(await startPglite());
-  await rig.startWorker({ secrets: [SECRET], runsAtOnce: 1 });
-});
-
-beforeEach(async () => {
-  repository = await createAgentRepository();
-});
-
-afterEach(async () => {
-  expect(await rig.leftovers()).toEqual([]);
-  await repository.remove();
-});
-
-afterAll(async () => {
-  await rig.stop();
-});
+useAgentRig(
+  (given) => {
+    ({ rig, repository } = given);
+  },
+  { secrets: [SECRET], runsAtOnce: 1 },
+);
 
 /** Waits until the rig's agent works on this run of a job. */
 const untilWorking = async (jobId: string, run = 1): Promise<unknown> =>

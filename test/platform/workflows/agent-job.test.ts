@@ -3,28 +3,13 @@ import { closePullRequest, mergePullRequest } from '../../../platform/forge/end-
 import { getAgentRun } from '../../../platform/store/agent-runs.ts';
 import { getPullRequest } from '../../../platform/store/pull-requests.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
-import { type AgentRig, PUBLIC_URL, startAgentRig } from '../../helpers/agent-rig.ts';
-import { startPglite } from '../../helpers/pglite.ts';
+import { type AgentRig, PUBLIC_URL } from '../../helpers/agent-rig.ts';
+import { useAgentRig } from './use-agent-rig.ts';
 
 let rig: AgentRig;
 let repository: AgentRepository;
-
-beforeAll(async () => {
-  rig = await startAgentRig(await startPglite());
-  await rig.startWorker();
-});
-
-beforeEach(async () => {
-  repository = await createAgentRepository();
-});
-
-afterEach(async () => {
-  expect(await rig.leftovers()).toEqual([]);
-  await repository.remove();
-});
-
-afterAll(async () => {
-  await rig.stop();
+useAgentRig((given) => {
+  ({ rig, repository } = given);
 });
 
 async function pullRequest(prLink: string | null) {
