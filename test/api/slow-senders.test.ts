@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { configWith, publishedSignals, type RunningApi, startApi } from './running-api.ts';
@@ -38,7 +36,7 @@ async function answersTo(parts: readonly (string | Buffer)[], everyMs = 0): Prom
   socket.on('data', (chunk) => {
     text += String(chunk);
   });
-  const ended = once(socket, 'close');
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   for (const part of parts) {
     if (!socket.writable) break;
     socket.write(part);
@@ -139,20 +137,4 @@ describe('deliveries sent one behind the other on one connection', () => {
     );
     expect(held.slice(-100).sort()).toEqual(acknowledged.sort());
   });
-});
-
-test('A compressed body is 415 and never inflated, however much would come out of it', async () => {
-  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-  expect(bomb.length).toBeLessThan(1024 * 1024);
-  const before = process.memoryUsage().arrayBuffers;
-  for (const encoding of ['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip']) {
-    const headers = {
-      'content-type': 'application/json',
-      'content-encoding': encoding,
-      authorization: `Bearer ${SECRET}`,
-    };
-    const answer = await fetch(`${api.url}/webhooks/docs/token`, { method: 'POST', headers, body: bomb });
-    expect([answer.status, await answer.json()]).toEqual([415, { error: 'expected a body without content encoding' }]);
-  }
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
 });

@@ -1,7 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
 import { fromCarry, MAX_CARRY_BYTES, toCarry } from '../../../workflows/export-site/carry.ts';
 import { takeIn } from '../../../workflows/export-site/intake.ts';
 import { freshMemory, type SiteMemory } from '../../../workflows/export-site/site-memory.ts';
+
+const payloads = z.object({ payloads: z.array(z.object({ data: z.string() })) });
+const recorded = z.object({
+  events: z.array(
+    z.object({ workflowExecutionStartedEventAttributes: z.object({ input: payloads }).optional() }).optional(),
+  ),
+});
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
@@ -70,6 +79,18 @@ describe('what a run hands to the next one', () => {
     const restored = fromCarry(carried);
     expect(restored.memory).toEqual(memory);
     expect(restored.seen.isResend({ id: 'a', source: 's', dedupeMs: 60_000 }, NOW_MS + 5_000)).toBe(true);
+  });
+
+  it('is read also where an older release wrote it, which told no topics of deliveries', async () => {
+    const file = 'test/replay/export-site/continued-as-new-while-exporting-0.1.json';
+    const history = recorded.parse(JSON.parse(await readFile(file, 'utf8')));
+    const [started] = history.events;
+    const data = started?.workflowExecutionStartedEventAttributes?.input.payloads[0]?.data ?? '';
+    const input: unknown = JSON.parse(Buffer.from(data, 'base64').toString());
+    const { memory } = fromCarry(z.object({ carry: z.unknown() }).parse(input).carry);
+    expect(memory.deliveries.length).toBeGreaterThan(0);
+    expect(memory.deliveries.every(({ topic }) => topic === undefined)).toBe(true);
+    expect(memory.exporting?.stage).toBe('polling');
   });
 
   const { memory, seen } = fullMemory();
