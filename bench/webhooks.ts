@@ -20,13 +20,13 @@ export function webhooksBench(): Command {
     .description('how many deliveries a second the receiver acknowledges, and what Temporal alone would')
     .option('--rounds <n>', 'how often each case is measured', wholeNumber, 3)
     .option('--in-flight <n>', 'deliveries under way at a time', wholeNumber, 256)
-    .option('--seconds <n>', 'how long each case is measured, after 2 s that are not', wholeNumber, 6)
+    .option('--seconds <n>', 'how long each case is measured, after 3 s that are not', wholeNumber, 6)
     .option('--worker', 'run `galley worker` too, which takes the signals in', false)
     .addHelpText('after', HELP)
     .action(async (options: Options) => {
       const conditions = machine();
       const rounds = await measureRounds(
-        { ...options, warmUpMs: 2_000, measureMs: options.seconds * 1_000 },
+        { ...options, warmUpMs: 3_000, measureMs: options.seconds * 1_000 },
         { progress },
       );
       process.stdout.write(`\n${report(rounds)}\n${conditions}\n`);
