@@ -110,7 +110,9 @@ describe('a cancel', () => {
     expect(Date.now() - askedAt).toBeLessThan(allowedMs(15_000));
     expect(isAlive(pid)).toBe(false);
     expect(job).toMatchObject({ status: 'failed', error: 'cancelled', prLink: null });
-    expect((await rig.temporal.client.workflow.getHandle(id).describe()).status.name).toBe('CANCELLED');
+    // The row may tell the agent before the workflow does: the run then fails as cancelled.
+    const { status } = await rig.temporal.client.workflow.getHandle(id).describe();
+    expect(['CANCELLED', 'FAILED']).toContain(status.name);
     expect(await repository.head(branch)).toBeUndefined();
     const run = await getAgentRun(rig.db, { jobId: id, run: 1 });
     expect(String(await rig.objects.read(run?.logKey ?? ''))).toBe('begun\n');
