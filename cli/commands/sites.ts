@@ -6,8 +6,15 @@ import { createContext } from '../context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from '../home.ts';
 import { requestJson } from '../request-json.ts';
 
+const rejected = z.object({ source: z.string(), reason: z.string(), count: z.number(), lastAt: z.string() });
+
 /** Read loosely: an api of another release may say more or less. */
-const status = siteState.partial().required({ site: true }).loose();
+const status = siteState
+  // A default would tell of what this api did not.
+  .extend({ rejected: z.array(rejected), trouble: siteState.shape.trouble.unwrap() })
+  .partial()
+  .required({ site: true })
+  .loose();
 const statusList = z.object({ sites: z.array(status), nextCursor: z.string().nullish() });
 type Status = z.infer<typeof status>;
 
@@ -34,7 +41,7 @@ async function showStatus(site: string | undefined, options: { json?: boolean; u
   const ask = (path: string): Promise<unknown> => requestJson({ url: new URL(path, base), token });
   if (site !== undefined) {
     const answer = await ask(`/sites/${encodeURIComponent(site)}`);
-    process.stdout.write(options.json ? asJson(answer) : line(status.parse(answer)));
+    process.stdout.write(options.json ? asJson(answer) : inFull(status.parse(answer)));
     return;
   }
   const sites = await askForAll(ask);
@@ -58,6 +65,26 @@ async function askForAll(ask: (path: string) => Promise<unknown>): Promise<Statu
 
 function asJson(answer: unknown): string {
   return `${JSON.stringify(answer, null, 2)}\n`;
+}
+
+/** More of these are in the JSON. */
+const NEWEST = 10;
+
+function inFull(site: Status): string {
+  const deliveries = (site.deliveries ?? []).slice(0, NEWEST).map((delivery) => {
+    const { at, source, outcome, topic, workflowId, why } = delivery;
+    return [`  ${at}`, source, outcome, topic && plain(topic), workflowId, why && `(${plain(why)})`];
+  });
+  const turnedAway = (site.rejected ?? []).map(({ lastAt, source, reason, count }) => {
+    return [`  ${lastAt}`, source, 'rejected:', reason, `(${count === 1 ? 'once' : `${count} times`})`];
+  });
+  const lines = [...deliveries, ...turnedAway].map((words) => `${words.filter(Boolean).join(' ')}\n`);
+  return line(site) + lines.join('');
+}
+
+/** Senders choose their words, and a terminal obeys some. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
 function line(each: Status): string {

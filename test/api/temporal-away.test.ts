@@ -67,6 +67,14 @@ test('While Temporal is away deliveries are turned back within 2 s, and accepted
     expect(answer.status).toBe(202);
     const held = (await publishedSignals(temporal.client, 'docs')).map(({ newest }) => newest.id);
     expect([held[0], held.at(-1)]).toEqual(['before', 'again']);
+    const listed = await fetch(`${api.url}/sites/docs`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } });
+    const turnedBackThen = { outcome: 'verified', workflowId: null, why: expect.stringMatching(/^answered 503: /) };
+    expect(await listed.json()).toMatchObject({
+      deliveries: expect.arrayContaining([
+        expect.objectContaining({ outcome: 'verified', workflowId: 'export:docs' }),
+        expect.objectContaining(turnedBackThen),
+      ]),
+    });
   } finally {
     await api.stop();
     await connection.close();
