@@ -54,7 +54,7 @@ export function createReceiver({ config, intake, recent, metrics, turnAway, now 
     }
 
     const { vendorId } = verification;
-    const id = vendorId === null ? hashOf(webhook.body) : boundedId(vendorId);
+    const id = vendorId === null ? hashOf(verification.idFrom ?? webhook.body) : boundedId(vendorId);
     const reading = source.read(webhook, parseJson(webhook.body), { id, receivedAt });
     const labels = { site, source: sourceName };
     const delivery = {
@@ -124,11 +124,11 @@ function textOf(headers: Request['headers'], name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function hashOf(body: Buffer): string {
+function hashOf(body: Buffer | string): string {
   return `sha256:${createHash('sha256').update(body).digest('hex')}`;
 }
 
 /** Ids travel in signals a thousand at a time; one that is absurdly long is known by its hash. */
 function boundedId(id: string): string {
-  return id.length <= 128 ? id : hashOf(Buffer.from(id));
+  return id.length <= 128 ? id : hashOf(id);
 }

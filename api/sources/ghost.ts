@@ -5,8 +5,9 @@ import { rejected, type WebhookSource } from './source.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]+),\s*t=(\d+)$/;
 
-/** What Ghost sends with `site.changed`, whatever changed. */
-const EMPTY_BODY = '{}';
+/** What Ghost sends with `site.changed`, whatever changed: nothing, or by some releases the event's name alone. */
+const SITE_CHANGED = /^\{(?:"event":"site\.changed")?\}$/;
+const MAX_SITE_CHANGED_BYTES = 32;
 
 /**
  * Ghost (https://docs.ghost.org/webhooks): the body with the time right behind it under HMAC-SHA256, hex. Releases
@@ -30,8 +31,8 @@ export function ghostSource(settings: NonNullable<WebhookSources['ghost']>): Web
       const outside = outsideWindow(signedAtMs, now, window);
       if (outside !== undefined) return rejected(outside);
       // By its hash the second change of a site would be a resend of the first. Ghost repeats the time when it resends.
-      const isEmpty = body.length === EMPTY_BODY.length && body.toString() === EMPTY_BODY;
-      return { ok: true, vendorId: isEmpty ? `site.changed:${timestamp}` : null };
+      const saysNothing = body.length <= MAX_SITE_CHANGED_BYTES && SITE_CHANGED.test(body.toString());
+      return { ok: true, vendorId: saysNothing ? `site.changed:${timestamp}` : null };
     },
     read: (_request, body, delivery) => readGhostEvent(body, delivery),
   };

@@ -9,7 +9,7 @@ const UNSEEN = ['releases', 'tags', 'masks', 'experiments'] as const;
 
 /**
  * Prismic (https://prismic.io/docs/webhooks) signs nothing: the secret stands in the JSON body, so it must go no further
- * than here. Every update of the published content has a new master ref, which is the delivery's id, too.
+ * than here. No id is sent.
  */
 export function prismicSource(): WebhookSource {
   return {
@@ -18,7 +18,7 @@ export function prismicSource(): WebhookSource {
       const secret = field(parsed, 'secret');
       if (typeof secret !== 'string' || secret === '') return rejected('malformed-body');
       if (!anyEqualInConstantTime(secrets, secret)) return rejected('bad-signature');
-      return { ok: true, vendorId: masterRefOf(parsed) ?? null };
+      return { ok: true, vendorId: null, idFrom: JSON.stringify(parsed, withoutSecret) };
     },
     read(_request, body, delivery) {
       const topic = readText(field(body, 'type')) ?? '';
@@ -50,6 +50,10 @@ function jsonOrNothing(bytes: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+function withoutSecret(key: string, value: unknown): unknown {
+  return key === 'secret' ? undefined : value;
 }
 
 function masterRefOf(body: unknown): string | undefined {

@@ -20,8 +20,11 @@ export type RejectReason =
   | 'stale'
   | 'future';
 
-/** `vendorId`: the sender's own id of the delivery, null where it sends none. */
-export type Verification = { ok: true; vendorId: string | null } | { ok: false; reason: RejectReason };
+/**
+ * `vendorId`: the sender's own id of the delivery, null where it sends none; the hash of the body stands in, or that of
+ * `idFrom` where the body holds a secret, which nobody is to guess from a hash.
+ */
+export type Verification = { ok: true; vendorId: string | null; idFrom?: string } | { ok: false; reason: RejectReason };
 
 export type Delivery = { id: string; receivedAt: Date };
 

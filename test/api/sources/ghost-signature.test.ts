@@ -31,6 +31,10 @@ describe('a Ghost signature', () => {
 
   test('tells two changes of a site apart, whose body is always the same, and a resend from neither', async () => {
     const changed = { ...input, body: '{}' };
+    const named = '{"event":"site.changed"}';
+    expect(await verify(signGhost({ ...changed, body: named }), named)).toMatchObject({
+      vendorId: `site.changed:${input.at.getTime()}`,
+    });
     const first = await verify(signGhost(changed), '{}');
     expect(first).toEqual({ ok: true, vendorId: `site.changed:${input.at.getTime()}` });
     expect(await verify(signGhost(changed), '{}')).toEqual(first);
