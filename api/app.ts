@@ -65,7 +65,8 @@ export function createApi(deps: ApiDeps): express.Express {
   const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger });
   const { turnAway, known, onError } = createTurnAway({ metrics, rejected, logger, now });
   const intake = createIntake({ config, exports, prompts, gateway });
-  const receive = createReceiver({ config, intake, recent, metrics, turnAway, now });
+  const find = sourceFinder(config);
+  const receive = createReceiver({ find, intake, recent, metrics, turnAway, now });
 
   async function measured(to: object, signal: PublishedSignal, send: () => Promise<void>): Promise<void> {
     const startMs = performance.now();
@@ -87,8 +88,8 @@ export function createApi(deps: ApiDeps): express.Express {
 
   app
     .route('/webhooks/:site/:source')
-    .all(known(sourceFinder(config)))
-    .post(answerTrial(sourceFinder(config)), requireJson, rawBody, receive)
+    .all(known(find))
+    .post(answerTrial(find), requireJson, rawBody, receive)
     .all(onlyMethods('POST'));
 
   app.use('/webhooks', onError);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
+import type { DeliveryRecord } from '../contract/site-state.ts';
 import type { createIntake } from './intake.ts';
 import { bytesOf, parseJson } from './json-body.ts';
 import type { ReceiverMetrics } from './metrics.ts';
@@ -16,7 +17,7 @@ const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
 const BODY_HASH_DEDUPE_MS = 60_000;
 
 export type ReceiverDeps = {
-  config: GalleyConfig;
+  find: FindSource;
   intake: ReturnType<typeof createIntake>;
   recent: RecentDeliveries;
   metrics: ReceiverMetrics;
@@ -24,8 +25,11 @@ export type ReceiverDeps = {
   now: () => Date;
 };
 
-/** The sources of every site, found by the two names in a webhook's address. */
-export function sourceFinder(config: GalleyConfig): (site: string, source: string) => ConfiguredSource {
+/** Finds a source by the two names in a webhook's address. Throws HttpError 404 where one of them isn't configured. */
+export type FindSource = (site: string, source: string) => ConfiguredSource;
+
+/** The sources of every site. */
+export function sourceFinder(config: GalleyConfig): FindSource {
   const bySite = new Map(
     Object.entries(config.sites).map(([site, { webhooks }]) => [site, configuredSources(webhooks)]),
   );
@@ -38,9 +42,7 @@ export function sourceFinder(config: GalleyConfig): (site: string, source: strin
 }
 
 /** Answers one delivery: verify the raw bytes, parse, make it durable, 202. Nothing comes between. */
-export function createReceiver({ config, intake, recent, metrics, turnAway, now }: ReceiverDeps) {
-  const find = sourceFinder(config);
-
+export function createReceiver({ find, intake, recent, metrics, turnAway, now }: ReceiverDeps) {
   return async function receive(request: Request<{ site: string; source: string }>, response: Response): Promise<void> {
     const { site, source: sourceName } = request.params;
     const { source, secrets, dedupeMs, answer } = find(site, sourceName);
@@ -64,18 +66,19 @@ export function createReceiver({ config, intake, recent, metrics, turnAway, now 
       dedupeMs: dedupeMs ?? (vendorId === null ? BODY_HASH_DEDUPE_MS : VENDOR_ID_DEDUPE_MS),
     };
     const record = { id, source: sourceName, at: delivery.receivedAt, topic: topicOf(reading) };
+    const note = (each: DeliveryRecord) => recent.add(site, each, delivery.dedupeMs);
     let accepted: string[] = [];
     try {
       if (reading.kind !== 'filtered') accepted = await intake(site, delivery, reading);
     } catch (error) {
       metrics.delivery({ ...labels, outcome: 'unavailable' });
-      recent.add(site, { ...record, outcome: 'verified', workflowId: null, why: answeredWith(error) });
+      note({ ...record, outcome: 'verified', workflowId: null, why: answeredWith(error) });
       throw error;
     }
     const [workflowId] = accepted;
     if (workflowId === undefined) {
-      recent.add(site, { ...record, outcome: 'filtered', workflowId: null, why: whyNobody(reading) });
-    } else if (recent.add(site, { ...record, outcome: 'verified', workflowId }) === 'repeated') {
+      note({ ...record, outcome: 'filtered', workflowId: null, why: whyNobody(reading) });
+    } else if (note({ ...record, outcome: 'verified', workflowId }) === 'repeated') {
       metrics.repeat(labels);
     }
     metrics.delivery({ ...labels, outcome: workflowId === undefined ? 'filtered' : 'accepted' });

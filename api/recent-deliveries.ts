@@ -1,3 +1,4 @@
+import { cutText } from '../contract/cut-text.ts';
 import type { DeliveryRecord } from '../contract/site-state.ts';
 
 const KEPT_PER_SITE = 50;
@@ -17,9 +18,9 @@ export class RecentDeliveries {
 
   /**
    * Notes what became of a delivery, and tells whether this one had been handed to a workflow before: then it is a
-   * resend. `site` must be a configured one.
+   * resend, where that is no longer than `dedupeMs` ago. `site` must be a configured one.
    */
-  add(site: string, record: DeliveryRecord): 'new' | 'repeated' {
+  add(site: string, record: DeliveryRecord, dedupeMs: number): 'new' | 'repeated' {
     const ofSite = this.#bySite.get(site) ?? new Map<string, DeliveryRecord>();
     const key = keyOf(record);
     const before = ofSite.get(key);
@@ -31,7 +32,8 @@ export class RecentDeliveries {
     this.#bySite.delete(site);
     this.#bySite.set(site, ofSite);
     if (this.#size > KEPT) this.#forgetQuietest();
-    return before?.workflowId ? 'repeated' : 'new';
+    if (!before?.workflowId) return 'new';
+    return Date.parse(record.at) - Date.parse(before.at) <= dedupeMs ? 'repeated' : 'new';
   }
 
   /** Newest first. */
@@ -74,7 +76,7 @@ function topicOf(record: DeliveryRecord | undefined): Pick<DeliveryRecord, 'topi
 function cut({ topic, why, ...record }: DeliveryRecord): DeliveryRecord {
   return {
     ...record,
-    ...(topic !== undefined && { topic: topic.slice(0, MAX_TEXT) }),
-    ...(why !== undefined && { why: why.slice(0, MAX_TEXT) }),
+    ...(topic !== undefined && { topic: cutText(topic, MAX_TEXT) }),
+    ...(why !== undefined && { why: cutText(why, MAX_TEXT) }),
   };
 }

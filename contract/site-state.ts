@@ -63,7 +63,7 @@ export const siteState = z.object({
   deployments: z.array(deploymentState),
   /** The newest deliveries first, a bounded number. */
   deliveries: z.array(deliveryRecord),
-  /** What is wrong for longer than a moment: since when, and what became of each mail to an operator. */
+  /** Where operators get mail: since when something is wrong, and what became of each mail about it. */
   trouble: z
     .object({ since: z.string(), mails: z.array(mailRecord) })
     .nullable()

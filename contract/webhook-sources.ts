@@ -21,7 +21,7 @@ const oneOrMore = (each: z.ZodString) =>
       }
     });
 
-/** Texts in which `*` stands for anything but `/`, and `**` for anything. */
+/** Texts in which `*` stands for anything but `/`, and `**` between slashes for any number of folders. */
 const pattern = z.string().min(1, 'a pattern must not be empty');
 const patterns = z
   .union([pattern, z.array(pattern).min(1)], {
@@ -65,7 +65,7 @@ const filters = z.record(
 );
 
 const standardSecret = secret.regex(
-  /^(?:whsec_)?(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
+  /^(?:whsec_)?(?=[A-Za-z0-9+/])(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
   'expected whsec_ and the key in base64',
 );
 

@@ -1,3 +1,5 @@
+import { cutText } from '../../contract/cut-text.ts';
+
 /** Signals and prompts carry these texts, so none may grow without bound. */
 const MAX_CHARACTERS = 500;
 
@@ -18,7 +20,7 @@ export function field(value: unknown, ...path: string[]): unknown {
 export function readText(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return undefined;
-  return text.trim().slice(0, MAX_CHARACTERS) || undefined;
+  return cutText(text.trim(), MAX_CHARACTERS) || undefined;
 }
 
 /** The first of the values that is a text. A list that a sender made goes to `firstTextOf`. */

@@ -7,30 +7,42 @@ import type { Reading } from './source.ts';
  * becomes `filtered`. What a delivery doesn't tell matches.
  */
 export function chooseOnly(only: Only | undefined): (reading: Reading) => Reading {
-  const matches = { topic: matcher(only?.topic), contentType: matcher(only?.contentType), path: matcher(only?.path) };
+  const matches = {
+    topic: matcher(only?.topic),
+    contentType: matcher(only?.contentType),
+    path: matcher(only?.path, rooted),
+  };
   return (reading) => {
     if (reading.kind !== 'publish') return reading;
-    const { event, topics, contentType, paths } = reading;
-    const told = {
-      topic: topics ?? [event.topic],
-      contentType: contentType === undefined ? [] : [contentType].flat(),
-      path: paths ?? [],
-    };
+    const { event, topics = [event.topic], contentType = [], paths = [] } = reading;
+    const told = { topic: topics, contentType: [contentType].flat(), path: paths };
     for (const key of ['topic', 'contentType', 'path'] as const) {
-      if (told[key].length === 0 || told[key].some(matches[key])) continue;
-      return { kind: 'filtered', topic: event.topic, why: `only.${key}` };
+      const texts = told[key].filter((text) => text !== '');
+      if (texts.length > 0 && !texts.some(matches[key])) {
+        return { kind: 'filtered', topic: event.topic, why: `only.${key}` };
+      }
     }
     return reading;
   };
 }
 
-/** A path matches with and without its leading slash: senders write both. */
-function matcher(patterns: readonly string[] | undefined): (text: string) => boolean {
+type Normalize = (text: string) => string;
+
+function matcher(patterns: readonly string[] | undefined, normalize: Normalize = (text) => text) {
   if (patterns === undefined) return () => true;
-  const matches = picomatch(patterns.map(withoutSlash), { dot: true, nocase: true });
-  return (text) => matches(withoutSlash(text));
+  const matches = picomatch(
+    patterns.map((pattern) => onlyStars(normalize(pattern))),
+    { dot: true, nocase: true },
+  );
+  return (text: string): boolean => matches(normalize(text));
 }
 
-function withoutSlash(text: string): string {
-  return text.replace(/^\/+/, '');
+/** A path matches with and without its leading slash: senders write both. */
+function rooted(path: string): string {
+  return `/${path.replace(/^\/+/, '')}`;
+}
+
+/** Everything but `*` stands for itself: brackets and exclamation marks are letters of a file's name. */
+function onlyStars(pattern: string): string {
+  return pattern.replace(/[^\w\s*/]/g, '\\$&');
 }

@@ -18,7 +18,8 @@ export function prismicSource(): WebhookSource {
       const secret = field(parsed, 'secret');
       if (typeof secret !== 'string' || secret === '') return rejected('malformed-body');
       if (!anyEqualInConstantTime(secrets, secret)) return rejected('bad-signature');
-      return { ok: true, vendorId: null, idFrom: JSON.stringify(parsed, withoutSecret) };
+      const idFrom = textWithoutSecret(parsed);
+      return idFrom === undefined ? rejected('malformed-body') : { ok: true, vendorId: null, idFrom };
     },
     read(_request, body, delivery) {
       const topic = readText(field(body, 'type')) ?? '';
@@ -52,8 +53,13 @@ function jsonOrNothing(bytes: Buffer): unknown {
   }
 }
 
-function withoutSecret(key: string, value: unknown): unknown {
-  return key === 'secret' ? undefined : value;
+/** Undefined for a body that is nested deeper than anything could be written back: none of Prismic's is. */
+function textWithoutSecret(body: unknown): string | undefined {
+  try {
+    return JSON.stringify(body, (key, value: unknown) => (key === 'secret' ? undefined : value));
+  } catch {
+    return undefined;
+  }
 }
 
 function masterRefOf(body: unknown): string | undefined {

@@ -19,7 +19,7 @@ export function withToken({ header: name, filters = {} }: TokenSettings, read: W
     verify({ header }, secrets) {
       const value = header(name ?? 'authorization');
       if (!value) return rejected('missing-header');
-      const token = name === undefined ? /^Bearer +(\S+) *$/i.exec(value)?.[1] : value;
+      const token = name === undefined ? /^Bearer +(\S.*?) *$/i.exec(value)?.[1] : value;
       if (token === undefined) return rejected('malformed-header');
       return anyEqualInConstantTime(secrets, token) ? { ok: true, vendorId: null } : rejected('bad-signature');
     },

@@ -36,9 +36,11 @@ export function webflowSource({ window }: NonNullable<WebhookSources['webflow']>
       if (topic === 'page_created') return filtered('a new page goes live when the site is published');
       const payload = field(body, 'payload');
       if (topic === 'site_publish') return readSite(payload, delivery);
-      const item = field(payload, 'items', '0') ?? payload;
-      if (/_(?:created|changed)$/.test(topic) && isStaged(item)) return filtered('the item is not published yet');
-      return readItem(topic, item, delivery);
+      const told = field(payload, 'items');
+      const items: readonly unknown[] = Array.isArray(told) && told.length > 0 ? told : [payload];
+      if (/_(?:created|changed)$/.test(topic) && items.every(isStaged))
+        return filtered('the item is not published yet');
+      return readItems(topic, items, delivery);
     },
   };
 }
@@ -62,9 +64,11 @@ function readSite(payload: unknown, delivery: Delivery): Reading {
   );
 }
 
-function readItem(topic: string, item: unknown, delivery: Delivery): Reading {
+/** One publish may be of several items: the first stands for them, and any of them may be what a site's `only` is for. */
+function readItems(topic: string, items: readonly unknown[], delivery: Delivery): Reading {
   const removed = /_(?:unpublished|deleted)$/.test(topic);
-  const path = readText(field(item, 'publishedPath'));
+  const [item] = items;
+  const textsOf = (key: string): string[] => items.flatMap((each) => readText(field(each, key)) ?? []);
   const times = removed ? [] : [field(item, 'lastPublished'), field(item, 'lastUpdated')];
   return published(
     {
@@ -74,8 +78,8 @@ function readItem(topic: string, item: unknown, delivery: Delivery): Reading {
       id: firstText(field(item, 'id'), field(item, 'pageId')),
       title: firstText(field(item, 'fieldData', 'name'), field(item, 'fieldData', 'slug'), field(item, 'pageTitle')),
       at: firstInstant(...times),
-      contentType: readText(field(item, 'collectionId')),
-      paths: path === undefined ? undefined : [path],
+      contentType: textsOf('collectionId'),
+      paths: textsOf('publishedPath'),
     },
     delivery,
   );

@@ -35,6 +35,8 @@ export function watchMemory(guards: Readonly<Record<string, number>>): MemoryWat
 
 /** The medians of the four quarters of the time. */
 export function quarters(samples: readonly number[]): number[] {
-  const part = Math.max(1, Math.ceil(samples.length / 4));
-  return [0, 1, 2, 3].map((index) => median(samples.slice(index * part, (index + 1) * part)));
+  const from = (quarter: number): number => Math.floor((quarter * samples.length) / 4);
+  return [0, 1, 2, 3].map((quarter) =>
+    median(samples.slice(from(quarter), Math.max(from(quarter) + 1, from(quarter + 1)))),
+  );
 }

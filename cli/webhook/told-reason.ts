@@ -14,6 +14,7 @@ const status = z.object({
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['missing-header', 'a header was missing'],
   ['malformed-header', 'a header was not of the expected form'],
+  ['malformed-body', 'its body was not of the expected form'],
   ['bad-signature', 'the signature was another than expected'],
   ['stale', 'its time was too long ago'],
   ['future', "its time was ahead of the receiver's clock"],

@@ -71,7 +71,7 @@ function refusal(answer: Answered, { site, source }: { site: string; source: str
       return `The receiver takes JSON only (${said}): something on the way changes the content type.`;
     case 503: {
       const when = retryAfter === null ? 'Try again' : `Try again in ${retryAfter} s`;
-      return `The receiver can't keep it now (${said}), so it took nothing. ${when}: a content system does so by itself.`;
+      return `The receiver can't keep it now (${said}), and may not have taken it. ${when}: a content system does so by itself.`;
     }
     default:
       return `The receiver said: ${said}.`;

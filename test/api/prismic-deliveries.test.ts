@@ -52,6 +52,11 @@ describe('a Prismic delivery, whose secret stands in its body', () => {
     }
   });
 
+  test('that is nested deeper than anything could be written back is refused, and breaks nothing', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    await expectRefused(`{"secret":"${SECRET}","type":"api-update","a":${deep}}`);
+  });
+
   test.each([
     ['another', 'hush-prism-c'],
     ['one that is wrong in its first character', `x${SECRET.slice(1)}`],

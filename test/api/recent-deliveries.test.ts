@@ -1,6 +1,8 @@
 import { RecentDeliveries } from '../../api/recent-deliveries.ts';
 import type { DeliveryRecord } from '../../contract/site-state.ts';
 
+const DAY_MS = 24 * 3_600_000;
+
 const at = (second: number): string => new Date(Date.UTC(2026, 10, 21, 12, 0, second)).toISOString();
 
 function verified(id: string, second = 0, workflowId: string | null = 'export:docs'): DeliveryRecord {
@@ -17,8 +19,8 @@ const ids = (records: readonly DeliveryRecord[]): string[] => records.map(({ id 
 describe('the deliveries that a receiver remembers', () => {
   test('are the newest of each site, each once', () => {
     const recent = new RecentDeliveries();
-    for (let index = 0; index < 120; index += 1) recent.add('docs', verified(`d${index}`, index));
-    recent.add('docs', verified('d100', 130));
+    for (let index = 0; index < 120; index += 1) recent.add('docs', verified(`d${index}`, index), DAY_MS);
+    recent.add('docs', verified('d100', 130), DAY_MS);
     expect(recent.of('docs')).toHaveLength(50);
     expect(ids(recent.of('docs')).slice(0, 3)).toEqual(['d100', 'd119', 'd118']);
     expect(recent.of('other')).toEqual([]);
@@ -27,7 +29,7 @@ describe('the deliveries that a receiver remembers', () => {
   test('are bounded over all sites: those of the quietest are forgotten', () => {
     const recent = new RecentDeliveries();
     for (let site = 0; site < 450; site += 1) {
-      for (let index = 0; index < 50; index += 1) recent.add(`site-${site}`, verified(`d${index}`, index));
+      for (let index = 0; index < 50; index += 1) recent.add(`site-${site}`, verified(`d${index}`, index), DAY_MS);
     }
     expect(recent.of('site-0')).toEqual([]);
     expect(recent.of('site-449')).toHaveLength(50);
@@ -37,16 +39,17 @@ describe('the deliveries that a receiver remembers', () => {
 
   test('tell a resend from a delivery that was filtered or turned back before', () => {
     const recent = new RecentDeliveries();
-    expect(recent.add('docs', verified('a', 0, null))).toBe('new');
-    expect(recent.add('docs', verified('a', 1))).toBe('new');
-    expect(recent.add('docs', verified('a', 2))).toBe('repeated');
-    expect(recent.add('docs', { ...verified('a', 3), source: 'token' })).toBe('new');
-    expect(recent.add('blog', verified('a', 3))).toBe('new');
+    expect(recent.add('docs', verified('a', 0, null), DAY_MS)).toBe('new');
+    expect(recent.add('docs', verified('a', 1), DAY_MS)).toBe('new');
+    expect(recent.add('docs', verified('a', 2), DAY_MS)).toBe('repeated');
+    expect(recent.add('docs', { ...verified('a', 3), source: 'token' }, DAY_MS)).toBe('new');
+    expect(recent.add('blog', verified('a', 3), DAY_MS)).toBe('new');
+    expect(recent.add('docs', verified('a', 33), 30_000)).toBe('new');
   });
 
   test('keep no text whole that somebody made absurdly long', () => {
     const recent = new RecentDeliveries();
-    recent.add('docs', { ...verified('a'), topic: 'x'.repeat(100_000), why: 'y'.repeat(100_000) });
+    recent.add('docs', { ...verified('a'), topic: 'x'.repeat(100_000), why: 'y'.repeat(100_000) }, DAY_MS);
     expect(JSON.stringify(recent.of('docs')).length).toBeLessThan(1_000);
   });
 });
@@ -54,7 +57,7 @@ describe('the deliveries that a receiver remembers', () => {
 describe('a workflow’s list', () => {
   test('is told with what is known of each, and with what it does not have yet', () => {
     const recent = new RecentDeliveries();
-    for (const [index, id] of ['a', 'b', 'c'].entries()) recent.add('docs', verified(id, index));
+    for (const [index, id] of ['a', 'b', 'c'].entries()) recent.add('docs', verified(id, index), DAY_MS);
     const merged = recent.merge('docs', [started('b', 1), started('a', 0)], { current: true });
     expect(merged.map(({ id, outcome, topic }) => [id, outcome, topic])).toEqual([
       ['c', 'verified', 'topic of c'],
@@ -65,10 +68,10 @@ describe('a workflow’s list', () => {
 
   test('that went on after a delivery has had it: it is not told as if nobody had looked', () => {
     const recent = new RecentDeliveries();
-    recent.add('docs', verified('old', 1));
-    recent.add('docs', verified('news of a pull request', 2, 'agent:docs:changelog:x'));
-    recent.add('docs', { ...verified('turned back', 3, null), why: 'answered 503' });
-    recent.add('docs', { ...verified('filtered', 4, null), outcome: 'filtered' });
+    recent.add('docs', verified('old', 1), DAY_MS);
+    recent.add('docs', verified('news of a pull request', 2, 'agent:docs:changelog:x'), DAY_MS);
+    recent.add('docs', { ...verified('turned back', 3, null), why: 'answered 503' }, DAY_MS);
+    recent.add('docs', { ...verified('filtered', 4, null), outcome: 'filtered' }, DAY_MS);
     const told = [started('new', 9)];
     expect(ids(recent.merge('docs', told, { current: true }))).toEqual([
       'new',

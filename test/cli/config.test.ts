@@ -145,6 +145,11 @@ describe('galley.yaml', () => {
       ['sites.handbook.webhooks.github.secret.1: a secret must not be empty: check that its variable is set (line 5)'],
     ],
     [
+      'a Standard Webhooks secret without a key',
+      withWebhook('standard: {secret: "whsec_"}'),
+      ['sites.handbook.webhooks.standard.secret: expected whsec_ and the key in base64 (line 5)'],
+    ],
+    [
       'a Standard Webhooks secret that is not base64',
       withWebhook('standard: {secret: "whsec_not base64"}'),
       ['sites.handbook.webhooks.standard.secret: expected whsec_ and the key in base64 (line 5)'],

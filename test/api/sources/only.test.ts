@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { configuredSources } from '../../../api/sources/configured-source.ts';
+import { chooseOnly } from '../../../api/sources/only.ts';
 import type { Reading } from '../../../api/sources/source.ts';
 import type { Only } from '../../../contract/webhook-sources.ts';
 import { configWith } from '../running-api.ts';
@@ -14,6 +16,12 @@ function read(source: 'github' | 'contentful', only: Choice, body: unknown, head
   const request = { method: 'POST', path: '/', header: (name: string) => headers[name], body: Buffer.alloc(0) };
   return found.source.read(request, body, delivery);
 }
+
+const page = (paths: readonly string[]): Reading => ({
+  kind: 'publish',
+  paths,
+  event: { source: 'token', topic: '', action: 'publish', id: '1', title: 'a', url: '', author: '', at: '' },
+});
 
 const entry = (contentType?: string) => ({
   sys: { id: 'e1', ...(contentType && { contentType: { sys: { id: contentType } } }) },
@@ -53,6 +61,34 @@ describe('a source that publishes only some deliveries', () => {
         why: 'only.path',
       });
     }
+  });
+
+  test('takes the home page by its path, and a delivery of which no topic is told', () => {
+    for (const path of ['/', '/**', '**']) {
+      expect(chooseOnly({ path: [path] })(page(['/'])).kind).toBe('publish');
+      expect(chooseOnly({ path: [path] })(page([''])).kind).toBe('publish');
+    }
+    expect(chooseOnly({ path: ['/'] })(page(['/docs'])).kind).toBe('filtered');
+    expect(chooseOnly({ topic: ['entry.publish'] })(page([])).kind).toBe('publish');
+  });
+
+  test('reads nothing but stars into a pattern', () => {
+    const takes = (path: string, file: string): boolean =>
+      chooseOnly({ path: [path] })(page([file])).kind === 'publish';
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'binary' }), (name) => {
+        const plain = name.replaceAll('*', '').replaceAll('/', '');
+        fc.pre(plain !== '');
+        expect(takes(`app/${plain}/**`, `app/${plain}/a.md`)).toBe(true);
+        expect(takes(`app/${plain}`, `app/${plain}x`)).toBe(false);
+      }),
+    );
+    for (const name of ['app/(docs)/a.md', 'app/[slug]/a.md', '!docs/a.md', 'a?.md', 'a{b,c}.md', '+(a).md']) {
+      expect(takes(name, name)).toBe(true);
+    }
+    expect(takes('!docs/**', 'src/a.ts')).toBe(false);
+    expect(takes('a?.md', 'ab.md')).toBe(false);
+    expect(takes('docs/*', 'docs/a/b')).toBe(false);
   });
 
   test('takes a push that may not tell every file', () => {

@@ -47,7 +47,8 @@ describe('a Webflow delivery', () => {
   ])('of a published item is read from %s', (_what, payload) => {
     expect(sent('collection_item_published', payload)).toEqual({
       kind: 'publish',
-      contentType: item.collectionId,
+      contentType: [item.collectionId],
+      paths: [],
       event: {
         source: 'webflow',
         topic: 'collection_item_published',
@@ -59,6 +60,15 @@ describe('a Webflow delivery', () => {
         at: '2026-11-21T07:59:50.000Z',
       },
     });
+  });
+
+  test('of several items tells the collection and path of each', () => {
+    const other = { ...item, id: 'other', collectionId: 'authors', publishedPath: '/authors/ada' };
+    const reading = sent('collection_item_published', { items: [item, other] });
+    expect(reading).toMatchObject({ contentType: [item.collectionId, 'authors'], paths: ['/authors/ada'] });
+    const staged = { ...item, lastPublished: null };
+    expect(sent('collection_item_changed', { items: [staged, item] }).kind).toBe('publish');
+    expect(sent('collection_item_changed', { items: [staged, staged] }).kind).toBe('filtered');
   });
 
   test.each(['collection_item_unpublished', 'collection_item_deleted'])('of %s takes the item away', (topic) => {
