@@ -61,7 +61,7 @@ function mustEnd(run: SiteRun): boolean {
   return run.removed || run.buildChanged || isLong();
 }
 
-/** A write to a deployment and a mail are never interrupted, and whoever waits for an update gets the answer. */
+/** A write to a deployment is never interrupted, and whoever waits for an update gets the answer. */
 function canEnd(run: SiteRun): boolean {
-  return run.deploysWaiting === 0 && run.mailsUnderWay === 0 && allHandlersFinished();
+  return run.deploysWaiting === 0 && allHandlersFinished();
 }

@@ -39,6 +39,24 @@ describe('recorded histories of exportSite', () => {
     await Worker.runReplayHistory({ workflowBundle: workflowBundles.orchestrator }, history, 'export:replayed');
   });
 
+  it('replays a run in trouble that an earlier release had been told the operators of, and told nobody', async () => {
+    const history = JSON.parse(readFileSync(join(folder, 'failed-and-published-again-0.1.json'), 'utf8'));
+    const payloads = history.events.flatMap(
+      (event: { activityTaskCompletedEventAttributes?: { result?: { payloads?: { data: string }[] } } }) =>
+        event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
+    );
+    let told = 0;
+    for (const payload of payloads) {
+      const settings = JSON.parse(Buffer.from(payload.data, 'base64').toString('utf8'));
+      if (settings?.quietPeriodMs === undefined) continue;
+      told += 1;
+      const withOperators = { ...settings, operators: ['ops@example.com'], tellAfterMs: 0 };
+      payload.data = Buffer.from(JSON.stringify(withOperators)).toString('base64');
+    }
+    expect(told).toBeGreaterThan(0);
+    await Worker.runReplayHistory({ workflowBundle: workflowBundles.orchestrator }, history, 'export:replayed');
+  });
+
   it('that were changed do not replay, so that the others prove something', async () => {
     const text = readFileSync(join(folder, histories[0] ?? ''), 'utf8');
     const history = JSON.parse(text.replaceAll('"startExport"', '"anotherActivity"'));

@@ -43,12 +43,12 @@ export const { waitForPinChange } = proxyActivities<Activities>({
 });
 
 /**
- * As the mail activities ask for (activities/reviewers): silent until it has stored that it is sending. A site's run
- * waits for its mails before it ends, so one that its server puts off is given up after an hour.
+ * As the mail activities ask for (activities/reviewers): silent until it has stored that it is sending. One in the middle
+ * of a message is waited for, so that its outcome is known; between attempts it ends at once.
  */
 export const { sendSiteMail } = proxyActivities<Activities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '30s',
-  scheduleToCloseTimeout: '1h',
   retry,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });

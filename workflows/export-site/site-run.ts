@@ -21,8 +21,6 @@ export type SiteRun = {
   /** Deployments that are being written to, or wait for it. */
   deploysWaiting: number;
   lastDeploy: Promise<void>;
-  /** Mails to operators that the run mustn't end in the middle of. */
-  mailsUnderWay: number;
   /** The site is no longer configured. */
   removed: boolean;
   /** The configuration should be read again. */
@@ -75,7 +73,6 @@ export function newRun(site: string, memory: SiteMemory, seen: SeenDeliveries): 
     refreshChanges: 0,
     deploysWaiting: 0,
     lastDeploy: Promise.resolve(),
-    mailsUnderWay: 0,
     removed: false,
     configChanged: false,
     buildChanged: false,

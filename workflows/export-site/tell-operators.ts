@@ -1,4 +1,4 @@
-import { CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import type { MailResult, SiteMailInput } from '../../activities/reviewers/mail-input.ts';
 import { readFailure } from '../trouble/failures.ts';
 import { sendSiteMail } from './activity-proxies.ts';
@@ -18,6 +18,8 @@ export async function tellOperators(run: SiteRun): Promise<void> {
   const { memory } = run;
   for (;;) {
     await condition(() => operatorsOf(run).length > 0 && (isInTrouble(run) || memory.trouble !== null));
+    // A run that an earlier release played up to here told nobody, and has to be replayed as it was.
+    if (!patched('tell-operators-2026-11')) return;
     memory.trouble ??= { sinceMs: Date.now(), mails: [] };
     if (await lasts(run, memory.trouble.sinceMs)) await mail(run, 'site-trouble', operatorsOf(run));
     await condition(() => !isInTrouble(run));
@@ -27,7 +29,7 @@ export async function tellOperators(run: SiteRun): Promise<void> {
 }
 
 function operatorsOf({ settings }: SiteRun): string[] {
-  return settings.operators ?? [];
+  return [...new Set(settings.operators ?? [])];
 }
 
 function isInTrouble({ memory }: SiteRun): boolean {
@@ -48,7 +50,10 @@ function told({ memory }: SiteRun): string[] {
   return mails.filter(({ event, outcome }) => event === 'site-trouble' && outcome !== 'refused').map(({ to }) => to);
 }
 
-/** One mail to each address that had none for this yet. Its outcome is in the memory; never throws. */
+/**
+ * One mail to each address that had none for this yet. Its outcome is in the memory. Where the run ends meanwhile, a mail
+ * that is on its way is waited for, and one that wasn't begun is left to the next run.
+ */
 async function mail(run: SiteRun, event: SiteMailInput['event'], addresses: readonly string[]): Promise<void> {
   const { memory, site, settings } = run;
   const { trouble } = memory;
@@ -64,27 +69,23 @@ async function mail(run: SiteRun, event: SiteMailInput['event'], addresses: read
     linkExpiresAt: firstToExpire(memory)?.expiresAt ?? null,
   };
   const done = new Set(trouble.mails.filter((sent) => sent.event === event).map(({ to }) => to));
-  const wanted = addresses.slice(0, MAX_OPERATORS).filter((to) => !done.has(to));
-  run.mailsUnderWay++;
-  try {
-    await CancellationScope.nonCancellable(async () => {
-      await Promise.all(
-        wanted.map(async (to) => {
-          const summary = `${event} to ${to}`.slice(0, 200);
-          const sending = sendSiteMail.executeWithOptions({ summary }, [{ ...about, to }]);
-          const { outcome, detail } = await sending.catch(withoutAnswer);
-          const at = new Date().toISOString();
-          trouble.mails.push({ event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at });
-        }),
-      );
-    });
-  } finally {
-    run.mailsUnderWay--;
-  }
+  const wanted = addresses.filter((to) => !done.has(to)).slice(0, Math.max(MAX_OPERATORS - done.size, 0));
+  const sent = await Promise.allSettled(
+    wanted.map(async (to) => {
+      const summary = `${event} to ${to}`.slice(0, 200);
+      const { outcome, detail } = await sendSiteMail
+        .executeWithOptions({ summary }, [{ ...about, to }])
+        .catch(withoutAnswer);
+      const at = new Date().toISOString();
+      trouble.mails.push({ event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at });
+    }),
+  );
+  for (const each of sent) if (each.status === 'rejected') throw each.reason;
 }
 
 /** The activity gave up, so its last attempt sent nothing; or time ran out while one was under way: nobody knows. */
 function withoutAnswer(error: unknown): MailResult {
+  if (isCancellation(error)) throw error;
   const failure = readFailure(error);
   return { outcome: failure.type === 'TimedOut' ? 'unknown' : 'refused', detail: failure.message };
 }
