@@ -61,6 +61,12 @@ export function createSendingMark(client: HeartbeatClient): SendingMark {
   const { taskToken } = context.info;
   let asked: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let ended = false;
+
+  const stop = (): void => {
+    ended = true;
+    clearInterval(timer);
+  };
 
   const store = (note: Note): Promise<void> =>
     client.withDeadline(Date.now() + STORE_TIMEOUT_MS, () => client.activity.heartbeat(taskToken, note));
@@ -70,10 +76,11 @@ export function createSendingMark(client: HeartbeatClient): SendingMark {
       const note: Note = { stage: 'sending' };
       asked = store(note);
       await asked;
-      timer = setInterval(() => context.heartbeat(note), EVERY_MS);
+      // The message may have come to its end while this was being stored: an old note mustn't follow the last one.
+      if (!ended) timer = setInterval(() => context.heartbeat(note), EVERY_MS);
     },
     async replace(note) {
-      clearInterval(timer);
+      stop();
       if (asked === undefined) return;
       // An older request mustn't arrive after this one.
       await asked.catch(() => {});
@@ -83,7 +90,7 @@ export function createSendingMark(client: HeartbeatClient): SendingMark {
         if (await store(note).then(() => true, isSettled)) return;
       }
     },
-    stop: () => clearInterval(timer),
+    stop,
   };
 }
 

@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ActivityNotFoundError } from '@temporalio/client';
+import { createSendingMark } from '../../../activities/reviewers/sending-mark.ts';
 import { WORKFLOW_IDS } from '../../../contract/names.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
+import { activityEnvironment } from '../activity-environment.ts';
 import { lastLines, type MailBench, startMailBench, TASK_QUEUE } from './mail-bench.ts';
 import { pendingAttempt } from './mail-rig.ts';
 import { ruleStandIn } from './mail-workflows.ts';
@@ -54,6 +57,24 @@ describe('the mark in Temporal', () => {
     away = false;
     expect(await handle.result()).toMatchObject({ outcome: 'sent' });
     expect(lastLines(server)).toBe(1);
+  });
+
+  it('that is stored only when the message has come to its end never follows the last word on it', async () => {
+    const words: unknown[] = [];
+    const client = bench.clientWith(async (_real, details) => {
+      // Longer than a heartbeat is away.
+      await sleep(JSON.stringify(details).includes('not-sent') ? 2_500 : 200);
+    });
+    const environment = activityEnvironment();
+    environment.on('heartbeat', (details: unknown) => words.push(details));
+    await environment.run(async () => {
+      const mark = createSendingMark(client);
+      const stored = mark.set();
+      await mark.replace({ stage: 'not-sent' });
+      await stored;
+      mark.stop();
+    });
+    expect(words).toEqual([{ stage: 'not-sent' }]);
   });
 
   it('is refused to an attempt that Temporal has given up meanwhile: two attempts, one mail', async () => {
