@@ -79,4 +79,16 @@ describe('a change that was started for a delivery already', () => {
     const { changes } = await rig.ruleState();
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([expect.stringMatching(/:hash-of-body~/)]);
   });
+
+  it('takes nothing else with it of what was collected', async () => {
+    const rig = await bench();
+    await rig.startChange('taken');
+    await rig.startChange('taken-too');
+    await rig.publishAll([{ id: 'taken' }, { id: 'taken-too' }, { id: 'new', title: 'New' }, { title: 'Newer' }]);
+    await rig.change('new').until('prompted', ({ jobId }) => jobId !== null);
+    const prompted = rig.jobs.filter(({ events }) => events.some(({ title }) => title === 'New'));
+    expect(prompted).toMatchObject([{ eventCount: 2, events: [{ title: 'New' }, { title: 'Newer' }] }]);
+    const { changes } = await rig.ruleState();
+    expect(changes.map(({ workflowId }) => workflowId)).toEqual([rig.change('new').workflowId]);
+  });
 });

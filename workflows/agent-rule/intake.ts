@@ -63,6 +63,15 @@ export function noteOwnMerge(memory: RuleMemory, sha: string): void {
   }
 }
 
+/** What is left of what waits without the delivery that it is named after. Null where that is nothing. */
+export function withoutFirst(waiting: Waiting): Waiting | null {
+  const [oldest, ...others] = waiting.events;
+  // The first one's event may be among those that are no longer kept.
+  const events = oldest?.changeKeys[0] === waiting.changeKeys[0] ? others : waiting.events;
+  const [first] = events;
+  return first === undefined ? null : { ...waiting, count: waiting.count - 1, events, changeKeys: first.changeKeys };
+}
+
 /** Remembers who wants no more mail, by the address in lower case. */
 export function noteUnsubscribed(memory: RuleMemory, address: string): void {
   const clean = address.trim().toLowerCase();

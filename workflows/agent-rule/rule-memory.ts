@@ -46,8 +46,8 @@ export function freshRuleMemory(): RuleMemory {
   return { format: 1, waiting: null, startsMs: [], changes: [], unsubscribed: [], ownMerges: [] };
 }
 
-/** Temporal ends a workflow whose input passes 2 MB; a third of that is never passed here. */
-export const MAX_RULE_CARRY_BYTES = 600_000;
+/** Temporal ends a workflow whose input passes 2 MB; a quarter of that is never passed here. */
+export const MAX_RULE_CARRY_BYTES = 512_000;
 
 /** Makes the next run's input. Where it would be too large, the oldest seen deliveries are left behind. */
 export function toRuleCarry(memory: RuleMemory, seen: SeenDeliveries): CarriedRule {

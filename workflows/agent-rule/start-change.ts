@@ -1,8 +1,16 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { CancellationScope, log, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  log,
+  ParentClosePolicy,
+  patched,
+  startChild,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
 import type { agentChange } from '../agent-change.ts';
 import { addStart } from './due.ts';
+import { withoutFirst } from './intake.ts';
 import type { Waiting } from './rule-memory.ts';
 import type { RuleRun } from './rule-run.ts';
 
@@ -10,8 +18,8 @@ import type { RuleRun } from './rule-run.ts';
 const LISTED = 20;
 
 /**
- * Starts one change for everything collected. It lives on without us. One that was started for this delivery already
- * (before this workflow was reset, or by an earlier one of the same rule) stands for what was collected.
+ * Starts one change for everything collected. It lives on without us. A delivery that one was started for already (before
+ * this workflow was reset, or by an earlier one of the same rule) is left out; what was collected with it may be new.
  */
 export async function startChange(run: RuleRun): Promise<void> {
   const { memory } = run;
@@ -20,17 +28,25 @@ export async function startChange(run: RuleRun): Promise<void> {
   memory.waiting = null;
   run.starting = true;
   try {
-    const workflowId = await CancellationScope.nonCancellable(() => startFirstFree(run, waiting));
-    if (workflowId === null) {
-      log.info('a change for this delivery was started before', { delivery: waiting.changeKeys[0] });
-      return;
-    }
+    const workflowId = await CancellationScope.nonCancellable(() => startForWhatIsNew(run, waiting));
+    if (workflowId === null) return;
     memory.startsMs = addStart(memory.startsMs, Date.now());
     const change = { workflowId, startedAt: new Date().toISOString() };
     memory.changes = [change, ...memory.changes].slice(0, LISTED);
   } finally {
     run.starting = false;
   }
+}
+
+/** Null where each delivery has its change. */
+async function startForWhatIsNew(run: RuleRun, collected: Waiting): Promise<string | null> {
+  for (let waiting: Waiting | null = collected; waiting !== null; waiting = withoutFirst(waiting)) {
+    const workflowId = await startFirstFree(run, waiting);
+    if (workflowId !== null) return workflowId;
+    log.info('a change for this delivery was started before', { delivery: waiting.changeKeys[0] });
+    if (waiting.count > 1 && !patched('next-delivery-2026-11')) return null;
+  }
+  return null;
 }
 
 /** Null where every name is taken. */

@@ -1,5 +1,5 @@
 import type { PublishEvent, PublishedSignal } from '../../../contract/publish-event.ts';
-import { noteOwnMerge, noteUnsubscribed, takeIn } from '../../../workflows/agent-rule/intake.ts';
+import { noteOwnMerge, noteUnsubscribed, takeIn, withoutFirst } from '../../../workflows/agent-rule/intake.ts';
 import {
   freshRuleMemory,
   fromRuleCarry,
@@ -52,6 +52,16 @@ describe('what a rule collects', () => {
     expect(ids(memory)).toEqual(['c']);
     expect(memory.waiting).toMatchObject({ count: 3, changeKeys: ['d-c'] });
     expect(taken({ ...told, newest: event('c', { agentsOwn: true }) }).waiting).toBeNull();
+  });
+
+  it('is named after the next delivery without the first one, whose event may be gone already', () => {
+    const { waiting } = taken(signal([event('a'), event('b')]));
+    if (waiting === null) throw new Error('nothing waits');
+    const second = withoutFirst(waiting);
+    expect(second).toMatchObject({ count: 1, changeKeys: ['d-b'], events: [{ event: { id: 'b' } }] });
+    expect(second && withoutFirst(second)).toBeNull();
+    const cut = { ...waiting, count: 9, changeKeys: ['d-gone'] };
+    expect(withoutFirst(cut)).toMatchObject({ count: 8, changeKeys: ['d-a'], events: waiting.events });
   });
 
   it('leaves out what is the agent’s own, and nothing else', () => {
