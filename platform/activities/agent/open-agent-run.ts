@@ -38,6 +38,7 @@ export function openAgentRun(context: AgentContext, key: AgentRunKey): Promise<O
     const begun = await beginAgentRun(context.db, key);
     if (begun === undefined) return { state: 'over' };
     const { job } = begun;
+    refuseSecrets(job);
     const remote = await remoteOf(context, job.repository);
     const heads = await readHeads(git, remote, job);
     const head = heads.commits.get(job.branch) ?? null;
@@ -63,6 +64,21 @@ export function openAgentRun(context: AgentContext, key: AgentRunKey): Promise<O
       searchAttributes: context.searchAttributes,
     };
   });
+}
+
+/**
+ * Addresses with a password have not been taken for long, but rows keep what they have: this one would go on into
+ * Temporal's history and git's argument list, where more people read it.
+ */
+function refuseSecrets({ repository, projectId }: AgentJobRow): void {
+  if (!URL.canParse(repository)) return;
+  const { protocol, username, password } = new URL(repository);
+  // Over SSH the user is part of the address, and no secret.
+  if (password === '' && (username === '' || protocol === 'ssh:')) return;
+  throw impossible(
+    `The repository's address holds a user or a password, which belongs into the forge's settings: set it without one ` +
+      `(galley projects set --project ${projectId} --repository URL), and make a new job`,
+  );
 }
 
 async function readHeads(git: Git, remote: Remote, job: AgentJobRow): Promise<RemoteHeads> {
