@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Executor } from './database.ts';
 import { agentRuns } from './schema/agent-jobs.ts';
@@ -20,12 +20,41 @@ export type AgentRunOutcome =
 const isRun = ({ jobId, run }: AgentRunKey) => and(eq(agentRuns.jobId, jobId), eq(agentRuns.run, run));
 
 export function toAgentRun({ promptJson, ...row }: AgentRunRow): AgentRun {
-  return { ...row, prompt: z.string().parse(JSON.parse(promptJson)) };
+  return { ...row, prompt: readPrompt(promptJson) };
+}
+
+function readPrompt(promptJson: string): string {
+  return z.string().parse(JSON.parse(promptJson));
 }
 
 export async function getAgentRun(db: Executor, key: AgentRunKey): Promise<AgentRun | undefined> {
   const [row] = await db.select().from(agentRuns).where(isRun(key));
   return row && toAgentRun(row);
+}
+
+/** The runs of a job before `beforeRun` that had something to push, in their order, without their prompts. */
+export async function listEarlierPushes(
+  db: Executor,
+  { jobId, beforeRun }: { jobId: string; beforeRun: number },
+): Promise<Pick<AgentRun, 'run' | 'prLink'>[]> {
+  return db
+    .select({ run: agentRuns.run, prLink: agentRuns.prLink })
+    .from(agentRuns)
+    .where(and(eq(agentRuns.jobId, jobId), lt(agentRuns.run, beforeRun), isNotNull(agentRuns.commit)))
+    .orderBy(asc(agentRuns.run));
+}
+
+/** The prompts of those runs of a job, in the order of the runs. */
+export async function listRunPrompts(
+  db: Executor,
+  { jobId, runs }: { jobId: string; runs: readonly number[] },
+): Promise<string[]> {
+  const rows = await db
+    .select({ promptJson: agentRuns.promptJson })
+    .from(agentRuns)
+    .where(and(eq(agentRuns.jobId, jobId), inArray(agentRuns.run, [...runs])))
+    .orderBy(asc(agentRuns.run));
+  return rows.map(({ promptJson }) => readPrompt(promptJson));
 }
 
 /** Where the logs of a job's runs are, in the order of the runs, without those that have none yet. */
@@ -55,11 +84,19 @@ export async function keepRunBase(
 }
 
 /**
- * Keeps what is about to be pushed. The last writer wins: attempts on different releases may make different commits of
- * one change, and what an earlier one made and did not push is nowhere. Throws where there is no such run.
+ * Keeps what is about to be pushed, and which pull request of the branch had ended by then. The last writer wins:
+ * attempts on different releases may make different commits of one change, and what an earlier one made and did not push
+ * is nowhere. Throws where there is no such run.
  */
-export async function keepRunCommit(db: Executor, { commit, ...key }: AgentRunKey & { commit: string }): Promise<void> {
-  const [row] = await db.update(agentRuns).set({ commit }).where(isRun(key)).returning({ run: agentRuns.run });
+export async function keepRunCommit(
+  db: Executor,
+  { commit, endedPrLink, ...key }: AgentRunKey & { commit: string; endedPrLink: string | null },
+): Promise<void> {
+  const [row] = await db
+    .update(agentRuns)
+    .set({ commit, endedPrLink })
+    .where(isRun(key))
+    .returning({ run: agentRuns.run });
   if (row === undefined) missing(key);
 }
 

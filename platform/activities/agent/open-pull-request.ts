@@ -1,7 +1,7 @@
 import type { ForgeWriter, PullRequest } from '../../../forge/forge.ts';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
-import { type AgentRun, type AgentRunKey, getAgentRun } from '../../store/agent-runs.ts';
+import { type AgentRun, type AgentRunKey, listEarlierPushes, listRunPrompts } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
 import { agentStep } from './agent-step.ts';
 import { descriptionOf, titleOf } from './pull-request-text.ts';
@@ -36,15 +36,15 @@ export function openPullRequest(context: AgentContext, input: PullRequestInput):
     if (input.commit === null && (found !== null || !input.continues)) return { prLink: found?.url ?? null };
 
     const current = found !== null && (found.state === 'open' || found.url !== input.finished) ? found : null;
-    const told = await runsOf(context, run, current);
-    const body = descriptionOf({ jobId: job.id, model: job.model, prompts: told.map(({ prompt }) => prompt) });
+    const prompts = await promptsOf(context, run, current);
+    const body = descriptionOf({ jobId: job.id, model: job.model, prompts });
     if (current === null) {
-      const title = titleOf(told[0]?.prompt ?? run.prompt);
+      const title = titleOf(prompts[0] ?? run.prompt);
       const { repository, branch } = job;
       const opened = await forge.openPullRequest({ repository, branch, base: input.baseBranch, title, body });
       return { prLink: opened.url };
     }
-    if (told.length > 1) await retell(context, forge, current, { job, body });
+    if (prompts.length > 1) await retell(context, forge, current, { job, body });
     return { prLink: current.url };
   });
 }
@@ -64,14 +64,16 @@ async function retell(
   }
 }
 
-/** The runs whose changes are in the pull request: this one, and earlier ones that pushed to it or found none. */
-async function runsOf({ db }: AgentContext, run: AgentRun, pullRequest: PullRequest | null): Promise<AgentRun[]> {
-  const earlier: AgentRun[] = [];
-  for (let number = 1; number < run.run; number += 1) {
-    const each = await getAgentRun(db, { jobId: run.jobId, run: number });
-    if (each === undefined || each.commit === null) continue;
-    if (each.prLink === null || each.prLink === pullRequest?.url) earlier.push(each);
-  }
-  const [first, ...others] = [...earlier, run];
-  return first === undefined ? [run] : [first, ...others.slice(1 - MOST_PROMPTS)];
+/**
+ * What was asked for in the runs whose changes are in the pull request: this one, and earlier ones that pushed to it or
+ * found none.
+ */
+async function promptsOf({ db }: AgentContext, run: AgentRun, pullRequest: PullRequest | null): Promise<string[]> {
+  const { jobId } = run;
+  const pushes = await listEarlierPushes(db, { jobId, beforeRun: run.run });
+  const [first, ...others] = pushes.filter(({ prLink }) => prLink === null || prLink === pullRequest?.url);
+  if (first === undefined) return [run.prompt];
+  // A prompt may be long, so only those are read that are told.
+  const told = [first, ...others.slice(2 - MOST_PROMPTS)].map((each) => each.run);
+  return [...(await listRunPrompts(db, { jobId, runs: told })), run.prompt];
 }

@@ -44,7 +44,10 @@ export function pushChange(context: AgentContext, input: PushInput): Promise<Pus
     const { job, run } = await readRun(context.db, input);
     const remote = await remoteOf(context, job.repository);
     const head = await headOf(tools.git, remote, job);
-    if (run.commit !== null && head === run.commit) return { commit: run.commit, finished: input.finished };
+    if (run.commit !== null && head === run.commit) {
+      // What the attempt that pushed had found: by now, a pull request that ended since would look the same.
+      return { commit: run.commit, finished: run.endedPrLink ?? input.finished };
+    }
     if (head !== null && head !== run.baseCommit && head !== input.replaces) throw moved(job);
 
     // A pull request that ended while the agent worked can't take the change any more.
@@ -53,7 +56,7 @@ export function pushChange(context: AgentContext, input: PushInput): Promise<Pus
     const commit = await withWorkFolder(context, async (folder) => {
       const dir = join(folder, 'repository.git');
       const made = await makeCommit(context, { dir, folder, job, run, remote, tools });
-      await keepRunCommit(context.db, { ...input, commit: made });
+      await keepRunCommit(context.db, { ...input, commit: made, endedPrLink: finished });
       await push(tools.git, { dir, remote, job, commit: made, expected: head });
       return made;
     });

@@ -66,6 +66,8 @@ export const agentRuns = pgTable(
     outcomeError: text('outcome_error'),
     /** What was pushed, or was about to be. */
     commit: text('commit'),
+    /** The page of the branch's pull request where that had ended before `commit` was to be pushed. */
+    endedPrLink: text('ended_pr_link'),
     /** The pull request as this run left it. */
     prLink: text('pr_link'),
     logKey: text('log_key'),

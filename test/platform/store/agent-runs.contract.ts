@@ -61,7 +61,7 @@ export function agentRunsContract(start: () => Promise<TestDatabase>): void {
 
   it('keeps the commit that was made last', async () => {
     const key = await newRun();
-    for (const commit of ['d', 'e']) await keepRunCommit(db, { ...key, commit });
+    for (const commit of ['d', 'e']) await keepRunCommit(db, { ...key, commit, endedPrLink: null });
     expect(await getAgentRun(db, key)).toMatchObject({ commit: 'e' });
   });
 
@@ -101,7 +101,7 @@ export function agentRunsContract(start: () => Promise<TestDatabase>): void {
   it('refuses to keep anything for a run that is not there', async () => {
     const key = { jobId: 'aj_none', run: 1 };
     await expect(keepRunBase(db, { ...key, baseCommit: 'a' })).rejects.toThrow('no run 1 of the agent job aj_none');
-    await expect(keepRunCommit(db, { ...key, commit: 'a' })).rejects.toThrow('no run 1');
+    await expect(keepRunCommit(db, { ...key, commit: 'a', endedPrLink: null })).rejects.toThrow('no run 1');
     await expect(keepRunOutcome(db, { ...key, outcome: { kind: 'unchanged' } })).rejects.toThrow('no run 1');
   });
 

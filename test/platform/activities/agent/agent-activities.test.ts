@@ -169,7 +169,7 @@ describe('each step of an agent job', () => {
     const key = { jobId, run: 1 };
     await open(key);
     await work(key);
-    await keepRunCommit(db, { ...key, commit: 'd'.repeat(40) });
+    await keepRunCommit(db, { ...key, commit: 'd'.repeat(40), endedPrLink: null });
     const pushed = await push({ ...key, replaces: null, finished: null });
     expect(await repository.head(branch)).toBe(pushed.commit);
     // As after a crash between the push and its answer.
@@ -211,6 +211,8 @@ describe('each step of an agent job', () => {
     await closePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
     const second = await push({ ...key, replaces: null, finished: null });
     expect(second.finished).toBe(prLink);
+    // As after a crash between the push and its answer.
+    expect(await push({ ...key, replaces: null, finished: null })).toEqual(second);
     const link = await request({ ...asked, ...key, ...second, continues: true });
     expect(link.prLink).not.toBe(prLink);
     expect(await request({ ...asked, ...key, ...second, continues: true })).toEqual(link);
@@ -235,6 +237,47 @@ describe('a message to a job whose change never got its pull request', () => {
     expect(await getPullRequest(db, prLink?.split('/').at(-1) ?? '')).toMatchObject({ headSha: commit, state: 'open' });
     expect(await request(asked)).toEqual({ prLink });
   });
+});
+
+describe('a pull request of many messages', () => {
+  it('tells the first prompt and the newest', async () => {
+    const { open, work, push, request, end } = activitiesOf(deps());
+    const { id: jobId } = await add('write a.txt 1');
+    const asked = { jobId, baseBranch: 'main', finished: null };
+    await open({ jobId, run: 1 });
+    await work({ jobId, run: 1 });
+    const first = await push({ jobId, run: 1, replaces: null, finished: null });
+    const { prLink } = await request({ ...asked, run: 1, commit: first.commit, continues: false });
+    await end({ jobId, run: 1, result: { kind: 'completed', prLink } });
+    for (let run = 2; run <= 24; run += 1) {
+      await addTestMessage(db, jobId, `write b.txt ${run}`);
+      // As they are after a push each; run 3 had none, and run 4's went to another pull request.
+      if (run !== 3) await keepRunCommit(db, { jobId, run, commit: first.commit, endedPrLink: null });
+      await end({ jobId, run, result: { kind: 'completed', prLink: run === 4 ? `${prLink}-other` : prLink } });
+    }
+    await addTestMessage(db, jobId, 'write c.txt 1');
+    const key = { jobId, run: 25 };
+    await open(key);
+    await work(key);
+    const { commit } = await push({ ...key, replaces: null, finished: null });
+    expect(await request({ ...asked, ...key, commit, continues: true })).toEqual({ prLink });
+    const body = (await getPullRequest(db, prLink?.split('/').at(-1) ?? ''))?.body ?? '';
+    const newest = Array.from({ length: 18 }, (_, index) => `write b.txt ${index + 7}`);
+    expect(body.match(/^write .*$/gm)).toEqual(['write a.txt 1', ...newest, 'write c.txt 1']);
+  });
+});
+
+describe('an old job whose address holds a password', () => {
+  it.each(['http://galley:hunter2@127.0.0.1:9/acme/docs', 'http://hunter2@127.0.0.1:9/acme/docs'])(
+    'fails in a sentence without it: %s',
+    async (address) => {
+      const { id: jobId } = await addTestJob(db, { repository: address, prompt: 'x' });
+      const failure = await failureOf(activitiesOf(deps()).open({ jobId, run: 1 }));
+      expect(failure).toMatchObject({ nonRetryable: true, type: 'AgentImpossible' });
+      expect(failure.message).toMatch(/user or a password.*projects set/);
+      expect(failure.message).not.toContain('hunter2');
+    },
+  );
 });
 
 describe('what an agent leaves', () => {
