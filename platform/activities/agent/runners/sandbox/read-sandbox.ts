@@ -27,7 +27,7 @@ const PROBE_ARGS = ['--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL', '--ro
 
 /**
  * Finds bubblewrap on that PATH, or among the system's programs, and tries it: a machine may forbid what it needs.
- * @throws SandboxMissingError
+ * @throws SandboxMissingError, and an Error where it could not be tried at this moment.
  */
 export async function readSandbox(path: string, otherwise = DEFAULT_PATH): Promise<Sandbox> {
   const program = (await findOnPath('bwrap', path)) ?? (await findOnPath('bwrap', otherwise));
@@ -43,6 +43,8 @@ export async function readSandbox(path: string, otherwise = DEFAULT_PATH): Promi
       await execute(program, [...userArgs, ...PROBE_ARGS, '--', '/bin/sh', '-c', ':'], { env: {}, timeout: 10_000 });
       return { program, userArgs };
     } catch (error) {
+      // What never came to bubblewrap's own answer (no process, no time) says nothing of the machine: another try may work.
+      if (!hasExited(error)) throw new Error(`The sandbox could not be tried: ${readStderr(error)}`, { cause: error });
       // The last attempt needs root; the first reason is the one to mend.
       reason ||= readStderr(error);
     }
@@ -51,6 +53,11 @@ export async function readSandbox(path: string, otherwise = DEFAULT_PATH): Promi
     `Agents run in a sandbox of bubblewrap, which this worker's machine doesn't allow (${reason}). It must permit user ` +
       'namespaces and a fresh /proc. AGENT_SANDBOX=off runs agents without a sandbox.',
   );
+}
+
+/** Node's `code` is a number only for a program that ended by itself. */
+function hasExited(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number';
 }
 
 function readStderr(error: unknown): string {

@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
 import { createExampleRunner } from '../../../../../platform/activities/agent/runners/create-example-runner.ts';
-import { readSandbox } from '../../../../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
+import {
+  readSandbox,
+  SandboxMissingError,
+} from '../../../../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
 import { common, createRunnerRig, environment, limits, logger, processesNaming, type RunnerRig } from './runner-rig.ts';
 
 type Options = Partial<Parameters<typeof createCommandRunner>[0]>;
@@ -188,6 +191,17 @@ END
       kind: 'failed',
       error: expect.stringMatching(/doesn't allow \(bwrap: No permissions.*AGENT_SANDBOX=off/),
     });
+  });
+
+  it('is neither refused nor loosened where it could not be tried at the moment', async () => {
+    const bin = await mkdtemp(join(outside, 'bin-'));
+    // As where the machine is too busy for the strictest way: it ends without an answer of its own.
+    await writeFile(join(bin, 'bwrap'), '#!/bin/sh\n[ "$1" = --unshare-user ] && kill -KILL $$\nexit 0\n', {
+      mode: 0o755,
+    });
+    const refused = readSandbox(bin);
+    await expect(refused).rejects.toThrow(/could not be tried/);
+    await expect(refused).rejects.not.toBeInstanceOf(SandboxMissingError);
   });
 
   it('is told apart from a command that is missing', async () => {
