@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { errorCode } from '../../../error-code.ts';
 
 /** What the shell around an agent said of its end. `why` is one of its own words, `detail` what git said. */
 export type Ending =
@@ -23,12 +24,12 @@ export type ChannelOptions = {
 const MAX_LINE_BYTES = 4096;
 
 /**
- * Reads what the shell around an agent reports, to the channel's end. Nothing here is believed further than it can do
+ * Reads what the shell around an agent reports, to the channel's end or until the caller destroys it. Nothing here is believed further than it can do
  * harm: an agent that writes to the channel itself can only misreport its own work, as it could by its files.
  */
 export async function readReport(channel: Readable, options: ChannelOptions): Promise<Report> {
   const report: Report = { ready: false, exitCode: null, ending: null };
-  const chunks: AsyncIterator<Buffer> = channel[Symbol.asyncIterator]();
+  const chunks = chunksOf(channel);
   let rest = Buffer.alloc(0);
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     rest = Buffer.concat([rest, next.value]);
@@ -45,6 +46,14 @@ export async function readReport(channel: Readable, options: ChannelOptions): Pr
     if (rest.length > MAX_LINE_BYTES) rest = Buffer.alloc(0);
   }
   return report;
+}
+
+async function* chunksOf(channel: Readable): AsyncGenerator<Buffer, void> {
+  try {
+    yield* channel;
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
 }
 
 /** Keeps what a line says; returns what follows it where that is a pack. */

@@ -11,6 +11,9 @@ const STDERR_BYTES = 2048;
 /** How long to wait for output that is still in a pipe once its writers are dead. */
 const LAST_OUTPUT_MS = 1000;
 
+/** The same for the report. It may be the end of a pack, which decides the run, so a busy machine is given more time. */
+const LAST_REPORT_MS = 5000;
+
 export type Watched = {
   child: ChildProcess;
   run: ContainedRun;
@@ -48,7 +51,8 @@ export async function watchRun({ child, run, packFile, kill, settle }: Watched):
     // An agent that doesn't read its input isn't at fault.
     child.stdin?.on('error', () => {});
     child.stdin?.end(run.stdin);
-    const report = readReport(channelOf(child), {
+    const channel = channelOf(child);
+    const report = readReport(channel, {
       packFile,
       changeLimitBytes: run.limits.changeLimitBytes,
       onReady: () => restart('time', run.limits.timeoutMs),
@@ -61,6 +65,10 @@ export async function watchRun({ child, run, packFile, kill, settle }: Watched):
     // Whoever wrote is dead; only a process that escaped where there is no sandbox can hold the pipe open.
     await Promise.race([printed, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
     child.stdout?.destroy();
+    const patienceMs = endedBy === null ? LAST_REPORT_MS : LAST_OUTPUT_MS;
+    await Promise.race([report, delay(patienceMs, undefined, { ref: false })]);
+    channel.destroy();
+    child.stderr?.destroy();
     return { report: await report, endedBy, stderr: stderr() };
   } finally {
     clearTimeout(timer);

@@ -1,24 +1,46 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_RUNNER_LIMITS } from '../../../../../platform/activities/agent/runners/runner-limits.ts';
 import { startChild } from '../../../../../platform/activities/agent/runners/start-child.ts';
 import { watchRun } from '../../../../../platform/activities/agent/runners/watch-run.ts';
 
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-watch-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function watch(script: string) {
+  const child = await startChild('/bin/sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+  const run = {
+    ...{ repositoryDir: folder, scratchDir: folder, commit: '0'.repeat(40), signal: new AbortController().signal },
+    ...{ words: [], environment: {}, readOnlyPaths: [], network: false, collect: true, log: () => undefined },
+    ...{ limits: DEFAULT_RUNNER_LIMITS, stdin: Buffer.from('go\n') },
+  };
+  return { child, ended: watchRun({ child, run, packFile: join(folder, 'pack'), kill: () => undefined }) };
+}
+
 describe('a run that is watched', () => {
   it('has not ended where a signal could not be delivered to it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'galley-watch-'));
-    const script = 'read -r line; echo ready >&3; echo exit 0 >&3; echo unchanged >&3';
-    const child = await startChild('/bin/sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
-    const run = {
-      ...{ repositoryDir: folder, scratchDir: folder, commit: '0'.repeat(40), signal: new AbortController().signal },
-      ...{ words: [], environment: {}, readOnlyPaths: [], network: false, collect: true, log: () => undefined },
-      ...{ limits: DEFAULT_RUNNER_LIMITS, stdin: Buffer.from('go\n') },
-    };
-    const ended = watchRun({ child, run, packFile: join(folder, 'pack'), kill: () => undefined });
+    const { child, ended } = await watch('read -r line; echo ready >&3; echo exit 0 >&3; echo unchanged >&3');
     // As Node tells that it was not allowed to.
     child.emit('error', Object.assign(new Error('kill EPERM'), { code: 'EPERM' }));
     expect(await ended).toMatchObject({ report: { exitCode: 0, ending: { kind: 'unchanged' } }, endedBy: null });
-    await rm(folder, { recursive: true });
+  });
+
+  it('ends though a process that escaped holds all that it could write to, also behind a pack', async () => {
+    const tree = 'a'.repeat(40);
+    const report = `echo ready >&3; echo exit 0 >&3; echo changed ${tree} 4 >&3; printf PACK >&3`;
+    const { ended } = await watch(`sleep 600 & echo $! > ${folder}/escaped; ${report}`);
+    const end = await ended;
+    // Throws where it has gone: then this would show nothing.
+    process.kill(Number(await readFile(join(folder, 'escaped'), 'utf8')), 'SIGKILL');
+    expect(end.report).toMatchObject({ exitCode: 0, ending: { kind: 'changed', tree } });
+    expect(await readFile(join(folder, 'pack'), 'utf8')).toBe('PACK');
   });
 });
