@@ -66,7 +66,7 @@ async function callTool(
   tools: Tools,
   say: (line: string) => void,
 ): Promise<string> {
-  const [name, written] = call.type === 'function' ? [call.function.name, call.function.arguments] : [call.type, ''];
+  const { name, written } = readCall(call);
   say(`  ${name} ${shorten(written)}`);
   try {
     const result = await tools.call(name, written);
@@ -77,6 +77,19 @@ async function callTool(
     say(`    refused: ${shorten(error.message)}`);
     return `Error: ${error.message}`;
   }
+}
+
+type FunctionCall = { name: string; arguments: unknown };
+
+/** Models leave out what the types promise, a tool's arguments or its name, or send the arguments unwritten. */
+function readCall(call: OpenAI.Chat.Completions.ChatCompletionMessageToolCall): { name: string; written: string } {
+  if (call.type === 'custom') return { name: call.type, written: '' };
+  const given: Partial<FunctionCall> | undefined = call.function;
+  const input = given?.arguments ?? '';
+  return {
+    name: given?.name ?? '(without a name)',
+    written: typeof input === 'string' ? input : JSON.stringify(input),
+  };
 }
 
 function shorten(text: string): string {

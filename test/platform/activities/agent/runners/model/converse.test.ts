@@ -34,4 +34,30 @@ describe('a conversation with a model', () => {
     expect([runs, results.length]).toEqual([64, 100]);
     expect(results.slice(62, 65)).toEqual(['text', 'text', expect.stringContaining('at most 64')]);
   });
+
+  it.each([
+    ['has no arguments', { name: 'read_file' }, ['read_file', '']],
+    [
+      'has arguments that are an object',
+      { name: 'read_file', arguments: { file: 'a' } },
+      ['read_file', '{"file":"a"}'],
+    ],
+    ['has no name', { arguments: '{}' }, ['(without a name)', '{}']],
+    ['names no function at all', undefined, ['(without a name)', '']],
+  ])('goes on where a call %s', async (_what, called, expected) => {
+    // As an endpoint answers, whatever the types promise.
+    const answer = JSON.stringify({ id: 'call-0', type: 'function', function: called });
+    const ask: AskModel = async (messages) => {
+      const calls = messages.length === 2 ? { tool_calls: [JSON.parse(answer)] } : {};
+      return { message: { role: 'assistant', content: null, refusal: null, ...calls }, tokens: 1 };
+    };
+    const asked: string[][] = [];
+    const call = async (name: string, written: string) => {
+      asked.push([name, written]);
+      return 'text';
+    };
+    const limits = { maxSteps: 5, maxTokens: 1_000 };
+    await converse({ prompt: 'Read', ask, tools: { definitions: [], call }, limits, signal, say: () => undefined });
+    expect(asked).toEqual([expected]);
+  });
 });
