@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { createByteQueue } from './byte-queue.ts';
 import { createSecretMask } from './mask-secrets.ts';
 
 /** How much of a log that is too long is its beginning; the rest is its end, where the reasons stand. */
@@ -20,27 +21,17 @@ export function createRunLog({ maxBytes, secrets }: { maxBytes: number; secrets:
   const mask = createSecretMask(secrets);
   const headBytes = Math.floor(maxBytes * HEAD_SHARE);
   const tailBytes = maxBytes - headBytes;
-  const head: Buffer[] = [];
-  const last: Buffer[] = [];
-  let headSize = 0;
-  let lastSize = 0;
+  const head = createByteQueue();
+  const last = createByteQueue();
   let leftOutBytes = 0;
 
   function keep(bytes: Buffer): void {
-    const room = Math.max(0, headBytes - headSize);
-    if (room > 0) head.push(bytes.subarray(0, room));
-    headSize += Math.min(room, bytes.length);
-    const more = bytes.subarray(room);
-    if (more.length > 0) last.push(more);
-    lastSize += more.length;
-    while (lastSize > tailBytes) {
-      const [oldest = Buffer.alloc(0)] = last;
-      const cut = Math.min(oldest.length, lastSize - tailBytes);
-      if (cut === oldest.length) last.shift();
-      else last[0] = oldest.subarray(cut);
-      lastSize -= cut;
-      leftOutBytes += cut;
-    }
+    const room = headBytes - head.sizeBytes;
+    head.push(bytes.subarray(0, room));
+    last.push(bytes.subarray(room));
+    const tooMuch = Math.max(0, last.sizeBytes - tailBytes);
+    last.dropFirst(tooMuch);
+    leftOutBytes += tooMuch;
   }
 
   return {
@@ -48,14 +39,14 @@ export function createRunLog({ maxBytes, secrets }: { maxBytes: number; secrets:
     end: () => keep(mask.end()),
     bytes() {
       const note = leftOutBytes === 0 ? '' : `\n[… ${leftOutBytes} bytes left out …]\n`;
-      return Buffer.concat([...head, Buffer.from(note), ...last]);
+      return Buffer.concat([...head.parts(), Buffer.from(note), ...last.parts()]);
     },
     get writtenBytes() {
-      return headSize + lastSize + leftOutBytes;
+      return head.sizeBytes + last.sizeBytes + leftOutBytes;
     },
     tail(maxCharacters) {
       // Four bytes make a character at most; colours and the like are allowed as much again.
-      const end = Buffer.concat([...head, ...last]).subarray(-8 * maxCharacters);
+      const end = Buffer.concat([...head.parts(), ...last.parts()]).subarray(-8 * maxCharacters);
       return [...plainText(end.toString())].slice(-maxCharacters).join('').trim();
     },
   };

@@ -1,3 +1,4 @@
+import { createByteQueue } from '../../../../platform/activities/agent/byte-queue.ts';
 import { createRunLog, plainText } from '../../../../platform/activities/agent/run-log.ts';
 
 const logOf = (text: string, maxBytes = 1_000_000) => {
@@ -21,6 +22,21 @@ describe('the log of a run', () => {
     expect(text.endsWith('line 998\nline 999\n')).toBe(true);
     const [, leftOut] = /\[… (\d+) bytes left out …\]/.exec(text) ?? [];
     expect(Number(leftOut)).toBe(lines.length - 1_000);
+  });
+
+  it('holds what comes byte by byte in few blocks, and drops what came first', () => {
+    const queue = createByteQueue();
+    const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
+    for (const byte of bytes) queue.push(Uint8Array.of(byte));
+    queue.push(new Uint8Array());
+    expect(queue.parts().length).toBeLessThan(5);
+    queue.dropFirst(70_000);
+    queue.dropFirst(0);
+    expect(Buffer.concat(queue.parts()).equals(bytes.subarray(70_000))).toBe(true);
+    queue.push(bytes);
+    expect(queue.sizeBytes).toBe(330_000);
+    queue.dropFirst(1_000_000);
+    expect([queue.sizeBytes, queue.parts()]).toEqual([0, []]);
   });
 
   it('ends in characters for people', () => {
