@@ -29,7 +29,7 @@ export function beginAgentRun(
     const job = await lockAgentJob(tx, jobId);
     if (job === undefined || !isTurnOf(job, run)) return undefined;
     if (job.cancelRequestedAt !== null) {
-      await endRun(tx, job, { status: 'failed', error: CANCELLED });
+      await endRun(tx, job, { status: 'failed', prLink: null, error: CANCELLED });
       return undefined;
     }
     const [begun] = await tx
@@ -42,8 +42,8 @@ export function beginAgentRun(
 }
 
 /**
- * Completes a run, unless its cancel was accepted before: then it fails as cancelled. Without a link the job shows the
- * pull request of an earlier run, if there is one. Returns the row as it is now (undefined: no such job).
+ * Completes a run, unless its cancel was accepted before: then it fails as cancelled, with its pull request all the same.
+ * Without a link the job shows the pull request of an earlier run, if there is one. Returns the row as it is now (undefined: no such job).
  */
 export function completeAgentRun(
   db: Executor,
@@ -57,27 +57,27 @@ export function failAgentRun(
   db: Executor,
   { jobId, run, error }: AgentRunKey & { error: string },
 ): Promise<AgentJobRow | undefined> {
-  return changeRun(db, { jobId, run }, { status: 'failed', error: storableText(error) });
+  return changeRun(db, { jobId, run }, { status: 'failed', prLink: null, error: storableText(error) });
 }
 
 function changeRun(db: Executor, { jobId, run }: AgentRunKey, end: RunEnd): Promise<AgentJobRow | undefined> {
   return db.transaction(async (tx) => {
     const job = await lockAgentJob(tx, jobId);
     if (job === undefined || !isTurnOf(job, run)) return job;
-    return endRun(tx, job, job.cancelRequestedAt === null ? end : { status: 'failed', error: CANCELLED });
+    // A pull request that was opened while the cancel came is there, and whoever cancelled is to find it.
+    return endRun(tx, job, job.cancelRequestedAt === null ? end : { ...end, status: 'failed', error: CANCELLED });
   });
 }
 
-type RunEnd = { status: 'completed'; prLink: string | null; error: null } | { status: 'failed'; error: string };
+type RunEnd = { status: 'completed' | 'failed'; prLink: string | null; error: string | null };
 
 /** The caller holds the job's lock and has seen that the run is active. */
 async function endRun(tx: Executor, job: AgentJobRow, end: RunEnd): Promise<AgentJobRow> {
-  const opened = end.status === 'completed' ? end.prLink : null;
   await tx
     .update(agentRuns)
-    .set({ status: end.status, prLink: opened, finishedAt: sql`now()` })
+    .set({ status: end.status, prLink: end.prLink, finishedAt: sql`now()` })
     .where(and(eq(agentRuns.jobId, job.id), eq(agentRuns.run, job.run)));
-  const prLink = opened ?? (await earlierPullRequest(tx, job));
+  const prLink = end.prLink ?? (await earlierPullRequest(tx, job));
   return changeJob(tx, job.id, { status: end.status, prLink, error: end.error });
 }
 
@@ -115,7 +115,7 @@ export function requestAgentJobCancel(
       .where(and(eq(agentRuns.jobId, jobId), eq(agentRuns.run, job.run)));
     if (requested === undefined || run === undefined) throw new Error(`The agent job ${jobId} has lost its run`);
     if (run.startedAt !== null) return { accepted: true, job: requested };
-    return { accepted: true, job: await endRun(tx, requested, { status: 'failed', error: CANCELLED }) };
+    return { accepted: true, job: await endRun(tx, requested, { status: 'failed', prLink: null, error: CANCELLED }) };
   });
 }
 

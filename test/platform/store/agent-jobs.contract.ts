@@ -12,6 +12,7 @@ import {
   listAgentJobs,
   listUnsettledAgentJobs,
 } from '../../../platform/store/agent-jobs.ts';
+import { getAgentRun } from '../../../platform/store/agent-runs.ts';
 import type { Database } from '../../../platform/store/database.ts';
 import type { TestDatabase } from '../../helpers/pglite.ts';
 import { type AgentJobRig, startAgentJobRig } from './agent-job-rig.ts';
@@ -137,7 +138,7 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
 
   it('ends a begun run as cancelled once its cancel was accepted, whatever else happens, but not the next', async () => {
     for (const end of [
-      (key: { jobId: string; run: number }) => completeAgentRun(db, { ...key, prLink: PULL_REQUEST }),
+      (key: { jobId: string; run: number }) => completeAgentRun(db, { ...key, prLink: null }),
       (key: { jobId: string; run: number }) => failAgentRun(db, { ...key, error: 'exit 1' }),
     ]) {
       const key = await begunJob();
@@ -149,6 +150,17 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
       expect(await beginAgentRun(db, { ...key, run: 2 })).toBeDefined();
       expect(await completeAgentRun(db, { ...key, run: 2, prLink: null })).toMatchObject({ status: 'completed' });
     }
+  });
+
+  it('shows the pull request that was opened while the cancel came, also after the next run', async () => {
+    const key = await begunJob();
+    await requestAgentJobCancel(db, key.jobId);
+    const ended = await completeAgentRun(db, { ...key, prLink: PULL_REQUEST });
+    expect(ended).toMatchObject({ status: 'failed', error: 'cancelled', prLink: PULL_REQUEST });
+    expect(await getAgentRun(db, key)).toMatchObject({ status: 'failed', prLink: PULL_REQUEST });
+    await message(key.jobId);
+    const next = await completeAgentRun(db, { ...key, run: 2, prLink: null });
+    expect(next).toMatchObject({ status: 'completed', prLink: PULL_REQUEST });
   });
 
   it('archives what has ended, once, and nothing that is active', async () => {

@@ -108,7 +108,11 @@ describe('an agent job', () => {
       expect(await cancel(jobId)).toMatchObject({ result: 'accepted', job: { status: 'active', error: null } });
       expect(await cancel(jobId)).toMatchObject({ result: 'accepted' });
       await completeAgentRun(bench.platform.db, { jobId, run: 1, prLink: PULL_REQUEST });
-      expect(await bench.read(customer, jobId)).toMatchObject({ status: 'failed', error: 'cancelled', prLink: null });
+      expect(await bench.read(customer, jobId)).toMatchObject({
+        status: 'failed',
+        error: 'cancelled',
+        prLink: PULL_REQUEST,
+      });
     });
 
     it('in the run that is current, and only there', async () => {
