@@ -2,8 +2,6 @@ import type { Git } from './git.ts';
 
 export type ChangedFile = {
   path: string;
-  /** A, D, M or T (another kind of entry), as git names them. */
-  status: string;
   /** The entry is another repository's commit. */
   submodule: boolean;
 };
@@ -20,8 +18,8 @@ export async function changedFiles(
   const files: ChangedFile[] = [];
   // Entries come in pairs: `:oldmode newmode oldid newid status`, then the path.
   for (let index = 0; index + 1 < fields.length; index += 2) {
-    const [, newMode = '', , , status = ''] = (fields[index] ?? '').slice(1).split(' ');
-    files.push({ path: fields[index + 1] ?? '', status, submodule: newMode === SUBMODULE_MODE });
+    const [, newMode = ''] = (fields[index] ?? '').slice(1).split(' ');
+    files.push({ path: fields[index + 1] ?? '', submodule: newMode === SUBMODULE_MODE });
   }
   return files;
 }

@@ -146,10 +146,10 @@ describe('changed files', () => {
     const dir = join(folder, 'diff.git');
     const to = await fetchMain(dir);
     expect(await changedFiles(git, { dir, from, to })).toEqual([
-      { path: 'README.md', status: 'M', submodule: false },
-      { path: 'a\tb "c"\n.txt', status: 'A', submodule: false },
-      { path: 'docs/guide.md', status: 'D', submodule: false },
-      { path: 'ünï', status: 'A', submodule: false },
+      { path: 'README.md', submodule: false },
+      { path: 'a\tb "c"\n.txt', submodule: false },
+      { path: 'docs/guide.md', submodule: false },
+      { path: 'ünï', submodule: false },
     ]);
   });
 });
