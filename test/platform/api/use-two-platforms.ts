@@ -4,8 +4,8 @@ import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api
 export type TwoPlatforms = [TestPlatform, TestPlatform];
 
 /**
- * Gives the tests of the calling `describe` two processes of the platform over one database; each has a pool of its own
- * where the database can.
+ * Gives the tests of the calling `describe` two servers of the platform over one database, both in this process; each
+ * has a pool of its own where the database can.
  */
 export function useTwoPlatforms(
   startDatabase: () => Promise<TestDatabase>,
