@@ -78,8 +78,9 @@ describe('a plan of the review that never comes to an end', () => {
 });
 
 describe('a mail that its server puts off for a day', () => {
-  it('delays no other mail and no news of the pull request', async () => {
-    const rig = await bench({ reviewers: ['slow@example.com', 'ada@example.com'] });
+  it('delays no other mail, no reminder of the others and no news of the pull request', async () => {
+    const remindAfterMs = [2 * HOUR_MS];
+    const rig = await bench({ reviewers: ['slow@example.com', 'ada@example.com'], remindAfterMs });
     let tries = 0;
     rig.outside.onMail = ({ to }) => {
       if (to === 'slow@example.com' && ++tries < 49) {
@@ -88,14 +89,18 @@ describe('a mail that its server puts off for a day', () => {
       return { outcome: 'sent', detail: null };
     };
     const change = await rig.startChange('greylisted');
-    await env().sleep(HOUR_MS);
+    await env().sleep(5 * MINUTE_MS);
     expect(await change.state()).toMatchObject({ phase: 'notifying', mails: [{ to: 'ada@example.com' }] });
+    await env().sleep(3 * HOUR_MS);
+    expect((await change.state()).phase).toBe('in-review');
+    expect(rig.mails).toEqual(['review-requested ada@example.com', 'reminder-1 ada@example.com']);
     await env().sleep(DAY_MS);
     const { phase, mails } = await change.state();
     expect(phase).toBe('in-review');
-    expect(mails.map(({ to, outcome }) => `${to} ${outcome}`)).toEqual([
-      'ada@example.com sent',
-      'slow@example.com sent',
+    expect(mails.map(({ event, to, outcome }) => `${event} ${to} ${outcome}`)).toEqual([
+      'review-requested ada@example.com sent',
+      'reminder-1 ada@example.com sent',
+      'review-requested slow@example.com sent',
     ]);
   });
 });

@@ -11,6 +11,8 @@ export type ChangeRun = {
   settings: RuleSettings;
   /** Calls that the run mustn't end in the middle of. */
   callsUnderWay: number;
+  /** Those who are being asked for review, in lower case: a mail server may put that off for long. */
+  beingAsked: Set<string>;
   cancelRequested: boolean;
   /** The rule is no longer configured. */
   removed: boolean;
@@ -44,6 +46,7 @@ export function newChangeRun({ site, rule }: { site: string; rule: string }, mem
     memory,
     settings: NO_RULE,
     callsUnderWay: 0,
+    beingAsked: new Set(),
     cancelRequested: false,
     removed: false,
     done: false,

@@ -35,9 +35,15 @@ export async function mailReviewers(
     eventCount: memory.eventCount,
     requestedAt: new Date(reviewSinceMs ?? Date.now()).toISOString(),
   };
-  await sendEach(run, event, addresses, (to, summary) =>
-    sendReviewMail.executeWithOptions({ summary }, [{ ...mail, to }]),
-  );
+  await sendEach(run, event, addresses, async (to, summary) => {
+    const asks = event === 'review-requested';
+    if (asks) run.beingAsked.add(to.toLowerCase());
+    try {
+      return await sendReviewMail.executeWithOptions({ summary }, [{ ...mail, to }]);
+    } finally {
+      if (asks) run.beingAsked.delete(to.toLowerCase());
+    }
+  });
 }
 
 /** Tells each operator that the job failed. */

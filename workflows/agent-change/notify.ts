@@ -1,4 +1,4 @@
-import { isCancellation } from '@temporalio/workflow';
+import { condition, isCancellation, patched } from '@temporalio/workflow';
 import { cutText } from '../../contract/cut-text.ts';
 import { readFailure } from '../trouble/failures.ts';
 import { planReview, requestReview } from './activity-proxies.ts';
@@ -9,6 +9,9 @@ import { notePullRequest } from './news.ts';
 
 /** What is remembered of people has to stay small. */
 const MAX_PEOPLE = 100;
+
+/** A mail server that puts a mail off does so for minutes at least, and for a day and a half at most. */
+const SLOW_MS = 10 * 60_000;
 
 /** Asks for review, on the forge and by mail. What was done before a continue-as-new isn't done again. */
 export async function notify(run: ChangeRun): Promise<void> {
@@ -24,6 +27,17 @@ export async function notify(run: ChangeRun): Promise<void> {
     // As it is by now: planning may have taken long, and the rule may have been taken out meanwhile.
     run.settings.mail ? mailReviewers(run, 'review-requested', made.mails) : Promise.resolve(),
   ]);
+  if (memory.phase === 'notifying') memory.phase = 'in-review';
+}
+
+/**
+ * Lets the review begin although somebody's mail server, or the forge, is slow to take what it is asked: the others'
+ * reminders don't wait for it. What is under way goes on.
+ */
+export async function waitNoLonger({ memory }: ChangeRun): Promise<void> {
+  if (memory.phase !== 'notifying' || !patched('slow-mails-2026-11')) return;
+  await condition(() => memory.plan !== null);
+  await condition(() => memory.phase !== 'notifying', SLOW_MS, { summary: 'the first mails' });
   if (memory.phase === 'notifying') memory.phase = 'in-review';
 }
 

@@ -48,9 +48,10 @@ export function reminderOf({ memory, settings }: ChangeRun): Reminder | null {
   return nextReminder({ sinceMs: reviewSinceMs, remindAfterMs, doneUpToMs: reminders.doneUpToMs }, Date.now());
 }
 
-/** An address whose server will never take a mail is left alone. */
-function remindable({ memory }: ChangeRun): string[] {
+/** An address whose server will never take a mail is left alone, and one that the first mail is still on its way to. */
+function remindable({ memory, beingAsked }: ChangeRun): string[] {
   return (memory.plan?.mails ?? []).filter((to) => {
+    if (beingAsked.has(to.toLowerCase())) return false;
     const outcome = mailOf(memory, 'review-requested', to)?.outcome;
     return outcome !== 'refused' && outcome !== 'unsubscribed';
   });

@@ -2,14 +2,15 @@ import { condition } from '@temporalio/workflow';
 import { runUntil } from '../coroutines/run-until.ts';
 import type { ChangeRun } from './change-run.ts';
 import { follow } from './follow.ts';
-import { notify } from './notify.ts';
+import { notify, waitNoLonger } from './notify.ts';
 import { isOver } from './phase.ts';
 import { remind } from './remind.ts';
 
 /** Asks for review and waits for the pull request's end, or for the time when nobody is expected to review it any more. */
 export async function review(run: ChangeRun): Promise<void> {
-  await runUntil([() => notify(run), () => remind(run), () => follow(run), () => expire(run)], () =>
-    isOver(run.memory.phase),
+  await runUntil(
+    [() => notify(run), () => waitNoLonger(run), () => remind(run), () => follow(run), () => expire(run)],
+    () => isOver(run.memory.phase),
   );
 }
 
