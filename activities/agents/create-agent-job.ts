@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { SiteConfig } from '../../contract/galley-config.ts';
 import { checkPromptTemplate } from '../../contract/prompt-template.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
@@ -49,11 +50,25 @@ export function createCreateAgentJob(call: PatientCall, { readSite }: CreateAgen
       body: { prompt },
       headers: { 'idempotency-key': input.idempotencyKey },
     } as const;
-    const { verdict, answer } = await call('prompt', request);
+    const { verdict, answer } = await call('prompt', request).catch(tellOfKey);
     if (verdict !== 'success') throw finalFailure('Rejected', describeAnswer(request, answer), answer.status);
     const jobId = textField(answer, 'id');
     // The answer may have been cut on its way: the same key asks for the same job again.
     if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'id', answer.text), answer.status);
     return { projectId, jobId };
   };
+}
+
+/** The prompt is made anew for each attempt, from the rule as it is by then, and 422 also stands for a key used before. */
+function tellOfKey(error: unknown): never {
+  if (error instanceof ApplicationFailure && statusOf(error) === 422) {
+    const message = `${error.message} (if this is about the Idempotency-Key: the rule's prompt was changed after the answer to an earlier attempt was lost, and that attempt's job exists)`;
+    throw finalFailure('Rejected', message, 422);
+  }
+  throw error;
+}
+
+function statusOf({ details }: ApplicationFailure): unknown {
+  const first: unknown = details?.[0];
+  return typeof first === 'object' && first !== null && 'status' in first ? first.status : undefined;
 }

@@ -163,7 +163,9 @@ describe('a rule that is taken out of the configuration', () => {
     rig.outside.settings = null;
     await change.signal('configChanged');
     await expect(change.result()).resolves.toBeUndefined();
-    expect(await change.state()).toMatchObject({ phase: 'cancelled', jobId: null, mails: [] });
+    const { notes, ...state } = await change.state();
+    expect(state).toMatchObject({ phase: 'cancelled', jobId: null, mails: [] });
+    expect(notes).toContainEqual(expect.stringContaining('may have made a job'));
   });
 
   it('while its reviewers are looked up writes to none of them', async () => {
@@ -250,6 +252,26 @@ describe('an update "cancel"', () => {
     await inside;
     expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
     expect(rig.cancelled).toEqual(['aj_1']);
+  });
+
+  it('notes a job that may be at work because its answer was lost, and none where the service said no', async () => {
+    const rig = await bench();
+    rig.outside.onCreate = () => {
+      throw ApplicationFailure.create({ type: 'Unavailable', message: 'reset', nextRetryDelay: 30_000 });
+    };
+    const lost = await rig.startChange('lost-answer');
+    await lost.until('tried', () => rig.creates > 0);
+    expect(await lost.executeUpdate('cancel')).toMatchObject({
+      phase: 'cancelled',
+      jobId: null,
+      notes: [expect.stringContaining('may have made a job')],
+    });
+    rig.outside.onCreate = () => {
+      throw failure('KeyRefused', '401');
+    };
+    const refused = await rig.startChange('refused');
+    await refused.until('refused', ({ error }) => error !== null);
+    expect(await refused.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', notes: [] });
   });
 
   it('that is overtaken by the merge still tells the rules of it', async () => {

@@ -29,6 +29,8 @@ export const changeMemory = z.object({
   events: z.array(publishEvent).min(1),
   eventCount: z.int().min(1),
   job: z.object({ projectId: z.string(), jobId: z.string(), createdAtMs: z.number() }).nullable(),
+  /** The service may have made a job without our hearing of it. */
+  mayHaveJob: z.boolean().optional(),
   prLink: z.string().nullable(),
   /** When the pull request became known: reminders and the end count from here. */
   reviewSinceMs: z.number().nullable(),

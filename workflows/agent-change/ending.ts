@@ -3,12 +3,13 @@ import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { readPullRequest } from './activity-proxies.ts';
 import { addNote } from './change-memory.ts';
 import type { ChangeRun } from './change-run.ts';
-import { cancelJob } from './job.ts';
+import { cancelJob, noteLostJob } from './job.ts';
 import { mailOperators } from './mails.ts';
 import { isOver } from './phase.ts';
 
 /** Tells those whom a change's end concerns. May be repeated: nobody gets a second mail. */
 export async function tellEnd(run: ChangeRun): Promise<void> {
+  noteLostJob(run.memory);
   if (run.memory.phase === 'failed') await tellOperators(run);
   if (run.memory.phase === 'merged') await tellRules(run);
 }
@@ -57,5 +58,6 @@ export async function endCancelled(run: ChangeRun): Promise<void> {
   const { memory } = run;
   if (isOver(memory.phase)) return;
   if (memory.phase === 'prompting' || memory.phase === 'working') await cancelJob(run, 'the change is cancelled');
+  noteLostJob(memory);
   memory.phase = 'cancelled';
 }

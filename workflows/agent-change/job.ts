@@ -4,7 +4,7 @@ import { cutText } from '../../contract/cut-text.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { readFailure } from '../trouble/failures.ts';
 import { cancelAgentJob, createAgentJob, pollAgentJob } from './activity-proxies.ts';
-import { addNote } from './change-memory.ts';
+import { addNote, type ChangeMemory } from './change-memory.ts';
 import { type ChangeRun, underWay } from './change-run.ts';
 import { takeEarlyNews } from './news.ts';
 import { askPatiently } from './patience.ts';
@@ -32,9 +32,11 @@ export async function submit(run: ChangeRun): Promise<void> {
     run,
     () =>
       underWay(run, async () => {
-        const created = await createAgentJob.executeWithOptions({ summary }, [
-          { site, rule, events, eventCount, idempotencyKey },
-        ]);
+        const input = { site, rule, events, eventCount, idempotencyKey };
+        const created = await createAgentJob.executeWithOptions({ summary }, [input]).catch((error: unknown) => {
+          if (isUnanswered(run, error)) memory.mayHaveJob = true;
+          throw error;
+        });
         // Noted before anything else can happen: who cancels now has to know the job.
         memory.job = { ...created, createdAtMs: Date.now() };
         return created;
@@ -47,6 +49,15 @@ export async function submit(run: ChangeRun): Promise<void> {
   } else if (run.removed) memory.phase = 'cancelled';
   else if (answer !== undefined && 'failure' in answer) fail(run, answer.failure.message);
   else if (memory.phase === 'prompting') memory.phase = 'expired';
+}
+
+/**
+ * Notes that a job may be at work of which only the service knows. It is left alone: asking once more under the same key
+ * would make a job where there is none.
+ */
+export function noteLostJob(memory: ChangeMemory): void {
+  if (memory.job !== null || memory.mayHaveJob !== true) return;
+  addNote(memory, 'the Admin API may have made a job, but its answer was lost: should there be one, cancel it there');
 }
 
 /** Waits for the job's end, however often the service goes away meanwhile. */
@@ -83,6 +94,13 @@ export async function cancelJob({ memory }: ChangeRun, reason: string): Promise<
     if (isCancellation(error)) throw error;
     addNote(memory, `${jobId} couldn't be cancelled: ${readFailure(error).message}`);
   }
+}
+
+/** Interrupted, or given up without an answer that says no, as where the rule was taken out between two attempts. */
+function isUnanswered({ removed }: ChangeRun, error: unknown): boolean {
+  if (isCancellation(error)) return true;
+  const { type, status } = readFailure(error);
+  return type === 'Rejected' ? removed && status === null : ['Unavailable', 'TimedOut', 'Other'].includes(type);
 }
 
 /** What nobody has made a pull request of by then, nobody waits for any more. */

@@ -77,6 +77,15 @@ describe('making an agent job', () => {
     });
   });
 
+  it('whose key was used for another prompt is refused with a word on the job that exists', async () => {
+    const { activities } = await api([{ status: 422, body: { error: 'This Idempotency-Key was used' } }]);
+    expect(await failureOf(create(activities))).toMatchObject({
+      type: 'Rejected',
+      details: [{ status: 422 }],
+      message: expect.stringMatching(/was answered 422: .*was used \(.* that attempt's job exists\)$/),
+    });
+  });
+
   it.each<[string, SiteConfig | undefined, string, string]>([
     ['a site that is gone', undefined, 'changelog', 'no longer configured'],
     ['a rule that is gone', siteOf('x'), 'other', 'no longer configured'],
