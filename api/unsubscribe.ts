@@ -41,13 +41,11 @@ export function addUnsubscribeRoutes(
     })
     .post(async (request, response) => {
       const { site, rule, address } = readLink(request, config.adminApi.key);
-      // A rule that is no longer configured sends no mail: there is nobody to tell.
-      if (config.sites[site]?.agent.some(({ name }) => name === rule)) {
-        await gateway.unsubscribe({ site, rule }, address).catch((error: unknown) => {
-          logger.warn({ site, rule, reason: String(error) }, 'Temporal did not take an unsubscription');
-          throw unavailable('the request could not be stored; please try again');
-        });
-      }
+      // Also for a rule that isn't configured at the moment: its workflow remembers it, should the rule come back.
+      await gateway.unsubscribe({ site, rule }, address).catch((error: unknown) => {
+        logger.warn({ site, rule, reason: String(error) }, 'Temporal did not take an unsubscription');
+        throw unavailable('the request could not be stored; please try again');
+      });
       const text = `${address} gets no more mail about the pull requests of the rule ${rule} of ${site}.`;
       response.type('html').send(Mustache.render(PAGE, { title: 'Unsubscribed', text }));
     })
