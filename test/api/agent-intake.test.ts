@@ -104,15 +104,15 @@ describe('news of a pull request', () => {
   const pullRequestKey = defineSearchAttributeKey('GalleyPullRequest', SearchAttributeType.KEYWORD);
 
   /** A running change without a worker: what arrives is read from its history. */
-  async function startChange(workflowId: string, prLink: string): Promise<void> {
+  async function startChange(workflowId: string, prLink: string, { marked = true } = {}): Promise<void> {
     await temporal.client.workflow.start('agentChange', {
       workflowId,
       taskQueue: 'nobody',
       args: [],
       memo: { prLink },
-      typedSearchAttributes: [{ key: pullRequestKey, value: prLink }],
+      ...(marked && { typedSearchAttributes: [{ key: pullRequestKey, value: prLink }] }),
     });
-    const query = `GalleyPullRequest = '${prLink}' AND WorkflowId = '${workflowId}'`;
+    const query = `WorkflowId = '${workflowId}'`;
     for (;;) {
       for await (const _found of temporal.client.workflow.list({ query })) return;
       await sleep(100);
@@ -135,6 +135,15 @@ describe('news of a pull request', () => {
     expect(await signalsOf(`agent:docs:changelog:d${number}`, SIGNALS.pullRequestChanged)).toMatchObject([
       { url, state: 'merged', mergeCommitSha: 'c1', deliveryId: answer.deliveryId },
     ]);
+  });
+
+  test.each([
+    ['its worker settled without them', 'https://github.com/acme/docs/pull/5'],
+    ['its address is too long for one', `https://github.com/acme/${'docs'.repeat(70)}/pull/6`],
+  ])('reaches a change that lacks the search attribute because %s', async (_why, url) => {
+    const id = `agent:docs:changelog:unmarked-${url.at(-1)}`;
+    await startChange(id, url, { marked: false });
+    expect((await deliverGithub('docs', 'pull_request', merged(url))).body).toMatchObject({ accepted: [id] });
   });
 
   test('of a review reaches it too', async () => {
@@ -197,9 +206,10 @@ describe('an unsubscribe link', () => {
     ]);
   });
 
-  test('of a rule that is no longer configured is answered as done', async () => {
+  test('of a rule that isn’t configured at the moment is remembered, should it come back', async () => {
     const answer = await fetch(link('ada@example.com', { rule: 'removed' }), { method: 'POST' });
     expect(answer.status).toBe(200);
+    expect(await signalsOf('agent-rule:docs:removed', SIGNALS.unsubscribed)).toEqual([{ address: 'ada@example.com' }]);
   });
 
   test('with another key, address or rule in it is 404', async () => {
