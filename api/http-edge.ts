@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { HttpError } from '../contract/http-error.ts';
 
@@ -36,10 +36,20 @@ export function renderErrors(logger: Logger): ErrorRequestHandler {
     }
     const { status, message, headers } = asHttpError(error);
     if (status === 500) {
-      logger.error({ err: error, requestId: response.get('x-request-id'), path: request.path }, 'A request failed');
+      logger.error(
+        { err: error, requestId: response.get('x-request-id'), route: routeOf(request) },
+        'A request failed',
+      );
     }
     response.status(status).set(headers).json({ error: message });
   };
+}
+
+/** The route's pattern. Never the path itself: a link to unsubscribe is as good as a password. */
+function routeOf(request: Request): string | undefined {
+  const route: unknown = request.route;
+  const pattern: unknown = typeof route === 'object' && route !== null && 'path' in route ? route.path : undefined;
+  return typeof pattern === 'string' ? pattern : undefined;
 }
 
 /** Express throws errors with a status, for a path that is no text; all else is our fault and stays inside. */
