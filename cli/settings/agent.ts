@@ -19,6 +19,8 @@ const WITHHELD = new Set([
   'GALLEY_ENCRYPTION_KEY',
   'FORGE_TOKEN',
   'FORGE_APP_PRIVATE_KEY',
+  'TEMPORAL_API_KEY',
+  'AGENT_MODEL_KEY',
 ]);
 
 /** Set by the runner for each run. */

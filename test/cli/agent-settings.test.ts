@@ -68,6 +68,8 @@ describe('the variables of the agent', () => {
     [{ AGENT_SCRATCH_SIZE: '9999999TiB' }, /^AGENT_SCRATCH_SIZE: expected a size such as/],
     [{ AGENT_ENV: 'A,,B' }, /^AGENT_ENV: expected names of variables/],
     [{ AGENT_ENV: 'DATABASE_URL' }, /^AGENT_ENV: DATABASE_URL is a secret of Galley's own/],
+    [{ AGENT_ENV: 'TEMPORAL_API_KEY' }, /^AGENT_ENV: TEMPORAL_API_KEY is a secret of Galley's own/],
+    [{ AGENT_ENV: 'AGENT_MODEL_KEY' }, /^AGENT_ENV: AGENT_MODEL_KEY is a secret of Galley's own/],
     [{ AGENT_READ: '/opt,coder' }, /^AGENT_READ: expected absolute paths/],
     [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set anew/],
     [{ ...MODEL, AGENT_COMMAND: 'coder' }, /^AGENT_COMMAND: expected either this or AGENT_MODEL_URL/],
