@@ -52,8 +52,8 @@ export type ReconcilerDeps = {
 /**
  * Brings jobs and their workflows back together (design 10): starts the workflow of a job that has none yet, tells a
  * running one again that it was cancelled, and fails a job whose workflow has ended or is gone. Any number of
- * processes may do so at once: each step is idempotent. It also forgets what has expired. An agent job's logs and packs
- * stay with it, so there is nothing of it to sweep.
+ * processes may do so at once: each step is idempotent. It also forgets what has expired. Of an agent
+ * job nothing is swept: its logs stay, and the packs of a run go with its end.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { db, objects, temporalClient, logger, taskQueue, intervalMs = 10_000, graceMs = 10_000 } = deps;
@@ -77,7 +77,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   async function reconcile(): Promise<void> {
     await settleEach(listUnsettledExportJobs, (row) => settle(row, { db, workflows, logger }));
-    await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, { db, workflows: agentWorkflows, logger }));
+    const settling = { db, objects, workflows: agentWorkflows, logger };
+    await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));
     if (loop.signal.aborted) return;
     await deleteExpiredAnswers(db, new Date());
     const nowMs = Date.now();

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
+import { forgetPacks } from './activities/agent/forget-packs.ts';
 import type { AgentWorkflow, AgentWorkflows } from './agent-workflows.ts';
+import type { ObjectStore } from './objects/object-store.ts';
 import { failAgentRun } from './store/agent-job-transitions.ts';
 import type { UnsettledAgentJob } from './store/agent-jobs.ts';
 import type { Database } from './store/database.ts';
@@ -16,10 +18,12 @@ export function decideAgentJob(job: UnsettledAgentJob, workflow: AgentWorkflow):
   return ownWorkflow || job.begun ? 'lost' : 'start';
 }
 
+type SettlingDeps = { db: Database; objects: ObjectStore; workflows: AgentWorkflows; logger: Logger };
+
 /** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */
 export async function settleAgentJob(
   job: UnsettledAgentJob,
-  { db, workflows, logger }: { db: Database; workflows: AgentWorkflows; logger: Logger },
+  { db, objects, workflows, logger }: SettlingDeps,
 ): Promise<void> {
   const key = { jobId: job.id, run: job.run };
   const workflow = await workflows.look(job.id);
@@ -33,6 +37,10 @@ export async function settleAgentJob(
       logger.info(key, 'Started the workflow of an agent run that had none');
       return;
     case 'lost':
+      // As where a run ends by itself; an object store that is away must not keep the job from ending.
+      await forgetPacks(objects, key).catch((error: unknown) => {
+        logger.warn({ err: error, ...key }, 'What a lost agent run worked with could not be removed');
+      });
       await failAgentRun(db, { ...key, error: LOST });
       logger.warn({ ...key, workflow: workflow.state }, 'Failed an agent run whose workflow is gone');
   }

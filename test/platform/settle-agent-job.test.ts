@@ -118,6 +118,17 @@ describe('the reconciler of agent jobs', () => {
     expect(await read(jobId)).toMatchObject({ status: 'failed', error: LOST });
   });
 
+  it('forgets the packs of a run that is lost, and keeps its log', async () => {
+    const jobId = await createdJob();
+    const names = ['1/log.txt', '1/packs/a.pack', '2/packs/b.pack'].map((name) => `agent/${jobId}/${name}`);
+    for (const name of names) await platform.objects.put(name, Buffer.from('x'), { contentType: 'text/plain' });
+    await begin(jobId);
+    await reconcile();
+    const left: string[] = [];
+    for await (const name of platform.objects.list(`agent/${jobId}/`)) left.push(name);
+    expect(left).toEqual([names[0], names[2]]);
+  });
+
   it('fails a run whose workflow ended without a result, begun or not, a first or a later one', async () => {
     const [untouched, begun, later] = [await createdJob(), await createdJob(), await messagedJob()];
     const runs = [

@@ -3,7 +3,8 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 import { completeAgentRun, failAgentRun } from '../../store/agent-job-transitions.ts';
 import { type AgentRunKey, getAgentRun, keptOutcome } from '../../store/agent-runs.ts';
 import type { Database } from '../../store/database.ts';
-import { packPrefix } from './object-keys.ts';
+import { lively } from '../lively.ts';
+import { forgetPacks } from './forget-packs.ts';
 
 /** `error` null: the agent itself failed, and what it left as its error is told. */
 export type AgentRunResult = { kind: 'completed'; prLink: string | null } | { kind: 'failed'; error: string | null };
@@ -12,8 +13,15 @@ export type AgentRunResult = { kind: 'completed'; prLink: string | null } | { ki
 export type EndedRun = { status: 'completed' | 'failed' | 'over' };
 
 /** Ends a run, unless it has ended, and forgets what only its steps needed. The log stays. */
-export async function endAgentRun(
-  { db, objects, logger }: { db: Database; objects: ObjectStore; logger: Logger },
+export function endAgentRun(deps: EndingDeps, ending: AgentRunKey & { result: AgentRunResult }): Promise<EndedRun> {
+  const { logger } = deps;
+  return lively({ details: () => 'recording the end', logger }, () => recordEnd(deps, ending));
+}
+
+type EndingDeps = { db: Database; objects: ObjectStore; logger: Logger };
+
+async function recordEnd(
+  { db, objects, logger }: EndingDeps,
   { jobId, run, result }: AgentRunKey & { result: AgentRunResult },
 ): Promise<EndedRun> {
   const key = { jobId, run };
@@ -33,10 +41,4 @@ async function agentError(db: Database, key: AgentRunKey): Promise<string> {
   const row = await getAgentRun(db, key);
   const outcome = row && keptOutcome(row);
   return outcome?.kind === 'failed' && outcome.error !== '' ? outcome.error : 'The agent failed';
-}
-
-async function forgetPacks(objects: ObjectStore, { jobId, run }: AgentRunKey): Promise<void> {
-  const keys: string[] = [];
-  for await (const key of objects.list(packPrefix(jobId, run))) keys.push(key);
-  if (keys.length > 0) await objects.delete(keys);
 }
