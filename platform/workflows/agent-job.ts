@@ -47,6 +47,7 @@ const AROUND_THE_AGENT_MS = 3_600_000;
 const endings = proxyActivities<PlatformActivities>({
   // A run's end must be written some day, whatever it takes.
   startToCloseTimeout: '2m',
+  heartbeatTimeout: '5s',
   retry: RETRY,
 });
 

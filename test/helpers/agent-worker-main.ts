@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import type { ForgeWriter } from '../../forge/forge.ts';
 import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import { connectDatabase } from '../../platform/store/database.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import type { AgentWorkerOptions } from './agent-worker-process.ts';
@@ -38,6 +39,15 @@ const heldForge: ForgeWriter = {
   },
 };
 
+const objects = await createObjectStore({ url: options.objectStoreUrl });
+const heldObjects: ObjectStore = {
+  ...objects,
+  async *list(prefix) {
+    await holdAt('at-the-end');
+    yield* objects.list(prefix);
+  },
+};
+
 class HeldRunner extends ScriptRunner {
   override async run(task: Parameters<ScriptRunner['run']>[0]) {
     const outcome = await super.run(task);
@@ -49,7 +59,7 @@ class HeldRunner extends ScriptRunner {
 const worker = await createPlatformWorker({
   connection: await NativeConnection.connect({ address: options.temporalAddress }),
   db,
-  objects: await createObjectStore({ url: options.objectStoreUrl }),
+  objects: heldObjects,
   logger,
   identity: options.identity,
   agents: { runner: new HeldRunner(), forgeFor: () => heldForge, workDir: options.workDir },

@@ -1,7 +1,7 @@
 import { startProcess, type WorkerProcess } from './platform-worker-process.ts';
 
 /** Where a worker stops for ever, as seen from outside: to be killed there. */
-export type HoldAt = 'agent-done' | 'before-pushing' | 'before-opening' | 'after-opening' | null;
+export type HoldAt = 'agent-done' | 'before-pushing' | 'before-opening' | 'after-opening' | 'at-the-end' | null;
 
 export type AgentWorkerOptions = {
   databaseUrl: string;

@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 describe('a worker killed without warning', () => {
-  it.each(['agent-done', 'before-pushing', 'before-opening', 'after-opening'] as const)(
+  it.each(['agent-done', 'before-pushing', 'before-opening', 'after-opening', 'at-the-end'] as const)(
     '%s leaves one branch, one commit and one pull request, once another has gone on',
     async (holdAt) => {
       const first = await startWorker('first', holdAt);
