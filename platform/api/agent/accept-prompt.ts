@@ -31,13 +31,14 @@ type Asked = {
 export async function answerPrompt(context: ApiContext, asked: Asked): Promise<void> {
   const { request, response, organizationId, projectId, body, status, accept } = asked;
   const idempotency = readIdempotencyKey(request, body);
-  const at = context.now();
   const scope = `agent:${projectId}`;
   let accepted: AgentJobRow | undefined;
   let headers: Record<string, string> = {};
   const answer = await context.db.transaction(async (tx) => {
     // So that two can't take the last free slot both.
     await lockUntilCommit(tx, scope);
+    // Not before: uses are then counted in the order of their moments, however long one has waited for the lock.
+    const at = context.now();
     return answerOnce(tx, { organizationId, idempotency, at }, async () => {
       const job = await accept(tx, at);
       headers = await takeUse(tx, { scope, limit: PROMPT_LIMIT, at });

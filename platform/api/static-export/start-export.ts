@@ -30,12 +30,13 @@ export function startExportHandler(context: ApiContext): RequestHandler {
     const body = parseInput(startExportRequest, input);
     if (project === undefined) throw new HttpError(404, `No project of the organization has the domain ${body.domain}`);
     const idempotency = readIdempotencyKey(request, body);
-    const at = context.now();
     let started: string | undefined;
     let headers: Record<string, string> = {};
     const answer = await context.db.transaction(async (tx) => {
       // One lock for all that must not happen twice at once: the key's first use, the active job, the last free slot.
       await lockUntilCommit(tx, `static-export:${caller.organizationId}`);
+      // Not before: starts are then counted in the order of their moments, however long one has waited for the lock.
+      const at = context.now();
       return answerOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
         requireEnterprise(caller);
         await refuseConflict(tx, project);
