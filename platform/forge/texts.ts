@@ -1,3 +1,4 @@
+import { cutText } from '../../contract/cut-text.ts';
 import { storableText } from '../store/storable-text.ts';
 
 /** What every forge takes, Gitea's 255 included. */
@@ -14,7 +15,6 @@ export function bodyText(body: string): string {
   return cut(storableText(body).replaceAll(/\r\n?/g, '\n').trim(), BODY_LENGTH);
 }
 
-/** No character is cut in half. */
 function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return text.length <= length ? text : `${cutText(text, length - 1)}…`;
 }
