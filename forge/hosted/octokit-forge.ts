@@ -32,11 +32,29 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
     }
   }
 
+  /** Newest first. */
+  async function listOpen(client: Octokit, target: Target & { branch: string }): Promise<PullRequest[]> {
+    const open: PullRequest[] = [];
+    for await (const found of dialect.pullRequestsOf(client, { ...target, state: 'open' })) {
+      open.push(checked(dialect.toPullRequest(found)));
+    }
+    return open;
+  }
+
   /** The oldest, so that where there are two by mistake every call answers the same one. */
   async function findOpen(client: Octokit, target: Target & { branch: string }): Promise<PullRequest | null> {
-    let oldest: PullRequest | null = null;
-    for await (const found of dialect.pullRequestsOf(client, { ...target, state: 'open' })) {
-      oldest = checked(dialect.toPullRequest(found));
+    return (await listOpen(client, target)).at(-1) ?? null;
+  }
+
+  /** The same, and closes the younger ones: the call that opened one of them may have ended before it could. */
+  async function keepOldest(client: Octokit, at: Target & { branch: string }): Promise<PullRequest | null> {
+    const { branch, ...target } = at;
+    const open = await listOpen(client, at);
+    const oldest = open.pop() ?? null;
+    for (const { number, baseBranch } of dialect.opensTwo ? open : []) {
+      // The same branch proposed to another one is no mistake.
+      if (baseBranch !== oldest?.baseBranch) continue;
+      await client.rest.pulls.update({ ...target, pull_number: number, state: 'closed' });
     }
     return oldest;
   }
@@ -72,7 +90,7 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
     async openPullRequest({ repository, branch, base, title, body }) {
       const step = { doing: 'open a pull request', right: rights.writePullRequests };
       return attempt(addresses.repositoryOf(repository), step, async (client, target) => {
-        const open = () => findOpen(client, { ...target, branch });
+        const open = () => keepOldest(client, { ...target, branch });
         const text = { title: fitTitle(title), body: fitBody(body) };
         const existing = await open();
         if (existing) return existing;
@@ -80,9 +98,7 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
           const { data } = await client.rest.pulls.create({ ...target, head: branch, base, ...text });
           const created = checked(dialect.toPullRequest(pullRequestAnswer.parse(data)));
           const kept = dialect.opensTwo ? await open() : null;
-          if (kept === null || kept.number >= created.number) return created;
-          await client.rest.pulls.update({ ...target, pull_number: created.number, state: 'closed' });
-          return kept;
+          return kept ?? created;
         } catch (error) {
           // Somebody was faster, or our own first try was, whose answer was lost.
           const refusal = refusalOf(error);

@@ -63,6 +63,20 @@ describe('the Gitea adapter', () => {
     expect(await rig.reader.readPullRequest(url)).toMatchObject(expected);
   });
 
+  it('closes a younger pull request of the branch that a call left open when it was ended', async () => {
+    const { bot, gitea } = rig;
+    const older = await open();
+    await files.close(older.url);
+    const younger = await rig.writer.openPullRequest(request());
+    // Gitea takes two for a branch where the older one is opened again.
+    const path = `/repos/acme/${new URL(files.repository).pathname.split('/').at(-1)?.replace('.git', '')}`;
+    await gitea.call(bot, 'PATCH', `${path}/pulls/${older.number}`, { state: 'open' });
+    expect((await rig.reader.readPullRequest(younger.url)).state).toBe('open');
+    expect((await rig.writer.openPullRequest(request())).url).toBe(older.url);
+    expect((await rig.reader.readPullRequest(younger.url)).state).toBe('closed');
+    expect((await rig.reader.readPullRequest(older.url)).state).toBe('open');
+  });
+
   it('asks a team of the organization, and says where a team is passed over', async () => {
     const { url } = await open();
     const wanted = { logins: ['ada'], teams: ['docs'] };
