@@ -238,6 +238,56 @@ const branches: Branch[] = [
     },
   },
   {
+    name: 'expired-while-prompting',
+    of: 'agent-change',
+    settings: { expireAfterMs: 2_000 },
+    async play(rig) {
+      rig.outside.onCreate = () => {
+        throw refusal('KeyRefused', '401');
+      };
+      await rig.startChange('it');
+      await rig.change('it').result();
+    },
+  },
+  {
+    name: 'cancelled-while-prompting',
+    of: 'agent-change',
+    async play(rig) {
+      rig.outside.onCreate = () => {
+        throw ApplicationFailure.create({ type: 'Unavailable', message: 'reset', nextRetryDelay: 30_000 });
+      };
+      await rig.startChange('it');
+      await rig.change('it').until('tried', () => rig.creates > 0);
+      await rig.change('it').executeUpdate('cancel');
+      await rig.change('it').result();
+    },
+  },
+  {
+    name: 'rule-taken-out-in-review',
+    of: 'agent-change',
+    settings: { remindAfterMs: [86_400_000] },
+    async play(rig) {
+      await rig.startChange('it');
+      await inReview(rig);
+      rig.outside.settings = null;
+      await rig.change('it').signal('configChanged');
+      await rig.change('it').until('taken out', ({ notes }) => notes.length > 0);
+      await rig.change('it').signal('pullRequestChanged', merged);
+      await rig.change('it').result();
+    },
+  },
+  {
+    name: 'merge-commit-asked-of-the-forge',
+    of: 'agent-change',
+    async play(rig) {
+      await rig.publish({ id: 'it' });
+      await inReview(rig);
+      rig.outside.pullRequest = { ...rig.outside.pullRequest, mergeCommitSha: 'c0ffee' };
+      await rig.change('it').signal('pullRequestChanged', { ...merged, mergeCommitSha: null });
+      await rig.change('it').result();
+    },
+  },
+  {
     name: 'burst-and-resend',
     of: 'agent-rule',
     settings: { searchAttributes: true, quietPeriodMs: 500 },
@@ -275,6 +325,36 @@ const branches: Branch[] = [
       await idle(rig);
       await rig.startChange('other');
       await rig.publish({ id: 'other' });
+      await idle(rig);
+    },
+  },
+  {
+    name: 'first-of-several-started-before',
+    of: 'agent-rule',
+    async play(rig) {
+      await rig.startChange('it');
+      await rig.publishAll([{ id: 'it' }, { id: 'new' }, { id: 'newer' }]);
+      await idle(rig);
+    },
+  },
+  {
+    name: 'same-id-after-its-window',
+    of: 'agent-rule',
+    async play(rig) {
+      for (let time = 0; time < 2; time++) {
+        await rig.publish({ id: 'it', dedupeMs: 1 });
+        await idle(rig);
+      }
+    },
+  },
+  {
+    name: 'own-merge-dropped-from-what-waits',
+    of: 'agent-rule',
+    settings: { quietPeriodMs: 1_500 },
+    async play(rig) {
+      await rig.publish({ id: 'it', eventId: 'c0ffee' });
+      await rig.publish({ id: 'b' });
+      await rig.rule.signal('ownMerge', { sha: 'c0ffee' });
       await idle(rig);
     },
   },
