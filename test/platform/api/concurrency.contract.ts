@@ -7,7 +7,7 @@ import { type TwoPlatforms, useTwoPlatforms } from './use-two-platforms.ts';
 
 const JOBS = '/v1/static-export/jobs';
 
-/** What holds when two servers of the platform answer at once; two processes are in two-processes.real.test.ts. */
+/** What holds when two servers of the platform answer at once. */
 export function concurrencyContract(startDatabase: () => Promise<TestDatabase>): void {
   let platforms: TwoPlatforms;
   useTwoPlatforms(startDatabase, (given) => {

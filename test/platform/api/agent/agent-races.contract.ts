@@ -7,7 +7,7 @@ import { createApiClient } from '../api-client.ts';
 import { type TwoPlatforms, useTwoPlatforms } from '../use-two-platforms.ts';
 import { createPath, jobPath, jobsPath } from './agent-bench.ts';
 
-/** What holds when two servers of the platform answer at once; two processes are in two-processes.real.test.ts. */
+/** What holds when two servers of the platform answer at once; for two processes see two-processes.real.test.ts. */
 export function agentRacesContract(startDatabase: () => Promise<TestDatabase>): void {
   let platforms: TwoPlatforms;
   useTwoPlatforms(startDatabase, (given) => {
