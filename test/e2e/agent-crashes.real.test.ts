@@ -80,7 +80,10 @@ describe('a crash on the way from a prompt to its reviewers', () => {
     const { gate } = held;
     const workflowId = await system.prompt(addLine(text));
     // Both mails wait there, so that none is on its way elsewhere.
-    await waitFor(() => gate.arrivals === REVIEWERS.length, { describe: `came to ${stage} with both mails` });
+    const arrived = () => gate.arrivals === REVIEWERS.length;
+    await waitFor(arrived, { describe: `came to ${stage} with both mails` }).catch(async (error: unknown) => {
+      throw new Error(`${error}: ${JSON.stringify(await system.change(workflowId))}`);
+    });
     await system.programs.kill('worker');
     held = undefined;
     gate.open();

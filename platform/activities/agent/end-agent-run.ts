@@ -34,6 +34,8 @@ async function recordEnd(
       ? await completeAgentRun(db, { ...key, prLink: result.prLink })
       : await failAgentRun(db, { ...key, error: result.error ?? (await agentError(db, key)) });
   if (job?.run !== run || job.status === 'active' || job.status === 'archived') return { status: 'over' };
+  // Its first line is a sentence of ours; what follows is what an agent printed.
+  if (job.status === 'failed') logger.info({ ...key, reason: job.error?.split('\n')[0] }, 'An agent run failed');
   return { status: job.status };
 }
 
