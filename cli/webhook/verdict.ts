@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorBody } from '../../contract/http-error.ts';
 import type { Answer } from './post.ts';
 
-/** `unreachable`: nothing answered. `refused`: something did, and took nothing. */
+/** `unreachable`: nothing answered. `refused`: something did, and did not say that it took the delivery. */
 export type Outcome = 'accepted' | 'filtered' | 'refused' | 'unreachable';
 
 export interface Verdict {
