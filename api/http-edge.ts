@@ -6,13 +6,11 @@ import { HttpError } from '../contract/http-error.ts';
 /** Headers of every answer: an id to find it in the log by, and nothing for a browser to guess, frame or keep. */
 export const plainHeaders: RequestHandler = (request, response, next) => {
   const asked = request.get('x-request-id') ?? '';
-  response.set({
-    'X-Request-Id': /^[\w.-]{1,128}$/.test(asked) ? asked : randomUUID(),
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-    'Referrer-Policy': 'no-referrer',
-    'Cache-Control': 'no-store',
-  });
+  response.setHeader('X-Request-Id', /^[\w.-]{1,128}$/.test(asked) ? asked : randomUUID());
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  response.setHeader('Cache-Control', 'no-store');
   next();
 };
 

@@ -58,10 +58,13 @@ export function bytesOf(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
+/** Made once: each decoder holds a converter outside of JavaScript's memory, which is dear to make and to collect. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Parses verified bytes. Throws HttpError 400 for what isn't JSON in UTF-8. */
 export function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(utf8.decode(bytes));
   } catch {
     throw new HttpError(400, 'expected JSON in UTF-8');
   }

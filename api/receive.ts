@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
@@ -82,7 +82,10 @@ export function createReceiver({ find, intake, recent, metrics, turnAway, now }:
       metrics.repeat(labels);
     }
     metrics.delivery({ ...labels, outcome: workflowId === undefined ? 'filtered' : 'accepted' });
-    response.status(answer).json({ deliveryId: id, accepted });
+    // Node's own way to answer: a storm's 202s are most of what a receiver does, and Express's costs a tenth of them.
+    const body = JSON.stringify({ deliveryId: id, accepted });
+    const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) };
+    response.writeHead(answer, headers).end(body);
   };
 }
 
@@ -128,7 +131,7 @@ function textOf(headers: Request['headers'], name: string): string | undefined {
 }
 
 function hashOf(body: Buffer | string): string {
-  return `sha256:${createHash('sha256').update(body).digest('hex')}`;
+  return `sha256:${hash('sha256', body)}`;
 }
 
 /** Ids travel in signals a thousand at a time; one that is absurdly long is known by its hash. */

@@ -20,11 +20,8 @@ const MAX_UNKNOWN_NAME = 64;
  * body or its query, where secrets are.
  */
 export function createTurnAway({ metrics, rejected, logger, now }: TurnAwayDeps) {
-  // Found by the answer, because errors arrive without the parameters of the route that threw them.
-  const addresses = new WeakMap<Response, Address>();
-
   const turnAway: TurnAway = (response, reason, detail) => {
-    const address = addresses.get(response);
+    const address: Address | undefined = response.locals.address;
     const requestId = response.get('x-request-id');
     metrics.reject({ site: 'any', source: 'any', ...address, reason });
     if (address === undefined) return;
@@ -49,7 +46,8 @@ export function createTurnAway({ metrics, rejected, logger, now }: TurnAwayDeps)
         );
         throw error;
       }
-      addresses.set(response, { site, source });
+      // Kept with the answer, because errors arrive without the parameters of the route that threw them.
+      response.locals.address = { site, source };
       next();
     };
   };

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { RejectReason } from './source.ts';
 
 /**
@@ -33,7 +33,7 @@ export function anyEqualInConstantTime(expected: readonly string[], given: strin
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 export type TimeWindow = { pastMs: number; futureMs: number };
