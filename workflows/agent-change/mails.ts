@@ -1,7 +1,7 @@
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
-import { readFailure } from '../trouble/failures.ts';
+import { eachOnce, mailRecord, withoutAnswer } from '../mails/mail-record.ts';
 import { sendOperatorMail, sendReviewMail } from './activity-proxies.ts';
 import { addNote, type ChangeMemory } from './change-memory.ts';
 import { type ChangeRun, underWay } from './change-run.ts';
@@ -9,7 +9,8 @@ import { isOver } from './phase.ts';
 
 /** What is remembered of mails has to stay small. */
 const MAX_RECIPIENTS = 50;
-const MAX_DETAIL = 120;
+
+const CUT_SHORT: MailResult = { outcome: 'unknown', detail: 'the change ended while it was being sent' };
 
 /**
  * Sends one mail of an event to each address, all at the same time: one that is refused, or put off by its server for
@@ -78,7 +79,7 @@ async function sendEach(
         } catch (error) {
           // A run that goes on in another one leaves no mail half-sent: what it cancels was never begun.
           const begun = !isCancellation(error) || isOver(memory.phase) || run.cancelRequested;
-          if (begun) note(memory, event, to, withoutAnswer(error));
+          if (begun) note(memory, event, to, isCancellation(error) ? CUT_SHORT : withoutAnswer(error));
           if (isCancellation(error)) throw error;
         }
       }),
@@ -87,29 +88,11 @@ async function sendEach(
   });
 }
 
-/** Each address once, whatever its case: galley.yaml may list one twice. */
-function eachOnce(addresses: readonly string[]): string[] {
-  const seen = new Set<string>();
-  return addresses.filter((to) => {
-    const isNew = !seen.has(to.toLowerCase());
-    seen.add(to.toLowerCase());
-    return isNew;
-  });
-}
-
 /** What became of a mail; undefined where it wasn't sent yet. */
 export function mailOf(memory: ChangeMemory, event: string, to: string): MailRecord | undefined {
   return memory.mails.find((mail) => mail.event === event && mail.to === to);
 }
 
-/** The activity gave up, so its last attempt sent nothing; or time ran out while one was under way: nobody knows. */
-function withoutAnswer(error: unknown): MailResult {
-  if (isCancellation(error)) return { outcome: 'unknown', detail: 'the change ended while it was being sent' };
-  const failure = readFailure(error);
-  return { outcome: failure.type === 'TimedOut' ? 'unknown' : 'refused', detail: failure.message };
-}
-
-function note(memory: ChangeMemory, event: string, to: string, { outcome, detail }: MailResult): void {
-  const at = new Date().toISOString();
-  memory.mails = [...memory.mails, { event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at }];
+function note(memory: ChangeMemory, event: string, to: string, result: MailResult): void {
+  memory.mails = [...memory.mails, mailRecord(event, to, result)];
 }

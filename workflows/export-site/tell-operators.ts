@@ -1,6 +1,6 @@
 import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
-import type { MailResult, SiteMailInput } from '../../activities/reviewers/mail-input.ts';
-import { readFailure } from '../trouble/failures.ts';
+import type { SiteMailInput } from '../../activities/reviewers/mail-input.ts';
+import { eachOnce, mailRecord, withoutAnswer } from '../mails/mail-record.ts';
 import { sendSiteMail } from './activity-proxies.ts';
 import { firstToExpire } from './live-job.ts';
 import { lastErrorOf } from './phase.ts';
@@ -8,7 +8,6 @@ import type { SiteRun } from './site-run.ts';
 
 /** What is remembered of mails has to stay small. */
 const MAX_OPERATORS = 50;
-const MAX_DETAIL = 120;
 
 /**
  * Tells the operators of trouble that doesn't go away by itself, once for each trouble, and those who were told of its
@@ -29,7 +28,7 @@ export async function tellOperators(run: SiteRun): Promise<void> {
 }
 
 function operatorsOf({ settings }: SiteRun): string[] {
-  return [...new Set(settings.operators ?? [])];
+  return eachOnce(settings.operators ?? []);
 }
 
 function isInTrouble({ memory }: SiteRun): boolean {
@@ -73,19 +72,12 @@ async function mail(run: SiteRun, event: SiteMailInput['event'], addresses: read
   const sent = await Promise.allSettled(
     wanted.map(async (to) => {
       const summary = `${event} to ${to}`.slice(0, 200);
-      const { outcome, detail } = await sendSiteMail
-        .executeWithOptions({ summary }, [{ ...about, to }])
-        .catch(withoutAnswer);
-      const at = new Date().toISOString();
-      trouble.mails.push({ event, to, outcome, detail: detail?.slice(0, MAX_DETAIL) ?? null, at });
+      const result = await sendSiteMail.executeWithOptions({ summary }, [{ ...about, to }]).catch((error: unknown) => {
+        if (isCancellation(error)) throw error;
+        return withoutAnswer(error);
+      });
+      trouble.mails.push(mailRecord(event, to, result));
     }),
   );
   for (const each of sent) if (each.status === 'rejected') throw each.reason;
-}
-
-/** The activity gave up, so its last attempt sent nothing; or time ran out while one was under way: nobody knows. */
-function withoutAnswer(error: unknown): MailResult {
-  if (isCancellation(error)) throw error;
-  const failure = readFailure(error);
-  return { outcome: failure.type === 'TimedOut' ? 'unknown' : 'refused', detail: failure.message };
 }
