@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { configWith, publishedSignals, type RunningApi, startApi } from './running-api.ts';
+import { signBody } from './signing.ts';
 
 const SECRET = 'hush';
 
@@ -26,9 +26,7 @@ function post(path: string, headers: Record<string, string>, body: string | Buff
   return fetch(api.url + path, { method: 'POST', headers, body });
 }
 
-function signed(body: string | Buffer, contentType = 'application/json'): Record<string, string> {
-  return { 'content-type': contentType, 'x-signature': createHmac('sha256', SECRET).update(body).digest('hex') };
-}
+const signed = (body: string | Buffer, contentType?: string) => signBody(SECRET, body, contentType);
 
 const postSigned = (body: string | Buffer, contentType?: string) =>
   post('/webhooks/bodies/hmac', signed(body, contentType), body);

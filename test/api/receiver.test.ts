@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { configWith, publishedSignals, type RunningApi, startApi } from './running-api.ts';
-import { signContentful, signGithub, signToken } from './signing.ts';
+import { signBody, signContentful, signGithub, signToken } from './signing.ts';
 
 const SECRET = 'hush';
 const CONTENTFUL_SECRET = 'c'.repeat(64);
@@ -35,9 +34,7 @@ function post(path: string, headers: Record<string, string>, body: string | Buff
   return fetch(api.url + path, { method: 'POST', headers, body });
 }
 
-function signed(body: string | Buffer, contentType = 'application/json'): Record<string, string> {
-  return { 'content-type': contentType, 'x-signature': createHmac('sha256', SECRET).update(body).digest('hex') };
-}
+const signed = (body: string | Buffer, contentType?: string) => signBody(SECRET, body, contentType);
 
 describe('an address', () => {
   test.each([

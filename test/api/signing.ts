@@ -58,6 +58,11 @@ export function signHmac({ secret, body, at }: SignInput): SignedHeaders {
   };
 }
 
+/** As the source `hmac` takes it with nothing but the header `X-Signature` configured. */
+export function signBody(secret: string, body: string | Buffer, contentType = 'application/json'): SignedHeaders {
+  return { 'content-type': contentType, 'x-signature': createHmac('sha256', secret).update(body).digest('hex') };
+}
+
 export const HMAC_SETTINGS = {
   header: 'X-Signature',
   algorithm: 'sha512',

@@ -1,18 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { WebhookSources } from '../../../contract/webhook-sources.ts';
 import type { Sender } from '../sender.ts';
-import { matching } from './matching.ts';
+import { plainSample } from './matching.ts';
 
 /** Whatever signs its body as the site's configuration says. */
 export function hmacSender(settings: NonNullable<WebhookSources['hmac']>): Sender {
   const { header, algorithm, encoding, prefix, timestampHeader, timestampUnit, idHeader } = settings;
   return {
-    sample: ({ uuid, title, slug, url, author, at }) =>
-      matching(settings.filters, {
-        event: 'entry.publish',
-        timestamp: at.toISOString(),
-        entry: { id: uuid, title, slug, url, author },
-      }),
+    sample: (event) => plainSample(settings.filters, event),
     headers({ id, at, body, secret }) {
       const timestamp = timestampUnit === 's' ? Math.floor(at.getTime() / 1000) : at.getTime();
       const signed = timestampHeader === undefined ? body : `${timestamp}.${body}`;

@@ -1,3 +1,5 @@
+import type { TestEvent } from '../sender.ts';
+
 /** Values at paths with dots, as a source's `filters` in galley.yaml name them. */
 type Filters = Readonly<Record<string, string | readonly string[]>>;
 
@@ -10,6 +12,13 @@ export function matching(
     (changed, [path, allowed]) => withValue(changed, path.split('.'), [allowed].flat()[0]),
     { ...sample },
   );
+}
+
+/** A sample for whoever knows of no shape but common names: what an unknown sender may write. */
+export function plainSample(filters: Filters | undefined, event: TestEvent): Record<string, unknown> {
+  const { uuid, title, slug, url, author, at } = event;
+  const entry = { id: uuid, title, slug, url, author };
+  return matching(filters, { event: 'entry.publish', timestamp: at.toISOString(), entry });
 }
 
 function withValue(value: unknown, [key, ...rest]: readonly string[], set: unknown): Record<string, unknown> {

@@ -1,6 +1,11 @@
 /** Prismic signs nothing: the secret stands in the body, beside what changed. */
 export function withPrismicSecret(secret: string | null, change: object = {}): string {
-  return JSON.stringify({
+  return JSON.stringify(prismicUpdate({ secret, ...change }));
+}
+
+/** What Prismic tells of new content. */
+export function prismicUpdate(change: object): object {
+  return {
     type: 'api-update',
     masterRef: 'X6qn-RIAACMAVge1',
     releases: {},
@@ -10,7 +15,6 @@ export function withPrismicSecret(secret: string | null, change: object = {}): s
     documents: ['X5w-mxIAACAAZJ2H'],
     domain: 'handbook',
     apiUrl: 'https://handbook.prismic.io/api',
-    secret,
     ...change,
-  });
+  };
 }

@@ -1,20 +1,10 @@
+import { prismicUpdate } from '../signing/prismic.ts';
 import { expectToReadAnything, readerOf } from './source-reader.ts';
 
 const read = readerOf('prismic');
 
-const update = (change: object = {}) => ({
-  type: 'api-update',
-  masterRef: 'X6qn-RIAACMAVge1',
-  releases: {},
-  masks: {},
-  tags: {},
-  experiments: {},
-  documents: ['X5w-mxIAACAAZJ2H', 'X5w-mxIAACAAZJ2J'],
-  domain: 'handbook',
-  apiUrl: 'https://handbook.prismic.io/api',
-  secret: 'hush-hush',
-  ...change,
-});
+const update = (change: object = {}) =>
+  prismicUpdate({ documents: ['X5w-mxIAACAAZJ2H', 'X5w-mxIAACAAZJ2J'], secret: 'hush-hush', ...change });
 
 const release = { id: 'r1', ref: 'X6-ref', label: 'Spring', documents: ['X5w-mxIAACAAZJ2H'] };
 
