@@ -12,7 +12,7 @@ import type { ExportLimits } from '../limits.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
-import type { Visited } from './visit.ts';
+import type { Visited } from './visited.ts';
 
 export type CrawlRest = {
   /** Nothing is left, here or elsewhere. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SettledUrl } from '../../../store/frontier.ts';
 import { segmentKey } from '../object-keys.ts';
 import type { SegmentStore } from '../segment-store.ts';
-import type { UnplacedFile, Visited } from './visit.ts';
+import type { UnplacedFile, Visited } from './visited.ts';
 
 function isUnplaced(result: Visited['result']): result is UnplacedFile {
   return result.outcome === 'file' && 'bytes' in result;

@@ -1,36 +1,18 @@
-import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { LeasedUrl, SettledUrl } from '../../../store/frontier.ts';
+import type { LeasedUrl } from '../../../store/frontier.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
-import type { FetchedRedirect, FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
+import type { FetchedRedirect, Fetcher } from '../fetch/fetcher.ts';
 import type { ExportLimits } from '../limits.ts';
 import { assignPath } from '../page/assign-path.ts';
-import { readDocument } from '../page/document.ts';
-import { extract, serializeExtraction } from '../page/extract.ts';
-import type { Resource } from '../page/types.ts';
-import { isOfSite, isWanted, normalizeUrl, originUrl } from '../page/url-identity.ts';
+import { isWanted, normalizeUrl, originUrl } from '../page/url-identity.ts';
 import { kindOfRank } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
+import { readAnswer } from './read-answer.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { type LargeBody, storeLarge } from './store-large.ts';
-
-type SettledFile = Extract<SettledUrl, { outcome: 'file' }>;
-
-/** A file whose bytes are still to be placed in a segment, with its references as stored text. */
-export type UnplacedFile = Omit<SettledFile, 'objectKey' | 'byteOffset' | 'byteLength' | 'extractionLength'> & {
-  bytes: Uint8Array;
-  extraction: Uint8Array;
-};
-
-export type Visited = {
-  leased: LeasedUrl;
-  result: SettledUrl | UnplacedFile;
-  /** What the answer refers to, for the frontier. */
-  resources: readonly Resource[];
-};
+import type { Visited } from './visited.ts';
 
 export type VisitDeps = { fetcher: Fetcher; objects: ObjectStore; limits: ExportLimits; logger: Logger };
 export type VisitInput = { settings: ExportSettings; leased: LeasedUrl; signal: AbortSignal };
@@ -112,31 +94,4 @@ function largeFile(
   const place = { ...large, byteOffset: 0, extractionLength: 0 };
   const result = { id: leased.id, outcome: 'file', status, contentType, isPage: false, path, ...place } as const;
   return { leased, result, resources: [] };
-}
-
-function readAnswer(deps: VisitDeps, { site }: ExportSettings, leased: LeasedUrl, answer: FetchedResponse): Visited {
-  const { url, rank, id } = leased;
-  const { bytes, contentType, format } = readDocument({ bytes: answer.body, contentType: answer.contentType, url });
-  const file = {
-    id,
-    outcome: 'file',
-    status: answer.status,
-    contentType,
-    isPage: format === 'html' && isOfSite(url, site),
-    bytes,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    path: assignPath({ url, contentType, kind: kindOfRank(rank) }, site),
-  } as const;
-  const opaque: Visited = { leased, result: { ...file, extraction: new Uint8Array() }, resources: [] };
-  if (format === 'other') return opaque;
-  try {
-    const extraction = extract({ bytes, contentType, url, format }, site);
-    const result = { ...file, extraction: Buffer.from(serializeExtraction(extraction)) };
-    const leadsNowhere = isWrongGuess({ url, rank, contentType });
-    return { leased, result, resources: leadsNowhere ? [] : extraction.resources };
-  } catch (error) {
-    // One odd document must not keep a site from being exported: it goes into the bundle as it is.
-    deps.logger.error({ err: error, url }, 'A document could not be read; its links stay as they are');
-    return opaque;
-  }
 }
