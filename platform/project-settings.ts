@@ -14,10 +14,12 @@ export const projectSettings = z.strictObject({
     .default('bundle'),
   /** `auto` starts a hydrating site's scripts only where the page stands at its original path (design 12). */
   scripts: z.enum(['auto', 'keep', 'strip']).default('auto'),
-  /** How pages are read: as the origin answers them. Rendering in a browser (design 13) isn't built yet. */
-  render: z
-    .literal('http', { error: 'expected http: rendering pages in a browser is not available yet' })
-    .default('http'),
+  /** Source maps of scripts and styles: `omit` leaves them out with the comments that name them. */
+  sourceMaps: z.enum(['omit', 'keep'], { error: 'expected omit or keep' }).default('omit'),
+  /** How pages are read: as the origin answers them, or as a browser shows them once their scripts have run. */
+  render: z.enum(['http', 'browser'], { error: 'expected http or browser' }).default('http'),
+  /** What finds the files that scripts load: reading the scripts, or also a browser's visit of sample pages. */
+  discover: z.enum(['http', 'browser'], { error: 'expected http or browser' }).default('http'),
   /** Where the embedded forge reports pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) address' })

@@ -17,7 +17,9 @@ interface Options {
   ref?: string;
   external?: string[];
   scripts?: 'auto' | 'keep' | 'strip';
-  render?: 'http';
+  sourceMaps?: 'omit' | 'keep';
+  render?: 'http' | 'browser';
+  discover?: 'http' | 'browser';
   webhook?: string;
   webhookSecret?: string;
   json?: boolean;
@@ -78,7 +80,19 @@ function withSettings(command: Command): Command {
     .option('--ref <branch>', "the branch that agents start from; else the repository's default")
     .option('--external <policy...>', 'assets of other hosts: bundle, keep, or the hosts to keep as links')
     .addOption(new Option('--scripts <policy>', 'scripts of the pages').choices(['auto', 'keep', 'strip']))
-    .addOption(new Option('--render <how>', 'how pages are read: as the origin answers them').choices(['http']))
+    .addOption(new Option('--source-maps <policy>', 'source maps of scripts and styles').choices(['omit', 'keep']))
+    .addOption(
+      new Option('--render <how>', 'pages as the origin answers them, or as a browser shows them').choices([
+        'http',
+        'browser',
+      ]),
+    )
+    .addOption(
+      new Option('--discover <how>', 'files that scripts load: by reading them, or also by visiting pages').choices([
+        'http',
+        'browser',
+      ]),
+    )
     .option('--webhook <url>', 'where the embedded forge tells of pull requests: …/webhooks/SITE/github')
     .option('--webhook-secret <secret>', 'what those deliveries are signed with; - reads it from standard input')
     .option('--json', 'print the project as JSON')
@@ -87,12 +101,14 @@ function withSettings(command: Command): Command {
 
 /** What is named on the command line; an empty text clears. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
-  const { origin, repository, ref, external, scripts, render, webhook, webhookSecret } = options;
+  const { origin, repository, ref, external, scripts, sourceMaps, render, discover, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
     ...(scripts === undefined ? {} : { scripts }),
+    ...(sourceMaps === undefined ? {} : { sourceMaps }),
     ...(render === undefined ? {} : { render }),
+    ...(discover === undefined ? {} : { discover }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
     ...(webhookSecret === undefined
       ? {}

@@ -13,7 +13,7 @@ import type { ExportLimits } from './limits.ts';
 import type { ResourceKind, Site } from './page/types.ts';
 import { normalizeUrl } from './page/url-identity.ts';
 import { rankOf } from './resource-rank.ts';
-import type { ExportSettings } from './settings.ts';
+import { type ExportSettings, readExportSettings } from './settings.ts';
 
 export type OpenedExport =
   | { state: 'open'; domain: string; version: string; pageHints: number }
@@ -38,7 +38,7 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
       const { maxUrls } = deps.limits;
       const hints = await discover(fetcher, site, { signal, maxPages: maxUrls, sitemaps: wanted.pages === null });
       const settings: ExportSettings =
-        known === undefined ? { ...wanted, robotsTxt: hints.robotsTxt } : JSON.parse(known.settingsJson);
+        known === undefined ? { ...wanted, robotsTxt: hints.robotsTxt } : readExportSettings(known.settingsJson);
       await openCrawl(deps.db, jobId, JSON.stringify(settings));
       await seed(deps.db, deps.limits, settings, hints);
       return { state: 'open', domain: job.domain, version: job.version, pageHints: hints.pages.length };
@@ -53,7 +53,7 @@ function siteOf(domain: string, project: Project): Site {
 }
 
 function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<ExportSettings, 'robotsTxt'> {
-  const { external, scripts } = project.settings;
+  const { external, scripts, sourceMaps, render, discover } = project.settings;
   const home = `https://${job.domain}/`;
   const paths = requestedPaths(job);
   return {
@@ -65,6 +65,9 @@ function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<Expor
     external: external === 'keep' ? 'keep' : 'bundle',
     keepHosts: Array.isArray(external) ? external : [],
     scripts,
+    sourceMaps,
+    render,
+    discover,
     pages: paths === null ? null : paths.flatMap((path) => normalizeUrl(path, site, home) ?? []),
   };
 }

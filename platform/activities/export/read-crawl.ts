@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type CrawlRow, getCrawl } from '../../store/crawls.ts';
 import type { Database } from '../../store/database.ts';
-import type { ExportSettings } from './settings.ts';
+import { type ExportSettings, readExportSettings } from './settings.ts';
 
 /** The failure type of work whose crawl is gone: the job has ended meanwhile, and trying again can't help. */
 export const CRAWL_GONE = 'CrawlGone';
@@ -10,6 +10,5 @@ export const CRAWL_GONE = 'CrawlGone';
 export async function readCrawl(db: Database, jobId: string): Promise<CrawlRow & { settings: ExportSettings }> {
   const row = await getCrawl(db, jobId);
   if (row === undefined) throw ApplicationFailure.nonRetryable(`The export ${jobId} has ended`, CRAWL_GONE);
-  const settings: ExportSettings = JSON.parse(row.settingsJson);
-  return { ...row, settings };
+  return { ...row, settings: readExportSettings(row.settingsJson) };
 }

@@ -1,4 +1,4 @@
-import type { ExternalPolicy, ScriptPolicy, Site } from './page/types.ts';
+import type { ExternalPolicy, ScriptPolicy, Site, SourceMapPolicy } from './page/types.ts';
 
 /** What an export goes by, fixed when it begins and stored with the crawl. */
 export type ExportSettings = {
@@ -13,7 +13,20 @@ export type ExportSettings = {
   /** Hosts whose files stay links. */
   keepHosts: string[];
   scripts: ScriptPolicy;
+  sourceMaps: SourceMapPolicy;
+  /** Whether a browser draws the pages. */
+  render: 'http' | 'browser';
+  /** Whether a browser visits sample pages for what their scripts load. */
+  discover: 'http' | 'browser';
   /** The pages asked for, as normalised addresses; null: the whole site. */
   pages: string[] | null;
   robotsTxt: string;
 };
+
+/** What a crawl that an older release began has no word on. */
+const DEFAULTS = { sourceMaps: 'omit', render: 'http', discover: 'http' } as const satisfies Partial<ExportSettings>;
+
+/** Reads the settings stored with a crawl. */
+export function readExportSettings(json: string): ExportSettings {
+  return { ...DEFAULTS, ...JSON.parse(json) };
+}

@@ -2,7 +2,7 @@ import type { FoundUrl } from '../../../store/frontier.ts';
 import { ROBOTS_AGENT } from '../discovery/discover.ts';
 import { type Robots, readRobots } from '../discovery/robots.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { Resource } from '../page/types.ts';
+import type { Resource, ResourceKind } from '../page/types.ts';
 import { isOfSite, isWanted } from '../page/url-identity.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
@@ -54,6 +54,12 @@ export function createAdmission(options: {
   const told = new Map<string, number>();
   let { urlCount } = options;
 
+  function crawledKind(kind: ResourceKind): CrawledKind | undefined {
+    if (kind === 'endpoint') return undefined;
+    if (kind !== 'source-map') return kind;
+    return settings.sourceMaps === 'keep' ? 'asset' : undefined;
+  }
+
   function isPageLike(kind: CrawledKind, url: string): boolean {
     return kind === 'page' || kind === 'identity' || (kind === 'probe' && isOfSite(url, site));
   }
@@ -77,11 +83,12 @@ export function createAdmission(options: {
 
   return {
     admit(resource, from) {
-      const { url, kind } = resource;
-      if (kind === 'endpoint') return undefined;
+      const { url } = resource;
+      const kind = crawledKind(resource.kind);
+      if (kind === undefined) return undefined;
       if ((told.get(url) ?? -1) >= rankOf(kind)) return undefined;
       const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
-      if (!isWanted(resource, site, external)) return undefined;
+      if (!isWanted({ url, kind }, site, external)) return undefined;
       const depth = from.depth + 1;
       const isNew = !told.has(url);
       const skip = reasonToSkip(url, kind, depth, isNew);

@@ -75,6 +75,8 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
       return context.isNotFound ? NOT_FOUND_BASE : undefined;
     case 'patch':
       return context.stripped ? undefined : String(note);
+    case 'source-map':
+      return context.input.policy.sourceMaps === 'keep' ? undefined : '';
     case 'body-end':
       return context.held ? startGuard(context.isNotFound ? null : new URL(context.input.url).pathname) : undefined;
   }

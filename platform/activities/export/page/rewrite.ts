@@ -31,11 +31,12 @@ export function rewrite(input: RewriteInput): Uint8Array {
 function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   const { kind, url } = resource;
   if (kind === 'identity' || kind === 'card') return { absolute: url };
-  if (kind !== 'asset' && !isOfSite(url, site)) return { absolute: url };
+  const isLoaded = kind === 'asset' || kind === 'source-map';
+  if (!isLoaded && !isOfSite(url, site)) return { absolute: url };
   const found = target(resource);
   if ('path' in found || ('absolute' in found && found.absolute !== url)) return found;
   // A page may be there one day; an asset that the bundle hasn't must still not be asked for at the origin.
-  if (kind !== 'asset' || !isOfSite(url, site)) return { absolute: url };
+  if (!isLoaded || !isOfSite(url, site)) return { absolute: url };
   return { path: assignPath({ url, contentType: '', kind }, site) };
 }
 

@@ -27,12 +27,13 @@ export type PageDocument = { bytes: Uint8Array; contentType: string; url: string
  * |---|---|---|
  * | `page` | on the site | relative where it is in the bundle, else absolute |
  * | `asset` | on any host (`external: keep`: on the site) | relative; left absolute where another host didn't have it |
+ * | `source-map` | as `asset`, with `sourceMaps: keep` only | as `asset`, or gone with the comment that names it |
  * | `probe` | on the site, and counts only if it exists (a guess from script text) | never |
  * | `identity` | on the site | absolute on the public domain, never with a suffix of ours (canonical, `og:url`) |
  * | `card` | on the site | absolute on the public domain (`og:image`: read by machines elsewhere) |
  * | `endpoint` | no | relative where it is in the bundle, else absolute (POST forms, `cite`, pingback) |
  */
-export type ResourceKind = 'page' | 'asset' | 'probe' | 'identity' | 'card' | 'endpoint';
+export type ResourceKind = 'page' | 'asset' | 'source-map' | 'probe' | 'identity' | 'card' | 'endpoint';
 
 /** One address a document refers to. `url` is normalised (`normalizeUrl`), without a fragment. */
 export type Resource = { url: string; kind: ResourceKind };
@@ -50,7 +51,7 @@ export type Reference = readonly [start: number, end: number, resource: number, 
  * `base`, `ping`, `handler`: nothing (attribute). `csp`: the policy (attribute value). `hint`: host (whole tag).
  * `script`: nothing (whole element). `module`, `classic`: the script's type (the point after `<script`), `type`: its type
  * attribute. `preload`, `font`: the rel (attribute value; `font` where it is of a font). `head`, `body-end`: points for insertion. `charset`: a point for a
- * missing `<meta charset>`. `patch`: the text a framework's script needs instead.
+ * missing `<meta charset>`. `patch`: the text a framework's script needs instead. `source-map`: nothing (the comment).
  */
 export type Mark = readonly [start: number, end: number, kind: MarkKind, note?: string | number];
 export type MarkKind =
@@ -70,7 +71,8 @@ export type MarkKind =
   | 'head'
   | 'body-end'
   | 'charset'
-  | 'patch';
+  | 'patch'
+  | 'source-map';
 
 export type FrameworkName = 'vitepress' | 'next' | 'nuxt' | 'docusaurus' | 'gatsby' | 'astro';
 
@@ -95,8 +97,9 @@ export type Target = { path: string; fragment?: string } | { absolute: string } 
 
 export type ScriptPolicy = 'auto' | 'keep' | 'strip';
 export type ExternalPolicy = 'bundle' | 'keep';
+export type SourceMapPolicy = 'omit' | 'keep';
 
-export type RewritePolicy = { scripts: ScriptPolicy; external: ExternalPolicy };
+export type RewritePolicy = { scripts: ScriptPolicy; external: ExternalPolicy; sourceMaps: SourceMapPolicy };
 
 export type RewriteInput = {
   /** The bytes the extraction was made from (`PageDocument.bytes`). */

@@ -28,7 +28,7 @@ export type SimulatedExport = {
   missing: string[];
 };
 
-export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle' };
+export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle', sourceMaps: 'omit' };
 const TYPES: Record<string, string> = {
   ...{ '.html': 'text/html; charset=utf-8', '.css': 'text/css', '.js': 'text/javascript', '.mjs': 'text/javascript' },
   ...{ '.json': 'application/json', '.svg': 'image/svg+xml', '.png': 'image/png', '.woff2': 'font/woff2' },

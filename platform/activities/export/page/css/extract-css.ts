@@ -1,5 +1,6 @@
 import { tokenize, tokenTypes } from 'css-tree';
 import type { Collector } from '../collector.ts';
+import { extractSourceMap } from '../script/source-map.ts';
 import type { SpannedText } from '../spanned-text.ts';
 
 const MAY_REFER = /url\(|@import|image-set\(|src\(/i;
@@ -14,6 +15,7 @@ const SPACE = /[ \t\r\n\f]/;
  */
 export function extractCss(css: SpannedText, layers: string, collector: Collector): void {
   const { text } = css;
+  extractSourceMap(css, layers, collector);
   if (!MAY_REFER.test(text)) return;
   let atRule = '';
   const functions: string[] = [];

@@ -2,6 +2,7 @@ import { init, parse } from 'es-module-lexer';
 import type { Collector } from '../collector.ts';
 import { encodeBytes, type SpannedText } from '../spanned-text.ts';
 import { probeLiterals } from './probe-literals.ts';
+import { extractSourceMap } from './source-map.ts';
 
 await init();
 
@@ -26,6 +27,7 @@ export function extractScript(script: SpannedText, layers: string, collector: Co
     }
   }
   probeLiterals(text, collector);
+  extractSourceMap(script, layers, collector);
 }
 
 function referImports(script: SpannedText, layers: string, collector: Collector): void {

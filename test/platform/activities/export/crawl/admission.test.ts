@@ -16,6 +16,7 @@ function admissionFor(settings: Partial<ExportSettings> = {}, limits: Partial<Ex
       external: 'bundle',
       keepHosts: [],
       scripts: 'auto',
+      sourceMaps: 'omit',
       pages: null,
       robotsTxt: '',
       ...settings,
@@ -35,6 +36,13 @@ describe('admission', () => {
     expect(admit('https://cdn.example/a.css', 'asset')).toMatchObject({ skip: null });
     expect(admit('https://other.example/')).toBeUndefined();
     expect(admit(`${HOME}/form`, 'endpoint')).toBeUndefined();
+  });
+
+  it('asks for source maps only where the project keeps them', () => {
+    expect(admissionFor()(`${HOME}/a.js.map`, 'source-map')).toBeUndefined();
+    const admit = admissionFor({ sourceMaps: 'keep' });
+    expect(admit(`${HOME}/a.js.map`, 'source-map')).toMatchObject({ skip: null });
+    expect(admit('https://cdn.example/a.js.map', 'source-map')).toMatchObject({ skip: null });
   });
 
   it('leaves assets of other hosts as links where the project says so', () => {

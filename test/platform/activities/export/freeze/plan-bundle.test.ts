@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { divideIntoBatches } from '../../../../../platform/activities/export/freeze/batches.ts';
 import { judgeCrawl } from '../../../../../platform/activities/export/freeze/judge-crawl.ts';
+import { divideIntoPieces } from '../../../../../platform/activities/export/freeze/pieces.ts';
 import { planBundle } from '../../../../../platform/activities/export/freeze/plan-bundle.ts';
 import { rankOf } from '../../../../../platform/activities/export/resource-rank.ts';
 import type { ExportSettings } from '../../../../../platform/activities/export/settings.ts';
@@ -8,7 +9,8 @@ import type { SettledRow } from '../../../../../platform/store/frontier-map.ts';
 
 const HOME = 'https://docs.example.com';
 const site = { domain: 'docs.example.com', origin: HOME };
-const options = { site, notFoundUrl: `${HOME}/404.html`, batchFiles: 2, batchBytes: 1_000 };
+const limits = { pieceBytes: 400_000, batchFiles: 2, batchBytes: 1_000, maxBufferedBytes: 1_500 };
+const options = { site, notFoundUrl: `${HOME}/404.html`, ...limits };
 let id = 0;
 
 function row(path: string, change: Partial<SettledRow> = {}): SettledRow {
@@ -58,6 +60,7 @@ const settings: ExportSettings = {
   external: 'bundle',
   keepHosts: [],
   scripts: 'auto',
+  sourceMaps: 'omit',
   pages: null,
   robotsTxt: '',
 };
@@ -135,12 +138,54 @@ describe('planBundle', () => {
   });
 });
 
+const sized = (sizes: number[]) => sizes.map((byteLength, index) => ({ path: `f${index}`, byteLength }));
+
 describe('divideIntoBatches', () => {
-  it('keeps both bounds, wastes no batch, and gives a file that is too large one of its own', () => {
-    expect(divideIntoBatches([10, 10, 10, 2_000, 10, 995], { batchFiles: 2, batchBytes: 1_000 })).toEqual([
-      0, 0, 1, 2, 3, 4,
-    ]);
-    expect(divideIntoBatches([], { batchFiles: 2, batchBytes: 1_000 })).toEqual([]);
+  it('keeps both bounds, wastes no batch, and gives a file that is streamed one of its own', () => {
+    expect(divideIntoBatches(sized([10, 10, 10, 2_000, 10, 995]), limits)).toEqual([0, 0, 1, 2, 3, 4]);
+    expect(divideIntoBatches([], limits)).toEqual([]);
+  });
+
+  it('never divides a piece', () => {
+    const files = fc.array(fc.record({ path: fc.string({ minLength: 1 }), byteLength: fc.nat(9_000) }));
+    const wide = { pieceBytes: 8_000, batchFiles: 5, batchBytes: 20_000, maxBufferedBytes: 9_000 };
+    fc.assert(
+      fc.property(files, (all) => {
+        const batches = divideIntoBatches(all, wide);
+        let at = 0;
+        for (const piece of divideIntoPieces(all, wide)) {
+          expect(new Set(batches.slice(at, at + piece.length)).size).toBe(1);
+          at += piece.length;
+        }
+        expect(at).toBe(all.length);
+      }),
+    );
+  });
+});
+
+describe('divideIntoPieces', () => {
+  const files = Array.from({ length: 3_000 }, (_, index) => ({ path: `page-${index}.html`, byteLength: 2_000 }));
+  const real = { pieceBytes: 65_536, batchFiles: 256, batchBytes: 4_194_304, maxBufferedBytes: 16_777_216 };
+  const keys = (pieces: Array<typeof files>) => pieces.map((piece) => piece.map(({ path }) => path).join());
+
+  it('makes pieces of about the size wanted', () => {
+    const pieces = divideIntoPieces(files, real);
+    const meanBytes = (files.length * 2_000) / pieces.length;
+    expect(meanBytes).toBeGreaterThan(real.pieceBytes / 2);
+    expect(meanBytes).toBeLessThan(real.pieceBytes * 2);
+  });
+
+  it('leaves all pieces but one or two as they were when a file comes, goes or grows', () => {
+    const before = new Set(keys(divideIntoPieces(files, real)));
+    const changes = [
+      files.toSpliced(1_000, 1),
+      files.toSpliced(1_000, 0, { path: 'new.html', byteLength: 30_000 }),
+      files.toSpliced(1_000, 1, { path: 'page-1000.html', byteLength: 500_000 }),
+    ];
+    for (const changed of changes) {
+      const after = keys(divideIntoPieces(changed, real));
+      expect(after.filter((key) => !before.has(key)).length).toBeLessThanOrEqual(3);
+    }
   });
 });
 

@@ -11,7 +11,7 @@ import type {
 } from '../../../../../platform/activities/export/page/types.ts';
 
 export const SITE: Site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
-export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle' };
+export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle', sourceMaps: 'omit' };
 
 export type Sample = { text: string | Uint8Array; type?: string; url?: string };
 
