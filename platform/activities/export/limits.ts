@@ -23,7 +23,9 @@ export type ExportLimits = {
   activityMs: number;
   /** How long work is held without a sign of life. */
   leaseMs: number;
-  /** The bounds of one piece of the archive, by its files before compression. */
+  /** About how large a piece of the archive is, by its files before compression. */
+  pieceBytes: number;
+  /** The bounds of a batch, the pieces that a worker makes at a time. */
   batchFiles: number;
   batchBytes: number;
   /** Fetched bytes that a process keeps at hand for rewriting. */
@@ -50,6 +52,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   parallelActivities: 4,
   activityMs: 50_000,
   leaseMs: 60_000,
+  pieceBytes: 64 * 1024,
   batchFiles: 256,
   batchBytes: 4 * MIB,
   cacheBytes: 48 * MIB,

@@ -1,11 +1,11 @@
 import type { FrozenUrl, SettledRow } from '../../../store/frontier-map.ts';
-import type { ExportLimits } from '../limits.ts';
 import { assignPath, NOT_FOUND_PATH } from '../page/assign-path.ts';
 import { resolveCollisions } from '../page/resolve-collisions.ts';
 import type { Site } from '../page/types.ts';
 import { kindOfRank } from '../resource-rank.ts';
 import { divideIntoBatches } from './batches.ts';
 import { followRedirect } from './follow-redirect.ts';
+import type { PieceLimits } from './pieces.ts';
 import { isWrongGuess } from './wrong-guess.ts';
 
 export type BundlePlan = { frozen: FrozenUrl[]; batchCount: number; pageCount: number };
@@ -36,11 +36,7 @@ function ownersByPath(files: readonly FileRow[], paths: ReadonlyMap<string, stri
  */
 export function planBundle(
   rows: readonly SettledRow[],
-  {
-    site,
-    notFoundUrl,
-    ...limits
-  }: Pick<ExportLimits, 'batchFiles' | 'batchBytes'> & { site: Site; notFoundUrl: string },
+  { site, notFoundUrl, ...limits }: PieceLimits & { site: Site; notFoundUrl: string },
 ): BundlePlan {
   const files = rows.filter(isFile);
   const paths = resolveCollisions(
@@ -54,8 +50,8 @@ export function planBundle(
   );
   const owners = ownersByPath(files, paths);
   const order = [...owners.keys()].sort();
-  const sizes = order.map((path) => owners.get(path)?.byteLength ?? 0);
-  const numbers = divideIntoBatches(sizes, limits);
+  const inOrder = order.map((path) => ({ path, byteLength: owners.get(path)?.byteLength ?? 0 }));
+  const numbers = divideIntoBatches(inOrder, limits);
   const batchOf = new Map(order.map((path, index) => [owners.get(path)?.id, numbers[index] ?? 0]));
 
   const byAddress = new Map(rows.map((row) => [row.url, row]));
