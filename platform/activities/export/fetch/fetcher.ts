@@ -3,7 +3,7 @@ import type { AddressGuard } from './address-guard.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
 import { ACCEPT_ENCODING } from './content-encoding.ts';
 import { type FetchFailure, failureOfError, failureOfStatus, isOverload } from './failure.ts';
-import type { OriginLimiter } from './origin-limiter.ts';
+import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import { readRetryAfterMs } from './retry-after.ts';
 
@@ -19,6 +19,8 @@ export type FetchOptions = {
   acceptStatus?: (status: number) => boolean;
   /** Takes the decoded body of a file larger than `maxBufferedBytes`; without it such a body is a failure. */
   sink?: (body: AsyncIterable<Buffer>, contentType: string) => Promise<void>;
+  /** Called when the origin's limits let the request begin, which may be long after it was asked for. */
+  onBegin?: () => void;
 };
 
 export type Fetcher = {
@@ -27,6 +29,8 @@ export type Fetcher = {
    * guard. Never throws but for the signal's own reason.
    */
   get(url: URL, options: FetchOptions): Promise<FetchResult>;
+  /** Keeps requests to an origin one at a time and this far apart (its robots.txt's wish); 0 lifts it. */
+  space(origin: string, spacingMs: number): void;
   /** Ends all connections at once. */
   close(): Promise<void>;
 };
@@ -84,12 +88,14 @@ export function createFetcher(options: {
     return body === undefined ? { kind: 'sunk', status, contentType } : { kind: 'response', status, contentType, body };
   }
 
-  async function getOnce(url: URL, request: FetchOptions): Promise<FetchResult> {
+  /** Also how long the answer took to begin; undefined where none did. */
+  async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
     const controller = new AbortController();
     const cancel = (): void => controller.abort(request.signal.reason);
     const late = new Error(`no whole answer within ${limits.requestTimeoutMs} ms`);
     const timer = setTimeout(() => controller.abort(late), limits.requestTimeoutMs);
     request.signal.addEventListener('abort', cancel, { once: true });
+    const startedAt = performance.now();
     try {
       const path = `${url.pathname}${url.search}`;
       const { signal } = controller;
@@ -100,10 +106,11 @@ export function createFetcher(options: {
         headers: isThisMachine(url.hostname) ? localHeaders : headers,
         signal,
       });
-      return await readAnswer(url, answer, request);
+      const latencyMs = performance.now() - startedAt;
+      return { result: await readAnswer(url, answer, request), latencyMs };
     } catch (error) {
       request.signal.throwIfAborted();
-      return failureOfError(controller.signal.aborted ? late : error);
+      return { result: failureOfError(controller.signal.aborted ? late : error) };
     } finally {
       clearTimeout(timer);
       request.signal.removeEventListener('abort', cancel);
@@ -118,18 +125,23 @@ export function createFetcher(options: {
         return failureOfError(error);
       }
       const release = await limiter.acquire(url.origin, request.signal);
-      let overloaded = false;
+      let outcome: RequestOutcome = { kind: 'none' };
       try {
-        const result = await getOnce(url, request);
-        overloaded = result.kind === 'failed' && isOverload(result);
-        if (overloaded && result.kind === 'failed' && result.retryAfterMs !== undefined) {
-          limiter.pause(url.origin, result.retryAfterMs);
+        request.onBegin?.();
+        const { result, latencyMs } = await getOnce(url, request);
+        if (result.kind === 'failed' && isOverload(result)) {
+          outcome = { kind: 'overloaded' };
+          if (result.retryAfterMs !== undefined) limiter.pause(url.origin, result.retryAfterMs);
+        } else if (latencyMs !== undefined) {
+          outcome = { kind: 'answered', latencyMs };
         }
         return result;
       } finally {
-        release(overloaded ? 'overloaded' : 'answered');
+        release(outcome);
       }
     },
+
+    space: (origin, spacingMs) => limiter.space(origin, spacingMs),
 
     close: () => agent.destroy(),
   };

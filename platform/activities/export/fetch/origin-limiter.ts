@@ -1,47 +1,72 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 
-/** How a request went, as far as the number of requests at a time is concerned. */
-export type RequestOutcome = 'answered' | 'overloaded';
+/** How a request went, as far as the number of requests at a time is concerned; `none`: it says nothing about that. */
+export type RequestOutcome =
+  | { kind: 'answered' /** From the request's first byte to the answer's. */; latencyMs: number }
+  | { kind: 'overloaded' }
+  | { kind: 'none' };
 
 export type OriginLimiter = {
   /** Waits for a place at the origin; the answer gives it back. Rejects when the signal fires first. */
   acquire(origin: string, signal: AbortSignal): Promise<(outcome: RequestOutcome) => void>;
   /** No request to the origin starts before this much time has passed. */
   pause(origin: string, pauseMs: number): void;
+  /**
+   * From now on, requests to the origin go one at a time and begin at least this far apart, the first one too: another
+   * process may have asked just now. 0 lifts it. What is said last counts for everybody in this process.
+   */
+  space(origin: string, spacingMs: number): void;
   /** Places at the origin at the moment; it grows and shrinks with the origin's answers. */
   limitOf(origin: string): number;
 };
 
-/** After a shrink, further bad answers belong to the same crowd for this long. */
-const SHRINK_PAUSE_MS = 500;
+/** Time as the limiter sees it; tests bring their own. */
+export type LimiterClock = {
+  nowMs(): number;
+  /** Calls back after so much time, at the earliest; must not keep the process alive. */
+  after(ms: number, callback: () => void): void;
+};
+
+const systemClock: LimiterClock = {
+  nowMs: () => performance.now(),
+  after: (ms, callback) => {
+    setTimeout(callback, ms).unref();
+  },
+};
 
 type Lane = {
-  limit: number;
+  limit: ConcurrencyLimit;
   active: number;
-  /** Until the first bad answer the limit grows with every answer, afterwards once a round. */
-  grownFast: boolean;
-  shrunkAt: number;
   pausedUntil: number;
+  spacingMs: number;
+  lastStart: number;
   waiting: Array<() => void>;
   timer: boolean;
 };
 
+/** A timer that comes early finds that it must wait on; one of days would overflow. */
+const MAX_TIMER_MS = 60_000;
+/** Lanes nobody uses are forgotten past this many: pages name any number of other hosts. */
+const MAX_LANES = 1_000;
+
 /**
- * Bounds the requests under way at each origin, across all exports of a process. The limit finds itself: additive
- * increase while the origin answers, halved when it says 429 or 503, times out or resets.
+ * Bounds the requests under way at each origin, across all exports of a process: as many at a time as the origin bears
+ * (`concurrency-limit.ts`), none while it asked to be left alone, and as far apart as its robots.txt wants.
  */
-export function createOriginLimiter(options: { initial: number; max: number }): OriginLimiter {
+export function createOriginLimiter(options: { initial: number; max: number; clock?: LimiterClock }): OriginLimiter {
+  const { clock = systemClock, ...bounds } = options;
   const lanes = new Map<string, Lane>();
 
   function laneOf(origin: string): Lane {
     const known = lanes.get(origin);
     if (known !== undefined) return known;
+    if (lanes.size >= MAX_LANES) forgetIdle();
     const lane: Lane = {
-      limit: options.initial,
+      limit: createConcurrencyLimit(bounds),
       active: 0,
-      grownFast: true,
-      shrunkAt: 0,
-      pausedUntil: 0,
+      pausedUntil: Number.NEGATIVE_INFINITY,
+      spacingMs: 0,
+      lastStart: Number.NEGATIVE_INFINITY,
       waiting: [],
       timer: false,
     };
@@ -49,47 +74,56 @@ export function createOriginLimiter(options: { initial: number; max: number }): 
     return lane;
   }
 
-  function admit(lane: Lane): void {
-    const pauseMs = lane.pausedUntil - Date.now();
-    if (pauseMs > 0) {
-      wakeAfter(lane, pauseMs);
-      return;
-    }
-    while (lane.active < Math.floor(lane.limit)) {
-      const next = lane.waiting.shift();
-      if (next === undefined) return;
-      lane.active += 1;
-      next();
+  function forgetIdle(): void {
+    for (const [origin, lane] of lanes) {
+      const isIdle = lane.active === 0 && lane.waiting.length === 0 && lane.spacingMs === 0;
+      if (isIdle && lane.pausedUntil <= clock.nowMs()) lanes.delete(origin);
     }
   }
 
-  function wakeAfter(lane: Lane, pauseMs: number): void {
-    if (lane.timer || lane.waiting.length === 0) return;
+  function placesOf(lane: Lane): number {
+    return lane.spacingMs > 0 ? 1 : lane.limit.current();
+  }
+
+  function admit(lane: Lane): void {
+    while (lane.waiting.length > 0 && lane.active < placesOf(lane)) {
+      const waitMs = Math.max(lane.pausedUntil, lane.lastStart + lane.spacingMs) - clock.nowMs();
+      if (waitMs > 0) {
+        wakeAfter(lane, waitMs);
+        return;
+      }
+      lane.active += 1;
+      lane.lastStart = clock.nowMs();
+      lane.waiting.shift()?.();
+    }
+  }
+
+  function wakeAfter(lane: Lane, waitMs: number): void {
+    if (lane.timer) return;
     lane.timer = true;
-    void sleep(Math.min(pauseMs, 60_000), undefined, { ref: false }).then(() => {
+    clock.after(Math.min(waitMs, MAX_TIMER_MS), () => {
       lane.timer = false;
       admit(lane);
     });
   }
 
-  function adjust(lane: Lane, outcome: RequestOutcome): void {
-    if (outcome === 'answered') {
-      lane.limit = Math.min(options.max, lane.limit + (lane.grownFast ? 1 : 1 / lane.limit));
-      return;
+  function adjust(lane: Lane, startedAtMs: number, outcome: RequestOutcome): void {
+    const nowMs = clock.nowMs();
+    const wasFull = lane.active >= placesOf(lane);
+    if (outcome.kind === 'overloaded') lane.limit.overloaded({ startedAtMs, nowMs });
+    else if (outcome.kind === 'answered') {
+      lane.limit.answered({ startedAtMs, nowMs, latencyMs: outcome.latencyMs, wasFull });
     }
-    lane.grownFast = false;
-    if (Date.now() - lane.shrunkAt < SHRINK_PAUSE_MS) return;
-    lane.shrunkAt = Date.now();
-    lane.limit = Math.max(1, lane.limit / 2);
   }
 
   function releaseOnce(lane: Lane): (outcome: RequestOutcome) => void {
+    const startedAtMs = lane.lastStart;
     let released = false;
     return (outcome) => {
       if (released) return;
       released = true;
+      adjust(lane, startedAtMs, outcome);
       lane.active -= 1;
-      adjust(lane, outcome);
       admit(lane);
     };
   }
@@ -118,9 +152,16 @@ export function createOriginLimiter(options: { initial: number; max: number }): 
 
     pause(origin, pauseMs) {
       const lane = laneOf(origin);
-      lane.pausedUntil = Math.max(lane.pausedUntil, Date.now() + pauseMs);
+      lane.pausedUntil = Math.max(lane.pausedUntil, clock.nowMs() + pauseMs);
     },
 
-    limitOf: (origin) => Math.floor(laneOf(origin).limit),
+    space(origin, spacingMs) {
+      const lane = laneOf(origin);
+      lane.spacingMs = spacingMs;
+      if (spacingMs > 0) lane.lastStart = clock.nowMs();
+      admit(lane);
+    },
+
+    limitOf: (origin) => placesOf(laneOf(origin)),
   };
 }
