@@ -4,8 +4,8 @@ import { exportJobs } from './export-jobs.ts';
 import { moment } from './moment.ts';
 
 /**
- * What an export works on while it runs. The rows live from the job's start to its end; nothing here is read by the
- * API. The frontier and the batches have no foreign key: it would be checked row by row, thousands of times a second.
+ * What an export works on while it runs. The rows live from the job's start to its end, those of a project's last
+ * completed export until a newer one completes, which takes over what hasn't changed; nothing here is read by the API. The frontier and the batches have no foreign key: it would be checked row by row, thousands of times a second.
  * Instead every statement that adds rows asks whether the crawl is still there, and `deleteCrawl` deletes all three.
  */
 export const crawls = pgTable('crawls', {
@@ -24,6 +24,14 @@ export const crawls = pgTable('crawls', {
   skippedCount: integer('skipped_count').notNull().default(0),
   batchCount: integer('batch_count').notNull().default(0),
   pageCount: integer('page_count').notNull().default(0),
+  /** What stored bytes depend on beside the origin: settings and engine. Only crawls equal in it share anything. */
+  reuseKey: text('reuse_key'),
+  /** Whether the crawl stays when its export has completed, for the next one to take from. */
+  keep: boolean('keep').notNull().default(false),
+  /** The kept crawl that this one takes from; it isn't forgotten before this one. */
+  baseJobId: text('base_job_id'),
+  /** Where the first batch begins in the packed archive. */
+  archiveHeadBytes: integer('archive_head_bytes'),
 });
 
 /**
@@ -59,6 +67,12 @@ export const crawlUrls = pgTable(
     byteLength: bigint('byte_length', { mode: 'number' }),
     extractionLength: integer('extraction_length'),
     sha256: text('sha256'),
+    /** The validators of the answer (RFC 9110, 8.8), for the next export's conditional request. */
+    etag: text('etag'),
+    lastModified: text('last_modified'),
+    /** Where, in the same object, the table of links of the file's group lies. */
+    linksOffset: bigint('links_offset', { mode: 'number' }),
+    linksLength: integer('links_length'),
     /** Claimed when the file came, final once frozen; for a redirect the path it leads to. */
     path: text('path'),
     fragment: text('fragment'),
@@ -89,6 +103,10 @@ export const crawlBatches = pgTable(
     filesJson: text('files_json'),
     /** What the batch's files refer to in vain: `{url: [referrers]}`. */
     brokenJson: text('broken_json'),
+    /** `StoredPiece[]`: the gzip members that the batch is made of, in order. */
+    piecesJson: text('pieces_json'),
+    /** `Extent[]`: where the members lie, one after another; null: all of them are the object. */
+    partsJson: text('parts_json'),
   },
   (table) => [primaryKey({ columns: [table.jobId, table.number] })],
 );
