@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
-import { retryDeadlock } from './retry-deadlock.ts';
 
 /** An address a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
 export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
@@ -36,6 +35,11 @@ export type SettledUrl =
       extractionLength: number;
       sha256: string;
       path: string;
+      etag?: string | null;
+      lastModified?: string | null;
+      /** Where the table of links of the file's group lies in the same object. */
+      linksOffset?: number | null;
+      linksLength?: number | null;
     };
 
 /** For progress only: an address that comes back after it was skipped isn't counted. */
@@ -64,22 +68,42 @@ export async function leaseUrls(
   return rows;
 }
 
-/** Holds a worker's addresses for longer. */
+/**
+ * Holds a worker's addresses for longer, once half of their time is over. What is just being settled is passed over:
+ * it needs no more time, and to wait for it could be to wait in a circle.
+ */
 export async function renewLeases(
   db: Executor,
   { jobId, token, leaseMs }: { jobId: string; token: string; leaseMs: number },
 ): Promise<void> {
   await db.execute(sql`
-    update crawl_urls set lease_until = now() + ${seconds(leaseMs)}
-    where job_id = ${jobId} and state = 'leased' and lease_token = ${token}`);
+    with held as (
+      select id from crawl_urls
+      where job_id = ${jobId} and state = 'leased' and lease_token = ${token}
+        and lease_until < now() + ${seconds(leaseMs / 2)}
+      for update skip locked
+    )
+    update crawl_urls u set lease_until = now() + ${seconds(leaseMs)} from held where u.id = held.id`);
 }
 
-/** Gives back what these workers hold, and everything whose lease has ended. A held address keeps its attempts. */
+/** Gives back what these workers hold. A held address keeps its attempts. */
 export async function releaseLeases(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
   await db.execute(sql`
-    update crawl_urls set state = 'queued', lease_token = null, lease_until = null
-    where job_id = ${jobId} and state = 'leased'
-      and (lease_until < now() or lease_token = any(${sql.param(tokens)}::text[]))`);
+    with crawl as materialized (select job_id from crawls where job_id = ${jobId} for update)
+    update crawl_urls u set state = 'queued', lease_token = null, lease_until = null
+    from crawl where u.job_id = crawl.job_id and u.state = 'leased'
+      and u.lease_token = any(${sql.param(tokens)}::text[])`);
+}
+
+/** Gives back everything whose lease has ended. A held address keeps its attempts. */
+export async function releaseEndedLeases(db: Executor, jobId: string): Promise<void> {
+  await db.execute(sql`
+    with ended as (
+      select id from crawl_urls
+      where job_id = ${jobId} and state = 'leased' and lease_until < now() for update skip locked
+    )
+    update crawl_urls u set state = 'queued', lease_token = null, lease_until = null
+    from ended where u.id = ended.id`);
 }
 
 /**
@@ -89,6 +113,10 @@ export async function releaseLeases(db: Executor, jobId: string, tokens: readonl
  *
  * An address may be both settled and found. One statement changes a row only once, so such a row is left to the
  * settling part, which takes the stronger use over.
+ *
+ * A found address may be one that another worker is settling, so two of these could wait for each other in a circle,
+ * which costs a second each time. Therefore the crawl's own row is locked before any address is: results of one export
+ * are taken one after another.
  */
 export async function settleUrls(
   db: Executor,
@@ -103,16 +131,18 @@ export async function settleUrls(
 ): Promise<(FrontierCounts & { taken: LeasedUrl[] }) | undefined> {
   const { jobId, token, leaseMs } = input;
   const leaseUntil = sql`now() + ${seconds(leaseMs)}`;
-  const { rows } = await retryDeadlock(() =>
-    db.execute<FrontierCounts & { taken: LeasedUrl[] | null }>(sql`
-    with wanted as materialized (
-      select * from json_to_recordset(${JSON.stringify(input.found)}::json) as v(
+  const { rows } = await db.execute<FrontierCounts & { taken: LeasedUrl[] | null }>(sql`
+    with crawl as materialized (
+      select job_id from crawls where job_id = ${jobId} and phase = 'crawling' for update
+    ), wanted as materialized (
+      select v.* from crawl, json_to_recordset(${JSON.stringify(input.found)}::json) as v(
         url text, rank smallint, depth integer, "foundOn" text, skip text, take boolean)
     ), result as materialized (
-      select * from json_to_recordset(${JSON.stringify(input.settled)}::json) as v(
+      select v.* from crawl, json_to_recordset(${JSON.stringify(input.settled)}::json) as v(
         id bigint, outcome text, "dueInMs" float8, status smallint, reason text, "redirectTo" text,
         "contentType" text, "isPage" boolean, "objectKey" text, "byteOffset" bigint, "byteLength" bigint,
-        "extractionLength" integer, sha256 text, path text)
+        "extractionLength" integer, sha256 text, path text, etag text, "lastModified" text, "linksOffset" bigint,
+        "linksLength" integer)
     ), settling as materialized (
       select u.id, u.url from crawl_urls u join result v on v.id = u.id
       where u.job_id = ${jobId} and u.lease_token = ${token}
@@ -124,7 +154,8 @@ export async function settleUrls(
         rank = greatest(u.rank, w.rank), lease_token = null, lease_until = null,
         status = v.status, reason = v.reason, redirect_to = v."redirectTo", content_type = v."contentType",
         is_page = coalesce(v."isPage", false), object_key = v."objectKey", byte_offset = v."byteOffset",
-        byte_length = v."byteLength", extraction_length = v."extractionLength", sha256 = v.sha256, path = v.path
+        byte_length = v."byteLength", extraction_length = v."extractionLength", sha256 = v.sha256, path = v.path,
+        etag = v.etag, last_modified = v."lastModified", links_offset = v."linksOffset", links_length = v."linksLength"
       from result v join settling s on s.id = v.id left join wanted w on w.url = s.url
       where u.id = v.id and u.job_id = ${jobId} and u.lease_token = ${token}
       returning u.state, u.byte_length
@@ -137,8 +168,7 @@ export async function settleUrls(
         case when v.take then ${token}::text end, case when v.take then ${leaseUntil} end,
         case when v.take then 1 else 0 end
       from wanted v
-      where exists (select 1 from crawls where job_id = ${jobId} and phase = 'crawling')
-        and not exists (select 1 from settling s where s.url = v.url)
+      where not exists (select 1 from settling s where s.url = v.url)
       on conflict (job_id, url) do update set rank = excluded.rank,
         state = case when u.outcome = 'skipped' then 'queued' else u.state end, outcome = nullif(u.outcome, 'skipped')
       where u.rank < excluded.rank
@@ -152,8 +182,7 @@ export async function settleUrls(
     where job_id = ${jobId} and phase = 'crawling'
     returning url_count as "urlCount", settled_count as "settledCount", (
       select json_agg(json_build_object('id', id, 'url', url, 'rank', rank, 'depth', depth, 'attempts', attempts))
-      from found where is_new and state = 'leased') as taken`),
-  );
+      from found where is_new and state = 'leased') as taken`);
   const [row] = rows;
   return row && { ...row, taken: row.taken ?? [] };
 }

@@ -17,7 +17,9 @@ import {
   type FoundUrl,
   frontierRest,
   leaseUrls,
+  releaseEndedLeases,
   releaseLeases,
+  renewLeases,
   type SettledUrl,
   settleUrls,
 } from '../../../platform/store/frontier.ts';
@@ -127,8 +129,26 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
       await add(found('/'));
       await leaseUrls(db, { jobId, token: 'slow', limit: 1, leaseMs: 1 });
       await sleep(20);
-      await releaseLeases(db, jobId, []);
+      await releaseEndedLeases(db, jobId);
       expect(await lease('other')).toHaveLength(1);
+    });
+
+    it("takes the results of many workers that find each other's addresses without a deadlock", async () => {
+      const names = Array.from({ length: 160 }, (_, index) => `/p/${String(index).padStart(3, '0')}`);
+      await add(...names.map((name) => found(name, { rank: 1 })));
+      const work = async (token: string): Promise<void> => {
+        for (let leased = await lease(token, 8); leased.length > 0; leased = await lease(token, 8)) {
+          const settled = leased.map(({ id, url }) => file(id, `${url.slice(-3)}.html`)).reverse();
+          const all = names.map((name) => found(name, { rank: 5 }));
+          await Promise.all([
+            settleUrls(db, { jobId, token, leaseMs, settled, found: all }),
+            renewLeases(db, { jobId, token, leaseMs: 4 * leaseMs }),
+            releaseEndedLeases(db, jobId),
+          ]);
+        }
+      };
+      await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(work));
+      expect(await getCrawl(db, jobId)).toMatchObject({ urlCount: names.length, settledCount: names.length });
     });
 
     it('hands out a failed address again only when it is due', async () => {

@@ -5,7 +5,7 @@ import {
   frontierRest,
   type LeasedUrl,
   leaseUrls,
-  releaseLeases,
+  releaseEndedLeases,
   settleUrls,
 } from '../../../store/frontier.ts';
 import type { ExportLimits } from '../limits.ts';
@@ -197,7 +197,7 @@ export async function crawlFrontier(
         if (rest.dueInMs !== 0) {
           await sleep(Math.min(rest.dueInMs ?? pollMs, pollMs), undefined, { signal });
           pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
-          await releaseLeases(db, jobId, []);
+          await releaseEndedLeases(db, jobId);
         }
         mayHaveMore = true;
       }
