@@ -11,6 +11,7 @@ import {
 } from './attribute-kinds.ts';
 import { readLink } from './link-element.ts';
 import { declaresCharset, readMeta } from './meta-element.ts';
+import { scanHtml } from './scan-html.ts';
 import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
 import { readScriptContent, readScriptTag } from './script-element.ts';
 import { parseSrcset } from './srcset.ts';
@@ -22,7 +23,8 @@ const DOCTYPE = /^(?:\xef\xbb\xbf)?\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*(?:<!docty
 /** Reads HTML (or XHTML, with `xml`). `source` is one character a byte. */
 export function extractHtml(source: string, xml: boolean, collector: Collector): void {
   const visitor = new HtmlVisitor(collector);
-  scanMarkup(source, { xml, isOfInterest }, visitor);
+  if (xml) scanMarkup(source, { xml, isOfInterest }, visitor);
+  else scanHtml(source, isOfInterest, visitor);
   visitor.finish(source, xml);
 }
 

@@ -5,7 +5,7 @@ import { SpanBuilder, type SpannedText } from '../spanned-text.ts';
 export type Attribute = { name: string; start: number; end: number; value: SpannedText; layer: AttributeLayer };
 
 /** Each new attribute is compared with those before it, which must not cost a hostile tag's square. */
-const MAX_ATTRIBUTES = 200;
+export const MAX_ATTRIBUTES = 200;
 
 /** How the value is quoted (`escape.ts`). */
 export type AttributeLayer = '"' | "'" | '=';
@@ -143,7 +143,7 @@ function valueStart(source: string, nameEnd: number): number {
   return source[index] === '"' || source[index] === "'" ? index + 1 : index;
 }
 
-function spaceBefore(source: string, index: number): number {
+export function spaceBefore(source: string, index: number): number {
   let start = index;
   while (start > 0 && isSpace(source.charCodeAt(start - 1))) start -= 1;
   return start;
