@@ -16,6 +16,8 @@ export const projectSettings = z.strictObject({
   scripts: z.enum(['auto', 'keep', 'strip']).default('auto'),
   /** Source maps of scripts and styles: `omit` leaves them out with the comments that name them. */
   sourceMaps: z.enum(['omit', 'keep'], { error: 'expected omit or keep' }).default('omit'),
+  /** `ignore` lifts robots.txt with its Crawl-delay, and nofollow, for a site whose owner wants all of it. */
+  robots: z.enum(['respect', 'ignore'], { error: 'expected respect or ignore' }).default('respect'),
   /** How pages are read: as the origin answers them, or as a browser shows them once their scripts have run. */
   render: z.enum(['http', 'browser'], { error: 'expected http or browser' }).default('http'),
   /** What finds the files that scripts load: reading the scripts, or also a browser's visit of sample pages. */

@@ -18,6 +18,7 @@ interface Options {
   external?: string[];
   scripts?: 'auto' | 'keep' | 'strip';
   sourceMaps?: 'omit' | 'keep';
+  robots?: 'respect' | 'ignore';
   render?: 'http' | 'browser';
   discover?: 'http' | 'browser';
   webhook?: string;
@@ -81,6 +82,7 @@ function withSettings(command: Command): Command {
     .option('--external <policy...>', 'assets of other hosts: bundle, keep, or the hosts to keep as links')
     .addOption(new Option('--scripts <policy>', 'scripts of the pages').choices(['auto', 'keep', 'strip']))
     .addOption(new Option('--source-maps <policy>', 'source maps of scripts and styles').choices(['omit', 'keep']))
+    .addOption(new Option('--robots <policy>', 'robots.txt and nofollow').choices(['respect', 'ignore']))
     .addOption(
       new Option('--render <how>', 'pages as the origin answers them, or as a browser shows them').choices([
         'http',
@@ -101,12 +103,14 @@ function withSettings(command: Command): Command {
 
 /** What is named on the command line; an empty text clears. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
-  const { origin, repository, ref, external, scripts, sourceMaps, render, discover, webhook, webhookSecret } = options;
+  const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, webhook, webhookSecret } =
+    options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
     ...(scripts === undefined ? {} : { scripts }),
     ...(sourceMaps === undefined ? {} : { sourceMaps }),
+    ...(robots === undefined ? {} : { robots }),
     ...(render === undefined ? {} : { render }),
     ...(discover === undefined ? {} : { discover }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),

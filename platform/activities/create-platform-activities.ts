@@ -58,12 +58,10 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
 /** The activities of the platform's workflows, over the given database and object store. */
 export function createPlatformActivities(deps: PlatformActivityDeps) {
   const shared = exportDeps(deps);
-  const { soloCrawlMs, activityMs, parallelActivities } = shared.limits;
   return {
     /** Begins a job and says how its crawl is to be shared among workers. */
     openExport: async ({ jobId }: { jobId: string }) => ({
       ...(await openExport(shared, jobId)),
-      plan: { soloCrawlMs, activityMs, parallelActivities },
       searchAttributes: deps.searchAttributes === true,
     }),
     crawlSite: (input: { jobId: string; maxMs: number }) => crawlSite(shared, input),

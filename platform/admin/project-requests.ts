@@ -44,7 +44,10 @@ function isPrintable(text: string | null): boolean {
 const settingsChange = z.strictObject({
   external: projectSettings.shape.external.unwrap().optional(),
   scripts: projectSettings.shape.scripts.unwrap().optional(),
+  sourceMaps: projectSettings.shape.sourceMaps.unwrap().optional(),
+  robots: projectSettings.shape.robots.unwrap().optional(),
   render: projectSettings.shape.render.unwrap().optional(),
+  discover: projectSettings.shape.discover.unwrap().optional(),
   webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),
   webhookSecret: projectSettings.shape.webhookSecret
     .unwrap()

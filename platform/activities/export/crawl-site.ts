@@ -2,11 +2,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import { getCrawl } from '../../store/crawls.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { countPages, queryVariants, releaseLeases, renewLeases } from '../../store/frontier.ts';
+import { giveBackUnasked } from '../../store/frontier-give-back.ts';
 import { lively } from '../lively.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier.ts';
+import { crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
 import { visit } from './crawl/visit.ts';
 import type { ExportDeps } from './export-deps.ts';
+import type { Fetcher } from './fetch/fetcher.ts';
 import { crawlProgress } from './progress.ts';
 import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
 
@@ -37,16 +40,21 @@ export async function crawlSite(
     const variants = await queryVariants(db, jobId);
     const admission = createAdmission({ settings, limits, urlCount, variants });
     const fetcher = deps.fetcherFor(settings);
+    fetcher.space(settings.site.origin, crawlDelayMs(settings));
     const { signal } = life;
+    const unasked = new Set<number>();
     try {
       return await crawlFrontier(deps, {
         jobId,
         token,
         admission,
         signal,
-        maxMs: Math.min(maxMs, limits.activityMs),
+        maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
         visit: async (leased) => {
-          const visited = await visit({ ...deps, fetcher }, { settings, leased, signal });
+          unasked.add(leased.id);
+          const noticed = noticeBegin(fetcher, () => unasked.delete(leased.id));
+          const visited = await visit({ ...deps, fetcher: noticed }, { settings, leased, signal });
+          unasked.delete(leased.id);
           fetchedCount += 1;
           return visited;
         },
@@ -57,9 +65,17 @@ export async function crawlSite(
     } finally {
       void fetcher.close();
       // Best effort: leases end by themselves.
-      await releaseLeases(db, jobId, [token]).catch((error: unknown) => {
+      try {
+        await giveBackUnasked(db, { jobId, token, ids: [...unasked] });
+        await releaseLeases(db, jobId, [token]);
+      } catch (error) {
         logger.warn({ err: error, jobId }, 'Leases could not be given back');
-      });
+      }
     }
   });
+}
+
+/** The same fetcher, which tells when it was let through to the origin. */
+function noticeBegin(fetcher: Fetcher, onBegin: () => void): Fetcher {
+  return { ...fetcher, get: (url, options) => fetcher.get(url, { ...options, onBegin }) };
 }

@@ -6,6 +6,7 @@ import { type FoundUrl, settleUrls } from '../../store/frontier.ts';
 import { getProject, type Project } from '../../store/projects.ts';
 import { lively } from '../lively.ts';
 import { createAdmission } from './crawl/admission.ts';
+import { type CrawlPlan, crawlPlan } from './crawl/crawl-plan.ts';
 import { notFoundUrl } from './crawl/not-found-page.ts';
 import { type Discovery, discover } from './discovery/discover.ts';
 import type { ExportDeps } from './export-deps.ts';
@@ -16,7 +17,7 @@ import { rankOf } from './resource-rank.ts';
 import { type ExportSettings, readExportSettings } from './settings.ts';
 
 export type OpenedExport =
-  | { state: 'open'; domain: string; version: string; pageHints: number }
+  | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan }
   /** The job ended before its workflow began, or there is none of that id. */
   | { state: 'over' };
 
@@ -36,12 +37,18 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
     const fetcher = deps.fetcherFor(wanted);
     try {
       const { maxUrls } = deps.limits;
-      const hints = await discover(fetcher, site, { signal, maxPages: maxUrls, sitemaps: wanted.pages === null });
+      const hints = await discover(fetcher, site, {
+        signal,
+        maxPages: maxUrls,
+        sitemaps: wanted.pages === null,
+        robots: wanted.robots,
+      });
       const settings: ExportSettings =
         known === undefined ? { ...wanted, robotsTxt: hints.robotsTxt } : readExportSettings(known.settingsJson);
       await openCrawl(deps.db, jobId, JSON.stringify(settings));
       await seed(deps.db, deps.limits, settings, hints);
-      return { state: 'open', domain: job.domain, version: job.version, pageHints: hints.pages.length };
+      const { domain, version } = job;
+      return { state: 'open', domain, version, pageHints: hints.pages.length, plan: crawlPlan(deps.limits, settings) };
     } finally {
       void fetcher.close();
     }
@@ -53,7 +60,7 @@ function siteOf(domain: string, project: Project): Site {
 }
 
 function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<ExportSettings, 'robotsTxt'> {
-  const { external, scripts, sourceMaps, render, discover } = project.settings;
+  const { external, scripts, sourceMaps, robots, render, discover } = project.settings;
   const home = `https://${job.domain}/`;
   const paths = requestedPaths(job);
   return {
@@ -66,6 +73,7 @@ function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<Expor
     keepHosts: Array.isArray(external) ? external : [],
     scripts,
     sourceMaps,
+    robots,
     render,
     discover,
     pages: paths === null ? null : paths.flatMap((path) => normalizeUrl(path, site, home) ?? []),

@@ -14,6 +14,8 @@ export type ExportSettings = {
   keepHosts: string[];
   scripts: ScriptPolicy;
   sourceMaps: SourceMapPolicy;
+  /** `ignore`: robots.txt, its Crawl-delay and every kind of nofollow say nothing to this export. */
+  robots: 'respect' | 'ignore';
   /** Whether a browser draws the pages. */
   render: 'http' | 'browser';
   /** Whether a browser visits sample pages for what their scripts load. */
@@ -24,7 +26,12 @@ export type ExportSettings = {
 };
 
 /** What a crawl that an older release began has no word on. */
-const DEFAULTS = { sourceMaps: 'omit', render: 'http', discover: 'http' } as const satisfies Partial<ExportSettings>;
+const DEFAULTS = {
+  sourceMaps: 'omit',
+  robots: 'respect',
+  render: 'http',
+  discover: 'http',
+} as const satisfies Partial<ExportSettings>;
 
 /** Reads the settings stored with a crawl. */
 export function readExportSettings(json: string): ExportSettings {

@@ -20,13 +20,14 @@ const MAX_SITEMAPS = 500;
 const MAX_TRIES = 3;
 
 /**
- * Asks a site's origin for robots.txt and the sitemaps (those robots.txt names, and /sitemap.xml). An origin that
+ * Asks a site's origin for robots.txt and the sitemaps (those robots.txt names, and /sitemap.xml), which
+ * already keep to its Crawl-delay. An origin that
  * doesn't have them, or fails to answer, has no rules and no hints: the export is its owner's own order.
  */
 export async function discover(
   fetcher: Fetcher,
   site: Site,
-  options: { signal: AbortSignal; maxPages: number; sitemaps: boolean },
+  options: { signal: AbortSignal; maxPages: number; sitemaps: boolean; robots: 'respect' | 'ignore' },
 ): Promise<Discovery> {
   async function read(url: string): Promise<{ body: Buffer; url: string } | undefined> {
     let current = url;
@@ -50,9 +51,10 @@ export async function discover(
   const home = `https://${site.domain}/`;
   const robotsTxt = (await read(`${home}robots.txt`))?.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS) ?? '';
   const found: Discovery = { robotsTxt, sitemaps: [], pages: [] };
+  const { crawlDelayMs, sitemaps: named } = readRobots(robotsTxt, ROBOTS_AGENT);
+  fetcher.space(site.origin, options.robots === 'respect' ? crawlDelayMs : 0);
   if (!options.sitemaps) return found;
 
-  const named = readRobots(robotsTxt, ROBOTS_AGENT).sitemaps;
   const queue = [...named, `${home}sitemap.xml`].flatMap((url) => normalizeUrl(url, site, home) ?? []);
   const seen = new Set<string>();
   for (let url = queue.shift(); url !== undefined; url = queue.shift()) {

@@ -1,20 +1,25 @@
 /**
  * robots.txt by RFC 9309: the group of the most specific matching agent (else `*`), the longest matching rule wins,
- * Allow wins a tie; `*` and a final `$` are patterns. `Crawl-delay`, which the RFC doesn't know, is passed over: an
- * export is its owner's own order and wants an end, and what an origin can bear the origin limiter finds out.
+ * Allow wins a tie; `*` and a final `$` are patterns. `Crawl-delay`, which the RFC doesn't know, is read as most crawlers
+ * do: seconds between two requests, of the same group.
  */
 export type Robots = {
   /** Whether the path with its query (`/a/b?c`) may be visited. */
   isAllowed(path: string): boolean;
+  /** How far apart requests should begin; 0 where nothing is asked for. Never more than `MAX_CRAWL_DELAY_MS`. */
+  crawlDelayMs: number;
   /** The `Sitemap:` lines, absolute addresses as written. */
   sitemaps: readonly string[];
 };
 
 type Rule = { allow: boolean; length: number; matches: (path: string) => boolean };
-type Group = { agents: string[]; rules: Rule[] };
+type Group = { agents: string[]; rules: Rule[]; delayMs: number };
 
 /** RFC 9309 asks for at least 500 KiB. */
 export const MAX_ROBOTS_CHARACTERS = 512 * 1024;
+
+/** With more than half a minute between pages no export would end in a day's work. */
+export const MAX_CRAWL_DELAY_MS = 30_000;
 
 /** The same escapes on both sides: only what `URL` would escape too, in upper case. */
 function canonical(path: string): string {
@@ -54,7 +59,7 @@ function readGroups(lines: ReadonlyArray<readonly [string, string]>): Group[] {
   for (const [field, value] of lines) {
     if (field === 'user-agent') {
       if (current === undefined || !namingAgents) {
-        current = { agents: [], rules: [] };
+        current = { agents: [], rules: [], delayMs: 0 };
         groups.push(current);
       }
       current.agents.push(value.toLowerCase());
@@ -63,9 +68,17 @@ function readGroups(lines: ReadonlyArray<readonly [string, string]>): Group[] {
       namingAgents = false;
       const rule = readRule(field === 'allow', value);
       if (rule !== undefined) current?.rules.push(rule);
+    } else if (field === 'crawl-delay') {
+      namingAgents = false;
+      if (current !== undefined) current.delayMs = Math.max(current.delayMs, readDelayMs(value));
     }
   }
   return groups;
+}
+
+function readDelayMs(value: string): number {
+  if (!/^(?:\d+\.?\d*|\.\d+)$/.test(value)) return 0;
+  return Math.min(MAX_CRAWL_DELAY_MS, Math.round(Number(value) * 1000));
 }
 
 /** Reads a robots.txt for one agent, named by its product token in lower case. Never throws. */
@@ -90,6 +103,7 @@ export function readRobots(text: string, agent: string): Robots {
       const wanted = canonical(path);
       return rules.find((rule) => rule.matches(wanted))?.allow ?? true;
     },
+    crawlDelayMs: Math.max(0, ...chosen.map((group) => group.delayMs)),
     sitemaps: lines.filter(([field, value]) => field === 'sitemap' && value !== '').map(([, value]) => value),
   };
 }

@@ -5,7 +5,7 @@ import { createFetcher, type Fetcher } from '../../../../../platform/activities/
 import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
 
-const options = { signal: new AbortController().signal, maxPages: 1_000, sitemaps: true };
+const options = { signal: new AbortController().signal, maxPages: 1_000, sitemaps: true, robots: 'respect' } as const;
 const urlset = (...pages: string[]) =>
   `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${pages
     .map((page) => `<url><loc>${page}</loc><lastmod>2026-01-01</lastmod></url>`)

@@ -35,6 +35,26 @@ describe('readRobots', () => {
     expect([robots.isAllowed('/'), robots.isAllowed('/x')]).toEqual([true, false]);
   });
 
+  it.each([
+    ['User-agent: *\nCrawl-delay: 2', 2_000],
+    ['User-agent: *\nCrawl-delay: 0.25\nDisallow: /x', 250],
+    ['User-agent: *\nCrawl-delay: 10\n\nUser-agent: galley\nDisallow: /x', 0],
+    [
+      'User-agent: *\nCrawl-delay: 10\n\nUser-agent: galley\nCrawl-delay: 1\n\nUser-agent: galley\nCrawl-delay: 3',
+      3_000,
+    ],
+    ['User-agent: *\nCrawl-delay: 86400', 30_000],
+    ['User-agent: *\nCrawl-delay: soon\nCrawl-delay: -1\nCrawl-delay: 1e3', 0],
+    ['Crawl-delay: 5\nUser-agent: *', 0],
+  ])('reads of %j a delay of %d ms', (text, delayMs) => {
+    expect(readRobots(text, 'galley').crawlDelayMs).toBe(delayMs);
+  });
+
+  it('ends the names of a group with its Crawl-delay', () => {
+    const robots = readRobots('User-agent: galley\nCrawl-delay: 1\nUser-agent: other\nDisallow: /', 'galley');
+    expect([robots.isAllowed('/a'), robots.crawlDelayMs]).toEqual([true, 1_000]);
+  });
+
   it('lists sitemaps wherever they stand', () => {
     const text = 'Sitemap: https://a.example/one.xml\nUser-agent: *\nDisallow:\nSITEMAP: /two.xml';
     expect(readRobots(text, 'galley').sitemaps).toEqual(['https://a.example/one.xml', '/two.xml']);

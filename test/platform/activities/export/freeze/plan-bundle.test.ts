@@ -61,6 +61,9 @@ const settings: ExportSettings = {
   keepHosts: [],
   scripts: 'auto',
   sourceMaps: 'omit',
+  robots: 'respect',
+  render: 'http',
+  discover: 'http',
   pages: null,
   robotsTxt: '',
 };
