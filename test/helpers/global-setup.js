@@ -3,14 +3,17 @@ import { bundleWorkflows } from '../../scripts/bundle-workflows.js';
 
 /**
  * Once a run: the Temporal servers are installed into the user's cache where they are missing (each step shows its
- * progress), and the workflow code is bundled into `.cache/workflow-bundles` (see workflow-bundles.ts).
+ * progress), the workflow code is bundled into `.cache/workflow-bundles` (see workflow-bundles.ts), and an empty database
+ * is kept beside it (see empty-database.ts).
  */
 export default async function globalSetup() {
   // Imported here because jest requires this file, and a required file's static imports can't be TypeScript.
   const { locateDevServer } = await import('../../embedded/temporal/locate-dev-server.ts');
   const { locateTimeSkippingServer } = await import('../../embedded/temporal/locate-time-skipping-server.ts');
+  const { keepEmptyDatabase } = await import('./empty-database.ts');
   await locateDevServer();
   await locateTimeSkippingServer();
   const root = process.cwd();
   await bundleWorkflows({ sourceRoot: root, extension: 'ts', outDir: join(root, '.cache', 'workflow-bundles') });
+  await keepEmptyDatabase();
 }

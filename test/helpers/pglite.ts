@@ -1,5 +1,5 @@
-import { PGlite } from '@electric-sql/pglite';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
+import { createEmptyDatabase } from './empty-database.ts';
 
 export type TestDatabase = { url: string; maxConnections: number; stop(): Promise<void> };
 
@@ -8,7 +8,7 @@ export type TestDatabase = { url: string; maxConnections: number; stop(): Promis
  * connections, so a pool on it has one.
  */
 export async function startPglite(port = 0): Promise<TestDatabase> {
-  const db = await PGlite.create();
+  const db = await createEmptyDatabase();
   const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port, maxConnections: 8 });
   await server.start();
   return {
