@@ -55,7 +55,7 @@ export function createAdmission(options: {
   let { urlCount } = options;
 
   function crawledKind(kind: ResourceKind): CrawledKind | undefined {
-    if (kind === 'endpoint') return undefined;
+    if (kind === 'endpoint' || kind === 'folder') return undefined;
     if (kind !== 'source-map') return kind;
     return settings.sourceMaps === 'keep' ? 'asset' : undefined;
   }

@@ -25,11 +25,19 @@ export type PathInput = {
 export function assignPath({ url, contentType, kind }: PathInput, site: Site): string {
   const { pathname, search, host } = new URL(url);
   const folders = pathname.split('/').map(decodeSegment);
-  const name = withQuery(fileName(folders.pop() ?? '', mediaType(contentType), kind), search);
+  const plainName = fileName(folders.pop() ?? '', mediaType(contentType), kind);
+  // What a script asks for with a query is served by a static host as if it had none.
+  const name = kind === 'probe' ? plainName : withQuery(plainName, search);
   const isOwn = isOfSite(url, site);
   const prefix = isOwn ? [] : [EXTERNAL_FOLDER, host.replaceAll(':', '_')];
   const segments = [...prefix, ...folders, name].filter((segment) => segment !== '').map(safeSegment);
   return withinLength(reserved(segments).join('/'), url);
+}
+
+/** The folder of the bundle, with a slash at its end, for addresses that begin with `url` (normalised, its name cut off). */
+export function folderPath(url: string, site: Site): string {
+  const within = assignPath({ url: new URL('x', url).href, contentType: '', kind: 'probe' }, site);
+  return within.slice(0, -1);
 }
 
 /** A short stable name for any text: 12 hex digits of its SHA-256. */

@@ -6,27 +6,45 @@ import type { DocumentFormat } from './types.ts';
 const PRESCAN_BYTES = 1024;
 const HEADER = /;\s*charset\s*=\s*["']?([^\s;"']+)/i;
 
-/** Where a format declares its charset: the label is the second group. */
-const DECLARATIONS: Readonly<Partial<Record<DocumentFormat, RegExp>>> = {
-  html: /(<meta\b[^>]*?\bcharset\s*=\s*["']?\s*)([\w:.-]+)/i,
-  css: /^(@charset ")([^"]+)/,
-  svg: /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])([\w:.-]+)/,
-  xml: /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])([\w:.-]+)/,
+const XML_DECLARATION = /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])([\w:.-]+)/;
+/** Where a format declares its charset: the label is the second group. XHTML may do so twice. */
+const DECLARATIONS: Readonly<Partial<Record<DocumentFormat, readonly RegExp[]>>> = {
+  html: [/(<meta\b[^>]*?\bcharset\s*=\s*["']?\s*)([\w:.-]+)/i, XML_DECLARATION],
+  css: [/^(@charset ")([^"]+)/],
+  svg: [XML_DECLARATION],
+  xml: [XML_DECLARATION],
 };
 
 /**
- * The document in UTF-8, its own declaration changed to say so. In the order browsers decide: byte order mark, header,
- * declaration, and then UTF-8 where it is that, else windows-1252. Text already in UTF-8 comes back as it is.
+ * The document in UTF-8, its own declarations changed to say so: a file has no header to overrule them. In the order
+ * browsers decide: byte order mark, header, declaration, and then UTF-8 where it is that, else windows-1252. Text
+ * already in UTF-8 that doesn't call itself otherwise comes back as it is.
  */
 export function toUtf8(bytes: Uint8Array, contentType: string, format: DocumentFormat): Uint8Array {
   const mark = byteOrderMark(bytes);
   if (mark === 'utf-8' || (mark === undefined && isAscii(bytes))) return bytes;
   const declared = mark ?? HEADER.exec(contentType)?.[1] ?? declaredLabel(bytes, format);
   const decoder = decoderFor(declared ?? (isUtf8(bytes) ? 'utf-8' : 'windows-1252'));
-  if (decoder === undefined || decoder.encoding === 'utf-8') return bytes;
+  if (decoder === undefined) return bytes;
+  if (decoder.encoding === 'utf-8') return saysOtherwise(bytes, format) ? declaredUtf8(bytes, format) : bytes;
   const text = decoder.encoding === 'windows-1252' ? decodeWindows1252(bytes) : decoder.decode(bytes);
-  const declaration = DECLARATIONS[format];
-  return Buffer.from(declaration ? text.replace(declaration, '$1utf-8') : text, 'utf8');
+  return Buffer.from(withDeclarations(text, format), 'utf8');
+}
+
+function withDeclarations(text: string, format: DocumentFormat): string {
+  return (DECLARATIONS[format] ?? []).reduce((before, declaration) => before.replace(declaration, '$1utf-8'), text);
+}
+
+/** Whether a document that its header calls UTF-8 tells a reader without the header something else. */
+function saysOtherwise(bytes: Uint8Array, format: DocumentFormat): boolean {
+  const label = declaredLabel(bytes, format);
+  return label !== undefined && !/^utf-?8$/i.test(label);
+}
+
+/** The bytes, which may hold what is no UTF-8 and must stay so, with other labels. */
+function declaredUtf8(bytes: Uint8Array, format: DocumentFormat): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return Buffer.from(withDeclarations(text, format), 'latin1');
 }
 
 function byteOrderMark(bytes: Uint8Array): string | undefined {
@@ -38,7 +56,7 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 
 function declaredLabel(bytes: Uint8Array, format: DocumentFormat): string | undefined {
   const head = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1');
-  const label = DECLARATIONS[format]?.exec(head)?.[2];
+  const [label] = (DECLARATIONS[format] ?? []).flatMap((declaration) => declaration.exec(head)?.[2] ?? []);
   // Were it UTF-16, the declaration itself couldn't have been read.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }

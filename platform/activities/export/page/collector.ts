@@ -10,12 +10,19 @@ import type {
   ResourceKind,
   Site,
 } from './types.ts';
-import { normalizeUrl } from './url-identity.ts';
+import { isOfSite, normalizeUrl } from './url-identity.ts';
 
 /** No sensible address is longer; what is (data in an attribute) isn't worth parsing. */
 const MAX_URL_BYTES = 8192;
 const LEADING_SPACE = /^[\t\n\f\r ]+/;
 const TRAILING_SPACE = /[\t\n\f\r ]+$/;
+
+/** Marks of a nested document that may count: those that end in something being taken out, which needs no escaping. */
+const REMOVALS: ReadonlyMap<MarkKind, MarkKind> = new Map([
+  ...(['integrity', 'crossorigin', 'ping', 'hint', 'handler', 'script'] as const).map((kind) => [kind, kind] as const),
+  // All its addresses are written relative to the outer document's base.
+  ['base', 'ping'] as const,
+]);
 
 /** Where an address stands: characters `from` to `to` of a text, and how a new one must be escaped there. */
 export type Place = { span: SpannedText; from: number; to: number; layers: string };
@@ -28,14 +35,65 @@ export class Collector {
   private readonly resources: Resource[] = [];
   private readonly references: Reference[] = [];
   private readonly marks: Mark[] = [];
+  private readonly isNested: boolean;
+  private readonly importFolders: (readonly [prefix: string, address: string])[] = [];
   private readonly byText = new Map<string, number>();
   private readonly byUrl = new Map<string, number>();
 
   /** `url` is the document's own address, normalised. */
-  constructor(url: string, site: Site) {
+  constructor(url: string, site: Site, isNested = false) {
     this.url = url;
     this.base = url;
     this.site = site;
+    this.isNested = isNested;
+  }
+
+  /** A collector for a document that stands inside this one and shares its base, as `srcdoc` does. */
+  nested(): Collector {
+    const inner = new Collector(this.url, this.site, true);
+    inner.base = this.base;
+    return inner;
+  }
+
+  /** Takes over what a nested collector found in the text of `span`, which is escaped by `layer` here. */
+  adopt(inner: Collector, span: SpannedText, layer: string): void {
+    const indexes = inner.resources.map(({ url, kind }) => this.indexOf(url, kind));
+    for (const [start, end, resource, layers, ...fragment] of inner.references) {
+      const place = [rawOffset(span, start), rawOffset(span, end)] as const;
+      this.references.push([...place, indexes[resource] ?? 0, layers + layer, ...fragment]);
+    }
+    for (const [start, end, kind, note] of inner.marks) {
+      const removed = REMOVALS.get(kind);
+      if (removed === undefined) continue;
+      this.mark(rawOffset(span, start), rawOffset(span, end), removed, typeof note === 'number' ? indexes[note] : note);
+    }
+  }
+
+  /** A document's import map: what the specifiers that begin with `prefix` (ends in `/`) begin with instead. */
+  mapImport(prefix: string, address: string): void {
+    if (prefix.endsWith('/') && address.endsWith('/')) this.importFolders.push([prefix, address]);
+  }
+
+  /** The address that a module specifier stands for by the import map's folders, the longest prefix first. */
+  mappedImport(specifier: string): string | undefined {
+    const [best] = this.importFolders
+      .filter(([prefix]) => specifier.startsWith(prefix))
+      .sort(([one], [other]) => other.length - one.length);
+    return best && best[1] + specifier.slice(best[0].length);
+  }
+
+  /** The address relative ones are resolved against just now, normalised. */
+  get currentBase(): string {
+    return this.base;
+  }
+
+  isOnSite(resource: number): boolean {
+    return isOfSite(this.resources[resource]?.url ?? '', this.site);
+  }
+
+  leavesSite(address: string): boolean {
+    const url = normalizeUrl(address, this.site, this.base);
+    return url !== undefined && !isOfSite(url, this.site);
   }
 
   /** From here on relative addresses are resolved against `href` (itself relative to the document). */
@@ -56,8 +114,8 @@ export class Collector {
     if (text === '' || text.length > MAX_URL_BYTES) return undefined;
 
     const hash = text.indexOf('#');
-    // With a <base> elsewhere even "#top" leads to another document.
-    if (hash === 0 && this.base === this.url) return undefined;
+    // With a <base> elsewhere even a link to "#top" leads to another document; paints and symbols are always its own.
+    if (hash === 0 && (this.base === this.url || this.isNested || kind === 'asset')) return undefined;
     const resource = this.mention(hash < 0 ? text : text.slice(0, hash), kind);
     if (resource === undefined) return undefined;
 

@@ -7,6 +7,9 @@ const DROPPED: ReadonlySet<string> = new Set([
   'base-uri',
   'report-uri',
   'report-to',
+  // Nothing but a complaint of the browser where they stand in a page.
+  'frame-ancestors',
+  'sandbox',
 ]);
 const INLINE: ReadonlySet<string> = new Set([
   'default-src',

@@ -7,6 +7,7 @@ const FORMATS: ReadonlyArray<readonly [RegExp, DocumentFormat]> = [
   [/^(?:text|application)\/(?:x-)?(?:java|ecma)script$/, 'js'],
   [/^image\/svg\+xml$/, 'svg'],
   [/^application\/manifest\+json$/, 'manifest'],
+  [/^application\/feed\+json$/, 'feed'],
   [/^(?:text|application)\/xml$|\+xml$/, 'xml'],
 ];
 
@@ -39,13 +40,26 @@ export function documentFormat(contentType: string, url: string): DocumentFormat
   return type === 'application/json' && /manifest\.json$/.test(path) ? 'manifest' : 'other';
 }
 
+/** The largest JSON that is looked into for what it is. */
+const MAX_SNIFFED_BYTES = 4 * 1024 * 1024;
+
+/** What plain JSON is: manifests and feeds are often served as nothing more. */
+function jsonFormat(bytes: Uint8Array): DocumentFormat {
+  if (bytes.length > MAX_SNIFFED_BYTES) return 'other';
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (text.subarray(0, 1024).includes('jsonfeed.org/version')) return 'feed';
+  const isManifest = text.includes('"icons"') && (text.includes('"start_url"') || text.includes('"display"'));
+  return isManifest && bytes.length < 64 * 1024 ? 'manifest' : 'other';
+}
+
 /**
  * Makes a fetched document ready: decides its format and brings another charset to UTF-8, declarations and content
  * type included. Bytes that are UTF-8 already (or of no text format) come back untouched.
  */
 export function readDocument(fetched: FetchedDocument): PageDocument {
   const { bytes, contentType, url } = fetched;
-  const format = documentFormat(contentType, url);
+  const named = documentFormat(contentType, url);
+  const format = named === 'other' && mediaType(contentType) === 'application/json' ? jsonFormat(bytes) : named;
   if (format === 'other') return { ...fetched, format };
   const transcoded = toUtf8(bytes, contentType, format);
   if (transcoded === bytes) return { ...fetched, format };

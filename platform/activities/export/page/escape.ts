@@ -10,6 +10,7 @@
  * | `u` `d` `s` | CSS: unquoted `url()`, string in double quotes, string in single quotes |
  * | `q` | JavaScript or JSON string |
  * | `m` | module specifier: a relative one begins with `./` |
+ * | `r` | resolved against whichever page runs the script: a file of the bundle is written from its root |
  */
 export function applyLayers(address: string, layers: string): string {
   let text = address;

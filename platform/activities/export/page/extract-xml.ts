@@ -1,5 +1,7 @@
 import type { Collector } from './collector.ts';
 import { extractCss } from './css/extract-css.ts';
+import { PAINTS } from './css/paint-attributes.ts';
+import { extractFeed } from './extract-feed.ts';
 import { scanMarkup } from './html/scan-markup.ts';
 import { verbatim } from './spanned-text.ts';
 
@@ -8,22 +10,25 @@ const STYLESHEET = /^<\?xml-stylesheet\b[^>]*?\bhref\s*=\s*(["'])(.*?)\1/s;
 /** SVG elements whose address is followed by a reader; every other element's is loaded. */
 const LINKS: ReadonlySet<string> = new Set(['a']);
 const ADDRESSES: ReadonlySet<string> = new Set(['href', 'xlink:href', 'src']);
-/** Presentation attributes that may name another file's paint or filter. */
-const PAINTS: ReadonlySet<string> = new Set([
-  ...['style', 'fill', 'stroke', 'filter', 'mask', 'clip-path', 'cursor'],
-  ...['marker-start', 'marker-mid', 'marker-end'],
-]);
 
-/** Reads SVG (`svg`), or of any other XML only its stylesheets. `source` is one character a byte. */
+/** Tiles that an old browser shows for a pinned site. */
+const TILE = /^(?:square|wide)\d+x\d+logo$|^tileimage$/;
+
+/**
+ * Reads SVG (`svg`), or of other XML its stylesheets, a feed's or sitemap's addresses and a pinned site's tiles.
+ * `source` is one character a byte.
+ */
 export function extractXml(source: string, svg: boolean, collector: Collector): void {
-  const isOfInterest = (name: string): boolean => svg && (ADDRESSES.has(name) || PAINTS.has(name));
+  if (!svg) extractFeed(source, collector);
+  const isOfInterest = (name: string): boolean => (svg ? ADDRESSES.has(name) || isStyle(name) : name === 'src');
   scanMarkup(
     source,
     { xml: true, isOfInterest },
     {
       tag(tag) {
+        if (!svg && !TILE.test(tag.name)) return;
         for (const { name, value, layer } of tag.attributes) {
-          if (PAINTS.has(name)) extractCss(value, layer, collector);
+          if (isStyle(name)) extractCss(value, layer, collector);
           else {
             const place = { span: value, from: 0, to: value.text.length, layers: layer };
             collector.refer(place, LINKS.has(tag.name) ? 'page' : 'asset');
@@ -44,4 +49,8 @@ export function extractXml(source: string, svg: boolean, collector: Collector): 
       },
     },
   );
+}
+
+function isStyle(name: string): boolean {
+  return name === 'style' || PAINTS.has(name);
 }

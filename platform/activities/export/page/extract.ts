@@ -5,6 +5,7 @@ import type { Patch } from './frameworks/adapter.ts';
 import { detectFramework, discoverInScript, patchScript } from './frameworks/detect.ts';
 import { extractHtml } from './html/extract-html.ts';
 import { extractScript } from './script/extract-script.ts';
+import { extractJsonFeed } from './script/json-feed.ts';
 import { extractWebManifest } from './script/web-manifest.ts';
 import { verbatim } from './spanned-text.ts';
 import type { Extraction, FrameworkName, PageDocument, Resource, Site } from './types.ts';
@@ -45,6 +46,9 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
       break;
     case 'manifest':
       extractWebManifest(whole, collector);
+      break;
+    case 'feed':
+      extractJsonFeed(whole, collector);
       break;
   }
   return null;

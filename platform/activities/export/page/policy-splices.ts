@@ -1,5 +1,6 @@
 import { NOT_FOUND_PATH } from './assign-path.ts';
 import { bundledPolicy } from './content-security-policy.ts';
+import { baseLink } from './document-base.ts';
 import { applyLayers } from './escape.ts';
 import { frameworkByName } from './frameworks/detect.ts';
 import { NOT_FOUND_BASE } from './not-found-base.ts';
@@ -24,6 +25,8 @@ type Context = {
   holdsClassic: boolean;
   stripped: boolean;
   isNotFound: boolean;
+  /** The document's base as it stands in the bundle, where it keeps one. */
+  base: string | undefined;
 };
 
 function contextOf(input: RewriteInput, isLocal: (resource: number) => boolean): Context {
@@ -37,6 +40,7 @@ function contextOf(input: RewriteInput, isLocal: (resource: number) => boolean):
     holdsClassic: held && framework.startsByClassicScripts,
     stripped: policy.scripts === 'strip',
     isNotFound: ownPath === NOT_FOUND_PATH,
+    base: baseLink(input),
   };
 }
 
@@ -47,8 +51,11 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'crossorigin':
       return typeof note === 'number' && context.isLocal(note) ? '' : undefined;
     case 'base':
+      return context.base === undefined || typeof note !== 'string' ? '' : ` href="${context.base}"`;
     case 'ping':
       return '';
+    case 'label':
+      return typeof note === 'number' && context.isLocal(note) ? 'utf-8' : undefined;
     case 'handler':
     case 'script':
       return context.stripped ? '' : undefined;

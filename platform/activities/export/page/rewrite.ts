@@ -1,7 +1,8 @@
-import { assignPath, NOT_FOUND_PATH } from './assign-path.ts';
+import { assignPath, folderPath, NOT_FOUND_PATH } from './assign-path.ts';
+import { type DocumentBase, documentBase } from './document-base.ts';
 import { applyLayers } from './escape.ts';
 import { policySplices } from './policy-splices.ts';
-import { leadsTo, relativeLink } from './relative-link.ts';
+import { encodePath, leadsTo, relativeLink } from './relative-link.ts';
 import { applySplices, type Splice } from './splice.ts';
 import type { Reference, Resource, RewriteInput, Target } from './types.ts';
 import { isOfSite } from './url-identity.ts';
@@ -19,8 +20,9 @@ export function rewrite(input: RewriteInput): Uint8Array {
     return targets[index];
   };
 
+  const base = documentBase(input);
   const references = extraction.references.flatMap((reference) => {
-    const splice = referenceSplice(reference, targetOf(reference[2]), input);
+    const splice = referenceSplice(reference, targetOf(reference[2]), input, base);
     return splice === undefined ? [] : [splice];
   });
   const policies = policySplices(input, (index) => 'path' in targetOf(index));
@@ -31,6 +33,8 @@ export function rewrite(input: RewriteInput): Uint8Array {
 function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   const { kind, url } = resource;
   if (kind === 'identity' || kind === 'card') return { absolute: url };
+  if (kind === 'probe') return inBundle(target(resource));
+  if (kind === 'folder') return isOfSite(url, site) ? { path: folderPath(url, site) } : { absolute: url };
   const isLoaded = kind === 'asset' || kind === 'source-map';
   if (!isLoaded && !isOfSite(url, site)) return { absolute: url };
   const found = target(resource);
@@ -40,7 +44,17 @@ function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   return { path: assignPath({ url, contentType: '', kind }, site) };
 }
 
-function referenceSplice(reference: Reference, target: Target, input: RewriteInput): Splice | undefined {
+/** A guess is written only where it was right: as a file of the bundle. */
+function inBundle(target: Target): Target {
+  return 'path' in target ? target : { missing: true };
+}
+
+function referenceSplice(
+  reference: Reference,
+  target: Target,
+  input: RewriteInput,
+  base: DocumentBase | undefined,
+): Splice | undefined {
   const [start, end, resource, layers, fragment = ''] = reference;
   const { bytes, extraction, ownPath } = input;
   const written = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
@@ -48,9 +62,11 @@ function referenceSplice(reference: Reference, target: Target, input: RewriteInp
 
   if ('path' in target) {
     const ownFragment = hasFragment ? fragment : (target.fragment ?? '');
-    const relative = relativeLink(ownPath, target.path);
-    if (ownFragment === '' && (written === relative || leadsTo(written, ownPath, target.path))) return undefined;
-    const isOwnPart = target.path === ownPath && hasFragment && ownPath !== NOT_FOUND_PATH;
+    const isBased = base !== undefined && start > base.start;
+    const from = isBased ? base.folder : ownPath;
+    const relative = layers.startsWith('r') ? `/${encodePath(target.path)}` : relativeLink(from, target.path) || './';
+    if (ownFragment === '' && (written === relative || leadsTo(written, from, target.path))) return undefined;
+    const isOwnPart = target.path === ownPath && hasFragment && !isBased && ownPath !== NOT_FOUND_PATH;
     const link = isOwnPart ? '' : relative;
     return changed(start, end, written, applyLayers(link + ownFragment, layers));
   }

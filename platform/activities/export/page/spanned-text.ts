@@ -92,7 +92,9 @@ export class SpanBuilder {
   finish(rawEnd: number): SpannedText {
     const start = this.pieces[0]?.rawStart ?? rawEnd;
     const contiguous = !this.decoded && start + this.text.length === rawEnd;
-    this.pieces.push({ textStart: this.text.length, rawStart: rawEnd, verbatim: true });
+    // Text ends where its last piece does: markup that isn't text may follow (`]]>`). Of an entity the end isn't known.
+    const end = this.pieces.at(-1)?.verbatim === true ? this.end : rawEnd;
+    this.pieces.push({ textStart: this.text.length, rawStart: end, verbatim: true });
     return { text: this.text, start, pieces: contiguous ? null : this.pieces };
   }
 }

@@ -15,7 +15,7 @@ export type Site = {
 export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string };
 
 /** How a document's references are written; `other` has none that we read. */
-export type DocumentFormat = 'html' | 'css' | 'js' | 'svg' | 'xml' | 'manifest' | 'other';
+export type DocumentFormat = 'html' | 'css' | 'js' | 'svg' | 'xml' | 'manifest' | 'feed' | 'other';
 
 /** A fetched document made ready: `bytes` are UTF-8 (untouched where they already were) and what must be stored. */
 export type PageDocument = { bytes: Uint8Array; contentType: string; url: string; format: DocumentFormat };
@@ -28,12 +28,13 @@ export type PageDocument = { bytes: Uint8Array; contentType: string; url: string
  * | `page` | on the site | relative where it is in the bundle, else absolute |
  * | `asset` | on any host (`external: keep`: on the site) | relative; left absolute where another host didn't have it |
  * | `source-map` | as `asset`, with `sourceMaps: keep` only | as `asset`, or gone with the comment that names it |
- * | `probe` | on the site, and counts only if it exists (a guess from script text) | never |
+ * | `folder` | no: what an address begins with, ends in `/` | relative on the site, else absolute |
+ * | `probe` | on the site, and counts only if it exists (a guess from script text) | relative where it is in the bundle, else not |
  * | `identity` | on the site | absolute on the public domain, never with a suffix of ours (canonical, `og:url`) |
  * | `card` | on the site | absolute on the public domain (`og:image`: read by machines elsewhere) |
  * | `endpoint` | no | relative where it is in the bundle, else absolute (POST forms, `cite`, pingback) |
  */
-export type ResourceKind = 'page' | 'asset' | 'source-map' | 'probe' | 'identity' | 'card' | 'endpoint';
+export type ResourceKind = 'page' | 'asset' | 'source-map' | 'folder' | 'probe' | 'identity' | 'card' | 'endpoint';
 
 /** One address a document refers to. `url` is normalised (`normalizeUrl`), without a fragment. */
 export type Resource = { url: string; kind: ResourceKind };
@@ -48,7 +49,9 @@ export type Reference = readonly [start: number, end: number, resource: number, 
 /**
  * A place that a policy may change, not an address. What `note` holds, by kind:
  * `integrity`, `crossorigin`: index of the resource the element loads (the span is the attribute with its leading space).
- * `base`, `ping`, `handler`: nothing (attribute). `csp`: the policy (attribute value). `hint`: host (whole tag).
+ * `base`: the address that relative ones are resolved against from here on, nothing for a base without effect
+ * (attribute). `ping`, `handler`: nothing (attribute). `label`: index of the resource whose charset it tells (attribute
+ * value). `csp`: the policy (attribute value). `hint`: host (whole tag).
  * `script`: nothing (whole element). `module`, `classic`: the script's type (the point after `<script`), `type`: its type
  * attribute. `preload`, `font`: the rel (attribute value; `font` where it is of a font). `head`, `body-end`: points for insertion. `charset`: a point for a
  * missing `<meta charset>`. `patch`: the text a framework's script needs instead. `source-map`: nothing (the comment).
@@ -59,6 +62,7 @@ export type MarkKind =
   | 'crossorigin'
   | 'base'
   | 'ping'
+  | 'label'
   | 'handler'
   | 'csp'
   | 'hint'
@@ -109,7 +113,7 @@ export type RewriteInput = {
   /** The document's own address (normalised) and its path in the bundle. */
   url: string;
   ownPath: string;
-  /** Asked once for each resource that has a reference; never for `identity`, `card` and `probe`. */
+  /** Asked once for each resource that has a reference; never for `identity`, `card` and `folder`. */
   target: (resource: Resource) => Target;
   policy: RewritePolicy;
 };

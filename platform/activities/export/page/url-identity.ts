@@ -68,6 +68,6 @@ export function originUrl(url: string, site: Site): string {
 
 /** Whether the crawl should fetch a resource (the table at `ResourceKind`). */
 export function isWanted(resource: Resource, site: Site, external: ExternalPolicy): boolean {
-  if (resource.kind === 'endpoint' || resource.kind === 'source-map') return false;
+  if (resource.kind === 'endpoint' || resource.kind === 'folder' || resource.kind === 'source-map') return false;
   return isOfSite(resource.url, site) || (resource.kind === 'asset' && external === 'bundle');
 }

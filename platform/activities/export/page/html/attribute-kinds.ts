@@ -1,3 +1,4 @@
+import { PAINTS } from '../css/paint-attributes.ts';
 import type { ResourceKind } from '../types.ts';
 
 type Kinds = Readonly<Record<string, ResourceKind>>;
@@ -34,7 +35,8 @@ const KINDS: Readonly<Record<string, Kinds>> = {
   del: CITE,
   ins: CITE,
   use: SVG_IMAGE,
-  image: SVG_IMAGE,
+  // Browsers read `<image src>` outside of SVG as an `<img>`.
+  image: { ...SVG_IMAGE, src: 'asset' },
   feimage: SVG_IMAGE,
   'astro-island': { 'component-url': 'asset', 'renderer-url': 'asset', 'before-hydration-url': 'asset' },
 };
@@ -80,13 +82,26 @@ export function isCustomElementAddress(element: string, attribute: string, value
 
 const OTHERS = [
   ...['style', 'rel', 'as', 'type', 'integrity', 'crossorigin', 'ping', 'name', 'property', 'itemprop', 'http-equiv'],
-  ...['content', 'charset', 'action', 'method', 'async', 'defer', 'hreflang', 'media', 'data'],
+  ...[
+    'content',
+    'charset',
+    'action',
+    'method',
+    'async',
+    'defer',
+    'hreflang',
+    'media',
+    'data',
+    'srcdoc',
+    'attributionsrc',
+  ],
 ];
 
 const OF_INTEREST: ReadonlySet<string> = new Set([
   ...Object.values(KINDS).flatMap((kinds) => Object.keys(kinds)),
   ...SRCSETS,
   ...LAZY,
+  ...PAINTS,
   ...OTHERS,
 ]);
 

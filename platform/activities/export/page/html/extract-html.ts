@@ -1,5 +1,6 @@
 import type { Collector } from '../collector.ts';
 import { extractCss } from '../css/extract-css.ts';
+import { PAINTS } from '../css/paint-attributes.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import {
   isCustomElementAddress,
@@ -20,9 +21,12 @@ import { TagReader } from './tag-reader.ts';
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 const DOCTYPE = /^(?:\xef\xbb\xbf)?\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*(?:<!doctype[^>]*>)?/i;
 
+/** Documents within documents within the page: each escapes the next, so deeper ones are nobody's honest work. */
+const MAX_DEPTH = 3;
+
 /** Reads HTML (or XHTML, with `xml`). `source` is one character a byte. */
-export function extractHtml(source: string, xml: boolean, collector: Collector): void {
-  const visitor = new HtmlVisitor(collector);
+export function extractHtml(source: string, xml: boolean, collector: Collector, depth = 0): void {
+  const visitor = new HtmlVisitor(collector, depth);
   if (xml) scanMarkup(source, { xml, isOfInterest }, visitor);
   else scanHtml(source, isOfInterest, visitor);
   visitor.finish(source, xml);
@@ -30,14 +34,16 @@ export function extractHtml(source: string, xml: boolean, collector: Collector):
 
 class HtmlVisitor implements MarkupVisitor {
   private readonly collector: Collector;
+  private readonly depth: number;
   private hasBase = false;
   private hasCharset = false;
   private headEnd: number | undefined;
   private htmlEnd: number | undefined;
   private bodyEnd: number | undefined;
 
-  constructor(collector: Collector) {
+  constructor(collector: Collector, depth: number) {
     this.collector = collector;
+    this.depth = depth;
   }
 
   tag(tag: Tag): void {
@@ -84,8 +90,8 @@ class HtmlVisitor implements MarkupVisitor {
         if (!this.hasBase && reader.has('href')) {
           this.hasBase = true;
           this.collector.setBase(reader.value('href'));
-        }
-        reader.mark('href', 'base');
+          reader.mark('href', 'base', this.collector.currentBase);
+        } else reader.mark('href', 'base');
         break;
       case 'form':
         reader.refer('action', /^post$/i.test(reader.value('method')) ? 'endpoint' : 'page');
@@ -100,16 +106,27 @@ class HtmlVisitor implements MarkupVisitor {
     if (kind !== undefined) {
       const resource = reader.referAttribute(attribute, kind, element === 'astro-island' ? 'm' : '');
       if (kind === 'asset') reader.markGuards(resource);
-    } else if (name === 'style') {
+    } else if (name === 'style' || PAINTS.has(name)) {
       extractCss(value, layer, this.collector);
     } else if (SRCSETS.has(name)) {
       for (const { from, to } of parseSrcset(value.text)) {
         this.collector.refer({ span: value, from, to, layers: `,${layer}` }, 'asset');
       }
-    } else if (name === 'ping' || isEventHandler(name)) {
-      reader.mark(name, name === 'ping' ? 'ping' : 'handler');
+    } else if (name === 'srcdoc' && element === 'iframe') {
+      this.nested(attribute);
+    } else if (name === 'ping' || name === 'attributionsrc') {
+      reader.mark(name, 'ping');
+    } else if (isEventHandler(name)) {
+      reader.mark(name, 'handler');
     } else if (isLazyAddress(name, value.text) || isCustomElementAddress(element, name, value.text)) {
       reader.referAttribute(attribute, 'asset');
     }
+  }
+
+  private nested({ value, layer }: Attribute): void {
+    if (this.depth >= MAX_DEPTH) return;
+    const inner = this.collector.nested();
+    extractHtml(value.text, false, inner, this.depth + 1);
+    this.collector.adopt(inner, value, layer);
   }
 }

@@ -40,10 +40,28 @@ export function readLink(reader: TagReader): void {
     reader.collector.mark(start, end, 'hint', reader.value('href'));
     return;
   }
-  const resource = reader.refer('href', linkKind(rels, reader));
+  const kind = linkKind(rels, reader);
+  const resource = reader.refer('href', kind);
+  if (isOutsidePage(rels, kind, resource, reader)) {
+    const { start, end } = reader.tag;
+    reader.collector.mark(start, end, 'hint', reader.value('href'));
+    return;
+  }
+  reader.markCharset(resource);
   markPreload(reader, rel, rels);
   const isFontPreload = rels.includes('preload') && reader.value('as') === 'font';
   if (!isFontPreload) reader.markGuards(resource);
+}
+
+/** A page of another host that a browser would load ahead of need. */
+function isOutsidePage(
+  rels: readonly string[],
+  kind: ResourceKind,
+  resource: number | undefined,
+  { collector }: TagReader,
+): boolean {
+  if (kind !== 'page' || resource === undefined || collector.isOnSite(resource)) return false;
+  return rels.includes('prefetch') || rels.includes('prerender');
 }
 
 function linkKind(rels: readonly string[], reader: TagReader): ResourceKind {

@@ -23,7 +23,12 @@ export type MarkupVisitor = {
   instruction?(start: number, end: number): void;
 };
 
-export type ScanOptions = { xml: boolean; isOfInterest: (attributeName: string) => boolean };
+export type ScanOptions = {
+  xml: boolean;
+  isOfInterest: (attributeName: string) => boolean;
+  /** Elements whose text is reported beside those of `<script>` and `<style>`. */
+  hasText?: (tagName: string) => boolean;
+};
 
 /**
  * Reads markup as a browser's tokenizer does: broken tags, odd quotes and unknown names included. `source` is one
@@ -42,7 +47,7 @@ export function scanMarkup(source: string, options: ScanOptions, visitor: Markup
   const openTag = (end: number): void => {
     tag.end = end;
     visitor.tag(tag);
-    if (tag.name !== 'script' && tag.name !== 'style') return;
+    if (tag.name !== 'script' && tag.name !== 'style' && !options.hasText?.(tag.name)) return;
     rawTag = tag;
     content.begin(end);
   };

@@ -45,11 +45,17 @@ export class TagReader {
   }
 
   /** Marks an attribute's value. */
-  markValue(name: string, kind: MarkKind, note: string): void {
+  markValue(name: string, kind: MarkKind, note: string | number): void {
     const attribute = this.attribute(name);
     if (attribute === undefined) return;
     const quote = attribute.layer === '=' ? 0 : 1;
     this.collector.mark(attribute.end - quote - rawLength(attribute), attribute.end - quote, kind, note);
+  }
+
+  /** A charset told for a file that the bundle has in UTF-8. */
+  markCharset(resource: number | undefined): void {
+    if (resource === undefined || /^(?:|utf-?8)$/i.test(this.value('charset'))) return;
+    this.markValue('charset', 'label', resource);
   }
 
   /** What protects a load from another host hinders the same bytes on one's own. */

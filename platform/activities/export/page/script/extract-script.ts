@@ -1,6 +1,7 @@
 import { init, parse } from 'es-module-lexer';
 import type { Collector } from '../collector.ts';
 import { encodeBytes, type SpannedText } from '../spanned-text.ts';
+import { extractDirectLoads } from './direct-loads.ts';
 import { probeLiterals } from './probe-literals.ts';
 import { extractSourceMap } from './source-map.ts';
 
@@ -16,7 +17,7 @@ const ADDRESS = /^(?:\.{0,2}\/|https?:)/;
  * files its string literals seem to name. Only module specifiers are ever rewritten; a bundle finds its other files
  * because assets keep the origin's paths.
  */
-export function extractScript(script: SpannedText, layers: string, collector: Collector): void {
+export function extractScript(script: SpannedText, layers: string, collector: Collector, isInline = false): void {
   const { text } = script;
   if (IMPORTS.test(text)) {
     referImports(script, layers, collector);
@@ -26,17 +27,20 @@ export function extractScript(script: SpannedText, layers: string, collector: Co
       collector.refer({ span: script, from, to: from + address.length, layers: `q${layers}` }, 'asset');
     }
   }
+  extractDirectLoads(script, layers, collector, isInline);
   probeLiterals(text, collector);
   extractSourceMap(script, layers, collector);
 }
 
 function referImports(script: SpannedText, layers: string, collector: Collector): void {
   for (const { specifier, start, end, glob } of importsOf(script.text)) {
-    if (specifier === undefined || glob || !ADDRESS.test(specifier)) continue;
+    if (specifier === undefined || glob) continue;
+    const mapped = ADDRESS.test(specifier) ? undefined : collector.mappedImport(specifier);
+    if (mapped === undefined && !ADDRESS.test(specifier)) continue;
     const quoted = /["'`]/.test(script.text.charAt(start));
     const [from, to] = quoted ? [start + 1, end - 1] : [start, end];
     const written = script.text.slice(from, to);
-    const decoded = written.includes('\\') ? encodeBytes(specifier) : undefined;
+    const decoded = mapped ?? (written.includes('\\') ? encodeBytes(specifier) : undefined);
     collector.refer({ span: script, from, to, layers: `mq${layers}` }, 'asset', decoded);
   }
 }

@@ -1,20 +1,23 @@
-/** A JSON string value with the key it stands under (empty in arrays), as character positions between its quotes. */
-export type JsonString = { key: string; keys: readonly string[]; from: number; to: number };
+/**
+ * A JSON string value with the key it stands under (empty in arrays), as character positions between its quotes; with
+ * `isKey` it is a key itself.
+ */
+export type JsonString = { key: string; keys: readonly string[]; from: number; to: number; isKey: boolean };
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/gs;
 
 /**
  * The string values of a JSON text with the keys that lead to them, outermost first. Tolerant: it reads tokens and
- * never throws. Depth is bounded so that hostile nesting costs nothing.
+ * never throws. Depth is bounded so that hostile nesting costs nothing. With `withKeys` keys are listed too.
  */
-export function jsonStrings(text: string): JsonString[] {
+export function jsonStrings(text: string, { withKeys = false } = {}): JsonString[] {
   const strings: JsonString[] = [];
   const keys: string[] = [];
   let key = '';
   let lastString: { from: number; to: number } | undefined;
 
   const flush = (): void => {
-    if (lastString !== undefined) strings.push({ key, keys: [...keys], ...lastString });
+    if (lastString !== undefined) strings.push({ key, keys: [...keys], ...lastString, isKey: false });
     lastString = undefined;
   };
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
@@ -35,6 +38,7 @@ export function jsonStrings(text: string): JsonString[] {
         break;
       case ':':
         key = lastString === undefined ? key : text.slice(lastString.from, lastString.to);
+        if (withKeys && lastString !== undefined) strings.push({ key, keys: [...keys], ...lastString, isKey: true });
         lastString = undefined;
         break;
       default:

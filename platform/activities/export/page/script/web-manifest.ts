@@ -1,16 +1,28 @@
 import type { Collector } from '../collector.ts';
 import type { SpannedText } from '../spanned-text.ts';
+import type { ResourceKind } from '../types.ts';
 import { decodedJson, jsonStrings } from './json-strings.ts';
 
 const IMAGE_LISTS = ['icons', 'screenshots'];
 
-/** A web app manifest: icons and screenshots (also of shortcuts), `start_url` and shortcuts' pages. */
+/** Members of one level or in these lists that lead to a page; the first matching list decides. */
+const PAGES: ReadonlyMap<string, ResourceKind> = new Map([
+  ['start_url', 'page'],
+  ['shortcuts url', 'page'],
+  ['file_handlers action', 'page'],
+  ['share_target action', 'endpoint'],
+]);
+
+/**
+ * A web app manifest: icons and screenshots (also of shortcuts), its pages, and its scope. `id` names the application
+ * to a browser and stays.
+ */
 export function extractWebManifest(json: SpannedText, collector: Collector): void {
   for (const { key, keys, from, to } of jsonStrings(json.text)) {
     const isImage = key === 'src' && keys.some((each) => IMAGE_LISTS.includes(each));
-    const isPage = (key === 'start_url' && keys.length === 1) || (key === 'url' && keys.includes('shortcuts'));
-    if (!isImage && !isPage) continue;
-    const decoded = decodedJson(json.text.slice(from, to));
-    collector.refer({ span: json, from, to, layers: 'q' }, isImage ? 'asset' : 'page', decoded);
+    const isScope = key === 'scope' && keys.length === 1 && json.text[to - 1] === '/';
+    const kind = isImage ? 'asset' : isScope ? 'folder' : PAGES.get(keys.length === 1 ? key : `${keys[1]} ${key}`);
+    if (kind === undefined) continue;
+    collector.refer({ span: json, from, to, layers: 'q' }, kind, decodedJson(json.text.slice(from, to)));
   }
 }

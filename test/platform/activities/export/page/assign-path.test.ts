@@ -68,6 +68,7 @@ describe('the path of a file', () => {
   it('that scripts only name in a string keeps its exact name', () => {
     expect(path('/api/data', 'application/json', 'probe')).toBe('api/data');
     expect(path('/api/data', 'application/json', 'asset')).toBe('api/data.json');
+    expect(path('/data.json?v=1', 'application/json', 'probe')).toBe('data.json');
   });
 
   it('is shortened by a hash where a name passes 200 bytes, and differs where the names do', () => {

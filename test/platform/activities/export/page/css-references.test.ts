@@ -26,6 +26,19 @@ const ROWS: Row[] = [
   ['comments and strings', '/* url(/a.png) */ a::before{content:"url(/b.png)"}', []],
   ['a fragment', 'a{mask:url(/s.svg#m)}', ['asset /s.svg'], 'a{mask:url(../s.svg#m)}'],
   ['a string cut off', '@import "/a.css', ['asset /a.css'], '@import "../a.css'],
+  [
+    'imports with layers, conditions and media',
+    '@import "/a.css" layer(base.x) supports(display: grid) screen; @import url(/b.css) layer; @layer base;',
+    ['asset /a.css', 'asset /b.css'],
+    '@import "../a.css" layer(base.x) supports(display: grid) screen; @import url(../b.css) layer; @layer base;',
+  ],
+  ['namespaces by string and function', '@namespace "http://x.org/a"; @namespace x url("http://x.org/b"); a{b:c}', []],
+  [
+    'a prefixed image set and a fade',
+    'a{b:-webkit-image-set(url(/1.png) 1x);c:cross-fade("/2.png", "/3.png", 50%)}',
+    ['asset /1.png', 'asset /2.png', 'asset /3.png'],
+    'a{b:-webkit-image-set(url(../1.png) 1x);c:cross-fade("../2.png", "../3.png", 50%)}',
+  ],
   ['a url cut off', 'a{b:url(/i.png', ['asset /i.png'], 'a{b:url(../i.png'],
   ['another host', '@import "//f.org/css?family=A:wght@1;2";', ['asset https://f.org/css?family=A:wght@1;2']],
 ];

@@ -14,6 +14,7 @@ describe('a fetched document', () => {
     ['application/manifest+json', '/x', 'manifest'],
     ['application/json', '/manifest.json', 'manifest'],
     ['application/json', '/data.json', 'other'],
+    ['application/feed+json', '/feed.json', 'feed'],
     ['application/octet-stream', '/x.mjs?v=1', 'js'],
     ['', '/x.css', 'css'],
     ['image/png', '/x.css', 'other'],
@@ -56,6 +57,30 @@ describe('a fetched document', () => {
     expect(utf8(read(css, 'text/css').bytes)).toBe('@charset "utf-8";a{content:"é"}');
     const xml = Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>\xe9</a>', 'latin1');
     expect(utf8(read(xml, 'application/xml').bytes)).toBe('<?xml version="1.0" encoding="utf-8"?><a>é</a>');
+  });
+
+  it('called UTF-8 by its header alone tells readers without one the same', () => {
+    const html = Buffer.from('<meta charset="iso-8859-1"><p>é');
+    expect(utf8(read(html, 'text/html; charset=utf-8').bytes)).toBe('<meta charset="utf-8"><p>é');
+    const xhtml = Buffer.from('<?xml version="1.0" encoding="latin1"?><html>é</html>');
+    expect(utf8(read(xhtml, 'application/xhtml+xml; charset=utf-8').bytes)).toContain('encoding="utf-8"');
+    const broken = Buffer.from([...Buffer.from('<meta charset=latin1>é'), 0xff]);
+    const expected = Buffer.from([...Buffer.from('<meta charset=utf-8>é'), 0xff]);
+    expect(Buffer.from(read(broken, 'text/html; charset=utf-8').bytes).equals(expected)).toBe(true);
+  });
+
+  it('of XHTML is read by its XML declaration', () => {
+    const bytes = Buffer.from('<?xml version="1.0" encoding="windows-1251"?><html>\xcf</html>', 'latin1');
+    expect(utf8(read(bytes, 'application/xhtml+xml').bytes)).toBe(
+      '<?xml version="1.0" encoding="utf-8"?><html>П</html>',
+    );
+  });
+
+  it('of plain JSON is a manifest or a feed where its content says so', () => {
+    const format = (value: object) => read(Buffer.from(JSON.stringify(value)), 'application/json').format;
+    expect(format({ name: 'a', start_url: '/', icons: [] })).toBe('manifest');
+    expect(format({ version: 'https://jsonfeed.org/version/1' })).toBe('feed');
+    expect(format({ icons: [], name: 'a' })).toBe('other');
   });
 
   it('in a charset nobody knows, or of no text, stays as it is', () => {

@@ -77,6 +77,18 @@ const ROWS: Row[] = [
     ['asset /o.svg', 'asset /e.pdf', 'page /f'],
     '<object data="../o.svg"></object><embed src="../e.pdf"><iframe src="../f.html"></iframe>',
   ),
+  row(
+    'a frame’s own document',
+    '<iframe srcdoc="<img src=\'/a.png\'><p style=&quot;a:url(/b.png)&quot;><a href=/x>&amp;amp;<a href=#t>"></iframe>',
+    ['asset /a.png', 'asset /b.png', 'page /x'],
+    '<iframe srcdoc="<img src=\'../a.png\'><p style=&quot;a:url(../b.png)&quot;><a href=../x.html>&amp;amp;<a href=#t>"></iframe>',
+  ),
+  row(
+    'a frame’s own document with a script',
+    `<iframe srcdoc='<script src="/a&amp;amp;b.js" integrity=x></script>'></iframe>`,
+    ['asset /a&b.js'],
+    `<iframe srcdoc='<script src="../a%26b.js"></script>'></iframe>`,
+  ),
   row('a frame of another site', '<iframe src="https://v.org/e"></iframe>', ['page https://v.org/e']),
   row('an image button', '<input type=image src="/i.png">', ['asset /i.png'], '<input type=image src="../i.png">'),
   row('a search form', '<form action="/s">', ['page /s'], '<form action="../s.html">'),
@@ -106,6 +118,38 @@ const ROWS: Row[] = [
     '<svg><use href="../s.svg#i"/><image xlink:href="../i.png"/><a xlink:href="../x.html"/></svg>',
   ),
   row(
+    'SVG’s paints in HTML',
+    '<svg><rect fill="url(/p.svg#a)" mask="url(#m)" cursor="url(/c.png), auto"/></svg>',
+    ['asset /p.svg', 'asset /c.png'],
+    '<svg><rect fill="url(../p.svg#a)" mask="url(#m)" cursor="url(../c.png), auto"/></svg>',
+  ),
+  row('the old name of an image', '<image src="/i.png">', ['asset /i.png'], '<image src="../i.png">'),
+  row('a counted click', '<a href="/x" attributionsrc="https://c.org/">', ['page /x'], '<a href="../x.html">'),
+  row(
+    'scripts that another script starts',
+    '<script type="text/plain" src="/a.js"></script>',
+    ['asset /a.js'],
+    '<script type="text/plain" src="../a.js"></script>',
+  ),
+  row(
+    'speculation rules',
+    '<script type="speculationrules">{"prefetch":[{"urls":["/x","y"],"eagerness":"/z"}]}</script>',
+    ['page /x', 'page /guides/y'],
+    '<script type="speculationrules">{"prefetch":[{"urls":["../x.html","y.html"],"eagerness":"/z"}]}</script>',
+  ),
+  row(
+    'a charset told for a file',
+    '<script src="/a.js" charset="latin1"></script><link rel=stylesheet href=/a.css charset=latin1>',
+    ['asset /a.js', 'asset /a.css'],
+    '<script src="../a.js" charset="utf-8"></script><link rel=stylesheet href=../a.css charset=utf-8>',
+  ),
+  row(
+    'a preloaded image set',
+    '<link rel=preload as=image imagesrcset="/a.png 1x, /b.png 2x" href="/a.png">',
+    ['asset /a.png', 'asset /b.png', 'asset /a.png'],
+    '<link rel=preload as=image imagesrcset="../a.png 1x, ../b.png 2x" href="../a.png">',
+  ),
+  row(
     'a refresh',
     `<meta http-equiv="refresh" content="0; url='/next'"><meta http-equiv=refresh content=5>`,
     ['page /next'],
@@ -126,8 +170,8 @@ const ROWS: Row[] = [
   row(
     'an import map',
     '<script type="importmap">{"imports": {"vue": "/vue.js", "lib/": "/lib/"}}</script>',
-    ['asset /vue.js'],
-    '<script type="importmap">{"imports": {"vue": "../vue.js", "lib/": "/lib/"}}</script>',
+    ['asset /vue.js', 'folder /lib/'],
+    '<script type="importmap">{"imports": {"vue": "../vue.js", "lib/": "../lib/"}}</script>',
   ),
   row('structured data', '<script type="application/ld+json">{"url": "/x", "image": "/y.png"}</script>', []),
   row(
@@ -142,6 +186,12 @@ const ROWS: Row[] = [
     [],
   ),
   row('text that isn’t markup', '<textarea><a href="/x"></textarea><title><a href="/y"></title> a < b & c', []),
+  row(
+    'pages loaded ahead of need',
+    '<link rel=prefetch href="/x"><link rel=prefetch href="https://o.org/x"><link rel=prerender href="//o.org/y">',
+    ['page /x', 'page https://o.org/x', 'page https://o.org/y'],
+    '<link rel=prefetch href="../x.html">',
+  ),
   row('a ping', '<a href="/x" ping="/count">', ['page /x'], '<a href="../x.html">'),
   row('a download', '<a href="/f.zip" download>', ['page /f.zip'], '<a href="../f.zip" download>'),
   row('a link element without a purpose', '<link rev="made" href="a@b.c">', []),
@@ -196,12 +246,42 @@ describe('what HTML refers to', () => {
     );
   });
 
-  it('is resolved against <base>, which is then taken out', () => {
+  it('is resolved against <base>, which stays as a relative one', () => {
     const text = '<base href="/ref/" target="_blank"><a href="x"><a href="#part"><img src="i.png">';
     expect(referencesOf({ text })).toEqual(['page /ref/x', 'page /ref/', 'asset /ref/i.png']);
     expect(rewritten({ text })).toBe(
-      '<base target="_blank"><a href="../ref/x.html"><a href="../ref/index.html#part"><img src="../ref/i.png">',
+      '<base href="../ref/" target="_blank"><a href="x.html"><a href="index.html#part"><img src="i.png">',
     );
+  });
+
+  it('is relative to the page itself before a <base>, and where that is of another host', () => {
+    expect(rewritten({ text: '<img src="/a.png"><base href="/"><img src="a.png"><base href="/b/">' })).toBe(
+      '<img src="../a.png"><base href="../"><img src="a.png"><base>',
+    );
+    expect(rewritten({ text: '<base href="https://c.org/d/"><img src="a.png"><a href="b">' })).toBe(
+      '<base><img src="../_external/c.org/d/a.png"><a href="https://c.org/d/b">',
+    );
+  });
+
+  it('is written in full to a part of the page itself where a <base> leads elsewhere', () => {
+    expect(rewritten({ text: '<base href="/"><a href="guides/start#b"><svg><use href="#s"/></svg>' })).toBe(
+      '<base href="../"><a href="guides/start.html#b"><svg><use href="#s"/></svg>',
+    );
+    expect(rewritten({ text: '<base href="/guides/"><a href="more">' })).toBe('<base href="./"><a href="more.html">');
+  });
+
+  it('has no other base than the root in the not-found page', () => {
+    const text = '<html><head><base href="/ref/"></head><a href="x">';
+    expect(rewritten({ text, ownPath: '404.html' })).toMatch(/<base><\/head><a href="ref\/x.html">/);
+  });
+
+  it('is nothing in documents nested deeper than anybody means to', () => {
+    const nest = (inner: string) =>
+      `<iframe srcdoc="${inner.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></iframe>`;
+    const image = '<img src="/i.png">';
+    expect(referencesOf({ text: nest(nest(nest(image))) })).toEqual(['asset /i.png']);
+    expect(rewritten({ text: nest(nest(nest(image))) })).toBe(nest(nest(nest('<img src="../i.png">'))));
+    expect(referencesOf({ text: nest(nest(nest(nest(image)))) })).toEqual([]);
   });
 
   it('is guessed from inline scripts without being touched', () => {

@@ -72,18 +72,24 @@ describe('what a web app manifest refers to', () => {
       icons: [{ src: '/i.png', sizes: '1x1' }],
       screenshots: [{ src: 'https:\\/\\/docs.example.com/s.png' }],
       shortcuts: [{ name: 'N', url: '/guides/start', icons: [{ src: '/j.png' }] }],
+      file_handlers: [{ action: '/open', accept: {} }],
+      share_target: { action: '/share', params: { url: 'url' } },
     });
     const sample = { text, type: 'application/manifest+json', url: '/app/site.webmanifest' };
     expect(referencesOf(sample)).toEqual([
       'page /',
+      'folder /',
       'asset /i.png',
       'asset /s.png',
       'page /guides/start',
       'asset /j.png',
+      'page /open',
+      'endpoint /share',
     ]);
     expect(JSON.parse(rewritten(sample))).toMatchObject({
       name: '/x.png',
       start_url: '../index.html',
+      scope: '../',
       icons: [{ src: '../i.png' }],
       shortcuts: [{ url: '../guides/start.html', icons: [{ src: '../j.png' }] }],
     });
@@ -91,8 +97,10 @@ describe('what a web app manifest refers to', () => {
 });
 
 describe('other XML', () => {
-  it('keeps its addresses: a feed is read elsewhere', () => {
-    const text = '<rss><link>/x</link><a href="/y"/></rss>';
-    expect(referencesOf({ text, type: 'application/rss+xml', url: '/feed.xml' })).toEqual([]);
+  it('has its stylesheet, and a pinned site’s tiles', () => {
+    const text =
+      '<?xml-stylesheet href="/s.xsl"?><browserconfig><msapplication><tile><square70x70logo src="/t.png"/></tile></msapplication></browserconfig>';
+    expect(referencesOf({ text, type: 'text/xml', url: '/tiles.xml' })).toEqual(['asset /s.xsl', 'asset /t.png']);
+    expect(referencesOf({ text: '<x><link>/x</link><y src="/y"/></x>', type: 'text/xml' })).toEqual([]);
   });
 });

@@ -73,7 +73,7 @@ describe('a rewritten page', () => {
 
   it('has a content security policy for files of its own', () => {
     const policy =
-      "default-src 'none'; img-src https://i.org; script-src 'nonce-x' 'strict-dynamic'; object-src 'none'; upgrade-insecure-requests";
+      "default-src 'none'; img-src https://i.org; script-src 'nonce-x' 'strict-dynamic'; object-src 'none'; upgrade-insecure-requests; frame-ancestors 'none'";
     const text = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
     expect(rewritten({ text })).toBe(
       `<meta http-equiv="Content-Security-Policy" content="default-src 'self' file: 'unsafe-inline'; img-src https://i.org 'self' file:; script-src 'self' file: 'unsafe-inline'; object-src 'none'">`,
