@@ -14,9 +14,14 @@ export const HELD_REL = 'galley-';
  * no `<` and no `&`, so it stands in XHTML too.
  */
 export function startGuard(path: string | null): string {
-  const isAtHome = path === null ? NOT_FOUND_IS_AT_HOME : `name(location.pathname)===name(${asciiLiteral(path)})`;
   const otherwise = path === null ? NOT_FOUND_NOTICE : '';
-  return `<script>(function(){${NAME}var go=false;try{go=/^http/.test(location.protocol)?${isAtHome}:false}catch(e){}if(!go){${otherwise}return}${START}})()</script>`;
+  return `<script>(function(){${isAtHome(path)}if(!go){${otherwise}return}${START}})()</script>`;
+}
+
+/** Code that finds out, in the variable `go`, whether a page stands where its scripts can work. */
+export function isAtHome(path: string | null): string {
+  const isThere = path === null ? NOT_FOUND_IS_AT_HOME : `name(location.pathname)===name(${asciiLiteral(path)})`;
+  return `${NAME}var go=false;try{go=/^http/.test(location.protocol)?${isThere}:false}catch(e){}`;
 }
 
 /** For the not-found page: shown at its own name below a folder, it is known to stand under a sub-path. */

@@ -1,0 +1,145 @@
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { AddressGuard } from '../fetch/address-guard.ts';
+import { errorMessage } from '../fetch/error-code.ts';
+
+/** A way out for a browser: everything it asks for goes through here, and only what is allowed goes on. */
+export type FilteringProxy = {
+  /** As `http://127.0.0.1:port`. */
+  address: string;
+  close(): Promise<void>;
+};
+
+/** A connection on which nothing moves. */
+const SILENCE_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Headers that are between two neighbours, not between the ends. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'proxy-authorization',
+]);
+
+/**
+ * Starts a forward proxy on loopback. Plain requests and tunnels alike (HTTPS, WebSockets) go only to hosts that
+ * `isAdmitted`, and only to addresses that the guard names for them, so neither a redirect nor a name that changes its
+ * address leads elsewhere. `onRefused` hears of what was asked in vain.
+ */
+export async function startFilteringProxy(options: {
+  guard: AddressGuard;
+  isAdmitted: (hostname: string, port: number) => boolean;
+  /** The most bytes that one connection may bring. */
+  maxBytes: number;
+  onRefused: (target: string, reason: string) => void;
+}): Promise<FilteringProxy> {
+  const { guard, maxBytes } = options;
+  const sockets = new Set<Duplex>();
+
+  /** Where to connect; throws with the reason where it may not. */
+  async function addressOf(url: URL): Promise<{ address: string; port: number }> {
+    guard.checkUrl(url);
+    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+    if (!options.isAdmitted(url.hostname, port)) throw new Error('refused: no page of the site needs this host');
+    const [address] = await guard.addressesFor(url.hostname, port);
+    if (address === undefined) throw new Error(`${url.hostname} has no address`);
+    return { address, port };
+  }
+
+  function keep<Kept extends Duplex>(socket: Kept): Kept {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  }
+
+  async function forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const target = incoming.url ?? '';
+    // A request for the proxy itself has a path only.
+    if (!URL.canParse(target)) {
+      answer.writeHead(400).end();
+      return;
+    }
+    const url = new URL(target);
+    if (url.protocol !== 'http:') throw new Error(`refused: ${url.protocol} is not for a proxy`);
+    const { address, port } = await addressOf(url);
+    const headers = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name));
+    const outgoing = httpRequest({
+      host: address,
+      port,
+      method: incoming.method,
+      path: `${url.pathname}${url.search}`,
+      headers: { ...Object.fromEntries(headers), host: url.host },
+      setHost: false,
+      agent: false,
+      timeout: SILENCE_MS,
+    });
+    outgoing.once('timeout', () => outgoing.destroy());
+    outgoing.once('socket', keep);
+    outgoing.once('error', () => answer.destroy());
+    outgoing.once('response', (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      countBytes(response, maxBytes, () => outgoing.destroy());
+      response.pipe(answer);
+    });
+    answer.once('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  }
+
+  async function tunnel(authority: string, client: Duplex, head: Buffer): Promise<void> {
+    const url = new URL(`https://${authority}`);
+    const { address, port } = await addressOf(url);
+    const server = keep(connect({ host: address, port, timeout: CONNECT_TIMEOUT_MS }));
+    server.once('connect', () => {
+      server.setTimeout(SILENCE_MS);
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      server.write(head);
+      server.pipe(client).pipe(server);
+    });
+    countBytes(server, maxBytes, () => server.destroy());
+    server.once('timeout', () => server.destroy());
+    server.once('close', () => client.destroy());
+    client.once('close', () => server.destroy());
+  }
+
+  const server = createServer((incoming, answer) => {
+    forward(incoming, answer).catch((error: unknown) => {
+      options.onRefused(incoming.url ?? '', errorMessage(error));
+      answer.writeHead(403).end();
+    });
+  });
+  server.on('connection', (socket: Socket) => keep(socket));
+  server.on('connect', (incoming: IncomingMessage, client: Duplex, head: Buffer) => {
+    tunnel(incoming.url ?? '', client, head).catch((error: unknown) => {
+      options.onRefused(incoming.url ?? '', errorMessage(error));
+      client.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+    });
+  });
+  server.on('upgrade', (_incoming, client: Duplex) => client.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const at = server.address();
+  if (at === null || typeof at === 'string') throw new Error('the proxy has no port');
+  return {
+    address: `http://127.0.0.1:${at.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function countBytes(source: NodeJS.ReadableStream, maxBytes: number, onTooMany: () => void): void {
+  let total = 0;
+  source.on('data', (chunk: Buffer) => {
+    total += chunk.length;
+    if (total > maxBytes) onTooMany();
+  });
+}

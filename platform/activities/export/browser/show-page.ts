@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BrowserContext, CDPSession, Page } from 'playwright-core';
+import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Site } from '../page/types.ts';
+import type { BrowserLimits } from './browser-limits.ts';
+import type { BrowserPool } from './browser-pool.ts';
+import type { Notices } from './notices.ts';
+import { createPageRequests, type OriginDocument, type PageRequests } from './page-requests.ts';
+
+/** Thrown when the page's own process ended: it crashed, or was ended for its memory. */
+export class TabEnded extends Error {
+  override readonly name = 'TabEnded';
+}
+
+/** Thrown when the page took all the time it may. */
+export class PageOverdue extends Error {
+  override readonly name = 'PageOverdue';
+}
+
+/** Thrown when the window shows another document than the one it was given. */
+export class PageLeft extends Error {
+  override readonly name = 'PageLeft';
+}
+
+export type ShowDeps = {
+  pool: BrowserPool;
+  /** The way out that the page's requests take where we don't answer them ourselves. */
+  proxyAddress: string;
+  site: Site;
+  fetch: Fetcher['get'];
+  admit: (url: URL) => void;
+};
+
+export type ShownPage = {
+  page: Page;
+  session: CDPSession;
+  requests: PageRequests;
+  /** Waits until the page asks for nothing any more; false where it didn't come to rest in this time. */
+  untilQuiet(timeoutMs: number): Promise<boolean>;
+  /** Runs an expression apart from the page's own scripts, which can't reach into it. Answers its JSON value. */
+  evaluate(expression: string): Promise<unknown>;
+};
+
+const POLL_MS = 25;
+
+/**
+ * Shows a document in a fresh context and hands it to `work` once it has loaded and come to rest, or once the time for
+ * that is up. Windows, dialogs and downloads end where they begin. Throws TabEnded, PageOverdue, PageLeft, BrowserGone,
+ * or what `work` throws.
+ */
+export async function showPage<Result>(
+  deps: ShowDeps,
+  options: { document: OriginDocument; notices: Notices; signal: AbortSignal; timeoutMs: number },
+  work: (shown: ShownPage) => Promise<Result>,
+): Promise<Result> {
+  const { pool, proxyAddress } = deps;
+  const { document, notices } = options;
+  const contextOptions = {
+    // The page's document is answered from what was fetched: the rest of the connection matters to no script.
+    proxy: { server: proxyAddress },
+    serviceWorkers: 'block',
+    acceptDownloads: false,
+    viewport: { width: 1280, height: 900 },
+    locale: 'en-US',
+    timezoneId: 'UTC',
+  } as const;
+  return pool.use(contextOptions, async (context) => {
+    const overdue = new AbortController();
+    const timer = setTimeout(
+      () => overdue.abort(new PageOverdue(`its scripts did not end within ${options.timeoutMs} ms`)),
+      options.timeoutMs,
+    );
+    const ended = new AbortController();
+    const signal = AbortSignal.any([options.signal, overdue.signal, ended.signal]);
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    aborted.catch(() => undefined);
+
+    async function show(): Promise<Result> {
+      const page = await context.newPage();
+      page.once('crash', () => ended.abort(new TabEnded(tabEnded(pool.limits))));
+      await contain(context, page, notices);
+      const requests = createPageRequests({ ...deps, page, document, notices, signal });
+      await context.route('**/*', (route) => requests.answer(route));
+      // It seems open and stays silent: no static host has another end for it.
+      await context.routeWebSocket(/.*/, (socket) => {
+        notices.add(`opens a WebSocket to ${socket.url()}, which no static host answers`);
+      });
+      const session = await context.newCDPSession(page);
+      await session.send('Page.enable');
+      session.on('Page.windowOpen', ({ url }) => notices.add(`opens a window for ${url}, which was not shown`));
+      await page.goto(document.url, { waitUntil: 'commit', timeout: pool.limits.loadTimeoutMs });
+      const shown: ShownPage = {
+        page,
+        session,
+        requests,
+        untilQuiet: (timeoutMs) => untilQuiet(shown, pool.limits.quietMs, timeoutMs),
+        evaluate: await evaluatorOf(session),
+      };
+      if (!(await hasLoaded(shown, pool.limits.loadTimeoutMs))) {
+        // What has loaded by now is shown.
+        notices.add(`had not loaded after ${pool.limits.loadTimeoutMs} ms`);
+      }
+      if (!(await shown.untilQuiet(pool.limits.quietTimeoutMs))) {
+        notices.add(`never came to rest within ${pool.limits.quietTimeoutMs} ms after it had loaded`);
+      }
+      return work(shown);
+    }
+
+    const showing = show();
+    showing.catch(() => undefined);
+    try {
+      return await Promise.race([showing, aborted]);
+    } finally {
+      clearTimeout(timer);
+      ended.abort(new Error('the page is closed'));
+    }
+  });
+}
+
+function tabEnded({ tabBytes }: BrowserLimits): string {
+  return `its tab ended: it crashed, or took more than ${Math.round(tabBytes / 1024 ** 2)} MiB of memory`;
+}
+
+async function hasLoaded(shown: ShownPage, timeoutMs: number): Promise<boolean> {
+  const ended = new AbortController();
+  const late = sleep(timeoutMs, false, { signal: ended.signal, ref: false }).catch(() => false);
+  const loaded = shown.evaluate(LOADED).then(() => true);
+  try {
+    return await Promise.race([loaded, late]);
+  } finally {
+    loaded.catch(() => undefined);
+    ended.abort();
+  }
+}
+
+const LOADED =
+  "new Promise((done) => document.readyState === 'complete' ? done(true) : addEventListener('load', () => done(true)))";
+
+/** Windows, dialogs and downloads of a page: none stays open, none holds the page up. */
+async function contain(context: BrowserContext, page: Page, notices: Notices): Promise<void> {
+  context.on('page', (opened) => {
+    if (opened === page) return;
+    notices.add('opens a window, which was closed');
+    void opened.close().catch(() => undefined);
+  });
+  page.on('dialog', (dialog) => {
+    notices.add(`shows a dialog (${dialog.type()}), which was dismissed`);
+    void dialog.dismiss().catch(() => undefined);
+  });
+  page.on('download', (download) => {
+    notices.add('starts a download, which was cancelled');
+    void download.cancel().catch(() => undefined);
+  });
+}
+
+async function untilQuiet(shown: ShownPage, quietMs: number, timeoutMs: number): Promise<boolean> {
+  const { requests } = shown;
+  const endAt = Date.now() + timeoutMs;
+  const isStill = (): boolean => requests.underWay() === 0 && Date.now() - requests.quietSince() >= quietMs;
+  while (Date.now() < endAt) {
+    if (!isStill()) {
+      await sleep(POLL_MS);
+      continue;
+    }
+    // A page that is still busy with what it got may ask for more: it answers only once it has come to an end.
+    await shown.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 0)))');
+    if (isStill()) return true;
+  }
+  return false;
+}
+
+/**
+ * Runs expressions in a world of their own on the document that is shown now. Throws PageLeft once there is another: a
+ * script may leave for an address that no request is made for.
+ */
+async function evaluatorOf(session: CDPSession): Promise<(expression: string) => Promise<unknown>> {
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const { id: frameId, loaderId } = frameTree.frame;
+
+  return async (expression) => {
+    const now = (await session.send('Page.getFrameTree')).frameTree.frame;
+    if (now.loaderId !== loaderId) throw new PageLeft(`a script left the page for ${now.url}`);
+    const world = await session.send('Page.createIsolatedWorld', { frameId, worldName: 'galley' });
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression,
+      contextId: world.executionContextId,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails === undefined) return result.value;
+    throw new Error(exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text);
+  };
+}

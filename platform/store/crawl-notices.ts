@@ -1,0 +1,27 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+
+export type CrawlNotice = { url: string | null; text: string };
+
+/** What one export may have to say; more of it nobody reads. */
+const MAX_NOTICES = 2_000;
+
+/** Adds notices while the crawl goes on. The same one may come twice, from an attempt whose end was lost. */
+export async function addNotices(
+  db: Executor,
+  { jobId, url, texts }: { jobId: string; url: string | null; texts: readonly string[] },
+): Promise<void> {
+  if (texts.length === 0) return;
+  await db.execute(sql`
+    insert into crawl_notices (job_id, url, text)
+    select ${jobId}, ${url}::text, t from unnest(${sql.param(texts)}::text[]) as t
+    where exists (select 1 from crawls where job_id = ${jobId} and phase = 'crawling')
+      and (select count(*) from crawl_notices where job_id = ${jobId}) < ${MAX_NOTICES}`);
+}
+
+/** The notices of a job, each once, ordered by address. */
+export async function listNotices(db: Executor, jobId: string): Promise<CrawlNotice[]> {
+  const { rows } = await db.execute<CrawlNotice>(sql`
+    select distinct url, text from crawl_notices where job_id = ${jobId} order by url nulls first, text`);
+  return rows;
+}
