@@ -22,6 +22,8 @@ export const projectSettings = z.strictObject({
   render: z.enum(['http', 'browser'], { error: 'expected http or browser' }).default('http'),
   /** What finds the files that scripts load: reading the scripts, or also a browser's visit of sample pages. */
   discover: z.enum(['http', 'browser'], { error: 'expected http or browser' }).default('http'),
+  /** Whether an export takes over what hasn't changed since the project's last one; `false` fetches and makes all anew. */
+  incremental: z.boolean({ error: 'expected true or false' }).default(true),
   /** Where the embedded forge reports pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) address' })

@@ -13,6 +13,7 @@ import { freezeExport } from './export/freeze-export.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './export/limits.ts';
 import { openExport } from './export/open-export.ts';
 import { packExport } from './export/pack-export.ts';
+import { createLinkTables } from './export/reuse/link-tables.ts';
 import { createUrlMaps } from './export/rewrite/url-map.ts';
 import { rewriteFiles } from './export/rewrite-files.ts';
 import { createSegmentStore } from './export/segment-store.ts';
@@ -41,6 +42,7 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     limits,
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
     maps: createUrlMaps(deps.db),
+    links: createLinkTables(deps.objects),
     fetcherFor: ({ operatorHosts }) =>
       createFetcher({
         guard: createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] }),

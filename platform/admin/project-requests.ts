@@ -48,6 +48,7 @@ const settingsChange = z.strictObject({
   robots: projectSettings.shape.robots.unwrap().optional(),
   render: projectSettings.shape.render.unwrap().optional(),
   discover: projectSettings.shape.discover.unwrap().optional(),
+  incremental: projectSettings.shape.incremental.unwrap().optional(),
   webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),
   webhookSecret: projectSettings.shape.webhookSecret
     .unwrap()

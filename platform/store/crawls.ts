@@ -1,15 +1,32 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
+import { findBase, lockCrawlsOf } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';
 
 export type CrawlRow = typeof crawls.$inferSelect;
 
+export type NewCrawl = {
+  jobId: string;
+  settingsJson: string;
+  projectId: string;
+  reuseKey: string;
+  /** Whether it takes from the crawl that the project keeps, where that has the same key. */
+  takes: boolean;
+  /** Whether it is to be kept itself when its export has completed. */
+  keep: boolean;
+};
+
 /** Begins a job's crawl; a second call changes nothing. Returns the crawl as it is. */
-export async function openCrawl(db: Executor, jobId: string, settingsJson: string): Promise<CrawlRow> {
-  await db.insert(crawls).values({ jobId, settingsJson }).onConflictDoNothing();
-  const row = await getCrawl(db, jobId);
-  if (row === undefined) throw new Error(`The crawl of ${jobId} is gone`);
-  return row;
+export async function openCrawl(db: Database, crawl: NewCrawl): Promise<CrawlRow> {
+  const { jobId, settingsJson, projectId, reuseKey, keep } = crawl;
+  return db.transaction(async (tx) => {
+    await lockCrawlsOf(tx, projectId);
+    const baseJobId = crawl.takes ? await findBase(tx, projectId, reuseKey) : null;
+    await tx.insert(crawls).values({ jobId, settingsJson, reuseKey, keep, baseJobId }).onConflictDoNothing();
+    const row = await getCrawl(tx, jobId);
+    if (row === undefined) throw new Error(`The crawl of ${jobId} is gone`);
+    return row;
+  });
 }
 
 /** The job's crawl; undefined before it was opened and after it was deleted. */

@@ -3,6 +3,7 @@ import { getCrawl } from '../../store/crawls.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { countPages, queryVariants, releaseLeases, renewLeases } from '../../store/frontier.ts';
 import { giveBackUnasked } from '../../store/frontier-give-back.ts';
+import { countSkips } from '../../store/frontier-skips.ts';
 import { lively } from '../lively.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier.ts';
@@ -12,6 +13,8 @@ import type { ExportDeps } from './export-deps.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
 import { crawlProgress } from './progress.ts';
 import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
+import { createKnownAnswers } from './reuse/known-answers.ts';
+import { openBase } from './reuse/open-base.ts';
 
 /**
  * Crawls until the site is done or the time is up. Any number of these work on one job, in any processes; one that
@@ -36,9 +39,14 @@ export async function crawlSite(
   return lively({ details: () => ({ fetched: fetchedCount }), onTick, logger }, async (life) => {
     token = life.token;
     if (life.deadTokens.length > 0) await releaseLeases(db, jobId, life.deadTokens);
-    const { settings, urlCount } = await readCrawl(db, jobId);
+    const crawl = await readCrawl(db, jobId);
+    const { settings, urlCount } = crawl;
+    const base = await openBase(deps, crawl);
+    // What a browser draws depends on more than the one answer that its origin can call unchanged.
+    const known = base && settings.render === 'http' ? createKnownAnswers(deps, base) : undefined;
     const variants = await queryVariants(db, jobId);
-    const admission = createAdmission({ settings, limits, urlCount, variants });
+    const skips = await countSkips(db, jobId);
+    const admission = createAdmission({ settings, limits, urlCount, variants, skips });
     const fetcher = deps.fetcherFor(settings);
     fetcher.space(settings.site.origin, crawlDelayMs(settings));
     const { signal } = life;
@@ -53,7 +61,7 @@ export async function crawlSite(
         visit: async (leased) => {
           unasked.add(leased.id);
           const noticed = noticeBegin(fetcher, () => unasked.delete(leased.id));
-          const visited = await visit({ ...deps, fetcher: noticed }, { settings, leased, signal });
+          const visited = await visit({ ...deps, fetcher: noticed, known }, { settings, leased, signal });
           unasked.delete(leased.id);
           fetchedCount += 1;
           return visited;

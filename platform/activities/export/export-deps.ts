@@ -3,6 +3,7 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../store/database.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
 import type { ExportLimits } from './limits.ts';
+import type { LinkTables } from './reuse/link-tables.ts';
 import type { UrlMaps } from './rewrite/url-map.ts';
 import type { SegmentStore } from './segment-store.ts';
 import type { ExportSettings } from './settings.ts';
@@ -15,6 +16,7 @@ export type ExportDeps = {
   limits: ExportLimits;
   segments: SegmentStore;
   maps: UrlMaps;
+  links: LinkTables;
   /** A fetcher that may reach this site's origin; close it. */
   fetcherFor(site: Pick<ExportSettings, 'operatorHosts'>): Fetcher;
 };

@@ -14,6 +14,8 @@ import type { ExportLimits } from './limits.ts';
 import type { ResourceKind, Site } from './page/types.ts';
 import { normalizeUrl } from './page/url-identity.ts';
 import { rankOf } from './resource-rank.ts';
+import { engineVersion } from './reuse/engine-version.ts';
+import { reuseKeyOf } from './reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from './settings.ts';
 
 export type OpenedExport =
@@ -45,7 +47,16 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
       });
       const settings: ExportSettings =
         known === undefined ? { ...wanted, robotsTxt: hints.robotsTxt } : readExportSettings(known.settingsJson);
-      await openCrawl(deps.db, jobId, JSON.stringify(settings));
+      const { incremental } = project.settings;
+      await openCrawl(deps.db, {
+        jobId,
+        settingsJson: JSON.stringify(settings),
+        projectId: project.id,
+        reuseKey: reuseKeyOf(await engineVersion(deps.logger), settings, deps.limits),
+        takes: incremental,
+        // A part of a site is nothing that a later export of the whole could begin from.
+        keep: incremental && settings.pages === null,
+      });
       await seed(deps.db, deps.limits, settings, hints);
       const { domain, version } = job;
       return { state: 'open', domain, version, pageHints: hints.pages.length, plan: crawlPlan(deps.limits, settings) };
@@ -89,7 +100,7 @@ function hostAndPort(origin: URL): string {
 async function seed(db: Database, limits: ExportLimits, settings: ExportSettings, hints: Discovery): Promise<void> {
   const { jobId, site, pages } = settings;
   const home = `https://${site.domain}/`;
-  const admission = createAdmission({ settings, limits, urlCount: 0, variants: new Map() });
+  const admission = createAdmission({ settings, limits, urlCount: 0, variants: new Map(), skips: new Map() });
   const entry = (url: string, kind: ResourceKind, foundOn: string | null, depth = 0): FoundUrl[] => {
     const found = admission.admit({ url, kind }, { url: '', depth: depth - 1 });
     return found === undefined ? [] : [{ ...found, foundOn }];

@@ -65,7 +65,7 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
       await insertProject(db, { id: projectId, ...at, origin: null, repository: null, ref: null, settings });
       const job = { ...at, projectId, version: null, paths: null, at: new Date() };
       jobId = (await db.transaction((tx) => insertExportJob(tx, job))).id;
-      await openCrawl(db, jobId, '{}');
+      await openCrawl(db, { jobId, projectId, settingsJson: '{}', reuseKey: '', takes: false, keep: false });
     });
 
     const add = (...urls: FoundUrl[]) => settleUrls(db, { jobId, token: 'seed', leaseMs, settled: [], found: urls });

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SettledUrl } from '../../../store/frontier.ts';
 import { segmentKey } from '../object-keys.ts';
+import { parseResources } from '../page/extract.ts';
+import { encodeLinks, type FileLinks } from '../reuse/link-tables.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { UnplacedFile, Visited } from './visited.ts';
 
@@ -14,8 +16,9 @@ export function unplacedBytes(result: Visited['result']): number {
 }
 
 /**
- * Stores the bodies of a group of results as one object, each followed by its extraction, and says for each where it
- * is. One large write instead of many small ones is what disks and S3 are good at.
+ * Stores the bodies of a group of results as one object, each followed by its extraction and all by the table of what
+ * they link to, and says for each where it is. One large write instead of many small ones is what disks and S3 are good
+ * at.
  */
 export async function placeFiles(
   segments: SegmentStore,
@@ -24,15 +27,26 @@ export async function placeFiles(
 ): Promise<SettledUrl[]> {
   const objectKey = segmentKey(jobId, randomUUID());
   const parts: Uint8Array[] = [];
+  const links: FileLinks[] = [];
   let byteOffset = 0;
-  const settled = group.map(({ result }): SettledUrl => {
+  const settled = group.map(({ result, resources }): SettledUrl => {
     if (!isUnplaced(result)) return result;
     const { bytes, extraction, ...file } = result;
     parts.push(bytes, extraction);
+    if (extraction.length > 0) {
+      // A wrong guess tells the frontier of none of its links, but may turn out to be a page.
+      links.push({ byteOffset, resources: resources.length > 0 ? resources : parseResources(extraction) });
+    }
     const placed = { ...file, objectKey, byteOffset, byteLength: bytes.length, extractionLength: extraction.length };
     byteOffset += bytes.length + extraction.length;
     return placed;
   });
-  if (byteOffset > 0) await segments.write(objectKey, Buffer.concat(parts, byteOffset));
-  return settled;
+  if (byteOffset === 0) return settled;
+  const table = links.length === 0 ? null : encodeLinks(links);
+  await segments.write(objectKey, Buffer.concat(table === null ? parts : [...parts, table]));
+  if (table === null) return settled;
+  const place = { linksOffset: byteOffset, linksLength: table.length };
+  return settled.map((each) =>
+    each.outcome === 'file' && each.objectKey === objectKey ? { ...each, ...place } : each,
+  );
 }

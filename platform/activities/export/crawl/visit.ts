@@ -2,11 +2,14 @@ import type { Logger } from 'pino';
 import type { ObjectStore } from '../../../objects/object-store.ts';
 import type { LeasedUrl } from '../../../store/frontier.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
-import type { FetchedRedirect, Fetcher } from '../fetch/fetcher.ts';
+import type { FetchedRedirect, FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
+import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
 import type { ExportLimits } from '../limits.ts';
 import { assignPath } from '../page/assign-path.ts';
 import { isWanted, normalizeUrl, originUrl } from '../page/url-identity.ts';
 import { kindOfRank } from '../resource-rank.ts';
+import type { KnownAnswers } from '../reuse/known-answers.ts';
+import { isSame, stillValid, takeOver, validatorsOf } from '../reuse/take-over.ts';
 import type { ExportSettings } from '../settings.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
 import { readAnswer } from './read-answer.ts';
@@ -14,7 +17,14 @@ import { retryDelayMs } from './retry-delay.ts';
 import { type LargeBody, storeLarge } from './store-large.ts';
 import type { Visited } from './visited.ts';
 
-export type VisitDeps = { fetcher: Fetcher; objects: ObjectStore; limits: ExportLimits; logger: Logger };
+export type VisitDeps = {
+  fetcher: Fetcher;
+  objects: ObjectStore;
+  limits: ExportLimits;
+  logger: Logger;
+  /** What the project's last export stored, where it may be taken over. */
+  known?: KnownAnswers | undefined;
+};
 export type VisitInput = { settings: ExportSettings; leased: LeasedUrl; signal: AbortSignal };
 
 /** Deaths of workers while they held an address count as tries too: past this the address is what kills them. */
@@ -30,21 +40,27 @@ export async function visit(deps: VisitDeps, { settings, leased, signal }: Visit
   }
   let large: LargeBody | undefined;
   const isNotFoundPage = leased.url === notFoundUrl(site);
+  const known = await deps.known?.of(leased.url);
   const answer = await fetcher.get(new URL(originUrl(leased.url, site)), {
     signal,
     sink: async (body, contentType) => {
       large = await storeLarge(deps.objects, jobId, body, contentType);
     },
-    ...(isNotFoundPage && { acceptStatus: acceptsNotFound }),
+    // What the not-found page was made of may have come from another address.
+    ...(isNotFoundPage ? { acceptStatus: acceptsNotFound } : { unlessMatching: known && validatorsOf(known) }),
   });
 
   if (answer.kind === 'failed') {
     const again = retried(leased, answer, limits);
     if (again !== undefined) return again;
   }
-  if (isNotFoundPage) {
-    return readAnswer(deps, settings, leased, await settleNotFoundPage(answer, { fetcher, site, signal }));
-  }
+  const read = (response: FetchedResponse): Visited => {
+    if (known !== undefined && isSame(known, response, leased.url)) {
+      return takeOver(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
+    }
+    return withValidators(readAnswer(deps, settings, leased, response), response.validators);
+  };
+  if (isNotFoundPage) return read(await settleNotFoundPage(answer, { fetcher, site, signal }));
   switch (answer.kind) {
     case 'failed':
       return missing(leased, answer.reason, answer.status);
@@ -52,10 +68,18 @@ export async function visit(deps: VisitDeps, { settings, leased, signal }: Visit
       return redirected(settings, leased, answer);
     case 'sunk':
       if (large === undefined) return missing(leased, 'the file could not be stored', answer.status);
-      return largeFile(settings, leased, large, answer);
+      return withValidators(largeFile(settings, leased, large, answer), answer.validators);
     case 'response':
-      return readAnswer(deps, settings, leased, answer);
+      return read(answer);
+    case 'unchanged':
+      if (known === undefined) return missing(leased, 'HTTP 304', 304);
+      return takeOver(known, { site, leased, validators: stillValid(known, answer.validators) });
   }
+}
+
+function withValidators(visited: Visited, validators: Validators | undefined): Visited {
+  const { result } = visited;
+  return result.outcome === 'file' ? { ...visited, result: { ...result, ...validators } } : visited;
 }
 
 function missing(leased: LeasedUrl, reason: string, status: number | null): Visited {

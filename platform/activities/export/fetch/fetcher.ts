@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { headerForbidsFollowing } from '../discovery/follow-rules.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
 import { ACCEPT_ENCODING } from './content-encoding.ts';
@@ -6,12 +7,23 @@ import { type FetchFailure, failureOfError, failureOfStatus, isOverload } from '
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import { readRetryAfterMs } from './retry-after.ts';
+import { conditionalHeaders, readValidators, type Validators } from './validators.ts';
 
-export type FetchedResponse = { kind: 'response'; status: number; contentType: string; body: Buffer };
+export type FetchedResponse = {
+  kind: 'response';
+  status: number;
+  contentType: string;
+  body: Buffer;
+  validators?: Validators;
+  /** `X-Robots-Tag` forbids to follow the page's links. */
+  nofollow?: boolean;
+};
 /** A body too large to hold: the sink took it. */
-export type FetchedToSink = { kind: 'sunk'; status: number; contentType: string };
+export type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };
 export type FetchedRedirect = { kind: 'redirect'; status: number; location: URL };
-export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchFailure;
+/** What the caller has is still what the origin has. The validators are those of this answer, where it has any. */
+export type FetchedUnchanged = { kind: 'unchanged'; validators: Validators };
+export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchedUnchanged | FetchFailure;
 
 export type FetchOptions = {
   signal: AbortSignal;
@@ -19,6 +31,8 @@ export type FetchOptions = {
   acceptStatus?: (status: number) => boolean;
   /** Takes the decoded body of a file larger than `maxBufferedBytes`; without it such a body is a failure. */
   sink?: (body: AsyncIterable<Buffer>, contentType: string) => Promise<void>;
+  /** Those of the body that the caller has: it is asked for only where it has changed. */
+  unlessMatching?: Validators | undefined;
   /** Called when the origin's limits let the request begin, which may be long after it was asked for. */
   onBegin?: () => void;
 };
@@ -42,6 +56,7 @@ export type FetcherLimits = BodyLimits & {
   userAgent: string;
 };
 
+const NOT_MODIFIED = 304;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Compressing for a reader on the same machine costs both sides time and saves nobody anything. */
@@ -67,6 +82,10 @@ export function createFetcher(options: {
   async function readAnswer(url: URL, answer: Dispatcher.ResponseData, request: FetchOptions): Promise<FetchResult> {
     const status = answer.statusCode;
     const location = headerText(answer.headers.location);
+    if (status === NOT_MODIFIED && request.unlessMatching !== undefined) {
+      await answer.body.dump();
+      return { kind: 'unchanged', validators: readValidators(answer.headers) };
+    }
     if (REDIRECTS.has(status) && location !== undefined) {
       await answer.body.dump();
       if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
@@ -78,6 +97,7 @@ export function createFetcher(options: {
       return failureOfStatus(status, readRetryAfterMs(headerText(answer.headers['retry-after']), Date.now()));
     }
     const contentType = headerText(answer.headers['content-type']) ?? '';
+    const nofollow = headerForbidsFollowing(answer.headers['x-robots-tag']);
     const { sink } = request;
     const body = await readBody(
       answer.body,
@@ -85,7 +105,9 @@ export function createFetcher(options: {
       limits,
       sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
     );
-    return body === undefined ? { kind: 'sunk', status, contentType } : { kind: 'response', status, contentType, body };
+    const validators = readValidators(answer.headers);
+    if (body === undefined) return { kind: 'sunk', status, contentType, validators };
+    return { kind: 'response', status, contentType, body, validators, nofollow };
   }
 
   /** Also how long the answer took to begin; undefined where none did. */
@@ -99,11 +121,13 @@ export function createFetcher(options: {
     try {
       const path = `${url.pathname}${url.search}`;
       const { signal } = controller;
+      const always = isThisMachine(url.hostname) ? localHeaders : headers;
+      const { unlessMatching } = request;
       const answer = await agent.request({
         origin: url.origin,
         path,
         method: 'GET',
-        headers: isThisMachine(url.hostname) ? localHeaders : headers,
+        headers: unlessMatching === undefined ? always : { ...always, ...conditionalHeaders(unlessMatching) },
         signal,
       });
       const latencyMs = performance.now() - startedAt;

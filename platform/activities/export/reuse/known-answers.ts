@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+import { ObjectMissingError } from '../../../objects/object-store.ts';
+import type { Database } from '../../../store/database.ts';
+import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
+import type { Resource } from '../page/types.ts';
+import { type LinkTables, linksIn } from './link-tables.ts';
+
+/** What the project's last export stored for an address, and what it refers to. */
+export type KnownAnswer = { file: KnownFile; resources: readonly Resource[] };
+
+export type KnownAnswers = {
+  /** Undefined where there is nothing to take over. */
+  of(url: string): Promise<KnownAnswer | undefined>;
+};
+
+/** Below this many addresses the kept crawl is read whole instead of being asked address by address. */
+const MAX_WHOLE = 50_000;
+
+/** Reads what a kept crawl knows. Addresses asked for in the same moment are looked up by one statement. */
+export function createKnownAnswers(
+  { db, links, logger }: { db: Database; links: LinkTables; logger: Logger },
+  { jobId, urlCount }: { jobId: string; urlCount: number },
+): KnownAnswers {
+  const fileOf = urlCount <= MAX_WHOLE ? fromWhole(db, jobId) : fromBatches(db, jobId);
+  return {
+    async of(url) {
+      const file = await fileOf(url);
+      if (file === undefined) return undefined;
+      try {
+        const table = file.extractionLength === 0 ? undefined : await links.of(file);
+        const resources = linksIn(table, file);
+        return resources && { file, resources };
+      } catch (error) {
+        if (!(error instanceof ObjectMissingError)) throw error;
+        logger.warn({ url, key: error.key }, 'What the last export stored is gone; the address is fetched anew');
+        return undefined;
+      }
+    },
+  };
+}
+
+type FileOf = (url: string) => Promise<KnownFile | undefined>;
+
+function fromWhole(db: Database, jobId: string): FileOf {
+  let reading: Promise<Map<string, KnownFile>> | undefined;
+  return async (url) => {
+    reading ??= collect(knownFiles(db, jobId));
+    return (await reading).get(url);
+  };
+}
+
+function fromBatches(db: Database, jobId: string): FileOf {
+  let batch: { urls: string[]; answer: Promise<Map<string, KnownFile>> } | undefined;
+  return async (url) => {
+    if (batch === undefined) {
+      const urls: string[] = [];
+      const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        batch = undefined;
+        return collect(knownFiles(db, jobId, urls));
+      });
+      batch = { urls, answer };
+    }
+    batch.urls.push(url);
+    return (await batch.answer).get(url);
+  };
+}
+
+async function collect(pieces: AsyncIterable<KnownFile[]>): Promise<Map<string, KnownFile>> {
+  const files = new Map<string, KnownFile>();
+  for await (const rows of pieces) for (const row of rows) files.set(row.url, row);
+  return files;
+}

@@ -1,0 +1,93 @@
+import type { ObjectStore } from '../../../objects/object-store.ts';
+import type { Resource, ResourceKind } from '../page/types.ts';
+
+/** What the files of one segment refer to. Pages of a site link to much the same, so each address stands there once. */
+export type LinkTable = {
+  resources: readonly Resource[];
+  /** Indices into `resources` by the file's offset in the segment. */
+  files: Readonly<Record<string, readonly number[]>>;
+};
+
+type StoredTable = { resources: Array<readonly [ResourceKind, string]>; files: LinkTable['files'] };
+
+/** What the file at an offset of a segment refers to. */
+export type FileLinks = { byteOffset: number; resources: readonly Resource[] };
+
+/** Writes the table of a segment's files, told by their offsets. */
+export function encodeLinks(files: readonly FileLinks[]): Buffer {
+  // By kind first: to join kind and address to one key would cost more than all the rest, a million times.
+  const known = new Map<ResourceKind, Map<string, number>>();
+  const table: Pick<StoredTable, 'resources'> & { files: Record<string, number[]> } = { resources: [], files: {} };
+  for (const { byteOffset, resources } of files) {
+    table.files[byteOffset] = resources.map(({ kind, url }) => {
+      const ofKind = known.get(kind) ?? new Map<string, number>();
+      known.set(kind, ofKind);
+      const index = ofKind.get(url) ?? table.resources.push([kind, url]) - 1;
+      ofKind.set(url, index);
+      return index;
+    });
+  }
+  return Buffer.from(JSON.stringify(table));
+}
+
+/** Reads what `encodeLinks` wrote. */
+export function decodeLinks(text: string): LinkTable {
+  const { resources, files }: StoredTable = JSON.parse(text);
+  return { resources: resources.map(([kind, url]) => ({ kind, url })), files };
+}
+
+/** Where a file and its links lie. */
+export type LinkPlace = {
+  objectKey: string;
+  byteOffset: number;
+  extractionLength: number;
+  linksOffset: number | null;
+  linksLength: number | null;
+};
+
+export type LinkTables = {
+  /** The table that a file's links are in; undefined where nobody wrote one. Throws `ObjectMissingError`. */
+  of(place: LinkPlace): Promise<LinkTable | undefined>;
+};
+
+/** Tables are some 100 kB each, and what is crawled together lies together. */
+const MAX_TABLES = 48;
+
+/** Reads tables of links, each once while it is in use. */
+export function createLinkTables(objects: ObjectStore): LinkTables {
+  const tables = new Map<string, Promise<LinkTable>>();
+
+  async function read(objectKey: string, start: number, length: number): Promise<LinkTable> {
+    return decodeLinks((await objects.read(objectKey, { start, end: start + length - 1 })).toString('utf8'));
+  }
+
+  return {
+    async of({ objectKey, linksOffset, linksLength }) {
+      if (linksOffset === null || linksLength === null) return undefined;
+      const known = tables.get(objectKey);
+      const table = known ?? read(objectKey, linksOffset, linksLength);
+      // Put in anew, it is the last to be dropped.
+      tables.delete(objectKey);
+      tables.set(objectKey, table);
+      if (known === undefined) table.catch(() => tables.delete(objectKey));
+      for (const oldest of tables.keys()) {
+        if (tables.size <= MAX_TABLES) break;
+        tables.delete(oldest);
+      }
+      return table;
+    },
+  };
+}
+
+/** What a file refers to; undefined where that isn't known. */
+export function linksIn(
+  table: LinkTable | undefined,
+  { byteOffset, extractionLength }: Pick<LinkPlace, 'byteOffset' | 'extractionLength'>,
+): Resource[] | undefined {
+  if (extractionLength === 0) return [];
+  const indices = table?.files[byteOffset];
+  return indices?.flatMap((index) => {
+    const resource = table?.resources[index];
+    return resource === undefined ? [] : [resource];
+  });
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { LeasedUrl } from '../../../store/frontier.ts';
+import type { Visited } from '../crawl/visited.ts';
+import type { FetchedResponse } from '../fetch/fetcher.ts';
+import type { Validators } from '../fetch/validators.ts';
+import { isWrongGuess } from '../freeze/wrong-guess.ts';
+import { assignPath } from '../page/assign-path.ts';
+import { readDocument } from '../page/document.ts';
+import type { Site } from '../page/types.ts';
+import { kindOfRank } from '../resource-rank.ts';
+import type { KnownAnswer } from './known-answers.ts';
+
+/** The validators to ask with; undefined where the last answer had none, or was an error's page. */
+export function validatorsOf({ file }: KnownAnswer): Validators | undefined {
+  const { etag, lastModified, status } = file;
+  return status === 200 && (etag !== null || lastModified !== null) ? { etag, lastModified } : undefined;
+}
+
+/** A 304 tells the validators to use from here on; where it tells none, the old ones still hold (RFC 9111, 4.3.4). */
+export function stillValid({ file }: KnownAnswer, { etag, lastModified }: Validators): Validators {
+  return { etag: etag ?? file.etag, lastModified: lastModified ?? file.lastModified };
+}
+
+/** Whether an answer that came whole is, byte for byte, what the last export stored. */
+export function isSame({ file }: KnownAnswer, answer: FetchedResponse, url: string): boolean {
+  if (answer.status !== file.status) return false;
+  const { bytes, contentType } = readDocument({ bytes: answer.body, contentType: answer.contentType, url });
+  if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;
+  return createHash('sha256').update(bytes).digest('hex') === file.sha256;
+}
+
+/** Settles an address by what the last export stored: its bytes, what was read in them, its links. */
+export function takeOver(
+  { file, resources }: KnownAnswer,
+  { site, leased, validators }: { site: Site; leased: LeasedUrl; validators: Validators },
+): Visited {
+  const { id, url, rank } = leased;
+  const { contentType } = file;
+  const { url: _, ...stored } = file;
+  const result = {
+    ...stored,
+    id,
+    outcome: 'file',
+    path: assignPath({ url, contentType, kind: kindOfRank(rank) }, site),
+    ...validators,
+  } as const;
+  return { leased, result, resources: isWrongGuess({ url, rank, contentType }) ? [] : resources };
+}

@@ -1,0 +1,117 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { Database, Executor, Transaction } from './database.ts';
+import { lockUntilCommit } from './locks.ts';
+
+/** What a kept crawl knows of an address that brought a file. All sizes in bytes. */
+export type KnownFile = {
+  url: string;
+  status: number;
+  contentType: string;
+  isPage: boolean;
+  objectKey: string;
+  byteOffset: number;
+  byteLength: number;
+  extractionLength: number;
+  sha256: string;
+  etag: string | null;
+  lastModified: string | null;
+  linksOffset: number | null;
+  linksLength: number | null;
+};
+
+const PAGE_ROWS = 5_000;
+
+/** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
+export async function* knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
+  const chosen = urls === undefined ? sql`true` : sql`url = any(${sql.param(urls)}::text[])`;
+  let after = 0;
+  while (true) {
+    const { rows } = await db.execute<KnownFile & { id: number }>(sql`
+      select id::float8 as id, url, status, content_type as "contentType", is_page as "isPage",
+        object_key as "objectKey", byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength",
+        extraction_length as "extractionLength", sha256, etag, last_modified as "lastModified",
+        links_offset::float8 as "linksOffset", links_length as "linksLength"
+      from crawl_urls
+      where job_id = ${jobId} and outcome = 'file' and object_key is not null and ${chosen} and id > ${after}
+      order by id limit ${PAGE_ROWS}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1)?.id ?? after;
+  }
+}
+
+/** All that adds or forgets crawls of a project waits for this, so that none is chosen that is just being forgotten. */
+export function lockCrawlsOf(tx: Transaction, projectId: string): Promise<void> {
+  return lockUntilCommit(tx, `crawls:${projectId}`);
+}
+
+/**
+ * The crawl that a project keeps: that of its newest completed export of the whole site, unless that export was not to
+ * be kept. Older ones are only waiting to be forgotten.
+ */
+function keptCrawl(projectId: string): SQL {
+  return sql`
+    select c.job_id from crawls c where c.keep and c.phase = 'frozen' and c.job_id = (
+      select id from export_jobs
+      where project_id = ${projectId} and status = 'completed' and paths_json is null
+      order by sequence desc limit 1)`;
+}
+
+/** The crawl that an export with this key may take from; null where there is none. */
+export async function findBase(tx: Transaction, projectId: string, reuseKey: string): Promise<string | null> {
+  const { rows } = await tx.execute<{ jobId: string }>(sql`
+    select job_id as "jobId" from crawls where reuse_key = ${reuseKey} and job_id in (${keptCrawl(projectId)})`);
+  return rows[0]?.jobId ?? null;
+}
+
+/** Says that a crawl is not to be kept, or no longer: what it holds can't be relied on. */
+export async function spoilCrawl(db: Executor, jobId: string): Promise<void> {
+  await db.execute(sql`update crawls set keep = false where job_id = ${jobId} and keep`);
+}
+
+/**
+ * Forgets the crawls of a project's ended exports but the one it keeps, and those that a running export takes from.
+ * Returns the objects that nothing refers to any more.
+ */
+export async function forgetCrawls(db: Database, projectId: string): Promise<string[]> {
+  return db.transaction(async (tx) => {
+    await lockCrawlsOf(tx, projectId);
+    const { rows } = await tx.execute<{ jobId: string }>(sql`
+      delete from crawls c using export_jobs j
+      where j.id = c.job_id and j.project_id = ${projectId} and j.status in ('completed', 'failed')
+        and c.job_id not in (${keptCrawl(projectId)})
+        and not exists (
+          select 1 from crawls d join export_jobs k on k.id = d.job_id
+          where d.base_job_id = c.job_id and k.status in ('queued', 'running'))
+      returning c.job_id as "jobId"`);
+    const gone = sql`${sql.param(rows.map(({ jobId }) => jobId))}::text[]`;
+    if (rows.length === 0) return [];
+    const unused = await tx.execute<{ objectKey: string }>(sql`
+      select distinct object_key as "objectKey" from crawl_urls where job_id = any(${gone}) and object_key is not null
+      except select object_key from crawl_urls where job_id in (${crawlsOf(projectId)}) and object_key is not null`);
+    await tx.execute(sql`delete from crawl_batches where job_id = any(${gone})`);
+    await tx.execute(sql`delete from crawl_urls where job_id = any(${gone})`);
+    return unused.rows.map(({ objectKey }) => objectKey);
+  });
+}
+
+function crawlsOf(projectId: string): SQL {
+  return sql`select c.job_id from crawls c join export_jobs j on j.id = c.job_id where j.project_id = ${projectId}`;
+}
+
+/** Of the objects whose keys begin with `prefix`, those that a crawl of the project refers to. */
+export async function usedObjects(db: Executor, projectId: string, prefix: string): Promise<Set<string>> {
+  const { rows } = await db.execute<{ objectKey: string }>(sql`
+    select distinct object_key as "objectKey" from crawl_urls
+    where job_id in (${crawlsOf(projectId)}) and starts_with(object_key, ${prefix})`);
+  return new Set(rows.map(({ objectKey }) => objectKey));
+}
+
+/** Projects with crawls to forget: of exports that ended before this time, and not the one that is kept. */
+export async function projectsToForget(db: Executor, endedBefore: Date): Promise<string[]> {
+  const { rows } = await db.execute<{ projectId: string }>(sql`
+    select j.project_id as "projectId" from crawls c join export_jobs j on j.id = c.job_id
+    where j.status in ('completed', 'failed') and j.finished_at < ${endedBefore.toISOString()}
+    group by 1 having count(*) > 1 or bool_or(j.status = 'failed' or not c.keep)`);
+  return rows.map(({ projectId }) => projectId);
+}
