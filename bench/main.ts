@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { exportBench } from './export.ts';
 import { stormBench } from './storm.ts';
 import { webhooksBench } from './webhooks.ts';
 
@@ -7,7 +8,8 @@ const program = new Command('npm run bench --')
   .addHelpText('after', '\nEach bench prints progress on standard error and its figures on standard output.')
   .showHelpAfterError()
   .addCommand(webhooksBench())
-  .addCommand(stormBench());
+  .addCommand(stormBench())
+  .addCommand(exportBench());
 
 await program.parseAsync();
 // A handle that some library left open must not keep a bench alive that has printed its figures.

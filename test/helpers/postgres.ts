@@ -14,9 +14,13 @@ export const POSTGRES_PASSWORD = 'password-of-the-database';
 
 /**
  * A fresh PostgreSQL server of this machine, on a free port and in a folder of its own. It refuses to run as root, so
- * as root it is run as the user `nobody`.
+ * as root it is run as the user `nobody`. A `durable` one waits for the disk at each commit, as one in production does.
  */
-export async function startPostgres(): Promise<TestDatabase & { restart(): Promise<void>; kill(): Promise<void> }> {
+export async function startPostgres({
+  durable = false,
+}: {
+  durable?: boolean;
+} = {}): Promise<TestDatabase & { restart(): Promise<void>; kill(): Promise<void> }> {
   const bin = await postgresBinFolder();
   const folder = await mkdtemp(join(tmpdir(), 'galley-postgres-'));
   const owner = await unprivileged();
@@ -25,7 +29,12 @@ export async function startPostgres(): Promise<TestDatabase & { restart(): Promi
   const data = join(folder, 'data');
   const port = await freePort();
   const as = { ...owner, cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
-  const settings = [`-p ${port}`, `-k ${folder}`, '-c listen_addresses=127.0.0.1', '-c fsync=off'];
+  const settings = [
+    `-p ${port}`,
+    `-k ${folder}`,
+    '-c listen_addresses=127.0.0.1',
+    `-c fsync=${durable ? 'on' : 'off'}`,
+  ];
   const control = (...args: string[]) =>
     run(join(bin, 'pg_ctl'), ['-D', data, '-l', join(folder, 'log'), '-w', '-t', '60', ...args], as);
   const start = () => control('-o', settings.join(' '), 'start');

@@ -23,6 +23,8 @@ export interface Programs {
   start(setup: ProgramSetup): Promise<Program>;
   /** Ends it as a crash does. */
   kill(name: string): Promise<void>;
+  /** Ends it in order. */
+  end(name: string): Promise<void>;
   /** Starts it anew, with other variables where they are given, after ending it in order where it still runs. */
   restart(name: string, variables?: Readonly<Record<string, string>>): Promise<Program>;
   /** Starts another process of the same program, on a state folder of its own, named `{name}-2`. */
@@ -70,6 +72,7 @@ export function createPrograms(galley: string): Programs {
   return {
     start,
     kill: async (name) => await find(name).child.kill(),
+    end: async (name) => await find(name).child.stop(),
     restart: async (name, variables = {}) => {
       const { setup, child, lines } = find(name);
       await child.stop();

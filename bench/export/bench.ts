@@ -1,0 +1,38 @@
+import type { Lifetime } from '../with-cleanups.ts';
+import type { Project } from './export-client.ts';
+import type { ManualName } from './manuals.ts';
+import type { MeasuredExport, Product } from './product.ts';
+import type { CountingSite } from './requests.ts';
+import { stagesText } from './stages.ts';
+
+/** What every row works with. */
+export interface ExportBench {
+  product: Product;
+  lifetime: Lifetime;
+  runs: number;
+  /** Of the large generated site; the small one has a tenth. */
+  pages: number;
+  /** A manual's folder. */
+  folder(manual: ManualName): string;
+  /** The manual served, once for all rows. */
+  site(manual: ManualName): Promise<CountingSite>;
+  progress(text: string): void;
+}
+
+/** Exports a project and tells what came of it. */
+export async function measureExport(bench: ExportBench, project: Project, what: string): Promise<MeasuredExport> {
+  const measured = await bench.product.export(project);
+  const workers = measured.workers.map(
+    ({ peakMb, cpuSeconds }) => `${peakMb.toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of processor`,
+  );
+  bench.progress(
+    `${what}: galley: ${measured.seconds.toFixed(2)} s, ${measured.pageCount} pages; worker: ${workers.join('; ')}`,
+  );
+  bench.progress(`  ${stagesText(measured.stages)}`);
+  return measured;
+}
+
+/** Exports the whole site, as for the first time. */
+export async function measureFullExport(bench: ExportBench, origin: string, what: string): Promise<MeasuredExport> {
+  return await measureExport(bench, await bench.product.newProject(origin), what);
+}

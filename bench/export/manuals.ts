@@ -1,0 +1,41 @@
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { execa } from 'execa';
+
+/** The sites that every contender exports: manuals as Debian packages have them. */
+export const MANUALS = {
+  postgresql: {
+    title: 'postgresql-doc-15',
+    package: 'postgresql-doc-15',
+    home: /\/doc\/postgresql-doc-15\/html\/index\.html$/,
+  },
+  openjdk: { title: 'openjdk-17-doc', package: 'openjdk-17-doc', home: /\/api\/index\.html$/ },
+} as const;
+
+export type ManualName = keyof typeof MANUALS;
+
+/** The folder of each manual. @throws Error naming every package that is missing, and how to install it. */
+export async function findManuals(names: readonly ManualName[]): Promise<Partial<Record<ManualName, string>>> {
+  const folders: Partial<Record<ManualName, string>> = {};
+  const missing: string[] = [];
+  for (const name of names) {
+    const folder = await folderOf(name);
+    if (folder === undefined) missing.push(MANUALS[name].package);
+    else folders[name] = folder;
+  }
+  if (missing.length > 0) {
+    throw new Error(
+      `These Debian packages are missing. Run: apt-get install --no-install-recommends ${missing.join(' ')}`,
+    );
+  }
+  return folders;
+}
+
+async function folderOf(name: ManualName): Promise<string | undefined> {
+  const listed = await execa('dpkg', ['-L', MANUALS[name].package], { reject: false });
+  const home = String(listed.stdout ?? '')
+    .split('\n')
+    .find((path) => MANUALS[name].home.test(path));
+  // Minimal images leave documentation out: the package is there then, its files are not.
+  return home === undefined ? undefined : await realpath(dirname(home)).catch(() => undefined);
+}

@@ -1,0 +1,76 @@
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { findOnPath } from '../../embedded/find-on-path.ts';
+import { spawnGuarded } from '../../embedded/guarded-child.ts';
+import { freePort } from '../../test/helpers/free-port.ts';
+import { waitFor } from '../../test/helpers/system/wait-for.ts';
+import type { Lifetime } from '../with-cleanups.ts';
+import { type CountingSite, countRequests } from './requests.ts';
+
+/** Serves a folder as it is, on a free port of 127.0.0.1, with one process of nginx. */
+export async function startNginxSite(folder: string, lifetime: Lifetime): Promise<CountingSite> {
+  const nginx = (await findOnPath('nginx')) ?? (await findOnPath('nginx', '/usr/sbin'));
+  if (nginx === undefined) throw new Error('nginx is not installed. Run: npm run setup:real');
+  const home = await mkdtemp(join(tmpdir(), 'galley-nginx-'));
+  lifetime.add(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
+  const port = await freePort();
+  const log = join(home, 'access.log');
+  await writeFile(log, '');
+  await writeFile(join(home, 'nginx.conf'), configuration({ home, folder, port, log }));
+  const child = spawnGuarded(nginx, ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'error.log')], {});
+  lifetime.add(child.stop);
+  const origin = `http://127.0.0.1:${port}`;
+  let ended = false;
+  void child.exited.then(() => {
+    ended = true;
+  });
+  await waitFor(async () => ended || (await fetch(`${origin}/`)).ok, { describe: 'answered by nginx' });
+  if (ended) throw new Error(`nginx ended at its start: ${child.output()}`);
+  await readAll(folder);
+  return {
+    origin,
+    resetCounts: () => truncate(log),
+    requestCounts: async () => countRequests(await readFile(log, 'utf8')),
+  };
+}
+
+/** So that no contender waits for the disk. */
+async function readAll(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) await readFile(join(entry.parentPath, entry.name));
+  }
+}
+
+function configuration(site: { home: string; folder: string; port: number; log: string }): string {
+  return `
+# Folders of ours are for their owner alone; without root nginx only warns of this line.
+user ${userInfo().username};
+daemon off;
+worker_processes 1;
+pid ${site.home}/nginx.pid;
+error_log ${site.home}/error.log;
+events { worker_connections 4096; }
+http {
+  include /etc/nginx/mime.types;
+  default_type application/octet-stream;
+  log_format counted '$request_method $status $request_uri';
+  access_log ${site.log} counted;
+  client_body_temp_path ${site.home}/body;
+  proxy_temp_path ${site.home}/proxy;
+  fastcgi_temp_path ${site.home}/fastcgi;
+  uwsgi_temp_path ${site.home}/uwsgi;
+  scgi_temp_path ${site.home}/scgi;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_timeout 120s;
+  keepalive_requests 1000000;
+  server {
+    listen 127.0.0.1:${site.port} backlog=4096;
+    root ${JSON.stringify(site.folder)};
+    # A redirect must not lead past what stands between a contender and this port.
+    absolute_redirect off;
+  }
+}
+`;
+}

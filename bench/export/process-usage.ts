@@ -1,0 +1,59 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Usage {
+  /** The most memory that was resident at a time, in megabytes. */
+  peakMb: number;
+  /** On all cores, in user and in system mode, since the process began. */
+  cpuSeconds: number;
+}
+
+/** Linux counts processor time in hundredths of a second whatever its own clock. */
+const TICKS_A_SECOND = 100;
+
+/** What a process has used; undefined where it has ended. */
+export async function usageOf(pid: number): Promise<Usage | undefined> {
+  try {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    const peak = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
+    // The name in brackets may hold spaces; user and system time are the 12th and 13th field after it.
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13);
+    if (peak === undefined) return undefined;
+    return { peakMb: Number(peak) / 1_024, cpuSeconds: (Number(user) + Number(system)) / TICKS_A_SECOND };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lets the process's peak begin anew at what is resident now. */
+export async function resetPeak(pid: number): Promise<void> {
+  await writeFile(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** The program that a guard (embedded/guarded-child.ts) runs: the largest of its children, the other is a shell. */
+export async function guardedProgram(guardPid: number): Promise<number> {
+  const children = await readFile(`/proc/${guardPid}/task/${guardPid}/children`, 'utf8');
+  let largest = { pid: guardPid, peakMb: 0 };
+  for (const pid of children.trim().split(' ').map(Number)) {
+    const usage = await usageOf(pid);
+    if (usage && usage.peakMb > largest.peakMb) largest = { pid, peakMb: usage.peakMb };
+  }
+  return largest.pid;
+}
+
+const SAMPLE_MS = 50;
+
+/** Samples a process that will end by itself; resolves then with the last it was seen to have used. */
+export async function watchToEnd(pid: number | undefined): Promise<Usage> {
+  let last: Usage = { peakMb: 0, cpuSeconds: 0 };
+  for (;;) {
+    const usage = pid === undefined ? undefined : await usageOf(pid);
+    if (usage === undefined) return last;
+    last = usage;
+    await sleep(SAMPLE_MS);
+  }
+}

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { startPostgres } from '../../test/helpers/postgres.ts';
+import { startS3 } from '../../test/helpers/s3.ts';
+import { builtGalley } from '../../test/helpers/system/built-product.ts';
+import { fileStorage } from '../../test/helpers/system/object-storage.ts';
+import { startPlatformService } from '../../test/helpers/system/platform-service.ts';
+import { createPrograms } from '../../test/helpers/system/programs.ts';
+import { startTemporalServer } from '../../test/helpers/system/temporal-server.ts';
+import type { Lifetime } from '../with-cleanups.ts';
+import { exportOverHttp, type FinishedExport, type Project } from './export-client.ts';
+import { guardedProgram, resetPeak, type Usage, usageOf } from './process-usage.ts';
+import { readStages, type Stages } from './stages.ts';
+
+export interface MeasuredExport extends FinishedExport {
+  stages: Stages;
+  /** Hash over the bundle's paths and files. */
+  contentSha256: string;
+  /** Of each worker process, during this export. */
+  workers: readonly Usage[];
+}
+
+/** Galley's platform as it runs in production, each part a process of its own. */
+export interface Product {
+  /** A project that was never exported, so that its first export is a full one. */
+  newProject(origin: string): Promise<Project>;
+  export(project: Project): Promise<MeasuredExport>;
+  /** Ends the workers and starts so many, with these variables beside the usual ones. */
+  runWorkers(count: 1 | 2, variables?: Readonly<Record<string, string>>): Promise<void>;
+}
+
+export type ObjectsOption = 'files' | 's3';
+
+const OPERATOR_TOKEN = 'bench-operator';
+const WORKER = 'platform-worker';
+const SECOND_WORKER = `${WORKER}-2`;
+
+/** Starts PostgreSQL, Temporal's dev server on its database file, the platform and one worker, from a fresh build. */
+export async function startProduct(objects: ObjectsOption, lifetime: Lifetime): Promise<Product> {
+  const galley = await builtGalley();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-bench-'));
+  lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const postgres = await startPostgres({ durable: true });
+  lifetime.add(postgres.stop);
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  lifetime.add(temporal.stop);
+  const storage = objects === 's3' ? await s3Storage(lifetime) : fileStorage(folder);
+  const programs = createPrograms(galley);
+  lifetime.add(programs.stop);
+  const { url } = await startPlatformService({
+    ...{ folder, programs, galley, temporalAddress: temporal.address },
+    variables: { OPERATOR_TOKEN, ...storage.variables },
+    databaseUrl: postgres.url,
+    objectStoreUrl: storage.url,
+  });
+
+  let workers = [WORKER];
+  let made = 0;
+  return {
+    newProject: async (origin) => {
+      made += 1;
+      return await makeProject(url, `site-${made}`, origin);
+    },
+    export: async (project) => {
+      const pids = await Promise.all(workers.map((name) => guardedProgram(programs.get(name).pid)));
+      const before = await Promise.all(pids.map(beginUsage));
+      const finished = await exportOverHttp(url, project, lifetime.signal);
+      const after = await Promise.all(pids.map((pid) => usageOf(pid)));
+      const used = after.map((usage, index) => ({
+        peakMb: usage?.peakMb ?? Number.NaN,
+        cpuSeconds: (usage?.cpuSeconds ?? Number.NaN) - (before[index] ?? 0),
+      }));
+      const result = workflowResult.parse(await temporal.client.workflow.getHandle(finished.jobId).result());
+      return { ...finished, ...result, stages: await readStages(temporal.client, finished.jobId), workers: used };
+    },
+    runWorkers: async (count, variables = {}) => {
+      if (workers.length === 2) await programs.end(SECOND_WORKER);
+      await programs.restart(WORKER, variables);
+      if (count === 2) await programs.double(WORKER);
+      workers = count === 2 ? [WORKER, SECOND_WORKER] : [WORKER];
+    },
+  };
+}
+
+const workflowResult = z.object({ contentSha256: z.string() });
+
+async function beginUsage(pid: number): Promise<number> {
+  await resetPeak(pid);
+  return (await usageOf(pid))?.cpuSeconds ?? Number.NaN;
+}
+
+/** A key and a project, by the admin routes that the commands `keys` and `projects` use. */
+async function makeProject(url: string, name: string, origin: string): Promise<Project> {
+  const ask = async (path: string, body: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/admin/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`/admin/${path} was answered ${answer.status}: ${await answer.text()}`);
+    return await answer.json();
+  };
+  const id = `prj_${name}`;
+  const domain = `${name}.example.test`;
+  const { key } = z.object({ key: z.string() }).parse(await ask('keys', { organization: name, plan: 'enterprise' }));
+  await ask('projects', { organization: name, project: id, domain, origin });
+  return { id, domain, key };
+}
+
+async function s3Storage(lifetime: Lifetime): Promise<{ url: string; variables: Record<string, string> }> {
+  const { url, credentials, stop } = await startS3();
+  lifetime.add(stop);
+  const { accessKeyId, secretAccessKey } = credentials;
+  return { url, variables: { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } };
+}

@@ -1,0 +1,31 @@
+import { table } from '../table.ts';
+import { POLL_MS } from './export-client.ts';
+import { type Figure, isMet, type RowResult } from './figure.ts';
+
+/** The table and its notes, for a terminal. */
+export function report(results: readonly RowResult[], runs: number): string {
+  const lines = results.flatMap(({ figures }) => figures).map(tableRow);
+  const notes = [...results.flatMap((result) => result.notes), ...reading(runs)];
+  return `${table([['', 'galley', 'against', 'figure', 'goal', ''], ...lines])}\n${notes.join('\n')}\n`;
+}
+
+function tableRow(figure: Figure): string[] {
+  const { is, bound, written } = figure.goal;
+  return [
+    figure.measure,
+    figure.ours,
+    figure.theirs,
+    figure.value.toFixed(is === 'exactly' ? 0 : 3),
+    `${is} ${written ?? bound}`,
+    isMet(figure) ? 'met' : 'MISSED',
+  ];
+}
+
+function reading(runs: number): string[] {
+  return [
+    `${runs === 1 ? 'One run' : `Medians of ${runs} runs, contenders in turn`}; a figure is the ratio of two medians unless it names its unit.`,
+    "An export's time is from the request that starts it to the first answer to the bundle's link, as a client sees it,",
+    `which asks every ${POLL_MS.young} ms, after ${POLL_MS.oldAfter / 1_000} s every ${POLL_MS.old} ms. The platform is warm, as a service is that runs for months;`,
+    'the others begin anew each time, as commands do. A peak of memory is the largest of all runs.',
+  ];
+}

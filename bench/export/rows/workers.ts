@@ -1,0 +1,41 @@
+import { startGeneratedSite } from '../../../test/helpers/generated-site.ts';
+import { median } from '../../statistics.ts';
+import { type ExportBench, measureFullExport } from '../bench.ts';
+import { type RowResult, secondsText } from '../figure.ts';
+import { interleave } from '../interleave.ts';
+import type { MeasuredExport } from '../product.ts';
+
+const DELAY_MS = 50;
+/** Of one worker process to the origin: few, so that waiting for the origin is what takes the time. */
+const CONNECTIONS = 8;
+const WARM_UP_PAGES = 300;
+
+/** Two worker processes against one, on a slow origin that each may only ask so much at a time. */
+export async function workersRow(bench: ExportBench, pages: number): Promise<RowResult> {
+  const site = await startGeneratedSite({ pages, delayMs: DELAY_MS });
+  bench.lifetime.add(site.stop);
+  const quick = await startGeneratedSite({ pages: Math.min(pages, WARM_UP_PAGES) });
+  bench.lifetime.add(quick.stop);
+  const run = async (count: 1 | 2): Promise<MeasuredExport> => {
+    await bench.product.runWorkers(count, { EXPORT_CONNECTIONS: String(CONNECTIONS) });
+    await measureFullExport(bench, quick.url, `workers: ${count}, to warm up`);
+    return await measureFullExport(bench, site.url, `workers: ${count}`);
+  };
+  const { one, two } = await interleave(bench.runs, { one: () => run(1), two: () => run(2) });
+  await bench.product.runWorkers(1);
+  const [ours, theirs] = [two, one].map((runs) => median(runs.map(({ seconds }) => seconds)));
+  return {
+    figures: [
+      {
+        measure: `${pages.toLocaleString('en')} generated pages at ${DELAY_MS} ms, two workers against one`,
+        ours: secondsText(ours ?? Number.NaN),
+        theirs: secondsText(theirs ?? Number.NaN),
+        // How many times as fast: here the one worker's time is above the line.
+        value: (theirs ?? Number.NaN) / (ours ?? Number.NaN),
+        goal: { is: 'at least', bound: 1.7 },
+      },
+    ],
+    notes: [`Two workers: each has ${CONNECTIONS} connections to the origin at most (EXPORT_CONNECTIONS).`],
+    samples: { one, two },
+  };
+}

@@ -1,0 +1,94 @@
+import { type Lifetime, withCleanups } from '../with-cleanups.ts';
+import type { ExportBench } from './bench.ts';
+import type { RowResult } from './figure.ts';
+import { findManuals, type ManualName } from './manuals.ts';
+import { startNginxSite } from './nginx-site.ts';
+import { type ObjectsOption, startProduct } from './product.ts';
+import type { CountingSite } from './requests.ts';
+import { incrementalRow } from './rows/incremental.ts';
+import { SPEED_ROWS, speedRow } from './rows/manual-speed.ts';
+import { requestsRow } from './rows/requests.ts';
+import { scaleRow } from './rows/scale.ts';
+import { workersRow } from './rows/workers.ts';
+
+const BOTH: readonly ManualName[] = ['postgresql', 'openjdk'];
+
+/** The rows in the table's order: the manuals that each needs, and what measures it. */
+const ROWS = {
+  postgresql: { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS.postgresql, bench)] },
+  latency: { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS.latency, bench)] },
+  openjdk: { manuals: ['openjdk'], run: async (bench) => [await speedRow(SPEED_ROWS.openjdk, bench)] },
+  incremental: {
+    manuals: BOTH,
+    run: async (bench) => [await incrementalRow(bench, 'postgresql'), await incrementalRow(bench, 'openjdk')],
+  },
+  scale: { manuals: [], run: async (bench) => [await scaleRow(bench)] },
+  workers: { manuals: [], run: async (bench, { workerPages }) => [await workersRow(bench, workerPages)] },
+  requests: { manuals: BOTH, run: async (bench) => [await requestsRow(bench, BOTH)] },
+} as const satisfies Record<string, { manuals: readonly ManualName[]; run: MeasureRow }>;
+
+type MeasureRow = (bench: ExportBench, options: ExportBenchOptions) => Promise<RowResult[]>;
+
+export type RowName = keyof typeof ROWS;
+export const ROW_NAMES: readonly RowName[] = [
+  'postgresql',
+  'latency',
+  'openjdk',
+  'incremental',
+  'scale',
+  'workers',
+  'requests',
+];
+
+export interface ExportBenchOptions {
+  only: readonly RowName[];
+  runs: number;
+  /** Of the large generated site; the small one has a tenth. */
+  pages: number;
+  /** Of the generated site that two workers share. */
+  workerPages: number;
+  objects: ObjectsOption;
+  /** Other folders than the Debian packages' own. */
+  manuals?: Readonly<Record<ManualName, string>>;
+}
+
+/** Measures the rows one after the other on one platform. All that it starts is ended and removed, whatever happens. */
+export async function runExportBench(
+  options: ExportBenchOptions,
+  { progress }: { progress: (text: string) => void },
+): Promise<RowResult[]> {
+  const rows = ROW_NAMES.filter((name) => options.only.includes(name));
+  const folders = options.manuals ?? (await findManuals([...new Set(rows.flatMap((name) => ROWS[name].manuals))]));
+  return await withCleanups(async (lifetime) => {
+    progress('building where that is needed, and starting the platform');
+    const product = await startProduct(options.objects, lifetime);
+    const bench: ExportBench = {
+      ...{ product, lifetime, progress },
+      ...{ runs: options.runs, pages: options.pages },
+      ...servedManuals(folders, lifetime),
+    };
+    const results: RowResult[] = [];
+    for (const name of rows) results.push(...(await ROWS[name].run(bench, options)));
+    return results;
+  });
+}
+
+function servedManuals(
+  folders: Partial<Record<ManualName, string>>,
+  lifetime: Lifetime,
+): Pick<ExportBench, 'folder' | 'site'> {
+  const served = new Map<ManualName, Promise<CountingSite>>();
+  const folder = (manual: ManualName): string => {
+    const found = folders[manual];
+    if (found === undefined) throw new Error(`The row does not say that it needs ${manual}`);
+    return found;
+  };
+  return {
+    folder,
+    site: async (manual) => {
+      const site = served.get(manual) ?? startNginxSite(folder(manual), lifetime);
+      served.set(manual, site);
+      return await site;
+    },
+  };
+}

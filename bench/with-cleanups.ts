@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cleanups, createCleanups } from '../test/helpers/system/cleanups.ts';
+
+export interface Lifetime extends Cleanups {
+  /** Aborted by Ctrl-C and SIGTERM. */
+  signal: AbortSignal;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const INTERRUPTED_EXIT_CODE = 130;
+
+/** What is being started when the signal comes is only known once it runs: it gets this long to come up and be ended. */
+const LAST_START_MS = 20_000;
+
+/** Runs the work and then what it has added to end: also where it fails, and on Ctrl-C and SIGTERM, which end the process. */
+export async function withCleanups<T>(work: (lifetime: Lifetime) => Promise<T>): Promise<T> {
+  const cleanups = createCleanups();
+  const interruption = new AbortController();
+  const working = work({ ...cleanups, signal: interruption.signal });
+  const interrupt = (): void => {
+    if (interruption.signal.aborted) return;
+    interruption.abort(new Error('interrupted'));
+    void endAfter(working, cleanups);
+  };
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  try {
+    return await working;
+  } catch (error) {
+    // The process ends with the cleanups; what broke off because of them is no news.
+    if (interruption.signal.aborted) return await new Promise<never>(() => {});
+    throw error;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, interrupt);
+    if (!interruption.signal.aborted) await cleanups.run();
+  }
+}
+
+async function endAfter(working: Promise<unknown>, cleanups: Cleanups): Promise<never> {
+  process.stderr.write('ending what was started\n');
+  const run = (): Promise<void> => cleanups.run().catch((error) => void process.stderr.write(`${error}\n`));
+  await run();
+  await Promise.race([working.catch(() => undefined), sleep(LAST_START_MS)]);
+  await run();
+  process.exit(INTERRUPTED_EXIT_CODE);
+}
