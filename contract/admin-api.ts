@@ -83,6 +83,13 @@ export const exportReport = z.object({
   ),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),
   skippedPages: z.array(z.object({ url: z.string(), reason: z.string() })),
+  /**
+   * The rules that left addresses out: how many each (of an endless site at least so many), and some of them. Empty in
+   * reports of older releases.
+   */
+  leftOut: z
+    .array(z.object({ rule: z.string(), reason: z.string(), count: z.int(), examples: z.array(z.string()) }))
+    .default([]),
   /** True where one of the lists was cut; the counts below are whole. */
   truncated: z.boolean(),
   counts: z.object({ brokenLinks: z.int(), redirects: z.int(), skippedPages: z.int() }),

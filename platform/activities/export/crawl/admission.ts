@@ -6,29 +6,28 @@ import type { Resource, ResourceKind } from '../page/types.ts';
 import { isOfSite, isWanted } from '../page/url-identity.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
+import { hasTooManyFolders, leadsFarAhead, MAX_FOLDERS, MAX_YEARS_AHEAD, repeatsItself } from './endless-paths.ts';
+import { skipReason } from './skip-rules.ts';
+
+/** Where a reference was found; the start page stands at depth 0. */
+type From = { url: string; depth: number };
 
 export type Admission = {
   /** What to tell the frontier of a reference found at this depth; undefined where there is nothing new to tell. */
-  admit(resource: Resource, from: { url: string; depth: number }): FoundUrl | undefined;
+  admit(resource: Resource, from: From): FoundUrl | undefined;
   /** The frontier's own count, which other workers' finds are part of. */
   setUrlCount(urlCount: number): void;
 };
 
 /** PostgreSQL's index rows hold less than 2,700 bytes. */
 const MAX_URL_LENGTH = 2_000;
-const MAX_PATH_SEGMENTS = 40;
-/** A path that says the same thing this often grew from a relative link that leads into itself. */
-const MAX_SEGMENT_REPEATS = 5;
 /** What this worker has already told; past it the frontier itself sorts out the known ones. */
 const MAX_REMEMBERED = 200_000;
+/** Addresses left out by one rule that the frontier keeps by name: an endless site has any number of them. */
+const MAX_NAMED_SKIPS = 10_000;
 
-function growsIntoItself(pathname: string): boolean {
-  const segments = pathname.split('/');
-  if (segments.length > MAX_PATH_SEGMENTS) return true;
-  const counts = new Map<string, number>();
-  for (const segment of segments) counts.set(segment, (counts.get(segment) ?? 0) + 1);
-  counts.delete('');
-  return Math.max(0, ...counts.values()) > MAX_SEGMENT_REPEATS;
+function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
 function hostOf(url: string): string {
@@ -45,10 +44,14 @@ export function createAdmission(options: {
   urlCount: number;
   /** Query strings known of each page path. */
   variants: Map<string, number>;
+  /** How many addresses are left out so far, by reason. */
+  skips: Map<string, number>;
 }): Admission {
-  const { settings, limits, variants } = options;
+  const { settings, limits, variants, skips } = options;
   const { site } = settings;
-  const robots: Robots = readRobots(settings.robotsTxt, ROBOTS_AGENT);
+  const ignoresRobots = settings.robots === 'ignore';
+  const robots: Robots = readRobots(ignoresRobots ? '' : settings.robotsTxt, ROBOTS_AGENT);
+  const year = new Date(settings.createdAt).getUTCFullYear();
   const pages = settings.pages === null ? undefined : new Set(settings.pages);
   const keepHosts = new Set(settings.keepHosts);
   const told = new Map<string, number>();
@@ -56,6 +59,7 @@ export function createAdmission(options: {
 
   function crawledKind(kind: ResourceKind): CrawledKind | undefined {
     if (kind === 'endpoint' || kind === 'folder') return undefined;
+    if (kind === 'unfollowed') return 'page';
     if (kind !== 'source-map') return kind;
     return settings.sourceMaps === 'keep' ? 'asset' : undefined;
   }
@@ -64,21 +68,29 @@ export function createAdmission(options: {
     return kind === 'page' || kind === 'identity' || (kind === 'probe' && isOfSite(url, site));
   }
 
-  function reasonToSkip(url: string, kind: CrawledKind, depth: number, isNew: boolean): string | null {
-    if (url.length > MAX_URL_LENGTH) return `the address is longer than ${MAX_URL_LENGTH} characters`;
-    if (urlCount >= limits.maxUrls) return `the export holds its most addresses, ${limits.maxUrls}`;
+  function reasonToSkip(url: string, kind: CrawledKind, from: From, isNew: boolean): string | null {
+    if (url.length > MAX_URL_LENGTH) return skipReason('length', MAX_URL_LENGTH);
+    if (urlCount >= limits.maxUrls) return skipReason('addresses', limits.maxUrls);
     if (!isPageLike(kind, url)) return null;
     const { pathname, search, origin } = new URL(url);
-    if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return 'not among the paths asked for';
-    if (!robots.isAllowed(`${pathname}${search}`)) return 'robots.txt disallows it';
-    if (depth > limits.maxDepth) return `more than ${limits.maxDepth} links away from the start page`;
-    if (growsIntoItself(pathname)) return 'its path repeats itself';
+    if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return skipReason('paths');
+    if (!robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
+    if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
+    if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);
+    if (repeatsItself(pathname)) return skipReason('repeats');
+    if (leadsFarAhead(pathname, pathOf(from.url), year)) return skipReason('dates', MAX_YEARS_AHEAD);
     if (search === '') return null;
     const path = `${origin}${pathname}`;
     const known = variants.get(path) ?? 0;
-    if (known >= limits.maxQueryVariants) return `its path has more than ${limits.maxQueryVariants} query strings`;
+    if (known >= limits.maxQueryVariants) return skipReason('queries', limits.maxQueryVariants);
     if (isNew) variants.set(path, known + 1);
     return null;
+  }
+
+  function mayName(reason: string): boolean {
+    const count = skips.get(reason) ?? 0;
+    skips.set(reason, count + 1);
+    return count < MAX_NAMED_SKIPS;
   }
 
   return {
@@ -89,13 +101,16 @@ export function createAdmission(options: {
       if ((told.get(url) ?? -1) >= rankOf(kind)) return undefined;
       const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
       if (!isWanted({ url, kind }, site, external)) return undefined;
-      const depth = from.depth + 1;
-      const isNew = !told.has(url);
-      const skip = reasonToSkip(url, kind, depth, isNew);
-      if (told.size < MAX_REMEMBERED) told.set(url, rankOf(kind));
-      if (isNew && skip === null) urlCount += 1;
+      const before = told.get(url);
+      const isNew = before === undefined;
+      const isFresh = isNew || before === SKIPPED_RANK;
+      const isUnfollowed = resource.kind === 'unfollowed' && !ignoresRobots;
+      const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(url, kind, from, isFresh);
+      if (skip !== null && (!isNew || !mayName(skip))) return undefined;
       const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
-      return { url: url.slice(0, MAX_URL_LENGTH), rank, depth, foundOn: from.url, skip, take: false };
+      if (told.size < MAX_REMEMBERED) told.set(url, rank);
+      if (isFresh && skip === null) urlCount += 1;
+      return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
     },
     setUrlCount(count) {
       urlCount = count;

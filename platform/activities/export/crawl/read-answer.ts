@@ -33,7 +33,8 @@ export function readAnswer(
   const opaque: Visited = { leased, result: { ...file, extraction: new Uint8Array() }, resources: [] };
   if (format === 'other') return opaque;
   try {
-    const extraction = extract({ bytes, contentType, url, format }, site);
+    const nofollow = answer.nofollow === true;
+    const extraction = extract({ bytes, contentType, url, format, nofollow }, site);
     const result = { ...file, extraction: Buffer.from(serializeExtraction(extraction)) };
     const leadsNowhere = isWrongGuess({ url, rank, contentType });
     return { leased, result, resources: leadsNowhere ? [] : extraction.resources };

@@ -2,6 +2,8 @@ import type { ExportReport } from '../../../../contract/admin-api.ts';
 import { settledBatches } from '../../../store/crawl-batches.ts';
 import type { Database } from '../../../store/database.ts';
 import { reportedUrls } from '../../../store/frontier-map.ts';
+import { skipsByReason } from '../../../store/frontier-skips.ts';
+import { ruleOfReason } from '../crawl/skip-rules.ts';
 import { isOfSite } from '../page/url-identity.ts';
 import { rankOf, SKIPPED_RANK } from '../resource-rank.ts';
 import { createBrokenLinks } from '../rewrite/broken-links.ts';
@@ -9,6 +11,8 @@ import type { ExportSettings } from '../settings.ts';
 
 /** Entries a list of the report names; the counts are whole. */
 const MAX_ENTRIES = 10_000;
+/** Addresses named of those that one rule left out. */
+const MAX_EXAMPLES = 10;
 
 /** What the export met on its way: addresses referred to in vain, redirects of the site, pages left out and why. */
 export async function createReport(
@@ -36,6 +40,10 @@ export async function createReport(
     redirects: redirects.rows
       .filter(({ url }) => isOfSite(url, site))
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
+    leftOut: (await skipsByReason(db, jobId, MAX_EXAMPLES)).map((skips) => ({
+      rule: ruleOfReason(skips.reason),
+      ...skips,
+    })),
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated: [missing, redirects, skipped].some(({ rows, total }) => total > rows.length),
     counts: {

@@ -30,6 +30,8 @@ export type Place = { span: SpannedText; from: number; to: number; layers: strin
 /** Gathers what one document refers to: addresses resolved and made one, spans cut free of fragments. */
 export class Collector {
   readonly url: string;
+  /** Whether the document's links are to be followed; its own rules may forbid it. */
+  follows = true;
   private base: string;
   private readonly site: Site;
   private readonly resources: Resource[] = [];
@@ -52,6 +54,7 @@ export class Collector {
   nested(): Collector {
     const inner = new Collector(this.url, this.site, true);
     inner.base = this.base;
+    inner.follows = this.follows;
     return inner;
   }
 

@@ -18,7 +18,14 @@ export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: str
 export type DocumentFormat = 'html' | 'css' | 'js' | 'svg' | 'xml' | 'manifest' | 'feed' | 'other';
 
 /** A fetched document made ready: `bytes` are UTF-8 (untouched where they already were) and what must be stored. */
-export type PageDocument = { bytes: Uint8Array; contentType: string; url: string; format: DocumentFormat };
+export type PageDocument = {
+  bytes: Uint8Array;
+  contentType: string;
+  url: string;
+  format: DocumentFormat;
+  /** The answer's headers forbid to follow its links. */
+  nofollow?: boolean;
+};
 
 /**
  * What a reference is for.
@@ -26,6 +33,7 @@ export type PageDocument = { bytes: Uint8Array; contentType: string; url: string
  * | kind | fetched | written |
  * |---|---|---|
  * | `page` | on the site | relative where it is in the bundle, else absolute |
+ * | `unfollowed` | as `page`, with `robots: ignore` only (a link with nofollow) | as `page` |
  * | `asset` | on any host (`external: keep`: on the site) | relative; left absolute where another host didn't have it |
  * | `source-map` | as `asset`, with `sourceMaps: keep` only | as `asset`, or gone with the comment that names it |
  * | `folder` | no: what an address begins with, ends in `/` | relative on the site, else absolute |
@@ -34,7 +42,16 @@ export type PageDocument = { bytes: Uint8Array; contentType: string; url: string
  * | `card` | on the site | absolute on the public domain (`og:image`: read by machines elsewhere) |
  * | `endpoint` | no | relative where it is in the bundle, else absolute (POST forms, `cite`, pingback) |
  */
-export type ResourceKind = 'page' | 'asset' | 'source-map' | 'folder' | 'probe' | 'identity' | 'card' | 'endpoint';
+export type ResourceKind =
+  | 'page'
+  | 'unfollowed'
+  | 'asset'
+  | 'source-map'
+  | 'folder'
+  | 'probe'
+  | 'identity'
+  | 'card'
+  | 'endpoint';
 
 /** One address a document refers to. `url` is normalised (`normalizeUrl`), without a fragment. */
 export type Resource = { url: string; kind: ResourceKind };

@@ -1,7 +1,9 @@
+import { metaForbidsFollowing } from '../../discovery/follow-rules.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss } from '../css/extract-css.ts';
 import { PAINTS } from '../css/paint-attributes.ts';
 import type { SpannedText } from '../spanned-text.ts';
+import type { ResourceKind } from '../types.ts';
 import {
   isCustomElementAddress,
   isEventHandler,
@@ -19,6 +21,9 @@ import { parseSrcset } from './srcset.ts';
 import { TagReader } from './tag-reader.ts';
 
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
+/** What a reader may choose to follow; a frame is part of the page, whatever its rules say. */
+const LINKS: ReadonlySet<string> = new Set(['a', 'area']);
+const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
 const DOCTYPE = /^(?:\xef\xbb\xbf)?\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*(?:<!doctype[^>]*>)?/i;
 
 /** Documents within documents within the page: each escapes the next, so deeper ones are nobody's honest work. */
@@ -84,6 +89,7 @@ class HtmlVisitor implements MarkupVisitor {
         break;
       case 'meta':
         this.hasCharset ||= declaresCharset(reader);
+        if (metaForbidsFollowing(reader.value('name'), reader.value('content'))) this.collector.follows = false;
         readMeta(reader);
         break;
       case 'base':
@@ -94,15 +100,21 @@ class HtmlVisitor implements MarkupVisitor {
         } else reader.mark('href', 'base');
         break;
       case 'form':
-        reader.refer('action', /^post$/i.test(reader.value('method')) ? 'endpoint' : 'page');
+        reader.refer('action', /^post$/i.test(reader.value('method')) ? 'endpoint' : this.linkKind(reader));
         break;
     }
+  }
+
+  private linkKind(reader: TagReader): ResourceKind {
+    const follows = this.collector.follows && !NOFOLLOW.test(reader.value('rel'));
+    return follows ? 'page' : 'unfollowed';
   }
 
   private attribute(reader: TagReader, attribute: Attribute): void {
     const { name, value, layer } = attribute;
     const element = reader.tag.name;
-    const kind = kindsOf(element)[name];
+    const known = kindsOf(element)[name];
+    const kind = known === 'page' && LINKS.has(element) ? this.linkKind(reader) : known;
     if (kind !== undefined) {
       const resource = reader.referAttribute(attribute, kind, element === 'astro-island' ? 'm' : '');
       if (kind === 'asset') reader.markGuards(resource);

@@ -27,9 +27,10 @@ function admissionFor(settings: Partial<ExportSettings> = {}, limits: Partial<Ex
     limits: { ...DEFAULT_LIMITS, ...limits },
     urlCount: 0,
     variants: new Map(),
+    skips: new Map(),
   });
-  return (url: string, kind: ResourceKind = 'page', depth = 0) =>
-    admission.admit({ url, kind }, { url: `${HOME}/`, depth });
+  return (url: string, kind: ResourceKind = 'page', depth = 0, from = `${HOME}/`) =>
+    admission.admit({ url, kind }, { url: from, depth });
 }
 
 describe('admission', () => {
@@ -69,10 +70,50 @@ describe('admission', () => {
     expect(admit(`${HOME}/private/image.png`, 'asset')).toMatchObject({ skip: null });
   });
 
+  it('follows a link with nofollow only where another one without it leads there too', () => {
+    const admit = admissionFor();
+    expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: 0, skip: 'only links with nofollow lead to it' });
+    expect(admit(`${HOME}/a`, 'unfollowed')).toBeUndefined();
+    expect(admit(`${HOME}/a`)).toMatchObject({ skip: null });
+    expect(admit(`${HOME}/a`, 'unfollowed')).toBeUndefined();
+    expect(admit('https://other.example/', 'unfollowed')).toBeUndefined();
+  });
+
+  it('follows everything where the project ignores robots.txt', () => {
+    const admit = admissionFor({ robotsTxt: 'User-agent: *\nDisallow: /', robots: 'ignore' });
+    expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: 5, skip: null });
+    expect(admit(`${HOME}/b`)).toMatchObject({ skip: null });
+  });
+
+  it('does not follow a calendar for years, and takes no other numbers for one', () => {
+    const admission = admissionFor();
+    const from = (path: string, to: string) => admission(`${HOME}${to}`, 'page', 0, `${HOME}${path}`)?.skip;
+    expect(from('/events/2031/11', '/events/2031/12')).toBeNull();
+    expect(from('/events/2031/12', '/events/2032/1')).toBe('its date is more than 5 years ahead');
+    expect(from('/day-2031-12-31', '/day-2032-01-01')).toBe('its date is more than 5 years ahead');
+    expect(from('/', '/events/2032/1')).toBeNull();
+    expect(from('/parts/9000/13', '/parts/9001/14')).toBeNull();
+    expect(from('/a/12032/1', '/a/12033/1')).toBeNull();
+  });
+
+  it('keeps by name only so many of what one rule leaves out', () => {
+    const admit = admissionFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
+    const named = Array.from({ length: 10_050 }, (_, index) => admit(`${HOME}/private/${index}`));
+    expect(named.filter((found) => found !== undefined)).toHaveLength(10_000);
+    expect(admit(`${HOME}/open`)).toMatchObject({ skip: null });
+  });
+
   it.each([
     ['not among the paths asked for', `${HOME}/other`, {}, { pages: [`${HOME}/only`] }, 0],
     ['more than 3 links away from the start page', `${HOME}/deep`, { maxDepth: 3 }, {}, 3],
     ['its path repeats itself', `${HOME}${'/a/b'.repeat(7)}`, {}, {}, 0],
+    [
+      'its path has more than 40 folders',
+      `${HOME}${Array.from({ length: 41 }, (_, index) => `/${index}`).join('')}`,
+      {},
+      {},
+      0,
+    ],
     ['the export holds its most addresses, 0', `${HOME}/full`, { maxUrls: 0 }, {}, 0],
     ['the address is longer than 2000 characters', `${HOME}/${'x'.repeat(2_000)}`, {}, {}, 0],
   ])('says of what it leaves out that %s', (reason, url, limits, settings, depth) => {
