@@ -17,6 +17,11 @@ const port = z
   .transform(Number)
   .refine((value) => value <= 65_535, 'expected a port number up to 65535');
 
+const connections = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, 'expected a number from 1 to 999')
+  .transform(Number);
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 
 const encryptionKey = z
@@ -44,6 +49,7 @@ const schema = z.object({
   API_PUBLIC_URL: httpUrl.optional(),
   ...agentVariables,
   ...forgeVariables,
+  EXPORT_CONNECTIONS: connections.optional(),
   // With anything else in it no header could carry it, and nobody would get in.
   OPERATOR_TOKEN: z
     .string()
@@ -76,6 +82,8 @@ export interface Settings {
   platformPublicUrl: string | undefined;
   /** What mails name for the receiver; undefined: where it listens. */
   apiPublicUrl: string | undefined;
+  /** The most connections of one worker process to one origin; undefined: the export's own bound. */
+  exportConnections: number | undefined;
   agent: AgentSettings;
   /** undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
@@ -122,6 +130,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     bundleLinkTtlMs: env.BUNDLE_LINK_TTL,
     platformPublicUrl: withoutSlash(env.PLATFORM_PUBLIC_URL),
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
+    exportConnections: env.EXPORT_CONNECTIONS,
     agent: agent.settings,
     forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,

@@ -34,6 +34,7 @@ describe('the environment', () => {
       OBJECT_STORE_URL: 'ftp://host',
       BUNDLE_LINK_TTL: '1 day',
       PLATFORM_PUBLIC_URL: 'files.example.com',
+      EXPORT_CONNECTIONS: '0',
       OPERATOR_TOKEN: 'two hidden words',
       GALLEY_ENCRYPTION_KEY: 'aGlkZGVu',
       LOG_LEVEL: 'loud',
@@ -45,6 +46,7 @@ describe('the environment', () => {
       'OBJECT_STORE_URL',
       'BUNDLE_LINK_TTL',
       'PLATFORM_PUBLIC_URL',
+      'EXPORT_CONNECTIONS',
       'OPERATOR_TOKEN',
       'GALLEY_ENCRYPTION_KEY',
       'LOG_LEVEL',
@@ -56,11 +58,13 @@ describe('the environment', () => {
   test('reads durations, the key and the addresses to what the program needs', () => {
     const settings = readSettings({
       BUNDLE_LINK_TTL: '90s',
+      EXPORT_CONNECTIONS: '12',
       GALLEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
       PLATFORM_PUBLIC_URL: 'https://files.example.com/',
       GALLEY_HOME: 'state',
     });
     expect(settings.bundleLinkTtlMs).toBe(90_000);
+    expect(settings.exportConnections).toBe(12);
     expect(settings.encryptionKey).toHaveLength(32);
     expect(settings.platformPublicUrl).toBe('https://files.example.com');
     expect(settings.home).toBe(`${process.cwd()}/state`);

@@ -45,7 +45,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   maxBufferedBytes: 16 * MIB,
   maxFileBytes: 2048 * MIB,
   requestTimeoutMs: 60_000,
-  initialConcurrency: 16,
+  initialConcurrency: 8,
   maxConcurrency: 48,
   maxAttempts: 5,
   soloCrawlMs: 4_000,

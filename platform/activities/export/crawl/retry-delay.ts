@@ -6,10 +6,13 @@ const MAX_DELAY_MS = 8_000;
 const MAX_PATIENCE_MS = 5 * 60_000;
 /** A connection that fails, or an origin that says it is overloaded, is worth more tries than an error page. */
 const EXTRA_ATTEMPTS = 4;
+/** Each of these has held a connection for as long as an answer may take. */
+const MAX_LATE_ATTEMPTS = 3;
 
 /** How long until a failed address is tried again, in milliseconds; undefined where it is given up. */
 export function retryDelayMs(failure: FetchFailure, attempts: number, maxAttempts: number): number | undefined {
   if (!failure.soft) return undefined;
+  if (failure.late && attempts >= Math.min(maxAttempts, MAX_LATE_ATTEMPTS)) return undefined;
   const patient = failure.status === null || failure.status === 429 || failure.status === 503;
   if (attempts >= maxAttempts + (patient ? EXTRA_ATTEMPTS : 0)) return undefined;
   const askedMs = failure.retryAfterMs ?? 0;

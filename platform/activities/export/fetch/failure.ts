@@ -11,6 +11,8 @@ export type FetchFailure = {
   soft: boolean;
   /** How long the origin asked to be left alone. */
   retryAfterMs: number | undefined;
+  /** An answer began, or might have, and didn't end in the time it was given. */
+  late?: true;
 };
 
 const SOFT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
@@ -24,6 +26,12 @@ export function failureOfStatus(status: number, retryAfterMs: number | undefined
 /** True where the origin shows that it is asked too much, or not at all well. */
 export function isOverload(failure: FetchFailure): boolean {
   return failure.soft && failure.status !== 500;
+}
+
+/** A request that took all of its time: the origin is in trouble, or plays for time. */
+export function failureOfLateness(timeoutMs: number): FetchFailure {
+  const reason = `no whole answer within ${timeoutMs} ms`;
+  return { kind: 'failed', reason, status: null, soft: true, retryAfterMs: undefined, late: true };
 }
 
 /** What a thrown error means for the URL. Refusals, bad certificates and unknown names won't mend by trying again. */

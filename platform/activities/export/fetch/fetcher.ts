@@ -2,8 +2,8 @@ import type { Dispatcher } from 'undici';
 import { headerForbidsFollowing } from '../discovery/follow-rules.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
-import { ACCEPT_ENCODING } from './content-encoding.ts';
-import { type FetchFailure, failureOfError, failureOfStatus, isOverload } from './failure.ts';
+import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
+import { type FetchFailure, failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import { readRetryAfterMs } from './retry-after.ts';
@@ -98,6 +98,9 @@ export function createFetcher(options: {
     }
     const contentType = headerText(answer.headers['content-type']) ?? '';
     const nofollow = headerForbidsFollowing(answer.headers['x-robots-tag']);
+    if (Number(headerText(answer.headers['content-length'])) > limits.maxBodyBytes) {
+      throw new UnreadableBody(`the body is larger than ${limits.maxBodyBytes} bytes`);
+    }
     const { sink } = request;
     const body = await readBody(
       answer.body,
@@ -114,8 +117,11 @@ export function createFetcher(options: {
   async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
     const controller = new AbortController();
     const cancel = (): void => controller.abort(request.signal.reason);
-    const late = new Error(`no whole answer within ${limits.requestTimeoutMs} ms`);
-    const timer = setTimeout(() => controller.abort(late), limits.requestTimeoutMs);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      controller.abort();
+    }, limits.requestTimeoutMs);
     request.signal.addEventListener('abort', cancel, { once: true });
     const startedAt = performance.now();
     try {
@@ -134,8 +140,10 @@ export function createFetcher(options: {
       return { result: await readAnswer(url, answer, request), latencyMs };
     } catch (error) {
       request.signal.throwIfAborted();
-      return { result: failureOfError(controller.signal.aborted ? late : error) };
+      return { result: isLate ? failureOfLateness(limits.requestTimeoutMs) : failureOfError(error) };
     } finally {
+      // Whatever is still to come of a body that nobody wants: the connection goes with it.
+      controller.abort();
       clearTimeout(timer);
       request.signal.removeEventListener('abort', cancel);
     }

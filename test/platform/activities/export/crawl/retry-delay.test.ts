@@ -1,5 +1,9 @@
 import { retryDelayMs } from '../../../../../platform/activities/export/crawl/retry-delay.ts';
-import { failureOfError, failureOfStatus } from '../../../../../platform/activities/export/fetch/failure.ts';
+import {
+  failureOfError,
+  failureOfLateness,
+  failureOfStatus,
+} from '../../../../../platform/activities/export/fetch/failure.ts';
 import { readRetryAfterMs } from '../../../../../platform/activities/export/fetch/retry-after.ts';
 
 describe('retryDelayMs', () => {
@@ -12,6 +16,11 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs(failureOfStatus(503, undefined), 8, 5)).toBe(8_000);
     expect(retryDelayMs(failureOfError(new Error('reset')), 8, 5)).toBe(8_000);
     expect(retryDelayMs(failureOfStatus(503, undefined), 9, 5)).toBeUndefined();
+  });
+
+  it('does not wait again and again for an answer that never ends', () => {
+    const delays = [1, 2, 3].map((attempt) => retryDelayMs(failureOfLateness(60_000), attempt, 5));
+    expect(delays).toEqual([250, 500, undefined]);
   });
 
   it('keeps to Retry-After, and takes an hour for a refusal', () => {
