@@ -148,7 +148,7 @@ export function brokenReferences(files: ReadonlyMap<string, Uint8Array>): string
     const { references, resources } = extract(document, site);
     const used = new Set(references.map(([, , index]) => resources[index]));
     return [...used].flatMap((resource) => {
-      if (resource === undefined || !isOfSite(resource.url, site)) return [];
+      if (resource === undefined || resource.kind === 'folder' || !isOfSite(resource.url, site)) return [];
       const target = decodeURIComponent(new URL(resource.url).pathname.slice(1));
       return files.has(target) ? [] : [`${path} → ${target}`];
     });

@@ -21,7 +21,7 @@ const PAGES = [
     'index',
   ],
   ...['chapter', 'section', 'subsection', 'appendix', 'glossary', 'copyright', 'help', 'author', 'license', 'bookmark'],
-  ...['prerender', 'about', 'privacy-policy', 'terms-of-service'],
+  ...['prerender', 'about', 'privacy-policy', 'terms-of-service', 'sitemap'],
 ];
 
 const KIND_BY_REL: ReadonlyMap<string, ResourceKind> = new Map([
