@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
 import { type AgentSettings, agentVariables, readAgentSettings } from './settings/agent.ts';
+import { type BrowserSettings, browserVariables, readBrowserSettings } from './settings/browser.ts';
 import { type ForgeSettings, forgeVariables, readForgeSettings } from './settings/forge.ts';
 
 /** The process's variables as they are; only this file and what it hands on reads them. */
@@ -49,6 +50,7 @@ const schema = z.object({
   API_PUBLIC_URL: httpUrl.optional(),
   ...agentVariables,
   ...forgeVariables,
+  ...browserVariables,
   EXPORT_CONNECTIONS: connections.optional(),
   // With anything else in it no header could carry it, and nobody would get in.
   OPERATOR_TOKEN: z
@@ -85,6 +87,7 @@ export interface Settings {
   /** The most connections of one worker process to one origin; undefined: the export's own bound. */
   exportConnections: number | undefined;
   agent: AgentSettings;
+  browser: BrowserSettings;
   /** undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
@@ -132,6 +135,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
     exportConnections: env.EXPORT_CONNECTIONS,
     agent: agent.settings,
+    browser: readBrowserSettings(env, filled.PATH),
     forge: forge.settings,
     operatorToken: env.OPERATOR_TOKEN,
     adminApiUrl: env.ADMIN_API_URL,

@@ -90,9 +90,24 @@ export const exportReport = z.object({
   leftOut: z
     .array(z.object({ rule: z.string(), reason: z.string(), count: z.int(), examples: z.array(z.string()) }))
     .default([]),
+  /**
+   * What else its owner should know, of a page or (`url` null) of the whole: what a browser could not draw or was refused.
+   * Empty in reports of older releases.
+   */
+  notices: z.array(z.object({ url: z.string().nullable(), text: z.string() })).default([]),
   /** True where one of the lists was cut; the counts below are whole. */
   truncated: z.boolean(),
   counts: z.object({ brokenLinks: z.int(), redirects: z.int(), skippedPages: z.int() }),
+  /** What an incremental export took over from the project's last one; absent in reports of older releases. */
+  reuse: z
+    .object({
+      /** Addresses whose answer was what the last export had stored. */
+      unchangedAddresses: z.int(),
+      files: z.int(),
+      /** Files copied from the last archive, neither rewritten nor compressed again. */
+      reusedFiles: z.int(),
+    })
+    .optional(),
 });
 export type ExportReport = z.infer<typeof exportReport>;
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createBrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import type { Settings } from '../environment.ts';
@@ -31,6 +32,8 @@ export async function startPlatformWorker(surroundings: Surroundings): Promise<v
   const agents = agentDepsOf({ ...surroundings, logger });
   await warnOfAgentTrouble(settings, logger);
   await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
+  const browser = createBrowserPool({ ...settings.browser, logger });
+  lifetime.onStop('browser', () => browser.close());
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     await searchAttributes.settled;
     return await createPlatformWorker({
@@ -41,6 +44,7 @@ export async function startPlatformWorker(surroundings: Surroundings): Promise<v
       workflowBundle: workflowBundle('platform'),
       searchAttributes: searchAttributes.ready(),
       agents,
+      browser,
       ...(settings.exportConnections !== undefined && { limits: { maxConcurrency: settings.exportConnections } }),
       logger,
     });

@@ -3,6 +3,7 @@ import type { ObjectStore } from '../objects/object-store.ts';
 import type { Database } from '../store/database.ts';
 import type { AgentDeps } from './agent/agent-deps.ts';
 import { createAgentActivities } from './agent/create-agent-activities.ts';
+import type { BrowserPool } from './export/browser/browser-pool.ts';
 import { crawlSite } from './export/crawl-site.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
 import type { ExportDeps } from './export/export-deps.ts';
@@ -13,10 +14,12 @@ import { freezeExport } from './export/freeze-export.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './export/limits.ts';
 import { openExport } from './export/open-export.ts';
 import { packExport } from './export/pack-export.ts';
+import { rememberKnownPieces } from './export/reuse/known-pieces.ts';
 import { createLinkTables } from './export/reuse/link-tables.ts';
 import { createUrlMaps } from './export/rewrite/url-map.ts';
 import { rewriteFiles } from './export/rewrite-files.ts';
 import { createSegmentStore } from './export/segment-store.ts';
+import { visitSamples } from './export/visit-samples.ts';
 
 export type PlatformActivityDeps = {
   db: Database;
@@ -28,6 +31,8 @@ export type PlatformActivityDeps = {
   searchAttributes?: boolean;
   /** What agent jobs need; without it they fail with a clear error. */
   agents?: AgentDeps;
+  /** Draws pages for projects that want it; without it their exports fail with a clear error. Whoever made it closes it. */
+  browser?: BrowserPool;
 };
 
 const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
@@ -35,6 +40,9 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
 function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency });
+  const links = createLinkTables(deps.objects);
+  const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
+    createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] });
   return {
     db: deps.db,
     objects: deps.objects,
@@ -42,10 +50,13 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     limits,
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
     maps: createUrlMaps(deps.db),
-    links: createLinkTables(deps.objects),
-    fetcherFor: ({ operatorHosts }) =>
+    links,
+    knownPiecesFor: rememberKnownPieces({ db: deps.db, objects: deps.objects, links, logger: deps.logger }),
+    guardFor,
+    browser: deps.browser,
+    fetcherFor: (site) =>
       createFetcher({
-        guard: createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] }),
+        guard: guardFor(site),
         limiter,
         limits: {
           ...limits,
@@ -67,6 +78,7 @@ export function createPlatformActivities(deps: PlatformActivityDeps) {
       searchAttributes: deps.searchAttributes === true,
     }),
     crawlSite: (input: { jobId: string; maxMs: number }) => crawlSite(shared, input),
+    visitSamples: ({ jobId }: { jobId: string }) => visitSamples(shared, jobId),
     freezeExport: ({ jobId }: { jobId: string }) => freezeExport(shared, jobId),
     rewriteFiles: ({ jobId }: { jobId: string }) => rewriteFiles(shared, jobId),
     packExport: ({ jobId }: { jobId: string }) => packExport(shared, jobId),

@@ -82,6 +82,8 @@ async function runStages(jobId: string) {
   if (opened.searchAttributes) markJob(story);
 
   await crawl(jobId, story, opened.plan);
+  // Jobs that an older release opened have no word on it, and go on without.
+  if (opened.visitsSamples === true) await visitSamples(jobId, story, opened.plan);
 
   tell(story, { stage: 'freezing the paths' });
   const frozen = await stages.freezeExport.executeWithOptions({ summary: 'every address gets its path' }, [{ jobId }]);
@@ -116,6 +118,15 @@ async function crawl(
     crawlers = crawlersFor(Math.max(...rest.map((each) => each.queuedCount)), plan.parallelActivities);
     return rest;
   });
+}
+
+/** What a browser finds in the finished crawl's pages is crawled like the rest. */
+async function visitSamples(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]): Promise<void> {
+  tell(story, { stage: 'visiting sample pages' });
+  const summary = 'a browser looks for what scripts load';
+  const { foundCount } = await stages.visitSamples.executeWithOptions({ summary }, [{ jobId }]);
+  tell(story, { stage: 'crawling' });
+  if (foundCount > 0) await crawl(jobId, story, plan);
 }
 
 async function untilDone(runRound: (round: number) => Promise<Array<{ done: boolean }>>): Promise<void> {

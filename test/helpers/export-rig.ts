@@ -9,6 +9,7 @@ import { extract } from 'tar-stream';
 import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
 import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
+import type { BrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
 import type { ExportLimits } from '../../platform/activities/export/limits.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { bundleKey, type ObjectStore } from '../../platform/objects/object-store.ts';
@@ -47,7 +48,7 @@ export type ExportRig = {
   /** `start`, `end` and `read`; throws unless the job completed. */
   run(site: TestSite): Promise<ExportedBundle>;
   /** Runs workers on the queue until `stop`. */
-  startWorker(limits?: Partial<ExportLimits>): Promise<{ stop(): Promise<void> }>;
+  startWorker(limits?: Partial<ExportLimits>, browser?: BrowserPool): Promise<{ stop(): Promise<void> }>;
   stop(): Promise<void>;
 };
 
@@ -127,13 +128,14 @@ export async function startExportRig(database: TestDatabase, given: { objects?: 
       await end(jobId);
       return read(jobId);
     },
-    startWorker: async (limits = {}) => {
+    startWorker: async (limits = {}, browser) => {
       const worker = await createPlatformWorker({
         connection: temporal.nativeConnection,
         db,
         objects,
         logger,
         limits,
+        ...(browser && { browser }),
         searchAttributes: true,
         workflowBundle: workflowBundles.platform,
       });

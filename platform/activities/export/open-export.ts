@@ -19,7 +19,7 @@ import { reuseKeyOf } from './reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from './settings.ts';
 
 export type OpenedExport =
-  | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan }
+  | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan; visitsSamples: boolean }
   /** The job ended before its workflow began, or there is none of that id. */
   | { state: 'over' };
 
@@ -59,7 +59,14 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
       });
       await seed(deps.db, deps.limits, settings, hints);
       const { domain, version } = job;
-      return { state: 'open', domain, version, pageHints: hints.pages.length, plan: crawlPlan(deps.limits, settings) };
+      return {
+        state: 'open',
+        domain,
+        version,
+        pageHints: hints.pages.length,
+        plan: crawlPlan(deps.limits, settings),
+        visitsSamples: settings.discover === 'browser',
+      };
     } finally {
       void fetcher.close();
     }

@@ -86,7 +86,11 @@ describe('the admin routes', () => {
       settings: {
         external: ['cdn.example.com'],
         scripts: 'strip',
+        sourceMaps: 'omit',
+        robots: 'respect',
         render: 'http',
+        discover: 'http',
+        incremental: true,
         webhookUrl: null,
         webhookSecretSet: true,
       },
@@ -106,11 +110,14 @@ describe('the admin routes', () => {
     expect(listed.text).not.toContain('hush');
   });
 
-  it('refuse to render in a browser, which no export does yet', async () => {
+  it('take how pages are drawn, and refuse a way that there is not', async () => {
     const project = { organization: 'Acme', project: 'prj_rendered', domain: 'rendered.example.com' };
-    const refused = await api.adminPost('/admin/projects', { ...project, settings: { render: 'browser' } });
+    const refused = await api.adminPost('/admin/projects', { ...project, settings: { render: 'firefox' } });
     expect(refused.status).toBe(400);
-    expect(refused.body).toEqual({ error: expect.stringMatching(/settings\.render: expected http: .*browser/) });
+    expect(refused.body).toEqual({ error: 'settings.render: expected http or browser' });
+    const settings = { render: 'browser', discover: 'browser' };
+    const added = await api.adminPost('/admin/projects', { ...project, settings });
+    expect(added.body).toMatchObject({ settings });
   });
 
   it('refuse what is taken or not there', async () => {

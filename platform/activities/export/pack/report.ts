@@ -1,5 +1,6 @@
 import type { ExportReport } from '../../../../contract/admin-api.ts';
 import { settledBatches } from '../../../store/crawl-batches.ts';
+import { listNotices } from '../../../store/crawl-notices.ts';
 import type { Database } from '../../../store/database.ts';
 import { reportedUrls } from '../../../store/frontier-map.ts';
 import { skipsByReason } from '../../../store/frontier-skips.ts';
@@ -44,6 +45,7 @@ export async function createReport(
       rule: ruleOfReason(skips.reason),
       ...skips,
     })),
+    notices: await listNotices(db, jobId),
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated: [missing, redirects, skipped].some(({ rows, total }) => total > rows.length),
     counts: {

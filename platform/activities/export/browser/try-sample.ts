@@ -1,0 +1,113 @@
+import type { Locator, Page } from 'playwright-core';
+import type { ShownPage } from './show-page.ts';
+
+/** One move of the mouse or a key: what isn't there, or is covered, is passed over. */
+const MOVE_MS = 1_000;
+/** How long what a move began is waited for. */
+const QUIET_MS = 3_000;
+
+const MAX_HOVERS = 12;
+const MAX_OPENED = 8;
+const MAX_FOLLOWED = 3;
+
+/**
+ * What a visitor would do on a page, for what its scripts then load: scroll, point at links, open what is closed, switch
+ * the theme, search, follow a link that the page's own router handles. Ends at `endAt`, wherever it is.
+ */
+export async function tryPage(shown: ShownPage, endAt: number): Promise<void> {
+  const { page } = shown;
+  const steps = [scroll, pointAtLinks, openWhatIsClosed, switchTheme, search, followLinks];
+  for (const step of steps) {
+    if (Date.now() >= endAt) return;
+    // A step that a page doesn't go along with is a step that a visitor can't take.
+    await step(page, shown).catch(() => undefined);
+    await shown.untilQuiet(Math.min(QUIET_MS, Math.max(0, endAt - Date.now())));
+  }
+}
+
+async function scroll(page: Page, shown: ShownPage): Promise<void> {
+  for (let screen = 0; screen < 12; screen += 1) {
+    await page.mouse.wheel(0, 800);
+    await page.waitForTimeout(80);
+    const atEnd = await shown.evaluate('innerHeight + scrollY >= document.documentElement.scrollHeight - 2');
+    if (atEnd === true) break;
+  }
+  await shown.evaluate('scrollTo(0, 0)');
+}
+
+async function pointAtLinks(page: Page): Promise<void> {
+  for (const link of await some(page.locator('a[href]:visible'), MAX_HOVERS)) {
+    await link.hover({ timeout: MOVE_MS }).catch(() => undefined);
+    await page.waitForTimeout(80);
+  }
+}
+
+async function openWhatIsClosed(page: Page): Promise<void> {
+  const closed = page.locator(
+    'details:not([open]) > summary:visible, [aria-expanded="false"]:visible, [role="tab"][aria-selected="false"]:visible',
+  );
+  for (const each of await some(closed, MAX_OPENED)) await press(each);
+  await page.keyboard.press('Escape');
+}
+
+async function switchTheme(page: Page): Promise<void> {
+  const named = ['theme', 'dark', 'appearance', 'color'].flatMap((word) => [
+    `button[aria-label*="${word}" i]:visible`,
+    `button[title*="${word}" i]:visible`,
+    `button[class*="${word}" i]:visible`,
+  ]);
+  const [button] = await some(page.locator(named.join(', ')), 1);
+  // There and back, so that what follows sees the page as it was.
+  for (const each of button === undefined ? [] : [button, button]) await press(each);
+  const [list] = await some(page.locator('starlight-theme-select select, select[aria-label*="theme" i]'), 1);
+  for (const index of list === undefined ? [] : [1, 0]) await list?.selectOption({ index }, { timeout: MOVE_MS });
+}
+
+async function search(page: Page, shown: ShownPage): Promise<void> {
+  const boxes = page.locator(
+    'input[type="search"]:visible, input[role="searchbox"]:visible, input[role="combobox"]:visible, input[name="q"]:visible, input[placeholder*="search" i]:visible',
+  );
+  if ((await boxes.count()) === 0) {
+    const openers = ['[aria-label*="search" i]', '[class*="search" i]', '[id*="search" i] button'];
+    const [opener] = await some(page.locator(openers.map((each) => `button${each}:visible`).join(', ')), 1);
+    if (opener !== undefined) await press(opener);
+    await shown.untilQuiet(QUIET_MS);
+  }
+  const [box] = await some(boxes, 1);
+  if (box === undefined) return;
+  await box.click({ timeout: MOVE_MS });
+  // Letters that some word begins with in most languages: an index in pieces loads those of them.
+  for (const text of ['a', 's', 'in']) {
+    await box.fill(text, { timeout: MOVE_MS });
+    await shown.untilQuiet(QUIET_MS);
+  }
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+}
+
+async function followLinks(page: Page, shown: ShownPage): Promise<void> {
+  const start = new URL(page.url());
+  const links = page.locator('a[href]:visible:not([target="_blank"]):not([download])');
+  let followed = 0;
+  for (const link of await some(links, 40)) {
+    const href = await link.evaluate('(element) => element.href').catch(() => undefined);
+    if (typeof href !== 'string' || !URL.canParse(href)) continue;
+    const { origin, pathname } = new URL(href);
+    if (origin !== start.origin || pathname === new URL(page.url()).pathname) continue;
+    await press(link);
+    await shown.untilQuiet(QUIET_MS);
+    followed += 1;
+    // A link that needs a new document is not followed, and the next one needs one too.
+    if (new URL(page.url()).pathname === start.pathname || followed === MAX_FOLLOWED) break;
+  }
+  if (page.url() !== start.href) await page.goBack({ timeout: MOVE_MS, waitUntil: 'commit' });
+}
+
+async function press(target: Locator): Promise<void> {
+  await target.click({ timeout: MOVE_MS, noWaitAfter: true }).catch(() => undefined);
+}
+
+async function some(locator: Locator, maxCount: number): Promise<Locator[]> {
+  const count = Math.min(await locator.count(), maxCount);
+  return Array.from({ length: count }, (_, index) => locator.nth(index));
+}

@@ -1,0 +1,30 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+
+/** What a crawl has of one address. Which fields are set depends on the outcome. */
+export type StoredAnswer = {
+  outcome: 'file' | 'redirect' | 'missing' | 'skipped';
+  status: number | null;
+  redirectTo: string | null;
+  contentType: string | null;
+  objectKey: string | null;
+  byteOffset: number;
+  byteLength: number;
+};
+
+/** The answer that a crawl has of an address; undefined where it has none yet. */
+export async function storedAnswer(db: Executor, jobId: string, url: string): Promise<StoredAnswer | undefined> {
+  const { rows } = await db.execute<StoredAnswer>(sql`
+    select outcome, status, redirect_to as "redirectTo", content_type as "contentType", object_key as "objectKey",
+      coalesce(byte_offset, 0)::float8 as "byteOffset", coalesce(byte_length, 0)::float8 as "byteLength"
+    from crawl_urls where job_id = ${jobId} and url = ${url} and state = 'settled'`);
+  return rows[0];
+}
+
+/** The first pages that a crawl has brought, in the order they were found. */
+export async function crawledPages(db: Executor, jobId: string, limit: number): Promise<string[]> {
+  const { rows } = await db.execute<{ url: string }>(sql`
+    select url from crawl_urls
+    where job_id = ${jobId} and is_page and outcome = 'file' and path <> '404.html' order by id limit ${limit}`);
+  return rows.map(({ url }) => url);
+}
