@@ -14,7 +14,6 @@ import { freezeExport } from './export/freeze-export.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './export/limits.ts';
 import { openExport } from './export/open-export.ts';
 import { packExport } from './export/pack-export.ts';
-import { rememberKnownPieces } from './export/reuse/known-pieces.ts';
 import { createLinkTables } from './export/reuse/link-tables.ts';
 import { createUrlMaps } from './export/rewrite/url-map.ts';
 import { rewriteFiles } from './export/rewrite-files.ts';
@@ -40,7 +39,6 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
 function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency });
-  const links = createLinkTables(deps.objects);
   const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
     createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] });
   return {
@@ -50,8 +48,7 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     limits,
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
     maps: createUrlMaps(deps.db),
-    links,
-    knownPiecesFor: rememberKnownPieces({ db: deps.db, objects: deps.objects, links, logger: deps.logger }),
+    links: createLinkTables(deps.objects),
     guardFor,
     browser: deps.browser,
     fetcherFor: (site) =>
