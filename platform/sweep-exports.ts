@@ -1,7 +1,8 @@
-import { WORK_FOLDER } from './activities/export/object-keys.ts';
+import { WORK_FOLDER, workPrefix } from './activities/export/object-keys.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import type { Database } from './store/database.ts';
 import { getExportJob } from './store/export-jobs.ts';
+import { forgetCrawls, projectsToForget, usedObjects } from './store/kept-crawls.ts';
 
 const KEYS_PER_DELETE = 500;
 
@@ -11,9 +12,10 @@ function jobOf(key: string): string {
 }
 
 /**
- * Deletes what ended jobs still have in the store beside their archive and report: a worker that was cut off comes back
- * after its job was cleared up, and writes once more. Only jobs this database knows to have ended before `endedBefore`
- * count; what else lies there may be another platform's. Returns the number of objects deleted.
+ * Deletes what ended jobs still have in the store beside their archive and report and what the project's next export
+ * may take over: a worker that was cut off comes back after its job was cleared up, and writes once more; another died
+ * while it cleared up. Only jobs this database knows to have ended before `endedBefore` count; what else lies there may
+ * be another platform's. Returns the number of objects deleted.
  */
 export async function sweepExports({
   db,
@@ -30,6 +32,7 @@ export async function sweepExports({
   let keys: string[] = [];
   let jobId = '';
   let isOver = false;
+  let used: ReadonlySet<string> = new Set();
 
   async function deleteKeys(): Promise<void> {
     if (keys.length > 0) await objects.delete(keys);
@@ -37,15 +40,21 @@ export async function sweepExports({
     keys = [];
   }
 
+  for (const projectId of await projectsToForget(db, endedBefore)) {
+    if (signal.aborted) return deletedCount;
+    keys = await forgetCrawls(db, projectId);
+    await deleteKeys();
+  }
   // Keys come in order, so a job's lie beside each other.
   for await (const key of objects.list(WORK_FOLDER)) {
     if (signal.aborted) break;
     if (jobOf(key) !== jobId) {
       jobId = jobOf(key);
-      const finishedAt = (await getExportJob(db, jobId))?.finishedAt ?? null;
-      isOver = finishedAt !== null && finishedAt < endedBefore;
+      const job = await getExportJob(db, jobId);
+      isOver = job !== undefined && job.finishedAt !== null && job.finishedAt < endedBefore;
+      if (job !== undefined && isOver) used = await usedObjects(db, job.projectId, workPrefix(jobId));
     }
-    if (isOver) keys.push(key);
+    if (isOver && !used.has(key)) keys.push(key);
     if (keys.length >= KEYS_PER_DELETE) await deleteKeys();
   }
   await deleteKeys();

@@ -12,8 +12,10 @@ import { createFetcher } from './export/fetch/fetcher.ts';
 import { createOriginLimiter } from './export/fetch/origin-limiter.ts';
 import { freezeExport } from './export/freeze-export.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './export/limits.ts';
+import { createOneAtATime } from './export/one-at-a-time.ts';
 import { openExport } from './export/open-export.ts';
 import { packExport } from './export/pack-export.ts';
+import { rememberKnownPieces } from './export/reuse/known-pieces.ts';
 import { createLinkTables } from './export/reuse/link-tables.ts';
 import { createUrlMaps } from './export/rewrite/url-map.ts';
 import { rewriteFiles } from './export/rewrite-files.ts';
@@ -39,6 +41,7 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
 function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency });
+  const links = createLinkTables(deps.objects);
   const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
     createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] });
   return {
@@ -48,7 +51,8 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     limits,
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
     maps: createUrlMaps(deps.db),
-    links: createLinkTables(deps.objects),
+    links,
+    knownPiecesFor: rememberKnownPieces({ db: deps.db, objects: deps.objects, links, logger: deps.logger }),
     guardFor,
     browser: deps.browser,
     fetcherFor: (site) =>
@@ -68,16 +72,19 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
 /** The activities of the platform's workflows, over the given database and object store. */
 export function createPlatformActivities(deps: PlatformActivityDeps) {
   const shared = exportDeps(deps);
+  const [crawling, rewriting] = [createOneAtATime(deps), createOneAtATime(deps)];
   return {
     /** Begins a job and says how its crawl is to be shared among workers. */
     openExport: async ({ jobId }: { jobId: string }) => ({
       ...(await openExport(shared, jobId)),
       searchAttributes: deps.searchAttributes === true,
     }),
-    crawlSite: (input: { jobId: string; maxMs: number }) => crawlSite(shared, input),
+    crawlSite: (input: { jobId: string; maxMs: number }) =>
+      crawling.run(input.jobId, { done: false, queuedCount: 0 }, () => crawlSite(shared, input)),
     visitSamples: ({ jobId }: { jobId: string }) => visitSamples(shared, jobId),
     freezeExport: ({ jobId }: { jobId: string }) => freezeExport(shared, jobId),
-    rewriteFiles: ({ jobId }: { jobId: string }) => rewriteFiles(shared, jobId),
+    rewriteFiles: ({ jobId }: { jobId: string }) =>
+      rewriting.run(jobId, { done: false, settled: 0, total: 0 }, () => rewriteFiles(shared, jobId)),
     packExport: ({ jobId }: { jobId: string }) => packExport(shared, jobId),
     failExport: ({ jobId, error }: { jobId: string; error: string }) => failExport(shared, jobId, error),
     cleanUpExport: ({ jobId, archiveKey }: { jobId: string; archiveKey: string | null }) =>

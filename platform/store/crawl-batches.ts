@@ -67,6 +67,10 @@ export type SettledBatch = {
   pageCount: number;
   filesJson: string;
   brokenJson: string;
+  /** `StoredPiece[]`. */
+  piecesJson: string;
+  /** `Extent[]`: where the batch's bytes lie, in order; null: they are the whole object. */
+  partsJson: string | null;
 };
 
 /** Keeps a batch's result. False where the lease was lost: then another worker's result counts. */
@@ -105,11 +109,12 @@ export async function* settledBatches(db: Executor, jobId: string): AsyncGenerat
       .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.state, 'settled'), gt(crawlBatches.number, after)))
       .orderBy(asc(crawlBatches.number))
       .limit(PAGE_ROWS);
-    for (const { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson } of rows) {
+    for (const { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } of rows) {
       if (objectKey === null || sizeBytes === null || filesJson === null || brokenJson === null) {
         throw new Error(`Batch ${number} of ${jobId} has no result`);
       }
-      yield { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson };
+      const result = { objectKey, sizeBytes, pageCount, filesJson, brokenJson };
+      yield { number, ...result, piecesJson: piecesJson ?? '[]', partsJson };
     }
     if (rows.length < PAGE_ROWS) return;
     after = rows.at(-1)?.number ?? after;

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
 import { findBase, lockCrawlsOf } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';
@@ -33,14 +33,4 @@ export async function openCrawl(db: Database, crawl: NewCrawl): Promise<CrawlRow
 export async function getCrawl(db: Executor, jobId: string): Promise<CrawlRow | undefined> {
   const [row] = await db.select().from(crawls).where(eq(crawls.jobId, jobId));
   return row;
-}
-
-/** Forgets everything an export worked on. The crawl goes first, so that nothing is added behind the deletion's back. */
-export async function deleteCrawl(db: Database, jobId: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.execute(sql`delete from crawls where job_id = ${jobId}`);
-    await tx.execute(sql`delete from crawl_batches where job_id = ${jobId}`);
-    await tx.execute(sql`delete from crawl_urls where job_id = ${jobId}`);
-    await tx.execute(sql`delete from crawl_notices where job_id = ${jobId}`);
-  });
 }

@@ -82,13 +82,17 @@ export type BatchFileRow = {
   byteOffset: number;
   byteLength: number;
   extractionLength: number;
+  sha256: string;
+  linksOffset: number | null;
+  linksLength: number | null;
 };
 
 /** The files of one batch, in no meaningful order (the database's is not the bundle's). */
 export async function batchFiles(db: Executor, jobId: string, batch: number): Promise<BatchFileRow[]> {
   const { rows } = await db.execute<BatchFileRow>(sql`
     select url, path, content_type as "contentType", is_page as "isPage", object_key as "objectKey",
-      byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength", extraction_length as "extractionLength"
+      byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength", extraction_length as "extractionLength",
+      sha256, links_offset::float8 as "linksOffset", links_length as "linksLength"
     from crawl_urls where job_id = ${jobId} and batch = ${batch}`);
   return rows;
 }

@@ -71,7 +71,8 @@ export async function spoilCrawl(db: Executor, jobId: string): Promise<void> {
 
 /**
  * Forgets the crawls of a project's ended exports but the one it keeps, and those that a running export takes from.
- * Returns the objects that nothing refers to any more.
+ * A crawl's own row goes first, so that nothing is added behind the deletion's back. Returns the objects that nothing
+ * refers to any more; whoever dies before they are deleted leaves them to the sweep.
  */
 export async function forgetCrawls(db: Database, projectId: string): Promise<string[]> {
   return db.transaction(async (tx) => {

@@ -1,6 +1,7 @@
-import { deleteCrawl } from '../../store/crawls.ts';
+import { getCrawl } from '../../store/crawls.ts';
 import { failExportJob } from '../../store/export-job-transitions.ts';
-import { getExportJob } from '../../store/export-jobs.ts';
+import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
+import { forgetCrawls, spoilCrawl, usedObjects } from '../../store/kept-crawls.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { reportKey, workPrefix } from './object-keys.ts';
@@ -14,25 +15,38 @@ export async function failExport({ db }: ExportDeps, jobId: string, error: strin
 
 /**
  * Forgets what a job worked on: its frontier, its segments, its pieces of the archive; and, where it came to no good
- * end, its archive and report.
+ * end, its archive and report. What a completed job stored for the project's next export stays, and what that of the
+ * export before was kept for goes.
  */
 export async function cleanUpExport(deps: ExportDeps, jobId: string, archiveKey: string | null): Promise<void> {
   const { db, objects, logger } = deps;
   await lively({ details: () => 'clearing up', logger }, async ({ signal }) => {
-    await deleteCrawl(db, jobId);
-    let keys: string[] = [];
+    const job = await getExportJob(db, jobId);
+    if (job === undefined) return;
+    await doubtBase(deps, job);
+    let keys = await forgetCrawls(db, job.projectId);
+    const used = await usedObjects(db, job.projectId, workPrefix(jobId));
     for await (const key of objects.list(workPrefix(jobId))) {
       signal.throwIfAborted();
-      keys.push(key);
+      if (!used.has(key)) keys.push(key);
       if (keys.length < KEYS_PER_DELETE) continue;
       await objects.delete(keys);
       keys = [];
     }
-    const job = await getExportJob(db, jobId);
-    if (job?.status !== 'completed') {
+    if (job.status !== 'completed') {
       keys.push(reportKey(jobId));
       if (archiveKey !== null) keys.push(archiveKey);
     }
     await objects.delete(keys);
   });
+}
+
+/**
+ * An export that came to grief after its crawl may owe that to what it took over, say to objects that somebody deleted
+ * in the store. The next one takes nothing from there, so no project can be stuck with a damaged past.
+ */
+async function doubtBase({ db }: ExportDeps, job: ExportJobRow): Promise<void> {
+  if (job.status !== 'failed' || job.cancelRequestedAt !== null) return;
+  const crawl = await getCrawl(db, job.id);
+  if (crawl?.phase === 'frozen' && crawl.baseJobId !== null) await spoilCrawl(db, crawl.baseJobId);
 }

@@ -5,6 +5,7 @@ import type { BrowserPool } from './browser/browser-pool.ts';
 import type { AddressGuard } from './fetch/address-guard.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
 import type { ExportLimits } from './limits.ts';
+import type { KnownPiecesFor } from './reuse/known-pieces.ts';
 import type { LinkTables } from './reuse/link-tables.ts';
 import type { UrlMaps } from './rewrite/url-map.ts';
 import type { SegmentStore } from './segment-store.ts';
@@ -19,6 +20,7 @@ export type ExportDeps = {
   segments: SegmentStore;
   maps: UrlMaps;
   links: LinkTables;
+  knownPiecesFor: KnownPiecesFor;
   /** A fetcher that may reach this site's origin; close it. */
   fetcherFor(site: Pick<ExportSettings, 'operatorHosts'>): Fetcher;
   /** Which addresses this site's export may reach. */

@@ -1,7 +1,8 @@
 import { completeExportJob, updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import { countTakenOver, keepArchiveHead } from '../../store/kept-pieces.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { reportKey as keyOfReport } from './object-keys.ts';
+import { reportKey as keyOfReport, workPrefix } from './object-keys.ts';
 import { readBundle } from './pack/manifest.ts';
 import { packBundle } from './pack/pack-bundle.ts';
 import { createReport } from './pack/report.ts';
@@ -17,6 +18,8 @@ export type PackedExport = {
   pageCount: number;
   fileCount: number;
   brokenLinks: number;
+  /** Files copied from the project's last archive as they are. */
+  reusedFiles: number;
 };
 
 /** The job's last stage: the archive and the report are written, then the row says completed. */
@@ -29,14 +32,16 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
   };
   return lively({ details: () => ({ bytes, totalBytes }), onTick, logger }, async ({ signal }) => {
     const { settings, ...crawl } = await readCrawl(db, jobId);
-    const { manifest, members } = await readBundle(db, settings, crawl);
-    totalBytes = 2 * members.reduce((sum, member) => sum + member.sizeBytes, 0);
+    const { manifest, members, reuse } = await readBundle(db, settings, crawl);
+    totalBytes = 2 * members.reduce((sum, member) => sum + member.byteLength, 0);
     const onBytes = (read: number) => {
       bytes += read;
     };
     const { gzipLevel } = deps.limits;
-    const archive = await packBundle(objects, manifest, members, { gzipLevel, onBytes, signal });
-    const report = await createReport(db, settings, crawl);
+    const { headBytes, ...archive } = await packBundle(objects, manifest, members, { gzipLevel, onBytes, signal });
+    await keepArchiveHead(db, jobId, headBytes);
+    const unchangedAddresses = await countTakenOver(db, jobId, workPrefix(jobId));
+    const report = { ...(await createReport(db, settings, crawl)), reuse: { unchangedAddresses, ...reuse } };
     const reportKey = keyOfReport(jobId);
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     const { contentSha256, pageCount, files } = manifest;
@@ -49,6 +54,7 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
       pageCount,
       fileCount: files.length,
       brokenLinks: report.counts.brokenLinks,
+      reusedFiles: reuse.reusedFiles,
     };
   });
 }

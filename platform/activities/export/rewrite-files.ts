@@ -5,6 +5,7 @@ import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
+import { openBase } from './reuse/open-base.ts';
 import { rewriteBatch } from './rewrite/rewrite-batch.ts';
 
 /** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */
@@ -30,6 +31,8 @@ export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<Rew
     token = life.token;
     if (life.deadTokens.length > 0) await releaseBatches(db, jobId, life.deadTokens);
     const crawl = await readCrawl(db, jobId);
+    const base = await openBase(deps, crawl);
+    const known = base && deps.knownPiecesFor({ jobId, base });
     const endAt = Date.now() + limits.activityMs;
 
     async function makeBatches(): Promise<void> {
@@ -37,7 +40,7 @@ export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<Rew
         signal.throwIfAborted();
         const [number] = await leaseBatches(db, { jobId, token, limit: 1, leaseMs: limits.leaseMs });
         if (number === undefined) return;
-        const batch = await rewriteBatch(deps, crawl, number);
+        const batch = await rewriteBatch(deps, crawl, number, known);
         await settleBatch(db, { jobId, token, batch });
         madeCount += 1;
       }

@@ -3,6 +3,20 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 /** A part of a stored object, in bytes. */
 export type Extent = { objectKey: string; byteOffset: number; byteLength: number };
 
+/** Fewer extents that name the same bytes in the same order: those that follow one another in an object become one. */
+export function joinExtents(extents: readonly Extent[]): Extent[] {
+  const joined: Extent[] = [];
+  for (const extent of extents) {
+    const last = joined.at(-1);
+    if (last?.objectKey === extent.objectKey && last.byteOffset + last.byteLength === extent.byteOffset) {
+      last.byteLength += extent.byteLength;
+    } else {
+      joined.push({ ...extent });
+    }
+  }
+  return joined;
+}
+
 export type SegmentStore = {
   write(objectKey: string, bytes: Buffer): Promise<void>;
   /** Reads a part of a segment; the answer may share memory with the cache and must not be changed. */

@@ -9,9 +9,10 @@ import {
   settleBatch,
   settledBatches,
 } from '../../../platform/store/crawl-batches.ts';
-import { deleteCrawl, getCrawl, openCrawl } from '../../../platform/store/crawls.ts';
+import { getCrawl, openCrawl } from '../../../platform/store/crawls.ts';
+import { failExportJob } from '../../../platform/store/export-job-transitions.ts';
 import { type Database, openDatabase } from '../../../platform/store/database.ts';
-import { insertExportJob } from '../../../platform/store/export-jobs.ts';
+import { getExportJob, insertExportJob } from '../../../platform/store/export-jobs.ts';
 import {
   countPages,
   type FoundUrl,
@@ -24,6 +25,7 @@ import {
   settleUrls,
 } from '../../../platform/store/frontier.ts';
 import { mappedUrls, settledRows, writeFrozen } from '../../../platform/store/frontier-map.ts';
+import { forgetCrawls } from '../../../platform/store/kept-crawls.ts';
 import { ensureOrganization } from '../../../platform/store/organizations.ts';
 import { insertProject } from '../../../platform/store/projects.ts';
 import type { TestDatabase } from '../../helpers/pglite.ts';
@@ -179,7 +181,8 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
       await add(found('/'));
       await freezeCrawl(db, jobId, { batchCount: 0, pageCount: 0 });
       expect(await add(found('/late'))).toBeUndefined();
-      await deleteCrawl(db, jobId);
+      await failExportJob(db, jobId, 'test');
+      await forgetCrawls(db, (await getExportJob(db, jobId))?.projectId ?? '');
       expect(await add(found('/later'))).toBeUndefined();
       expect(await lease('one')).toEqual([]);
     });
@@ -227,7 +230,8 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
     it('keeps one result of each batch, from whoever holds it', async () => {
       await freezeCrawl(db, jobId, { batchCount: 3, pageCount: 0 });
       const leaseOne = (token: string) => leaseBatches(db, { jobId, token, limit: 1, leaseMs });
-      const result = { objectKey: 'm', sizeBytes: 1, pageCount: 0, filesJson: '[]', brokenJson: '{}' };
+      const empty = { filesJson: '[]', brokenJson: '{}', piecesJson: '[]', partsJson: null };
+      const result = { objectKey: 'm', sizeBytes: 1, pageCount: 0, ...empty };
       expect([await leaseOne('a'), await leaseOne('b'), await leaseOne('c'), await leaseOne('d')]).toEqual([
         [0],
         [1],

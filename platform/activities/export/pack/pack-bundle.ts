@@ -3,9 +3,15 @@ import { Readable } from 'node:stream';
 import type { BundleManifest } from '../../../../contract/bundle.ts';
 import { bundleKey, type ObjectStore } from '../../../objects/object-store.ts';
 import { manifestMember, trailerMember } from '../archive/members.ts';
-import type { MemberObject } from './manifest.ts';
+import type { Extent } from '../segment-store.ts';
 
-export type PackedArchive = { archiveKey: string; archiveSha256: string; archiveSizeBytes: number };
+export type PackedArchive = {
+  archiveKey: string;
+  archiveSha256: string;
+  archiveSizeBytes: number;
+  /** Where the first member after the manifest's begins. */
+  headBytes: number;
+};
 
 /**
  * Writes the archive: manifest, members, trailer, one after another as a stream. The key needs the hash of the whole,
@@ -14,7 +20,7 @@ export type PackedArchive = { archiveKey: string; archiveSha256: string; archive
 export async function packBundle(
   objects: ObjectStore,
   manifest: BundleManifest,
-  members: readonly MemberObject[],
+  members: readonly Extent[],
   options: { gzipLevel: number; onBytes: (bytes: number) => void; signal: AbortSignal },
 ): Promise<PackedArchive> {
   const head = Buffer.from(await manifestMember(manifest, { level: options.gzipLevel }));
@@ -22,8 +28,9 @@ export async function packBundle(
 
   async function* archive(): AsyncGenerator<Buffer> {
     yield head;
-    for (const { objectKey } of members) {
-      for await (const chunk of await objects.get(objectKey)) {
+    for (const { objectKey, byteOffset, byteLength } of members) {
+      if (byteLength === 0) continue;
+      for await (const chunk of await objects.get(objectKey, { start: byteOffset, end: byteOffset + byteLength - 1 })) {
         options.signal.throwIfAborted();
         options.onBytes(chunk.length);
         yield chunk;
@@ -44,5 +51,5 @@ export async function packBundle(
     contentType: 'application/gzip',
     sizeBytes: archiveSizeBytes,
   });
-  return { archiveKey, archiveSha256, archiveSizeBytes };
+  return { archiveKey, archiveSha256, archiveSizeBytes, headBytes: head.length };
 }

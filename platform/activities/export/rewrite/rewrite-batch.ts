@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { BundleFile } from '../../../../contract/bundle.ts';
 import type { ObjectStore } from '../../../objects/object-store.ts';
 import type { SettledBatch } from '../../../store/crawl-batches.ts';
 import type { Database } from '../../../store/database.ts';
@@ -11,12 +10,14 @@ import type { ExportLimits } from '../limits.ts';
 import { memberKey } from '../object-keys.ts';
 import { NOT_FOUND_PATH } from '../page/assign-path.ts';
 import { parseResources } from '../page/extract.ts';
+import type { KnownPieces } from '../reuse/known-pieces.ts';
+import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
-import { createBrokenLinks } from './broken-links.ts';
 import { storeLargeMember } from './large-member.ts';
 import { makePiece, type PieceFile } from './make-piece.ts';
-import type { UrlMaps } from './url-map.ts';
+import { type Piece, storePieces } from './store-pieces.ts';
+import type { UrlMap, UrlMaps } from './url-map.ts';
 
 export type RewriteDeps = {
   db: Database;
@@ -43,49 +44,50 @@ async function readFile(deps: RewriteDeps, job: RewriteJob, row: BatchFileRow): 
 }
 
 /**
- * Makes the pieces of one batch and stores them, one after another, as one object. The bytes depend only on the frozen
- * crawl.
+ * Makes the pieces of one batch and stores them, one after another, as one object; those that the last export had are
+ * left where they are, in its archive. The bytes depend only on the frozen crawl.
  */
-export async function rewriteBatch(deps: RewriteDeps, job: RewriteJob, number: number): Promise<SettledBatch> {
-  const { settings } = job;
-  const { limits, logger } = deps;
-  const { jobId, site } = settings;
+export async function rewriteBatch(
+  deps: RewriteDeps,
+  job: RewriteJob,
+  number: number,
+  known?: KnownPieces,
+): Promise<SettledBatch> {
+  const { limits } = deps;
+  const { jobId } = job.settings;
   const rows = (await batchFiles(deps.db, jobId, number)).sort(byPath);
   const objectKey = memberKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
 
+  const divided = divideIntoPieces(rows, limits);
+  const found = await Promise.all(divided.map((piece) => known?.of(piece)));
   const [first] = rows;
-  if (first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes) {
+  const isLarge = first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes;
+  if (isLarge && found[0] === undefined) {
     const { file, sizeBytes } = await storeLargeMember(deps.objects, objectKey, first, limits);
-    return { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
+    const piecesJson = JSON.stringify([{ key: pieceKey(rows), sizeBytes, fileCount: 1 } satisfies StoredPiece]);
+    const result = { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
+    return { ...result, piecesJson, partsJson: null };
   }
 
   const read = new Map<BatchFileRow, PieceFile>();
-  await Promise.all(rows.map(async (row) => read.set(row, await readFile(deps, job, row))));
+  const wanted = divided.flatMap((piece, index) => (found[index] === undefined ? piece : []));
+  await Promise.all(wanted.map(async (row) => read.set(row, await readFile(deps, job, row))));
   const referred = function* () {
     for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
   };
-  const targets = await deps.maps.forUrls({ jobId, urlCount: job.urlCount }, referred);
+  const targets: UrlMap =
+    wanted.length === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount: job.urlCount }, referred);
   const pieces = await Promise.all(
-    divideIntoPieces(rows, limits).map((piece) => {
+    divided.map(async (piece, index): Promise<Piece> => {
+      const key = pieceKey(piece);
+      const taken = found[index];
+      if (taken !== undefined) return { key, known: taken };
       const files = piece.flatMap((row) => read.get(row) ?? []);
-      return makePiece({ files, targets, site, policy: settings, gzipLevel: limits.gzipLevel });
+      const { settings } = job;
+      const { gzipLevel } = limits;
+      return { key, made: await makePiece({ files, targets, site: settings.site, policy: settings, gzipLevel }) };
     }),
   );
-
-  const broken = createBrokenLinks();
-  const files: BundleFile[] = [];
-  for (const piece of pieces) {
-    files.push(...piece.files);
-    for (const { url, referrer } of piece.broken) broken.add(url, referrer);
-    for (const failure of piece.failures) {
-      logger.error(failure, 'A document could not be rewritten; its links stay as they are');
-    }
-  }
-  const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
-  const { sizeBytes } = await deps.objects.put(objectKey, bytes, {
-    contentType: 'application/gzip',
-    sizeBytes: bytes.length,
-  });
-  return { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify(files), brokenJson: broken.toJson() };
+  return { number, pageCount, ...(await storePieces(deps, objectKey, pieces)) };
 }

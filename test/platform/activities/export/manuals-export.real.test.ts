@@ -90,7 +90,7 @@ describe.each([
     if (!existsSync(installed)) throw new Error(`${installed} is missing. Run: npm run setup:real`);
     const origin = await startHttpSite(staticHost(await realpath(installed)));
     before = await walkSite(`${origin.origin}/`);
-    const jobId = await rig.start({ origin: origin.origin });
+    const jobId = await rig.start({ origin: origin.origin, settings: { incremental: false } });
     const { status, error, archiveSha256 } = await rig.end(jobId);
     expect({ status, error }).toEqual({ status: 'completed', error: null });
     await origin.close();

@@ -1,0 +1,33 @@
+import type { BatchFileRow } from '../../../store/frontier-map.ts';
+import type { LinkTables } from './link-tables.ts';
+
+export type ChangedTargets = {
+  /** Whether a file refers to an address that leads elsewhere than before, or its references aren't known. */
+  concern(file: BatchFileRow): Promise<boolean>;
+};
+
+/**
+ * Tells which files a changed map of addresses concerns. Each table of links is read once, and of it only the offsets
+ * of the files that nothing has changed for are remembered: files come in another order than they were stored in.
+ */
+export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTables): ChangedTargets {
+  const untouched = new Map<string, Promise<ReadonlySet<number>>>();
+
+  async function readUntouched(file: BatchFileRow): Promise<ReadonlySet<number>> {
+    const table = await links.of(file);
+    if (table === undefined) return new Set();
+    const changed = new Set(table.resources.flatMap(({ url }, index) => (urls.has(url) ? [index] : [])));
+    const files = Object.entries(table.files);
+    return new Set(files.flatMap(([at, indices]) => (indices.some((each) => changed.has(each)) ? [] : [Number(at)])));
+  }
+
+  return {
+    async concern(file) {
+      if (file.extractionLength === 0 || urls.size === 0) return false;
+      const known = untouched.get(file.objectKey);
+      const offsets = known ?? readUntouched(file);
+      if (known === undefined) untouched.set(file.objectKey, offsets);
+      return !(await offsets).has(file.byteOffset);
+    },
+  };
+}

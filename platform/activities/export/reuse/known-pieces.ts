@@ -1,0 +1,129 @@
+import type { Logger } from 'pino';
+import type { BundleFile } from '../../../../contract/bundle.ts';
+import { ObjectMissingError, type ObjectStore } from '../../../objects/object-store.ts';
+import type { CrawlRow } from '../../../store/crawls.ts';
+import type { Database } from '../../../store/database.ts';
+import { getExportJob } from '../../../store/export-jobs.ts';
+import type { BatchFileRow } from '../../../store/frontier-map.ts';
+import { changedAddresses, keptBatches, keptFiles } from '../../../store/kept-pieces.ts';
+import type { Extent } from '../segment-store.ts';
+import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
+import type { LinkTables } from './link-tables.ts';
+import { parsePieces, pieceKey, type StoredPiece } from './stored-piece.ts';
+
+/** A piece of the last archive: where its bytes lie, and what the manifest says of its files. */
+export type KnownPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };
+
+export type KnownPieces = {
+  /** The last export's piece of exactly these files, where each of their references still leads to the same place. */
+  of(files: readonly BatchFileRow[]): Promise<KnownPiece | undefined>;
+};
+
+/** Past this many changed addresses only pieces without references are taken over. */
+const MAX_CHANGED = 100_000;
+/** Batches of the last export whose files are at hand; the new batches go along the same order of paths. */
+const MAX_FILE_LISTS = 8;
+
+type Place = { stored: StoredPiece; extent: Extent; batch: number; firstFile: number };
+type Index = { places: ReadonlyMap<string, Place>; changed: ChangedTargets | undefined };
+type Deps = { db: Database; objects: ObjectStore; links: LinkTables; logger: Logger };
+
+/** The pieces of the archive that a kept crawl was packed into, for the export `jobId` whose paths are frozen. */
+export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; base: CrawlRow }): KnownPieces {
+  const { db } = deps;
+  const lists = new Map<number, Promise<BundleFile[]>>();
+  let reading: Promise<Index> | undefined;
+
+  function index(): Promise<Index> {
+    if (reading === undefined) {
+      reading = readIndex(deps, { jobId, base });
+      reading.catch(() => {
+        reading = undefined;
+      });
+    }
+    return reading;
+  }
+
+  function filesOf(batch: number): Promise<BundleFile[]> {
+    const known = lists.get(batch);
+    if (known !== undefined) return known;
+    const list = keptFiles(db, base.jobId, batch).then((json): BundleFile[] => JSON.parse(json));
+    lists.set(batch, list);
+    list.catch(() => lists.delete(batch));
+    for (const oldest of lists.keys()) {
+      if (lists.size <= MAX_FILE_LISTS) break;
+      lists.delete(oldest);
+    }
+    return list;
+  }
+
+  async function isConcerned(changed: ChangedTargets | undefined, files: readonly BatchFileRow[]): Promise<boolean> {
+    for (const file of files) {
+      if (changed === undefined ? file.extractionLength > 0 : await changed.concern(file)) return true;
+    }
+    return false;
+  }
+
+  return {
+    async of(files) {
+      const { places, changed } = await index();
+      const place = places.get(pieceKey(files));
+      if (place === undefined) return undefined;
+      try {
+        if (await isConcerned(changed, files)) return undefined;
+      } catch (error) {
+        if (error instanceof ObjectMissingError) return undefined;
+        throw error;
+      }
+      const { stored, extent, batch, firstFile } = place;
+      const list = (await filesOf(batch)).slice(firstFile, firstFile + stored.fileCount);
+      return list.length === files.length ? { stored, extent, files: list } : undefined;
+    },
+  };
+}
+
+/** Jobs whose pieces are remembered: a process rarely rewrites more sites than this at once. */
+const MAX_JOBS = 2;
+
+export type KnownPiecesFor = (job: { jobId: string; base: CrawlRow }) => KnownPieces;
+
+/** The same pieces for all that rewrites a job in this process, so that they are read once. */
+export function rememberKnownPieces(deps: Deps): KnownPiecesFor {
+  const jobs = new Map<string, KnownPieces>();
+  return ({ jobId, base }) => {
+    const pieces = jobs.get(jobId) ?? createKnownPieces(deps, { jobId, base });
+    jobs.set(jobId, pieces);
+    for (const oldest of jobs.keys()) {
+      if (jobs.size <= MAX_JOBS) break;
+      jobs.delete(oldest);
+    }
+    return pieces;
+  };
+}
+
+/** Without pieces where the archive is gone: somebody may have deleted it since. */
+async function readIndex(
+  { db, objects, links, logger }: Deps,
+  { jobId, base }: { jobId: string; base: CrawlRow },
+): Promise<Index> {
+  const job = await getExportJob(db, base.jobId);
+  const places = new Map<string, Place>();
+  const objectKey = job?.archiveKey ?? null;
+  const info = objectKey === null ? null : await objects.head(objectKey);
+  if (objectKey === null || info === null || info.sizeBytes !== job?.archiveSizeBytes) {
+    logger.info({ jobId, base: base.jobId }, "The last export's archive is gone; all of it is made anew");
+    return { places, changed: undefined };
+  }
+  let byteOffset = base.archiveHeadBytes ?? 0;
+  for await (const { number, piecesJson } of keptBatches(db, base.jobId)) {
+    let firstFile = 0;
+    for (const stored of parsePieces(piecesJson)) {
+      const extent = { objectKey, byteOffset, byteLength: stored.sizeBytes };
+      places.set(stored.key, { stored, extent, batch: number, firstFile });
+      byteOffset += stored.sizeBytes;
+      firstFile += stored.fileCount;
+    }
+  }
+  const urls = await changedAddresses(db, { jobId, baseJobId: base.jobId, limit: MAX_CHANGED });
+  return { places, changed: urls && createChangedTargets(urls, links) };
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { BatchFileRow } from '../../../store/frontier-map.ts';
+
+/** One gzip member of a batch, as it is stored with the batch (`crawl_batches.pieces_json`), in the archive's order. */
+export type StoredPiece = {
+  /** Of the files it was made from (`pieceKey`). */
+  key: string;
+  sizeBytes: number;
+  fileCount: number;
+  /** What its files refer to in vain, with some of their referrers; absent where there is nothing. */
+  broken?: Record<string, string[]>;
+  /** Taken over from the export before. */
+  reused?: true;
+};
+
+/** Equal for pieces of the same files, bytes as fetched, under the same addresses and paths. */
+export function pieceKey(files: readonly BatchFileRow[]): string {
+  const hash = createHash('sha256');
+  for (const { path, url, contentType, isPage, sha256 } of files) {
+    hash.update(JSON.stringify([path, url, contentType, isPage, sha256]));
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+export function parsePieces(json: string): StoredPiece[] {
+  return JSON.parse(json);
+}

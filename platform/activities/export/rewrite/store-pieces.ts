@@ -1,0 +1,59 @@
+import type { Logger } from 'pino';
+import type { BundleFile } from '../../../../contract/bundle.ts';
+import type { ObjectStore } from '../../../objects/object-store.ts';
+import type { SettledBatch } from '../../../store/crawl-batches.ts';
+import type { KnownPiece } from '../reuse/known-pieces.ts';
+import type { StoredPiece } from '../reuse/stored-piece.ts';
+import { type Extent, joinExtents } from '../segment-store.ts';
+import { createBrokenLinks } from './broken-links.ts';
+import type { MadePiece } from './make-piece.ts';
+
+/** A piece of a batch: taken over from the last export, or made and yet to be stored. */
+export type Piece = { key: string } & ({ known: KnownPiece } | { made: MadePiece });
+
+/** Stores what was made and says of the whole batch where its bytes lie and what they hold. */
+export async function storePieces(
+  { objects, logger }: { objects: ObjectStore; logger: Logger },
+  objectKey: string,
+  pieces: readonly Piece[],
+): Promise<Omit<SettledBatch, 'number' | 'pageCount'>> {
+  const broken = createBrokenLinks();
+  const files: BundleFile[] = [];
+  const stored: StoredPiece[] = [];
+  const parts: Extent[] = [];
+  const bytes: Uint8Array[] = [];
+  let byteOffset = 0;
+  for (const piece of pieces) {
+    if ('known' in piece) {
+      files.push(...piece.known.files);
+      stored.push({ ...piece.known.stored, reused: true });
+      parts.push(piece.known.extent);
+      broken.merge(JSON.stringify(piece.known.stored.broken ?? {}));
+      continue;
+    }
+    const { made, key } = piece;
+    files.push(...made.files);
+    const own = createBrokenLinks();
+    for (const { url, referrer } of made.broken) own.add(url, referrer);
+    broken.merge(own.toJson());
+    const summary = { key, sizeBytes: made.bytes.length, fileCount: made.files.length };
+    stored.push(made.broken.length === 0 ? summary : { ...summary, broken: JSON.parse(own.toJson()) });
+    for (const failure of made.failures) {
+      logger.error(failure, 'A document could not be rewritten; its links stay as they are');
+    }
+    parts.push({ objectKey, byteOffset, byteLength: made.bytes.length });
+    byteOffset += made.bytes.length;
+    bytes.push(made.bytes);
+  }
+  const isWhole = parts.every((part) => part.objectKey === objectKey);
+  const contentType = 'application/gzip';
+  if (byteOffset > 0) await objects.put(objectKey, Buffer.concat(bytes), { contentType, sizeBytes: byteOffset });
+  return {
+    objectKey,
+    sizeBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
+    filesJson: JSON.stringify(files),
+    brokenJson: broken.toJson(),
+    piecesJson: JSON.stringify(stored),
+    partsJson: isWhole ? null : JSON.stringify(joinExtents(parts)),
+  };
+}

@@ -1,0 +1,62 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from './database.ts';
+
+const PAGE_ROWS = 100;
+
+/** The pieces of a kept crawl's batches, in the archive's order. */
+export async function* keptBatches(
+  db: Executor,
+  jobId: string,
+): AsyncGenerator<{ number: number; piecesJson: string }> {
+  let after = -1;
+  while (true) {
+    const { rows } = await db.execute<{ number: number; piecesJson: string | null }>(sql`
+      select number, pieces_json as "piecesJson" from crawl_batches
+      where job_id = ${jobId} and number > ${after} order by number limit ${PAGE_ROWS}`);
+    for (const { number, piecesJson } of rows) yield { number, piecesJson: piecesJson ?? '[]' };
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1)?.number ?? after;
+  }
+}
+
+/** The files of one batch of a kept crawl, `BundleFile[]` as JSON. */
+export async function keptFiles(db: Executor, jobId: string, batch: number): Promise<string> {
+  const { rows } = await db.execute<{ filesJson: string | null }>(
+    sql`select files_json as "filesJson" from crawl_batches where job_id = ${jobId} and number = ${batch}`,
+  );
+  return rows[0]?.filesJson ?? '[]';
+}
+
+/**
+ * The addresses that lead elsewhere in one frozen map than in another, or that only one of them knows; undefined where
+ * there are more than `limit`.
+ */
+export async function changedAddresses(
+  db: Executor,
+  { jobId, baseJobId, limit }: { jobId: string; baseJobId: string; limit: number },
+): Promise<Set<string> | undefined> {
+  const map = (id: string) => sql`
+    select url, outcome = 'missing' as missing, path, fragment, redirect_to from crawl_urls
+    where job_id = ${id} and outcome <> 'skipped'`;
+  const { rows } = await db.execute<{ url: string }>(sql`
+    select coalesce(now.url, before.url) as url from (${map(jobId)}) now
+    full join (${map(baseJobId)}) before on now.url = before.url
+    where now.url is null or before.url is null
+      or (now.missing, now.path, now.fragment, now.redirect_to)
+        is distinct from (before.missing, before.path, before.fragment, before.redirect_to)
+    limit ${limit + 1}`);
+  return rows.length > limit ? undefined : new Set(rows.map(({ url }) => url));
+}
+
+/** Remembers where the batches begin in a job's packed archive. */
+export async function keepArchiveHead(db: Executor, jobId: string, headBytes: number): Promise<void> {
+  await db.execute(sql`update crawls set archive_head_bytes = ${headBytes} where job_id = ${jobId}`);
+}
+
+/** How many files of a crawl lie where an earlier export stored them; its own keys begin with `ownPrefix`. */
+export async function countTakenOver(db: Executor, jobId: string, ownPrefix: string): Promise<number> {
+  const { rows } = await db.execute<{ count: number }>(sql`
+    select count(*)::integer as count from crawl_urls
+    where job_id = ${jobId} and outcome = 'file' and not starts_with(object_key, ${ownPrefix})`);
+  return rows[0]?.count ?? 0;
+}

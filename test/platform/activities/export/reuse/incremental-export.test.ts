@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
+import type { ExportedBundle } from '../../../../helpers/export-rig.ts';
+import { type HttpSite, startHttpSite } from '../../../../helpers/http-site.ts';
+import { type ChangingSite, changingOrigin, meaningOf, newSite, type Validation } from './changing-site.ts';
+
+/** Pieces of one file each, so that what is made anew can be told file by file. */
+const PIECE_BYTES = 1;
+
+let rig: DirectRig;
+let server: HttpSite;
+let site: ChangingSite;
+let validation: Validation;
+const origin = changingOrigin(
+  () => site,
+  () => validation,
+);
+
+beforeAll(async () => {
+  rig = await startDirectRig({ pieceBytes: PIECE_BYTES });
+  server = await startHttpSite(origin.handle);
+});
+
+beforeEach(() => {
+  site = newSite(9);
+  validation = 'etag';
+  origin.reset();
+});
+
+afterAll(async () => {
+  await server.close();
+  await rig.stop();
+});
+
+const content = ({ manifest, files, report }: ExportedBundle) => ({
+  contentSha256: manifest.contentSha256,
+  files: manifest.files,
+  texts: [...files],
+  redirects: manifest.redirects,
+  pageCount: manifest.pageCount,
+  brokenLinks: report.brokenLinks.map((each) => ({ ...each, referrers: each.referrers.toSorted() })),
+});
+
+/** The same state of the site, exported by a project that never was before. */
+async function fullExport(paths?: string[]): Promise<ExportedBundle> {
+  return rig.run(await rig.addProject(server.origin), paths && { paths });
+}
+
+/** Paths that bring the bundle's files, with all that each file depends on. */
+function meanings(bundle: ExportedBundle): Map<string, string> {
+  const paths = bundle.manifest.files.map(({ path }) =>
+    path === 'index.html' ? '/' : `/${path.replace(/\.html$/, '')}`,
+  );
+  return new Map(paths.filter((path) => path !== '/404').map((path) => [path, meaningOf(site, path)]));
+}
+
+type Change =
+  | { kind: 'edit' | 'delete' | 'move' | 'link' | 'unlink' | 'add'; page: number; other: number }
+  | { kind: 'template' }
+  | { kind: 'picture'; picture: number; present: boolean };
+
+function apply(change: Change, serial: number): void {
+  if (change.kind === 'template') {
+    site.template += 1;
+    return;
+  }
+  if (change.kind === 'picture') {
+    if (change.present) site.pictures.set(change.picture, `picture ${serial}`);
+    else site.pictures.delete(change.picture);
+    return;
+  }
+  const page = site.pages.get(change.page);
+  if (change.kind === 'add') {
+    const added = 100 + serial;
+    site.pages.set(added, { text: `New ${serial}`, links: [change.other], pictures: [], movedTo: null });
+    page?.links.push(added);
+  } else if (page === undefined) {
+    return;
+  } else if (change.kind === 'edit') page.text = `Edited ${serial}`;
+  else if (change.kind === 'delete') site.pages.delete(change.page);
+  else if (change.kind === 'link') page.links.push(change.other);
+  else if (change.kind === 'unlink') page.links.splice(0, 1);
+  else page.movedTo = change.other === change.page ? null : change.other;
+}
+
+const page = fc.nat(8);
+const change: fc.Arbitrary<Change> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('edit', 'delete', 'move', 'link', 'unlink', 'add'),
+      page,
+      other: page,
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'template' } as const) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('picture' as const), picture: fc.nat(2), present: fc.boolean() }),
+  },
+);
+const ways = fc.constantFrom<Validation>('etag', 'weak etag', 'last-modified', 'both', 'none', 'fickle');
+
+describe('an incremental export', () => {
+  it('equals a full one of the same state in every file, and costs 304s and new pieces only where something changed', async () => {
+    const rounds = fc.array(fc.array(change, { maxLength: 3 }), { minLength: 2, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(ways, rounds, async (way, all) => {
+        site = newSite(9);
+        validation = way;
+        let serial = 0;
+        const projectId = await rig.addProject(server.origin);
+        let before = meanings(await rig.run(projectId));
+        for (const changes of all) {
+          for (const each of changes) {
+            serial += 1;
+            apply(each, serial);
+          }
+          origin.reset();
+          const incremental = await rig.run(projectId);
+          const [sent, unchanged] = [[...origin.sent], [...origin.unchanged]];
+          expect(content(incremental)).toEqual(content(await fullExport()));
+
+          const now = meanings(incremental);
+          const same = [...now].filter(([path, meaning]) => before.get(path) === meaning);
+          const reuse = incremental.report.reuse;
+          expect(reuse?.unchangedAddresses).toBeGreaterThanOrEqual(same.length);
+          // The not-found page never changes here.
+          expect(reuse?.reusedFiles).toBeGreaterThanOrEqual(same.length + 1);
+          if (way !== 'none' && way !== 'fickle') {
+            expect(same.filter(([path]) => sent.includes(path))).toEqual([]);
+            expect(same.filter(([path]) => !unchanged.includes(path))).toEqual([]);
+          }
+          before = now;
+        }
+      }),
+      { numRuns: 3, endOnFailure: true },
+    );
+  });
+});
