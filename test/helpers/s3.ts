@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -13,6 +13,10 @@ export type TestS3 = {
   url: string;
   endpoint: string;
   credentials: { accessKeyId: string; secretAccessKey: string };
+  /** Ends it as a crash does. */
+  kill(): Promise<void>;
+  /** Starts it again on the same objects and port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -23,27 +27,41 @@ export async function startS3(): Promise<TestS3> {
   await mkdir(join(folder, 'galley-bundles'));
   const port = await freePort();
   const credentials = { accessKeyId: 'test-access', secretAccessKey: 'test-secret' };
-  const child = spawn(program, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
-    env: { PATH: process.env.PATH ?? '', ROOT_ACCESS_KEY: 'test-access', ROOT_SECRET_KEY: 'test-secret' },
-    stdio: 'ignore',
-  });
-  const exited = once(child, 'exit');
-  const deadline = Date.now() + 120_000;
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start');
-    await sleep(50);
-  }
+  let child = await start(program, folder, port);
   const endpoint = `http://127.0.0.1:${port}`;
   return {
     url: `s3://galley-bundles?endpoint=${encodeURIComponent(endpoint)}&region=us-east-1`,
     endpoint,
     credentials,
+    kill: () => kill(child),
+    async restart() {
+      child = await start(program, folder, port);
+    },
     async stop() {
-      child.kill('SIGKILL');
-      await exited;
+      await kill(child);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function start(program: string, folder: string, port: number): Promise<ChildProcess> {
+  const child = spawn(program, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', folder], {
+    env: { PATH: process.env.PATH ?? '', ROOT_ACCESS_KEY: 'test-access', ROOT_SECRET_KEY: 'test-secret' },
+    stdio: 'ignore',
+  });
+  const deadline = Date.now() + 120_000;
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start');
+    await sleep(50);
+  }
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
 }
 
 async function accepts(port: number): Promise<boolean> {
