@@ -4,6 +4,7 @@ import type { Database } from '../store/database.ts';
 import type { AgentDeps } from './agent/agent-deps.ts';
 import { createAgentActivities } from './agent/create-agent-activities.ts';
 import type { BrowserPool } from './export/browser/browser-pool.ts';
+import { createStoredUrlsOfJobs } from './export/crawl/stored-urls.ts';
 import { crawlSite } from './export/crawl-site.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
 import type { ExportDeps } from './export/export-deps.ts';
@@ -52,6 +53,7 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     maps: createUrlMaps(deps.db),
     links,
     knownPiecesFor: rememberKnownPieces({ db: deps.db, objects: deps.objects, links, logger: deps.logger }),
+    stored: createStoredUrlsOfJobs(),
     guardFor,
     browser: deps.browser,
     fetcherFor: (site) =>

@@ -56,6 +56,7 @@ export async function crawlSite(
         jobId,
         token,
         admission,
+        stored: deps.stored.of(jobId),
         signal,
         maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
         visit: async (leased) => {

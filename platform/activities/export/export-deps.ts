@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../store/database.ts';
 import type { BrowserPool } from './browser/browser-pool.ts';
+import type { StoredUrls } from './crawl/stored-urls.ts';
 import type { AddressGuard } from './fetch/address-guard.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
 import type { ExportLimits } from './limits.ts';
@@ -19,6 +20,7 @@ export type ExportDeps = {
   limits: ExportLimits;
   segments: SegmentStore;
   maps: UrlMaps;
+  stored: { of(jobId: string): StoredUrls };
   links: LinkTables;
   knownPiecesFor: KnownPiecesFor;
   /** A fetcher that may reach this site's origin; close it. */

@@ -12,6 +12,7 @@ import type { ExportLimits } from '../limits.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
+import type { StoredUrls } from './stored-urls.ts';
 import type { Visited } from './visited.ts';
 
 export type CrawlRest = {
@@ -50,6 +51,7 @@ export async function crawlFrontier(
     token: string;
     admission: Admission;
     visit: (leased: LeasedUrl) => Promise<Visited>;
+    stored: StoredUrls;
     signal: AbortSignal;
     maxMs: number;
   },
@@ -119,8 +121,9 @@ export async function crawlFrontier(
     const best = new Map<string, FoundUrl>();
     for (const { leased, resources } of visits) {
       for (const resource of resources) {
-        const found = admission.admit(resource, leased);
-        if (found !== undefined && found.rank >= (best.get(found.url)?.rank ?? 0)) best.set(found.url, found);
+        const found = options.stored.has(resource) ? undefined : admission.admit(resource, leased);
+        if (found !== undefined && !options.stored.hasFound(found) && found.rank >= (best.get(found.url)?.rank ?? 0))
+          best.set(found.url, found);
       }
     }
     const found = [...best.values()];
@@ -140,6 +143,7 @@ export async function crawlFrontier(
       const settled = await placeFiles(segments, jobId, settling);
       const answer = await settleUrls(db, { ...lease, settled, found });
       if (answer === undefined) throw new CrawlOver('the crawl is over');
+      options.stored.add(found);
       admission.setUrlCount(answer.urlCount);
       start(answer.taken);
       // Others' work counts too; asking in vain once costs a millisecond.
