@@ -21,7 +21,8 @@ export async function buildVitepressSite(folder: string, { cleanUrls }: { cleanU
 const TYPES: Record<string, string> = {
   ...{ '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml' },
   ...{ '.json': 'application/json', '.png': 'image/png', '.woff2': 'font/woff2', '.xml': 'application/xml' },
-  ...{ '.webmanifest': 'application/manifest+json' },
+  ...{ '.webmanifest': 'application/manifest+json', '.xhtml': 'application/xhtml+xml' },
+  ...{ '.mjs': 'text/javascript', '.txt': 'text/plain', '.mp4': 'video/mp4', '.mp3': 'audio/mpeg' },
 };
 
 /** A plain static host: exact names, `index.html`, and `404.html`; `.html` only where clean addresses are on. */
