@@ -16,7 +16,13 @@ export type FetchFailure = {
 };
 
 const SOFT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
-const HARD_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EPROTO', 'HPE_HEADER_OVERFLOW']);
+const HARD_CODES: ReadonlySet<string> = new Set([
+  'ENOTFOUND',
+  'EPROTO',
+  'HPE_HEADER_OVERFLOW',
+  'UND_ERR_HEADERS_OVERFLOW',
+  'ERR_ASSERTION',
+]);
 
 /** An answer with an error status. */
 export function failureOfStatus(status: number, retryAfterMs: number | undefined): FetchFailure {
@@ -37,7 +43,8 @@ export function failureOfLateness(timeoutMs: number): FetchFailure {
 /** What a thrown error means for the URL. Refusals, bad certificates and unknown names won't mend by trying again. */
 export function failureOfError(error: unknown): FetchFailure {
   const code = errorCode(error);
-  const message = errorMessage(error);
+  // undici asserts what only a broken answer, such as a 101 that nobody asked for, doesn't keep to.
+  const message = code === 'ERR_ASSERTION' ? 'the answer breaks the rules of HTTP' : errorMessage(error);
   const hard =
     isCausedBy(error, RefusedUrl) ||
     isCausedBy(error, UnreadableBody) ||

@@ -20,6 +20,14 @@ function connectTo(connect: Connector, options: ConnectOptions): Promise<Socket>
   });
 }
 
+/**
+ * undici takes a reset for the end of a body whose length nobody told, and half a page would be kept for the whole. By
+ * another name it is the failure that it is.
+ */
+function renameReset(error: Error): void {
+  if ('code' in error && error.code === 'ECONNRESET') Object.assign(error, { code: 'RESET' });
+}
+
 function defaultPort(protocol: string): number {
   return protocol === 'https:' ? 443 : 80;
 }
@@ -36,7 +44,8 @@ export function createPinnedAgent(options: { guard: AddressGuard; maxConnections
     let lastError: unknown = new Error('no address');
     for (const address of await options.guard.addressesFor(target.hostname, port)) {
       try {
-        return await connectTo(base, { ...target, hostname: address });
+        const socket = await connectTo(base, { ...target, hostname: address });
+        return socket.prependListener('error', renameReset);
       } catch (error) {
         lastError = error;
       }

@@ -170,6 +170,28 @@ describe('the fetcher', () => {
     expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
   });
 
+  it('does not take a reset for the end of a body that has no length', async () => {
+    const sizeBytes = 150_000;
+    let reset = (): unknown => undefined;
+    site.setHandler((request, response) => {
+      reset = () => request.socket.resetAndDestroy();
+      response.useChunkedEncodingByDefault = false;
+      response.writeHead(200, { connection: 'close' });
+      response.write(Buffer.alloc(sizeBytes));
+    });
+    const result = await fetcher.get(new URL(site.origin), {
+      signal,
+      sink: async (body) => {
+        let received = 0;
+        for await (const chunk of body) {
+          received += chunk.length;
+          if (received === sizeBytes) reset();
+        }
+      },
+    });
+    expect(result).toMatchObject({ kind: 'failed', soft: true, reason: 'read ECONNRESET' });
+  });
+
   it('refuses loopback unless the operator named exactly that host and port', async () => {
     const other = await startHttpSite((_request, response) => response.end('secret'));
     const name = new URL(`http://localhost:${site.port}/`);
