@@ -50,9 +50,7 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
     get,
     async read(key, range) {
       if (range === undefined) return readFile(pathOf(key)).catch((error: unknown) => throwMissing(error, key));
-      const chunks: Buffer[] = [];
-      for await (const chunk of await get(key, range)) chunks.push(chunk);
-      return Buffer.concat(chunks);
+      return readRange(pathOf(key), range).catch((error: unknown) => throwMissing(error, key));
     },
     async head(key) {
       try {
@@ -75,6 +73,24 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
     links: signer,
     async close() {},
   };
+}
+
+/** Reads a part of a file at once: a stream would cost several times as much, and these are read by the thousand. */
+async function readRange(path: string, { start, end }: { start: number; end?: number }): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const last = (await file.stat()).size - 1;
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(end ?? last, last) - start + 1));
+    let filled = 0;
+    while (filled < bytes.length) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Writes a new file and returns its size once the bytes have reached the disk. */
