@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ExportRig } from '../../helpers/export-rig.ts';
+import { type HttpSite, type SiteHandler, serveFiles } from '../../helpers/http-site.ts';
+import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
+
+const HOME = 'https://docs.example.com';
+const DELAY_MS = 100;
+
+/** A site with a rule of each kind; pages that say so can be reached only against it. */
+const site = serveFiles({
+  '/': `<a href="/named" rel="nofollow">x</a><a href="/also-linked" rel="nofollow">x</a><a href="/also-linked">x</a>
+    <a href="/private/page">x</a><a href="/old">x</a><a href="/by-meta">x</a><a href="/by-header">x</a>`,
+  '/named': 'reached by a link with nofollow',
+  '/also-linked': 'reached by another link too',
+  '/private/page': 'reached against robots.txt',
+  '/old': { body: '', status: 301, headers: { location: '/older' } },
+  '/older': { body: '', status: 302, headers: { location: '/moved#here' } },
+  '/moved': 'reached by redirect only',
+  '/by-meta': '<meta name="robots" content="noindex, nofollow"><a href="/beyond-meta">x</a><img src="/dot.png">',
+  '/by-header': {
+    body: '<a href="/beyond-header">x</a>',
+    headers: { 'x-robots-tag': 'otherbot: none, galley: nofollow' },
+  },
+  '/beyond-meta': 'reached against the page',
+  '/beyond-header': 'reached against the header',
+  '/dot.png': { body: 'dot', contentType: 'image/png' },
+  '/robots.txt': `User-agent: *\nDisallow: /private\nCrawl-delay: ${DELAY_MS / 1000}\n`,
+});
+
+let fixture: FixtureRig;
+let rig: ExportRig;
+let server: HttpSite;
+
+beforeAll(async () => {
+  fixture = await startFixtureRig();
+  ({ rig, site: server } = fixture);
+});
+
+beforeEach(() => fixture.reset());
+
+afterAll(() => fixture.stop());
+
+/** Counts the most requests under way together, with answers slow enough for it to show. */
+function watched(handler: SiteHandler): { handler: SiteHandler; most: () => number } {
+  let active = 0;
+  let most = 0;
+  return {
+    most: () => most,
+    async handler(request, response) {
+      active += 1;
+      most = Math.max(most, active);
+      await sleep(30);
+      active -= 1;
+      handler(request, response);
+    },
+  };
+}
+
+const AGAINST_RULES = ['beyond-header.html', 'beyond-meta.html', 'named.html', 'private/page.html'];
+const ALLOWED = ['also-linked.html', 'by-header.html', 'by-meta.html', 'dot.png', 'index.html', 'moved.html'];
+
+describe('a site with rules for crawlers', () => {
+  it('is exported by them: nofollow, robots.txt, and no faster than its Crawl-delay', async () => {
+    const { handler, most } = watched(site);
+    server.setHandler(handler);
+    const startedAt = Date.now();
+    const { files, report, manifest } = await rig.run({ origin: server.origin });
+    expect([...files.keys()]).toEqual(expect.arrayContaining(ALLOWED));
+    expect([...files.keys()].filter((path) => AGAINST_RULES.includes(path))).toEqual([]);
+    expect(files.get('index.html')).toContain(`href="${HOME}/named"`);
+    expect(manifest.redirects).toContainEqual({ from: '/old', to: '/moved#here', status: 301 });
+    expect(report.brokenLinks).toEqual([]);
+    expect(report.leftOut).toEqual([
+      {
+        rule: 'nofollow',
+        reason: 'only links with nofollow lead to it',
+        count: 3,
+        examples: [`${HOME}/beyond-header`, `${HOME}/beyond-meta`, `${HOME}/named`],
+      },
+      { rule: 'robots', reason: 'robots.txt disallows it', count: 1, examples: [`${HOME}/private/page`] },
+    ]);
+    expect(most()).toBe(1);
+    // The first one asks for robots.txt, before any delay is known.
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual((server.requests.length - 2) * DELAY_MS);
+  });
+
+  it('is exported whole, and at full speed, where its project ignores them', async () => {
+    const { handler, most } = watched(site);
+    server.setHandler(handler);
+    const { files, report } = await rig.run({ origin: server.origin, settings: { robots: 'ignore' } });
+    expect([...files.keys()]).toEqual(expect.arrayContaining([...ALLOWED, ...AGAINST_RULES]));
+    expect(files.get('index.html')).toContain('href="named.html"');
+    expect(report.leftOut).toEqual([]);
+    expect(most()).toBeGreaterThan(1);
+  });
+});
