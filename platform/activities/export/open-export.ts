@@ -1,18 +1,18 @@
 import { getCrawl, openCrawl } from '../../store/crawls.ts';
-import type { Database } from '../../store/database.ts';
 import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
-import { type FoundUrl, settleUrls } from '../../store/frontier.ts';
+import { type FoundUrl, type LeasedUrl, releaseLeases, settleUrls } from '../../store/frontier.ts';
 import { getProject, type Project } from '../../store/projects.ts';
-import { lively } from '../lively.ts';
+import { type Lively, lively } from '../lively.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { type CrawlPlan, crawlPlan } from './crawl/crawl-plan.ts';
 import { notFoundUrl } from './crawl/not-found-page.ts';
 import { type Discovery, discover } from './discovery/discover.ts';
+import { type KeepingFetcher, keepAnswers } from './discovery/keep-answers.ts';
+import { settleKept } from './discovery/settle-kept.ts';
 import type { ExportDeps } from './export-deps.ts';
-import type { ExportLimits } from './limits.ts';
 import type { ResourceKind, Site } from './page/types.ts';
-import { normalizeUrl } from './page/url-identity.ts';
+import { normalizeUrl, originUrl } from './page/url-identity.ts';
 import { rankOf } from './resource-rank.ts';
 import { engineVersion } from './reuse/engine-version.ts';
 import { reuseKeyOf } from './reuse/reuse-key.ts';
@@ -27,7 +27,8 @@ const FOUND_PER_STATEMENT = 2_000;
 
 /** Begins a job: reads its project, asks the origin for its rules and hints, and puts the first addresses in line. */
 export async function openExport(deps: ExportDeps, jobId: string): Promise<OpenedExport> {
-  return lively({ details: () => 'reading robots.txt and the sitemap', logger: deps.logger }, async ({ signal }) => {
+  return lively({ details: () => 'reading robots.txt and the sitemap', logger: deps.logger }, async (life) => {
+    const { signal } = life;
     const job = await markExportJobRunning(deps.db, jobId);
     if (job?.status !== 'running') return { state: 'over' };
     const project = await getProject(deps.db, job.projectId);
@@ -36,7 +37,7 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
     const site = siteOf(job.domain, project);
     const wanted = settingsOf(job, project, site);
     const known = await getCrawl(deps.db, jobId);
-    const fetcher = deps.fetcherFor(wanted);
+    const fetcher = keepAnswers(deps.fetcherFor(wanted));
     try {
       const { maxUrls } = deps.limits;
       const hints = await discover(fetcher, site, {
@@ -57,7 +58,7 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
         // A part of a site is nothing that a later export of the whole could begin from.
         keep: incremental && settings.pages === null,
       });
-      await seed(deps.db, deps.limits, settings, hints);
+      await seed(deps, settings, { hints, fetcher, life });
       const { domain, version } = job;
       return {
         state: 'open',
@@ -103,14 +104,22 @@ function hostAndPort(origin: URL): string {
   return `${origin.hostname}:${origin.port === '' ? defaultPort : origin.port}`;
 }
 
-/** Adds the first addresses; those that are there already stay as they are. */
-async function seed(db: Database, limits: ExportLimits, settings: ExportSettings, hints: Discovery): Promise<void> {
+/** Adds the first addresses; those that are there already stay as they are. What discovery has read is settled at once. */
+async function seed(
+  deps: ExportDeps,
+  settings: ExportSettings,
+  { hints, fetcher, life }: { hints: Discovery; fetcher: KeepingFetcher; life: Lively },
+): Promise<void> {
+  const { db, limits } = deps;
   const { jobId, site, pages } = settings;
+  const { token, deadTokens, signal } = life;
   const home = `https://${site.domain}/`;
   const admission = createAdmission({ settings, limits, urlCount: 0, variants: new Map(), skips: new Map() });
   const entry = (url: string, kind: ResourceKind, foundOn: string | null, depth = 0): FoundUrl[] => {
     const found = admission.admit({ url, kind }, { url: '', depth: depth - 1 });
-    return found === undefined ? [] : [{ ...found, foundOn }];
+    if (found === undefined) return [];
+    const take = found.skip === null && fetcher.has(new URL(originUrl(url, site)));
+    return [{ ...found, foundOn, take }];
   };
   const found = [
     ...(pages ?? [home]).flatMap((url) => entry(url, 'page', null)),
@@ -121,8 +130,12 @@ async function seed(db: Database, limits: ExportLimits, settings: ExportSettings
     ...hints.pages.flatMap(({ url, foundOn }) => entry(url, 'page', foundOn, 1)),
   ].sort((a, b) => (a.url < b.url ? -1 : 1));
   const unique = found.filter(({ url }, index) => url !== found[index - 1]?.url);
+  if (deadTokens.length > 0) await releaseLeases(db, jobId, deadTokens);
+  const leased: LeasedUrl[] = [];
   for (let start = 0; start < unique.length; start += FOUND_PER_STATEMENT) {
     const piece = unique.slice(start, start + FOUND_PER_STATEMENT);
-    await settleUrls(db, { jobId, token: '', leaseMs: limits.leaseMs, settled: [], found: piece });
+    const answer = await settleUrls(db, { jobId, token, leaseMs: limits.leaseMs, settled: [], found: piece });
+    leased.push(...(answer?.taken ?? []));
   }
+  await settleKept(deps, { settings, token, leased, fetcher, admission, signal });
 }

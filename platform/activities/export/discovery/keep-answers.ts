@@ -1,0 +1,47 @@
+import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
+
+/** Many times what robots.txt and sitemaps take; what doesn't fit is fetched again. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+export type KeepingFetcher = Fetcher & {
+  /** Whether the answer is at hand, so that `get` asks nobody. */
+  has(url: URL): boolean;
+};
+
+/**
+ * A fetcher that keeps what it was answered for good: what discovery has read of an origin goes into the bundle too, and
+ * an origin is asked for an address once.
+ */
+export function keepAnswers(fetcher: Fetcher): KeepingFetcher {
+  const kept = new Map<string, FetchResult>();
+  let keptBytes = 0;
+  return {
+    ...fetcher,
+    has: (url) => kept.has(url.href),
+    get: async (url, options) => {
+      const known = kept.get(url.href);
+      if (known !== undefined) return known;
+      const result = await fetcher.get(url, options);
+      const sizeBytes = result.kind === 'response' ? result.body.length : 0;
+      if (isFinal(result) && keptBytes + sizeBytes <= KEPT_BYTES) {
+        keptBytes += sizeBytes;
+        kept.set(url.href, result);
+      }
+      return result;
+    },
+  };
+}
+
+function isFinal(result: FetchResult): boolean {
+  switch (result.kind) {
+    case 'response':
+    case 'redirect':
+      return true;
+    case 'failed':
+      // A failure with no status may be of how it was asked: without a sink a large body is one.
+      return !result.soft && result.status !== null && result.status >= 400;
+    case 'sunk':
+    case 'unchanged':
+      return false;
+  }
+}
