@@ -57,6 +57,8 @@ export type FetcherLimits = BodyLimits & {
 };
 
 const NOT_MODIFIED = 304;
+/** Without a reason each abort would make an error of its own, with its stack. */
+const ENOUGH = new Error('enough of the answer was read');
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Compressing for a reader on the same machine costs both sides time and saves nobody anything. */
@@ -143,7 +145,7 @@ export function createFetcher(options: {
       return { result: isLate ? failureOfLateness(limits.requestTimeoutMs) : failureOfError(error) };
     } finally {
       // Whatever is still to come of a body that nobody wants: the connection goes with it.
-      controller.abort();
+      controller.abort(ENOUGH);
       clearTimeout(timer);
       request.signal.removeEventListener('abort', cancel);
     }
