@@ -1,4 +1,5 @@
 import { toUtf8 } from './charset.ts';
+import { isPagefind } from './frameworks/pagefind.ts';
 import type { DocumentFormat, FetchedDocument, PageDocument } from './types.ts';
 
 const FORMATS: ReadonlyArray<readonly [RegExp, DocumentFormat]> = [
@@ -35,6 +36,7 @@ export function documentFormat(contentType: string, url: string): DocumentFormat
   if (known !== undefined) return known[1];
   if (!VAGUE.test(type)) return 'other';
   const path = url.split(/[?#]/)[0] ?? '';
+  if (isPagefind(path)) return 'pagefind';
   const byExtension = FORMAT_BY_EXTENSION.get(/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '');
   if (byExtension !== undefined) return byExtension;
   return type === 'application/json' && /manifest\.json$/.test(path) ? 'manifest' : 'other';
@@ -60,7 +62,7 @@ export function readDocument(fetched: FetchedDocument): PageDocument {
   const { bytes, contentType, url } = fetched;
   const named = documentFormat(contentType, url);
   const format = named === 'other' && mediaType(contentType) === 'application/json' ? jsonFormat(bytes) : named;
-  if (format === 'other') return { ...fetched, format };
+  if (format === 'other' || format === 'pagefind') return { ...fetched, format };
   const transcoded = toUtf8(bytes, contentType, format);
   if (transcoded === bytes) return { ...fetched, format };
   return { url, format, bytes: transcoded, contentType: `${mediaType(contentType)}; charset=utf-8` };

@@ -3,6 +3,7 @@ import { extractCss } from './css/extract-css.ts';
 import { extractXml } from './extract-xml.ts';
 import type { Patch } from './frameworks/adapter.ts';
 import { detectFramework, discoverInScript, patchScript } from './frameworks/detect.ts';
+import { pagefindFiles } from './frameworks/pagefind.ts';
 import { extractHtml } from './html/extract-html.ts';
 import { extractScript } from './script/extract-script.ts';
 import { extractJsonFeed } from './script/json-feed.ts';
@@ -50,6 +51,11 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
       break;
     case 'feed':
       extractJsonFeed(whole, collector);
+      break;
+    case 'pagefind':
+      for (const { url, kind } of pagefindFiles(new URL(collector.url).pathname, document.bytes)) {
+        collector.mention(url, kind);
+      }
       break;
   }
   return null;

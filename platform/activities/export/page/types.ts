@@ -15,7 +15,7 @@ export type Site = {
 export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string };
 
 /** How a document's references are written; `other` has none that we read. */
-export type DocumentFormat = 'html' | 'css' | 'js' | 'svg' | 'xml' | 'manifest' | 'feed' | 'other';
+export type DocumentFormat = 'html' | 'css' | 'js' | 'svg' | 'xml' | 'manifest' | 'feed' | 'pagefind' | 'other';
 
 /** A fetched document made ready: `bytes` are UTF-8 (untouched where they already were) and what must be stored. */
 export type PageDocument = {
@@ -120,7 +120,13 @@ export type ScriptPolicy = 'auto' | 'keep' | 'strip';
 export type ExternalPolicy = 'bundle' | 'keep';
 export type SourceMapPolicy = 'omit' | 'keep';
 
-export type RewritePolicy = { scripts: ScriptPolicy; external: ExternalPolicy; sourceMaps: SourceMapPolicy };
+export type RewritePolicy = {
+  scripts: ScriptPolicy;
+  external: ExternalPolicy;
+  sourceMaps: SourceMapPolicy;
+  /** Hosts whose files stay links. */
+  keepHosts?: readonly string[];
+};
 
 export type RewriteInput = {
   /** The bytes the extraction was made from (`PageDocument.bytes`). */

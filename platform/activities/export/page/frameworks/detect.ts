@@ -5,6 +5,7 @@ import { docusaurus } from './docusaurus.ts';
 import { gatsby } from './gatsby.ts';
 import { next } from './next.ts';
 import { nuxt } from './nuxt.ts';
+import { pagefindInScript } from './pagefind.ts';
 import { vitepress } from './vitepress.ts';
 
 const ADAPTERS: readonly FrameworkAdapter[] = [vitepress, next, nuxt, docusaurus, gatsby, astro];
@@ -20,7 +21,7 @@ export function frameworkByName(name: FrameworkName | null): FrameworkAdapter | 
 
 /** What a framework's script file will load though nothing names it. */
 export function discoverInScript(url: string, script: string): Mention[] {
-  return ADAPTERS.flatMap((adapter) => adapter.discoverInScript(url, script));
+  return [...ADAPTERS.flatMap((adapter) => adapter.discoverInScript(url, script)), ...pagefindInScript(url, script)];
 }
 
 /** What must change in a framework's script file. */

@@ -1,12 +1,39 @@
-import type { FrameworkAdapter } from './adapter.ts';
+import type { FrameworkAdapter, Mention, Patch } from './adapter.ts';
 import { webpackChunks } from './webpack-chunks.ts';
+
+const MARKS = /content="Docusaurus|id="?__docusaurus["\s>]/;
+const RUNTIME = /\/runtime~main\.[\w-]+\.js$/;
+/** How the plugin for local search names its index; `{dir}` is empty but for searches within one part of a site. */
+const SEARCH_INDEX = /["'`]search-index\{dir\}\.json/;
+const SCRIPTS_FOLDER = '/assets/js/';
+const BANNER = '__docusaurus-base-url-issue-banner';
+const AWAITED = 'DOMContentLoaded';
 
 /** Docusaurus: every route is a webpack chunk that only the runtime's tables name. */
 export const docusaurus: FrameworkAdapter = {
   name: 'docusaurus',
   startsByClassicScripts: true,
-  detect: (html) => html.includes('content="Docusaurus') || html.includes('id="__docusaurus"'),
+  detect: (html) => MARKS.test(html),
   discover: () => [],
-  discoverInScript: (url, script) => (/\/runtime~main\.[\w-]+\.js$/.test(url) ? webpackChunks(url, script) : []),
-  patch: () => [],
+
+  discoverInScript(url, script) {
+    return [...(RUNTIME.test(url) ? webpackChunks(url, script) : []), ...searchIndex(url, script)];
+  },
+
+  /** Pages say that they "did not load properly" where their scripts haven't run by now: here they wait on purpose. */
+  patch(text): Patch[] {
+    const banner = text.indexOf(BANNER);
+    if (banner < 0) return [];
+    const script = text.lastIndexOf('<script', banner);
+    const end = text.indexOf('</script', banner);
+    const start = text.indexOf(AWAITED, script);
+    if (script < 0 || start < 0 || start > end) return [];
+    return [{ start, end: start + AWAITED.length, text: 'galley:never' }];
+  },
 };
+
+function searchIndex(url: string, script: string): Mention[] {
+  const folder = url.lastIndexOf(SCRIPTS_FOLDER);
+  if (folder < 0 || !SEARCH_INDEX.test(script)) return [];
+  return [{ url: `${url.slice(0, folder)}/search-index.json`, kind: 'probe' }];
+}

@@ -1,45 +1,82 @@
+import { type AnyNode, type Expression, parse } from 'acorn';
 import type { Mention } from './adapter.ts';
+import { childrenOf, textOf } from './evaluate.ts';
 
-const TABLE = String.raw`\{[^{}]*\}\[\w+\]`;
-/** `"folder/" + (names[id] || id) + "." + hashes[id] + ".js"`, as a minified webpack runtime writes it. */
-const CHUNK_NAME = new RegExp(
-  String.raw`"([^"]*)"\+(?:\(?(${TABLE})\|\|\w+\)?\+|(\w+)\+)?(?:"([^"]*)"\+)?(${TABLE})\+"(\.(?:js|css))"`,
-  'g',
-);
-const ENTRY = /(?:"([^"]+)"|([\w$]+)):"([^"]*)"/g;
+/** Under these names a webpack or Rspack runtime keeps the functions that make a chunk's file name of its id. */
+const FILE_NAME_FUNCTIONS = ['u', 'miniCssF', 'k'];
 const MAX_CHUNKS = 20_000;
+const MAX_RUNTIME_LENGTH = 4 * 1024 * 1024;
 
 /**
- * The chunks a webpack runtime can load, by evaluating the tables of names and hashes in it. Guesses: the tables list
- * chunks that may be styles only, so each counts only if the origin has it.
+ * The chunks a webpack or Rspack runtime can load, by evaluating its functions `id => file name` for every id that they
+ * name. Guesses: the tables list chunks that may be styles only, so each counts only if the origin has it.
  */
 export function webpackChunks(url: string, script: string): Mention[] {
-  const mentions: Mention[] = [];
-  const matches = [...script.matchAll(CHUNK_NAME)];
-  const base = publicPath(
-    url,
-    matches.map(([, folder = '']) => folder),
-  );
-  for (const [, folder = '', names, , separator = '', hashes = '', extension = ''] of matches) {
-    const nameOf = table(names ?? '');
-    for (const [id, hash] of table(hashes)) {
-      if (mentions.length >= MAX_CHUNKS) return mentions;
-      const name = separator === '' && names === undefined ? '' : (nameOf.get(id) ?? id);
-      mentions.push({ url: `${base}${folder}${name}${separator}${hash}${extension}`, kind: 'probe' });
+  const names = new Set<string>();
+  for (const { parameter, body } of fileNameFunctions(script)) {
+    for (const id of idsIn(body)) {
+      if (names.size >= MAX_CHUNKS) break;
+      const name = textOf(body, { name: parameter, value: id });
+      if (name !== undefined && /\.(?:m?js|css)$/.test(name)) names.add(name);
     }
   }
-  return mentions;
+  const base = publicPath(url, [...names]);
+  return [...names].map((name) => ({ url: `${base}${name}`, kind: 'probe' }));
 }
 
-function table(text: string): Map<string, string> {
-  const entries = [...text.matchAll(ENTRY)].map(
-    ([, quoted, plain, value = '']) => [quoted ?? plain ?? '', value] as const,
-  );
-  return new Map(entries);
+type FileNameFunction = { parameter: string; body: Expression };
+
+function fileNameFunctions(script: string): FileNameFunction[] {
+  if (script.length > MAX_RUNTIME_LENGTH) return [];
+  const found: FileNameFunction[] = [];
+  const visit = (node: AnyNode): void => {
+    const own = fileNameFunction(node);
+    if (own !== undefined) found.push(own);
+    else for (const child of childrenOf(node)) visit(child);
+  };
+  try {
+    visit(parse(script, { ecmaVersion: 'latest', allowReturnOutsideFunction: true }));
+  } catch {
+    // No script that we can read: what it loads is left to other ways of finding it.
+  }
+  return found;
 }
 
-/** Chunk names are relative to the public path: what the runtime's own address has before one of those folders. */
-function publicPath(url: string, folders: readonly string[]): string {
-  const own = folders.find((folder) => folder !== '' && url.includes(`/${folder}`));
+/** `x.u = e => …` or `x.u = function (e) { return … }`. */
+function fileNameFunction(node: AnyNode): FileNameFunction | undefined {
+  if (node.type !== 'AssignmentExpression' || node.left.type !== 'MemberExpression') return undefined;
+  const { property } = node.left;
+  if (property.type !== 'Identifier' || !FILE_NAME_FUNCTIONS.includes(property.name)) return undefined;
+  const { right } = node;
+  if (right.type !== 'ArrowFunctionExpression' && right.type !== 'FunctionExpression') return undefined;
+  const [parameter] = right.params;
+  if (parameter?.type !== 'Identifier') return undefined;
+  if (right.body.type !== 'BlockStatement') return { parameter: parameter.name, body: right.body };
+  const statement = right.body.body.find((each) => each.type === 'ReturnStatement');
+  if (statement?.type !== 'ReturnStatement' || !statement.argument) return undefined;
+  return { parameter: parameter.name, body: statement.argument };
+}
+
+/** The ids a function knows by name: the keys of its tables, and what it compares its parameter with. */
+function idsIn(body: AnyNode): Set<string> {
+  const ids = new Set<string>();
+  const visit = (node: AnyNode): void => {
+    if (node.type === 'Property') {
+      const { key } = node;
+      if (key.type === 'Identifier') ids.add(key.name);
+      else if (key.type === 'Literal') ids.add(String(key.value));
+    } else if (node.type === 'BinaryExpression' && /^===?$/.test(node.operator)) {
+      for (const side of [node.left, node.right]) if (side.type === 'Literal') ids.add(String(side.value));
+    }
+    for (const child of childrenOf(node)) visit(child);
+  };
+  visit(body);
+  return ids;
+}
+
+/** Chunk names are relative to the public path: what the runtime's own address has before one of their folders. */
+function publicPath(url: string, names: readonly string[]): string {
+  const folders = new Set(names.map((name) => name.slice(0, name.lastIndexOf('/') + 1)));
+  const own = [...folders].find((folder) => folder !== '' && url.includes(`/${folder}`));
   return url.slice(0, own === undefined ? url.lastIndexOf('/') + 1 : url.lastIndexOf(`/${own}`) + 1);
 }

@@ -14,9 +14,10 @@ const LITERAL = new RegExp(
  * `assets/x.js` that bundlers write relative to the site's root. Guesses, so nothing of them is ever rewritten.
  */
 export function probeLiterals(text: string, collector: Collector): void {
-  for (const [literal, path = ''] of text.matchAll(LITERAL)) {
-    const plain = literal.slice(1, -1).replaceAll('\\/', '/');
-    if (!path.includes('/') || plain.length > 300) continue;
+  for (const [, path = ''] of text.matchAll(LITERAL)) {
+    // Without its query: nothing rewrites the script, and a static host answers any query with the plain file.
+    const plain = path.replaceAll('\\/', '/');
+    if (!plain.includes('/') || plain.length > 300) continue;
     if (/^\.{0,2}\//.test(plain)) collector.mention(plain, 'probe');
     else collector.mention(`/${plain}`, 'probe');
   }

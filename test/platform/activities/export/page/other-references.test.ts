@@ -27,7 +27,7 @@ describe('what a script refers to', () => {
       'const deps=["assets/x.css","/data/a.json?v=1","./y.wasm","name.js","/api/users","https://x.org/z.js"]';
     expect(resourcesOf(script(text), 'probe')).toEqual([
       'probe /assets/x.css',
-      'probe /data/a.json?v=1',
+      'probe /data/a.json',
       'probe /assets/y.wasm',
     ]);
     expect(rewritten(script(text))).toBe(text);

@@ -1,0 +1,81 @@
+import { gunzipSync } from 'node:zlib';
+import { decode } from 'cborg';
+import { z } from 'zod';
+import type { Mention } from './adapter.ts';
+
+/**
+ * Pagefind, the search of Starlight and other sites: a script loads `pagefind.js` from a folder by a composed address,
+ * which reads `pagefind-entry.json`, which names one `.pf_meta` a language, which names (gzip, then CBOR) the pieces of
+ * the index and one fragment a page.
+ */
+
+/** A folder that ends in `pagefind/`, as a script's settings write it, after a base that Starlight joins to it. */
+const FOLDER = /(?:["'`]([\w./@%~-]*)["'`]\.replace\([^)]*\)\s*\+\s*)?["'`]([\w./@%~-]*\bpagefind\/)["'`]/g;
+const INTERFACE = /\/pagefind-(?:modular-|component-)?ui\.js$/;
+const PROGRAM = /\/pagefind\.js$/;
+const ENTRY = /\/pagefind-entry\.json$/;
+const META = /\.pf_meta$/;
+const MAGIC = 'pagefind_dcd';
+const MAX_META_BYTES = 256 * 1024 * 1024;
+
+const entry = z.object({
+  languages: z.record(z.string(), z.object({ hash: z.string(), wasm: z.string().nullish() })),
+});
+/** Version; pages as hash and word count; pieces as first word, last word, hash; filters as name and hash. */
+const meta = z.tuple(
+  [
+    z.unknown(),
+    z.array(z.tuple([z.string()], z.unknown())),
+    z.array(z.tuple([z.unknown(), z.unknown(), z.string()], z.unknown())),
+    z.array(z.tuple([z.unknown(), z.string()], z.unknown())),
+  ],
+  z.unknown(),
+);
+
+/** Whether a file is one of Pagefind's that names others. `path` is of its address, without the query. */
+export function isPagefind(path: string): boolean {
+  return ENTRY.test(path) || META.test(path);
+}
+
+/** What a script loads of Pagefind; relative to the script. */
+export function pagefindInScript(url: string, script: string): Mention[] {
+  if (PROGRAM.test(url) && script.includes('pf_meta')) {
+    return probes(['pagefind-entry.json', 'wasm.unknown.pagefind', 'pagefind-worker.js']);
+  }
+  const beside = INTERFACE.test(url) ? ['pagefind.js'] : [];
+  const folders = script.includes('pagefind/') ? [...script.matchAll(FOLDER)] : [];
+  const named = folders.map(([, base = '', folder = '']) => `${base.replace(/\/$/, '')}${folder}pagefind.js`);
+  return probes([...beside, ...named]);
+}
+
+/** What a file of Pagefind's names; relative to it. Nothing where it can't be read. */
+export function pagefindFiles(path: string, bytes: Uint8Array): Mention[] {
+  try {
+    return probes(ENTRY.test(path) ? filesOfEntry(bytes) : filesOfMeta(bytes));
+  } catch {
+    return [];
+  }
+}
+
+function filesOfEntry(bytes: Uint8Array): string[] {
+  const { languages } = entry.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+  return Object.values(languages).flatMap(({ hash, wasm }) => [
+    `pagefind.${hash}.pf_meta`,
+    `wasm.${wasm ?? 'unknown'}.pagefind`,
+  ]);
+}
+
+function filesOfMeta(bytes: Uint8Array): string[] {
+  const plain = gunzipSync(bytes, { maxOutputLength: MAX_META_BYTES });
+  const start = plain.subarray(0, MAGIC.length).toString('latin1') === MAGIC ? MAGIC.length : 0;
+  const [, pages, pieces, filters] = meta.parse(decode(plain.subarray(start)));
+  return [
+    ...pages.map(([hash]) => `fragment/${hash}.pf_fragment`),
+    ...pieces.map(([, , hash]) => `index/${hash}.pf_index`),
+    ...filters.map(([, hash]) => `filter/${hash}.pf_filter`),
+  ];
+}
+
+function probes(paths: readonly string[]): Mention[] {
+  return paths.map((url) => ({ url, kind: 'probe' }));
+}
