@@ -17,6 +17,9 @@ const WORDS = {
 
 export type SkipRule = keyof typeof WORDS;
 
+/** The rules' names, as the report has them. */
+export const SKIP_RULES: readonly string[] = Object.keys(WORDS);
+
 /** Why an address is left out, in words. */
 export function skipReason(rule: SkipRule, bound?: number): string {
   return WORDS[rule].replace('#', String(bound));
