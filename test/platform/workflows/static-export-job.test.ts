@@ -140,6 +140,19 @@ describe('staticExportJob', () => {
     expect(listed.files.get('index.html')).toContain(`${assets.origin}/logo.png`);
   });
 
+  it('names what other hosts fail to serve with the pages that need it, and asks hosts that are kept for nothing', async () => {
+    const page = `<img src="${assets.origin}/gone.png"><link rel="stylesheet" href="${assets.origin}/ext.css"><img src="http://kept.invalid/a.png">`;
+    site.setHandler(serveFiles({ '/': `${page}<a href="/b">b</a>`, '/b': page }));
+    const { files, report } = await rig.run({ origin: site.origin, settings: { external: ['kept.invalid'] } });
+    const gone = report.brokenLinks.find(({ url }) => url === `${assets.origin}/gone.png`);
+    expect(gone).toMatchObject({ status: 404, reason: 'HTTP 404' });
+    expect(gone?.referrers.toSorted()).toEqual([`${HOME}/`, `${HOME}/b`]);
+    expect(report.brokenLinks).toHaveLength(1);
+    expect(files.get('index.html')).toContain(`src="${assets.origin}/gone.png"`);
+    expect(files.get('index.html')).toContain('src="http://kept.invalid/a.png"');
+    expect(files.get('index.html')).toMatch(/href="_external\/127\.0\.0\.1_\d+\/ext\.css"/);
+  });
+
   it('streams a file that is too large for memory, sent plain or compressed', async () => {
     const film = 'frame '.repeat(200_000);
     site.setHandler(

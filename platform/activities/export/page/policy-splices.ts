@@ -62,7 +62,7 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'csp':
       return applyLayers(bundledPolicy(String(note)), quoteBefore(context.input.bytes, start));
     case 'hint':
-      return context.input.policy.external === 'bundle' ? '' : undefined;
+      return isKeptHost(String(note), context.input) ? undefined : '';
     case 'module':
       return context.held ? ` type="${HELD_TYPE}" data-galley-type="module"` : undefined;
     case 'classic':
@@ -87,6 +87,12 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'body-end':
       return context.held ? startGuard(context.isNotFound ? null : new URL(context.input.url).pathname) : undefined;
   }
+}
+
+/** Whether pages still ask another host for files, so that a hint to connect to it early has a use. */
+function isKeptHost(address: string, { url, policy }: RewriteInput): boolean {
+  if (policy.external === 'keep') return true;
+  return URL.canParse(address, url) && policy.keepHosts?.includes(new URL(address, url).hostname) === true;
 }
 
 function quoteBefore(bytes: Uint8Array, start: number): string {

@@ -61,6 +61,8 @@ describe('a rewritten page', () => {
     const text = '<link rel="preconnect" href="https://f.org"><link rel="dns-prefetch" href="//f.org"><p>';
     expect(rewritten({ text })).toBe('<p>');
     expect(rewritten({ text, policy: { external: 'keep' } })).toBe(text);
+    expect(rewritten({ text, policy: { keepHosts: ['f.org'] } })).toBe(text);
+    expect(rewritten({ text, policy: { keepHosts: ['g.org'] } })).toBe('<p>');
   });
 
   it('says its charset where only the header did, after the doctype', () => {
