@@ -5,6 +5,8 @@ import { countPages, queryVariants, releaseLeases, renewLeases } from '../../sto
 import { giveBackUnasked } from '../../store/frontier-give-back.ts';
 import { countSkips } from '../../store/frontier-skips.ts';
 import { lively } from '../lively.ts';
+import { drawSite } from './browser/draw-site.ts';
+import { needBrowser } from './browser/need-browser.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier.ts';
 import { crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
@@ -15,6 +17,7 @@ import { crawlProgress } from './progress.ts';
 import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
 import { createKnownAnswers } from './reuse/known-answers.ts';
 import { openBase } from './reuse/open-base.ts';
+import type { ExportSettings } from './settings.ts';
 
 /**
  * Crawls until the site is done or the time is up. Any number of these work on one job, in any processes; one that
@@ -47,22 +50,26 @@ export async function crawlSite(
     const variants = await queryVariants(db, jobId);
     const skips = await countSkips(db, jobId);
     const admission = createAdmission({ settings, limits, urlCount, variants, skips });
-    const fetcher = deps.fetcherFor(settings);
-    fetcher.space(settings.site.origin, crawlDelayMs(settings));
+    const origin = deps.fetcherFor(settings);
+    origin.space(settings.site.origin, crawlDelayMs(settings));
     const { signal } = life;
+    const drawing = settings.render === 'browser' ? await openDrawing(deps, settings, origin) : undefined;
+    const fetcher = drawing?.fetcher ?? origin;
+    const draw = drawing?.draw;
     const unasked = new Set<number>();
     try {
-      return await crawlFrontier(deps, {
+      return await crawlFrontier(drawing === undefined ? deps : { ...deps, limits: drawing.limits }, {
         jobId,
         token,
         admission,
         stored: deps.stored.of(jobId),
         signal,
         maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
+        ...(drawing && { graceMs: drawing.graceMs }),
         visit: async (leased) => {
           unasked.add(leased.id);
           const noticed = noticeBegin(fetcher, () => unasked.delete(leased.id));
-          const visited = await visit({ ...deps, fetcher: noticed, known }, { settings, leased, signal });
+          const visited = await visit({ ...deps, fetcher: noticed, known, draw }, { settings, leased, signal });
           unasked.delete(leased.id);
           fetchedCount += 1;
           return visited;
@@ -72,7 +79,8 @@ export async function crawlSite(
       if (error instanceof CrawlOver) throw ApplicationFailure.nonRetryable(error.message, CRAWL_GONE);
       throw error;
     } finally {
-      void fetcher.close();
+      await drawing?.close();
+      void origin.close();
       // Best effort: leases end by themselves.
       try {
         await giveBackUnasked(db, { jobId, token, ids: [...unasked] });
@@ -82,6 +90,15 @@ export async function crawlSite(
       }
     }
   });
+}
+
+/** The browser for this crawl, which takes on fewer addresses at a time: each waits for its place in it. */
+async function openDrawing(deps: ExportDeps, settings: ExportSettings, fetcher: Fetcher) {
+  const pool = await needBrowser(deps.browser);
+  const site = await drawSite({ ...deps, guard: deps.guardFor(settings), fetcher, pool }, settings);
+  const { pagesAtOnce, pageTimeoutMs } = pool.limits;
+  const maxConcurrency = Math.min(deps.limits.maxConcurrency, 2 * pagesAtOnce);
+  return { ...site, limits: { ...deps.limits, maxConcurrency }, graceMs: 2 * pageTimeoutMs };
 }
 
 /** The same fetcher, which tells when it was let through to the origin. */

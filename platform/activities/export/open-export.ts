@@ -4,6 +4,7 @@ import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
 import { type FoundUrl, type LeasedUrl, releaseLeases, settleUrls } from '../../store/frontier.ts';
 import { getProject, type Project } from '../../store/projects.ts';
 import { type Lively, lively } from '../lively.ts';
+import { needBrowser } from './browser/need-browser.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { type CrawlPlan, crawlPlan } from './crawl/crawl-plan.ts';
 import { notFoundUrl } from './crawl/not-found-page.ts';
@@ -36,6 +37,7 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
 
     const site = siteOf(job.domain, project);
     const wanted = settingsOf(job, project, site);
+    if (wanted.render === 'browser') await needBrowser(deps.browser);
     const known = await getCrawl(deps.db, jobId);
     const fetcher = keepAnswers(deps.fetcherFor(wanted));
     try {

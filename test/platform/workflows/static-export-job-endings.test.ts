@@ -45,6 +45,17 @@ describe('the end of a staticExportJob', () => {
     expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(/robots\.txt disallows/);
   });
 
+  it('fails at once, and says what to install, when pages are to be drawn and the worker has no browser', async () => {
+    const row = await rig.end(await rig.start({ origin: site.origin, settings: { render: 'browser' } }));
+    expect(row.error).toMatch(/render: browser.*install Chromium.*CHROMIUM_PATH/);
+    expect(site.requests).toEqual([]);
+  });
+
+  it('exports without a visit of samples where the worker has no browser, and says so', async () => {
+    const { report } = await rig.run({ origin: site.origin, settings: { discover: 'browser' } });
+    expect(report.notices).toEqual([{ url: null, text: expect.stringMatching(/no sample pages were visited/) }]);
+  });
+
   it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
     site.setHandler(async (_request, response) => {
       await sleep(100);

@@ -20,7 +20,7 @@ export type BrowserLimits = {
   pageTimeoutMs: number;
   /** Tries of a page whose tab ended. */
   maxTries: number;
-  /** What a browser answers of its own bytes that are kept at hand for other pages, and for the crawl. */
+  /** What is kept at hand of the answers that pages were given, for other pages and for the crawl. */
   rememberedBytes: number;
   /** A browser without work is closed after this time. */
   idleMs: number;
@@ -46,5 +46,5 @@ export const DEFAULT_BROWSER_LIMITS: BrowserLimits = {
   rememberedBytes: 32 * MIB,
   idleMs: 20_000,
   maxSamples: 8,
-  sampleMs: 25_000,
+  sampleMs: 40_000,
 };

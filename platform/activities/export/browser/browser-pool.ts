@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from 'playwright-core';
+import { type AnswerMemory, createAnswerMemory } from './answer-memory.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
 import { browserProcesses } from './browser-memory.ts';
 import { findBrowser } from './find-browser.ts';
@@ -12,6 +13,8 @@ export class BrowserGone extends Error {
 
 export type BrowserPool = {
   limits: BrowserLimits;
+  /** What pages were answered lately. */
+  answers: AnswerMemory;
   /** Whether there is a browser to start. */
   isAvailable(): Promise<boolean>;
   /**
@@ -147,6 +150,7 @@ export function createBrowserPool(options: {
 
   return {
     limits,
+    answers: createAnswerMemory(limits.rememberedBytes),
     isAvailable: async () => (await findBrowser(options)) !== undefined,
 
     async use(contextOptions, work) {

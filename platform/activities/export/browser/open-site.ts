@@ -24,11 +24,17 @@ export async function openSiteInBrowser(options: {
 }): Promise<SiteInBrowser> {
   const { pool, guard, site, fetch, maxBytes, logger } = options;
   const admitted = new Set<string>();
-  const admit = (url: URL): void => {
+  const add = (url: URL): void => {
     admitted.add(`${url.hostname}:${portOf(url)}`);
   };
-  admit(new URL(site.origin));
-  admit(new URL(`https://${site.domain}`));
+  add(new URL(site.origin));
+  add(new URL(`https://${site.domain}`));
+  // Judged here too, where it is known which page asked; the proxy judges what comes of it.
+  const admit = async (url: URL): Promise<void> => {
+    guard.checkUrl(url);
+    await guard.addressesFor(url.hostname, portOf(url));
+    add(url);
+  };
   const proxy = await startFilteringProxy({
     guard,
     isAdmitted: (hostname, port) => admitted.has(`${hostname}:${port}`),

@@ -31,6 +31,8 @@ const SWITCH = [
   'function root(e,k){var v=e.getAttribute(k);if(!v||/^(#|\\/\\/|[a-z][a-z0-9+.-]*:)/i.test(v))return;try{var u=new URL(v,document.baseURI);e.setAttribute(k,u.pathname+u.search+u.hash)}catch(x){}}',
   "['href','src','action','poster','data'].forEach(function(k){t.content.querySelectorAll('['+k+']').forEach(function(e){root(e,k)})});",
   "var text=(t.dataset.doctype||'')+t.innerHTML.replace(/<(\\/?)galley-(html|head|body)(?=[\\s>])/g,'<$1$2');",
-  // The parser must have ended before the document can be opened anew.
-  'window.stop();setTimeout(function(){document.open();document.write(text);document.close()},0)',
+  // A document can be opened anew only when its parser has ended, and starts deferred scripts only when what listens to
+  // that end has ended too. Until then nothing shows, so nothing flickers.
+  "document.documentElement.style.visibility='hidden';",
+  "document.addEventListener('DOMContentLoaded',function(){setTimeout(function(){document.open();document.write(text);document.close()},0)})",
 ].join('');

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page, Request, Route } from 'playwright-core';
+import { errorMessage } from '../fetch/error-code.ts';
 import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
 import type { Resource, Site } from '../page/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../page/url-identity.ts';
@@ -51,8 +52,8 @@ export function createPageRequests(options: {
   site: Site;
   document: OriginDocument;
   fetch: Fetcher['get'];
-  /** Lets the proxy pass what follows an address that was allowed. */
-  admit: (url: URL) => void;
+  /** Lets the proxy pass what follows this address. Throws where it may not be reached. */
+  admit: (url: URL) => Promise<void>;
   notices: Notices;
   signal: AbortSignal;
 }): PageRequests {
@@ -126,7 +127,7 @@ export function createPageRequests(options: {
     const result = await fetchPatiently(target);
     switch (result.kind) {
       case 'response':
-        options.admit(target);
+        await options.admit(target);
         await route.fulfill({
           status: result.status,
           headers: headersFor(route, result.contentType),
@@ -137,7 +138,12 @@ export function createPageRequests(options: {
         const next = normalizeUrl(result.location.href, site);
         if (next === undefined) break;
         const location = originUrl(next, site) + result.location.hash;
-        options.admit(new URL(location));
+        try {
+          await options.admit(new URL(location));
+        } catch (error) {
+          notices.add(`${url} could not be loaded: ${errorMessage(error)}`);
+          break;
+        }
         await route.fulfill({ status: result.status, headers: { ...headersFor(route, ''), location } });
         return;
       }

@@ -28,7 +28,8 @@ export type ShowDeps = {
   proxyAddress: string;
   site: Site;
   fetch: Fetcher['get'];
-  admit: (url: URL) => void;
+  /** Lets the proxy pass what follows this address. Throws where it may not be reached. */
+  admit: (url: URL) => Promise<void>;
 };
 
 export type ShownPage = {
@@ -89,6 +90,7 @@ export async function showPage<Result>(
       });
       const session = await context.newCDPSession(page);
       await session.send('Page.enable');
+      const shownDocuments = documentsOf(session);
       session.on('Page.windowOpen', ({ url }) => notices.add(`opens a window for ${url}, which was not shown`));
       await page.goto(document.url, { waitUntil: 'commit', timeout: pool.limits.loadTimeoutMs });
       const shown: ShownPage = {
@@ -96,7 +98,7 @@ export async function showPage<Result>(
         session,
         requests,
         untilQuiet: (timeoutMs) => untilQuiet(shown, pool.limits.quietMs, timeoutMs),
-        evaluate: await evaluatorOf(session),
+        evaluate: await evaluatorOf(session, shownDocuments),
       };
       if (!(await hasLoaded(shown, pool.limits.loadTimeoutMs))) {
         // What has loaded by now is shown.
@@ -171,17 +173,29 @@ async function untilQuiet(shown: ShownPage, quietMs: number, timeoutMs: number):
   return false;
 }
 
+/** The addresses of the documents that the window shows from now on, one after the other. */
+function documentsOf(session: CDPSession): string[] {
+  const addresses: string[] = [];
+  session.on('Page.frameNavigated', ({ frame }) => {
+    if (frame.parentId === undefined) addresses.push(frame.url);
+  });
+  return addresses;
+}
+
 /**
- * Runs expressions in a world of their own on the document that is shown now. Throws PageLeft once there is another: a
- * script may leave for an address that no request is made for.
+ * Runs expressions in a world of their own on the one document that was loaded. Throws PageLeft once there is another:
+ * a script may leave for an address that no request is made for.
  */
-async function evaluatorOf(session: CDPSession): Promise<(expression: string) => Promise<unknown>> {
+async function evaluatorOf(
+  session: CDPSession,
+  shownDocuments: readonly string[],
+): Promise<(expression: string) => Promise<unknown>> {
   const { frameTree } = await session.send('Page.getFrameTree');
-  const { id: frameId, loaderId } = frameTree.frame;
+  const frameId = frameTree.frame.id;
 
   return async (expression) => {
-    const now = (await session.send('Page.getFrameTree')).frameTree.frame;
-    if (now.loaderId !== loaderId) throw new PageLeft(`a script left the page for ${now.url}`);
+    const [, another] = shownDocuments;
+    if (another !== undefined) throw new PageLeft(`a script left the page for ${another}`);
     const world = await session.send('Page.createIsolatedWorld', { frameId, worldName: 'galley' });
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
       expression,

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { ShownPage } from './show-page.ts';
 
 /** One move of the mouse or a key: what isn't there, or is covered, is passed over. */
-const MOVE_MS = 1_000;
+const MOVE_MS = 2_000;
 /** How long what a move began is waited for. */
 const QUIET_MS = 3_000;
 
@@ -90,9 +90,9 @@ async function followLinks(page: Page, shown: ShownPage): Promise<void> {
   const links = page.locator('a[href]:visible:not([target="_blank"]):not([download])');
   let followed = 0;
   for (const link of await some(links, 40)) {
-    const href = await link.evaluate('(element) => element.href').catch(() => undefined);
-    if (typeof href !== 'string' || !URL.canParse(href)) continue;
-    const { origin, pathname } = new URL(href);
+    const href = await link.getAttribute('href', { timeout: MOVE_MS });
+    if (href === null || !URL.canParse(href, page.url())) continue;
+    const { origin, pathname } = new URL(href, page.url());
     if (origin !== start.origin || pathname === new URL(page.url()).pathname) continue;
     await press(link);
     await shown.untilQuiet(QUIET_MS);

@@ -31,7 +31,7 @@ const MAX_SETTLING = 3;
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 250;
 
-/** What is under way when the time is up may still come in this long; afterwards it is given back. */
+/** Long enough for nearly every answer of an origin. */
 const GRACE_MS = 5_000;
 
 /** Thrown when the crawl ended behind the worker's back: cancelled, or frozen. */
@@ -54,6 +54,8 @@ export async function crawlFrontier(
     stored: StoredUrls;
     signal: AbortSignal;
     maxMs: number;
+    /** What is under way when the time is up may still come in this long; afterwards it is given back. */
+    graceMs?: number;
   },
 ): Promise<CrawlRest> {
   const { db, segments, limits } = deps;
@@ -192,7 +194,8 @@ export async function crawlFrontier(
       } else if (isBusy) {
         pollMs = FIRST_POLL_MS;
         // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
-        if (Date.now() >= endAt + GRACE_MS && settlingCount === 0) return { done: false, queuedCount: runningCount };
+        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0)
+          return { done: false, queuedCount: runningCount };
         await nextEvent();
       } else {
         const rest = await frontierRest(db, jobId);

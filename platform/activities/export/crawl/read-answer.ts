@@ -34,7 +34,9 @@ export function readAnswer(
   if (format === 'other') return opaque;
   try {
     const nofollow = answer.nofollow === true;
-    const extraction = extract({ bytes, contentType, url, format, nofollow }, site);
+    const read = extract({ bytes, contentType, url, format, nofollow }, site);
+    // A drawn page starts its scripts by itself, where they can work.
+    const extraction = answer.drawn === true ? { ...read, framework: null } : read;
     const result = { ...file, extraction: Buffer.from(serializeExtraction(extraction)) };
     const leadsNowhere = isWrongGuess({ url, rank, contentType });
     return { leased, result, resources: leadsNowhere ? [] : extraction.resources };

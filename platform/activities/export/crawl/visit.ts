@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ObjectStore } from '../../../objects/object-store.ts';
 import type { LeasedUrl } from '../../../store/frontier.ts';
+import type { Draw } from '../browser/draw-site.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
 import type { FetchedRedirect, FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
 import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
@@ -24,6 +25,8 @@ export type VisitDeps = {
   logger: Logger;
   /** What the project's last export stored, where it may be taken over. */
   known?: KnownAnswers | undefined;
+  /** Shows pages in a browser, where the project wants it. */
+  draw?: Draw | undefined;
 };
 export type VisitInput = { settings: ExportSettings; leased: LeasedUrl; signal: AbortSignal };
 
@@ -54,11 +57,14 @@ export async function visit(deps: VisitDeps, { settings, leased, signal }: Visit
     const again = retried(leased, answer, limits);
     if (again !== undefined) return again;
   }
-  const read = (response: FetchedResponse): Visited => {
+  const read = async (response: FetchedResponse): Promise<Visited> => {
     if (known !== undefined && isSame(known, response, leased.url)) {
       return takeOver(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
-    return withValidators(readAnswer(deps, settings, leased, response), response.validators);
+    const drawn = await deps.draw?.(leased, response, signal);
+    const visited = readAnswer(deps, settings, leased, drawn?.answer ?? response);
+    const resources = drawn === undefined ? visited.resources : [...visited.resources, ...drawn.requested];
+    return withValidators({ ...visited, resources }, response.validators);
   };
   if (isNotFoundPage) return read(await settleNotFoundPage(answer, { fetcher, site, signal }));
   switch (answer.kind) {

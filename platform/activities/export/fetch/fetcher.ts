@@ -17,6 +17,8 @@ export type FetchedResponse = {
   validators?: Validators;
   /** `X-Robots-Tag` forbids to follow the page's links. */
   nofollow?: boolean;
+  /** A browser made the body of what the origin answered. */
+  drawn?: true;
 };
 /** A body too large to hold: the sink took it. */
 export type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };
