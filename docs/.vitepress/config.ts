@@ -80,6 +80,7 @@ export default defineConfig({
           { text: 'HTTP of the orchestrator', link: '/reference/http' },
           { text: 'Admin API', link: '/reference/admin-api' },
           { text: 'Bundle format', link: '/reference/bundle-format' },
+          { text: 'Crawl rules', link: '/reference/crawl-rules' },
           { text: 'Dependencies', link: '/dependencies' },
         ],
       },
