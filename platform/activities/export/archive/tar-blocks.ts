@@ -1,8 +1,11 @@
 import { pack } from 'tar-stream';
+import { BLOCK_BYTES, isPlain, writePlainHeader } from './plain-header.ts';
 import type { ArchiveEntry } from './types.ts';
 
 /** What ends a tar file; taken off each piece so that pieces can follow one another. */
 export const END_BYTES = 1024;
+
+type TarEntry = Pick<ArchiveEntry, 'path' | 'bytes'>;
 
 /** Every member's header but for its name and size. */
 export function tarHeader(path: string, sizeBytes: number) {
@@ -13,7 +16,24 @@ export function tarHeader(path: string, sizeBytes: number) {
  * Files as tar members without the end of the archive. Times, modes and owners are fixed, so equal files make equal
  * bytes; names that are long or not ASCII are written as pax records.
  */
-export async function tarBlocks(entries: readonly Pick<ArchiveEntry, 'path' | 'bytes'>[]): Promise<Buffer> {
+export async function tarBlocks(entries: readonly TarEntry[]): Promise<Buffer> {
+  const isEachPlain = entries.every(({ path, bytes }) => isPlain(path, bytes.byteLength));
+  return isEachPlain ? plainBlocks(entries) : packedBlocks(entries);
+}
+
+function plainBlocks(entries: readonly TarEntry[]): Buffer {
+  const blocksOf = ({ bytes }: TarEntry): number => BLOCK_BYTES * (1 + Math.ceil(bytes.byteLength / BLOCK_BYTES));
+  const blocks = Buffer.alloc(entries.reduce((sum, entry) => sum + blocksOf(entry), 0));
+  let at = 0;
+  for (const entry of entries) {
+    writePlainHeader(blocks.subarray(at, at + BLOCK_BYTES), entry.path, entry.bytes.byteLength);
+    blocks.set(entry.bytes, at + BLOCK_BYTES);
+    at += blocksOf(entry);
+  }
+  return blocks;
+}
+
+async function packedBlocks(entries: readonly TarEntry[]): Promise<Buffer> {
   const tar = pack();
   for (const { path, bytes } of entries) {
     tar.entry(tarHeader(path, bytes.byteLength), Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
