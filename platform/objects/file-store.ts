@@ -37,9 +37,10 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
       const target = pathOf(key);
       const draft = join(tmp, randomUUID());
       try {
-        const sizeBytes = await writeDurably(draft, measure(source, { key, sizeBytes: expectedBytes }).chunks);
-        await mkdir(dirname(target), { recursive: true });
-        await rename(draft, target);
+        const measured = measure(source, { key, sizeBytes: expectedBytes });
+        await writeDurably(draft, measured.chunks);
+        const sizeBytes = measured.sizeBytes();
+        await moveTo(draft, target);
         await syncFolder(dirname(target));
         return { sizeBytes };
       } catch (error) {
@@ -93,13 +94,23 @@ async function readRange(path: string, { start, end }: { start: number; end?: nu
   }
 }
 
-/** Writes a new file and returns its size once the bytes have reached the disk. */
-async function writeDurably(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+/** Puts a file into its folder, which is there already but for the first file of a job. */
+async function moveTo(path: string, target: string): Promise<void> {
+  try {
+    await rename(path, target);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await mkdir(dirname(target), { recursive: true });
+    await rename(path, target);
+  }
+}
+
+/** Writes a new file; done once the bytes have reached the disk. */
+async function writeDurably(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(path, 'wx');
   try {
     await writeFile(file, chunks);
     await file.sync();
-    return (await file.stat()).size;
   } finally {
     await file.close();
   }
