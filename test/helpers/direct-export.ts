@@ -29,7 +29,7 @@ export type DirectRig = {
   addProject(origin: string, settings?: Record<string, unknown>): Promise<string>;
   addJob(projectId: string, paths?: string[] | null): Promise<string>;
   /** The stages of a job up to one of them, in this process. The job fails where one throws, as its workflow sees to. */
-  runStages(jobId: string, options?: { until?: Stage; limits?: Partial<ExportLimits> }): Promise<void>;
+  runStages(jobId: string, options?: StageOptions): Promise<void>;
   /** A whole export of a project, cleared up behind. */
   run(projectId: string, options?: { paths?: string[]; limits?: Partial<ExportLimits> }): Promise<ExportedBundle>;
   read(jobId: string): Promise<ExportedBundle>;
@@ -39,6 +39,13 @@ export type DirectRig = {
 
 const STAGES = ['open', 'crawl', 'freeze', 'rewrite', 'pack', 'clean up'] as const;
 export type Stage = (typeof STAGES)[number];
+
+export type StageOptions = {
+  until?: Stage;
+  limits?: Partial<ExportLimits>;
+  /** Runs around each stage, to measure it or to disturb it. */
+  around?: (stage: Stage, work: () => Promise<unknown>) => Promise<unknown>;
+};
 
 /** Exports by calling the activities one after another: what the workflow does, without Temporal's time. */
 export async function startDirectRig(limits: Partial<ExportLimits> = {}): Promise<DirectRig> {
@@ -65,7 +72,7 @@ export async function startDirectRig(limits: Partial<ExportLimits> = {}): Promis
 
   async function runStages(
     jobId: string,
-    { until = 'clean up', limits: own = {} }: { until?: Stage; limits?: Partial<ExportLimits> } = {},
+    { until = 'clean up', limits: own = {}, around = (_stage, work) => work() }: StageOptions = {},
   ): Promise<void> {
     const activities = createPlatformActivities({ db, objects, logger, limits: { ...limits, ...own } });
     let archiveKey: string | null = null;
@@ -80,7 +87,8 @@ export async function startDirectRig(limits: Partial<ExportLimits> = {}): Promis
       'clean up': () => activities.cleanUpExport({ jobId, archiveKey }),
     };
     try {
-      for (const stage of STAGES.slice(0, STAGES.indexOf(until) + 1)) await inActivity(stages[stage]);
+      for (const stage of STAGES.slice(0, STAGES.indexOf(until) + 1))
+        await around(stage, () => inActivity(stages[stage]));
     } catch (error) {
       await fail(activities, jobId, error);
     }

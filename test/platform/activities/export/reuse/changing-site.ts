@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ExportedBundle } from '../../../../helpers/export-rig.ts';
 import type { SiteHandler } from '../../../../helpers/http-site.ts';
 
 /** How an origin tells that something is unchanged. `fickle`: by tags that differ each time, so it resends everything. */
@@ -128,4 +129,18 @@ export function changingOrigin(site: () => ChangingSite, validation: () => Valid
     },
   };
   return origin;
+}
+
+/** All in which two exports of one state of a site must be equal. */
+export function bundleContent({ manifest, files, report }: ExportedBundle) {
+  return {
+    contentSha256: manifest.contentSha256,
+    files: manifest.files,
+    texts: [...files],
+    redirects: manifest.redirects,
+    pageCount: manifest.pageCount,
+    brokenLinks: report.brokenLinks
+      .map((each) => ({ ...each, referrers: each.referrers.toSorted() }))
+      .toSorted((a, b) => (a.url < b.url ? -1 : 1)),
+  };
 }
