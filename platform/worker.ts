@@ -21,8 +21,8 @@ export type PlatformWorkerDeps = PlatformActivityDeps & {
   identity?: string;
 };
 
-/** Crawling and rewriting share one event loop: more at a time would only make each of them slower. */
-const ACTIVITIES = 12;
+/** Three large exports: of each one share is at work here, and the others wait for a process that has none. */
+const ACTIVITIES = 24;
 const WORKFLOW_TASKS = 20;
 
 /** What runs at a stop gives back what it holds in this time; another worker goes on with it. */

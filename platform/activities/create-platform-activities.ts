@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { ObjectStore } from '../objects/object-store.ts';
+import { releaseBatches } from '../store/crawl-batches.ts';
 import type { Database } from '../store/database.ts';
+import { releaseLeases } from '../store/frontier.ts';
 import type { AgentDeps } from './agent/agent-deps.ts';
 import { createAgentActivities } from './agent/create-agent-activities.ts';
 import type { BrowserPool } from './export/browser/browser-pool.ts';
@@ -13,6 +15,7 @@ import { createFetcher } from './export/fetch/fetcher.ts';
 import { createOriginLimiter } from './export/fetch/origin-limiter.ts';
 import { freezeExport } from './export/freeze-export.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './export/limits.ts';
+import { createOneAtATime } from './export/one-at-a-time.ts';
 import { openExport } from './export/open-export.ts';
 import { packExport } from './export/pack-export.ts';
 import { rememberKnownPieces } from './export/reuse/known-pieces.ts';
@@ -70,19 +73,32 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   };
 }
 
+const idleCrawl = (db: Database, jobId: string) => ({
+  idle: { done: false, queuedCount: 0 },
+  giveBack: (deadTokens: readonly string[]) => releaseLeases(db, jobId, deadTokens),
+});
+
+const idleRewrite = (db: Database, jobId: string) => ({
+  idle: { done: false, settled: 0, total: 0 },
+  giveBack: (deadTokens: readonly string[]) => releaseBatches(db, jobId, deadTokens),
+});
+
 /** The activities of the platform's workflows, over the given database and object store. */
 export function createPlatformActivities(deps: PlatformActivityDeps) {
   const shared = exportDeps(deps);
+  const [crawling, rewriting] = [createOneAtATime(deps), createOneAtATime(deps)];
   return {
     /** Begins a job and says how its crawl is to be shared among workers. */
     openExport: async ({ jobId }: { jobId: string }) => ({
       ...(await openExport(shared, jobId)),
       searchAttributes: deps.searchAttributes === true,
     }),
-    crawlSite: (input: { jobId: string; maxMs: number }) => crawlSite(shared, input),
+    crawlSite: (input: { jobId: string; maxMs: number }) =>
+      crawling.run(input.jobId, idleCrawl(deps.db, input.jobId), () => crawlSite(shared, input)),
     visitSamples: ({ jobId }: { jobId: string }) => visitSamples(shared, jobId),
     freezeExport: ({ jobId }: { jobId: string }) => freezeExport(shared, jobId),
-    rewriteFiles: ({ jobId }: { jobId: string }) => rewriteFiles(shared, jobId),
+    rewriteFiles: ({ jobId }: { jobId: string }) =>
+      rewriting.run(jobId, idleRewrite(deps.db, jobId), () => rewriteFiles(shared, jobId)),
     packExport: ({ jobId }: { jobId: string }) => packExport(shared, jobId),
     failExport: ({ jobId, error }: { jobId: string; error: string }) => failExport(shared, jobId, error),
     cleanUpExport: ({ jobId, archiveKey }: { jobId: string; archiveKey: string | null }) =>

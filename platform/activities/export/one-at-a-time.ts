@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { lively } from '../lively.ts';
+
+/** The failure type of work that is offered to another process. */
+export const BUSY_HERE = 'BusyHere';
+
+const FIRST_LOOKS = 3;
+const FIRST_WAIT_MS = 500;
+/** Most of the time it waits here, so that the end of the other one is hardly ever missed. */
+const LATER_WAIT_MS = 5_000;
+/** Below the number of attempts that the workflow allows. */
+const LAST_LOOK = 20;
+const OFFER_DELAY_MS = 1_000;
+
+export type OneAtATime = {
+  /**
+   * Runs a job's work, unless this process is at it already: then `idle` is the answer as soon as that has ended. Now
+   * and again the one that waits fails instead, and Temporal offers it to all processes anew. What its earlier attempts
+   * held, perhaps in a process that died, is given back at once.
+   */
+  run<Result>(jobId: string, shared: Shared<Result>, work: () => Promise<Result>): Promise<Result>;
+};
+
+type Shared<Result> = { idle: Result; giveBack: (deadTokens: readonly string[]) => Promise<void> };
+
+/**
+ * Lets a process do one share of a job's work at a time. All of them would use the same connections and the same event
+ * loop: a second one would hold memory and bring nothing, while another process stands idle. For activities only.
+ */
+export function createOneAtATime({ logger }: { logger: Logger }): OneAtATime {
+  const running = new Map<string, Promise<unknown>>();
+
+  return {
+    async run(jobId, { idle, giveBack }, work) {
+      const other = running.get(jobId);
+      if (other !== undefined) {
+        await untilEnded(other, giveBack, logger);
+        return idle;
+      }
+      const own = work();
+      running.set(jobId, own);
+      try {
+        return await own;
+      } finally {
+        running.delete(jobId);
+      }
+    },
+  };
+}
+
+function untilEnded(other: Promise<unknown>, giveBack: Shared<unknown>['giveBack'], logger: Logger): Promise<void> {
+  return lively({ details: () => 'this process is at it already', logger }, async ({ signal, deadTokens }) => {
+    const attempt = deadTokens.length + 1;
+    if (attempt > 1) await giveBack(deadTokens);
+    const waitMs = attempt <= FIRST_LOOKS ? FIRST_WAIT_MS : LATER_WAIT_MS;
+    const ended = other.then(
+      () => true,
+      () => true,
+    );
+    while (!(await Promise.race([ended, sleep(waitMs, false, { signal })]))) {
+      if (attempt >= LAST_LOOK) continue;
+      throw ApplicationFailure.create({
+        type: BUSY_HERE,
+        message: 'This process is at the job already; another one may have nothing to do',
+        nextRetryDelay: OFFER_DELAY_MS,
+        category: 'BENIGN',
+      });
+    }
+  });
+}
