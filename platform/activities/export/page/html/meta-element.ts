@@ -29,6 +29,8 @@ export function readMeta(reader: TagReader): void {
   for (const name of ['property', 'name', 'itemprop']) {
     const kind = KIND_BY_NAME.get(reader.value(name).toLowerCase());
     if (kind === undefined) continue;
+    // A browser's word for "there is no configuration".
+    if (reader.value('content').toLowerCase() === 'none') return;
     reader.refer('content', kind);
     return;
   }

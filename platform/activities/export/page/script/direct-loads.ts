@@ -1,9 +1,14 @@
-import type { Collector } from '../collector.ts';
+import type { Collector, Place } from '../collector.ts';
 import type { SpannedText } from '../spanned-text.ts';
 
+const MAY_LOAD = /fetch|Worker|addModule|\.open\s*\(|importScripts|meta\.resolve|src/;
 /** Calls that load what their first literal says, resolved against the page that runs them (or the worker). */
 const LOAD =
   /(?:\bfetch\s*\(|\bnew\s+(?:Shared)?Worker\s*\(|\.addModule\s*\(|\bserviceWorker\s*\.\s*register\s*\(|\.open\s*\(\s*["']GET["']\s*,)\s*(["'`])([^"'`\\\s$]{1,2000})\1\s*([,)])/g;
+/** A literal given to an element; what is put together from it is no address. */
+const SOURCE = /(?:\.src\s*=|\bsetAttribute\(\s*["']src["']\s*,)\s*(["'`])([^"'`\\\s$]{1,2000})\1(?!\s*[+.[])/g;
+/** Of another host only files: a frame there stays there. */
+const FILE = /\.(?:m?js|css|json|wasm|svg|png|jpe?g|gif|webp|avif|ico|mp3|mp4|webm|ogg|wav|pdf|vtt)(?:[?#]|$)/i;
 const IMPORT_SCRIPTS = /\bimportScripts\s*\(([^()]{1,4000})\)/g;
 const LITERAL = /(["'])([^"'\\\s]+)\1/g;
 const RESOLVE = /\bimport\.meta\.resolve\s*\(\s*(["'`])((?:\.{0,2}\/|https?:)[^"'`\\\s$]*)\1\s*\)/g;
@@ -12,25 +17,26 @@ const ABSOLUTE = /^(?:https?:)?\/\//i;
 const SENDS = /^[^;]{0,200}?\bmethod\s*:/;
 
 /**
- * What a script loads by calls with a literal address: `fetch`, workers, worklets, `importScripts`. `isInline`: the
- * script stands in a page, so that a relative address has one meaning and can be rewritten. In a file it may be meant
- * from any page: it is looked for beside the script and at the site's root and stays as it is. What comes from another
- * host is written from the bundle's root (layer `r`).
+ * What a script loads by a literal address: `fetch`, workers, worklets, `importScripts`, an element's `src`. `isInline`:
+ * the script stands in a page, so that a relative address has one meaning and can be rewritten. In a file it may be
+ * meant from any page: it is looked for beside the script and at the site's root and stays as it is. What comes from
+ * another host is written from the bundle's root (layer `r`).
  */
 export function extractDirectLoads(script: SpannedText, layers: string, collector: Collector, isInline: boolean): void {
   const { text } = script;
+  if (!MAY_LOAD.test(text)) return;
   for (const match of text.matchAll(LOAD)) {
     const [call, , address = '', next] = match;
     const after = match.index + call.length;
     if (next === ',' && SENDS.test(text.slice(after, after + 220))) continue;
     const from = match.index + call.lastIndexOf(address);
-    const place = { span: script, from, to: from + address.length, layers: `q${layers}` };
-    if (ABSOLUTE.test(address)) referAbsolute(place, collector, isInline);
-    else if (isInline) collector.refer(place, 'probe');
-    else {
-      collector.mention(address, 'probe');
-      if (!address.startsWith('/')) collector.mention(`/${address.replace(/^(?:\.{1,2}\/)+/, '')}`, 'probe');
-    }
+    refer({ span: script, from, to: from + address.length, layers: `q${layers}` }, address, collector, isInline);
+  }
+  for (const match of text.matchAll(SOURCE)) {
+    const address = match[2] ?? '';
+    if (ABSOLUTE.test(address) && !FILE.test(address)) continue;
+    const from = match.index + match[0].lastIndexOf(address);
+    refer({ span: script, from, to: from + address.length, layers: `q${layers}` }, address, collector, isInline);
   }
   for (const match of text.matchAll(IMPORT_SCRIPTS)) {
     for (const literal of (match[1] ?? '').matchAll(LITERAL)) {
@@ -45,8 +51,14 @@ export function extractDirectLoads(script: SpannedText, layers: string, collecto
   }
 }
 
-function referAbsolute(place: Parameters<Collector['refer']>[0], collector: Collector, isInline: boolean): void {
-  const layers = isInline ? place.layers : `r${place.layers}`;
-  const isOutside = collector.leavesSite(place.span.text.slice(place.from, place.to));
-  collector.refer({ ...place, layers }, isOutside ? 'asset' : 'probe');
+function refer(place: Place, address: string, collector: Collector, isInline: boolean): void {
+  if (ABSOLUTE.test(address)) {
+    const layers = isInline ? place.layers : `r${place.layers}`;
+    collector.refer({ ...place, layers }, collector.leavesSite(address) ? 'asset' : 'probe');
+  } else if (isInline) {
+    collector.refer(place, 'probe');
+  } else {
+    collector.mention(address, 'probe');
+    if (!address.startsWith('/')) collector.mention(`/${address.replace(/^(?:\.{1,2}\/)+/, '')}`, 'probe');
+  }
 }

@@ -15,6 +15,9 @@ describe('what a script in a page loads by a call', () => {
     ['new SharedWorker(`w.js`)', 'probe /guides/w.js', undefined],
     ['CSS.paintWorklet.addModule("/p.js")', 'probe /p.js', 'CSS.paintWorklet.addModule("../p.js")'],
     ['x.open("GET", "/a.xml")', 'probe /a.xml', 'x.open("GET", "../a.xml")'],
+    ['a.src = "/i.png";', 'probe /i.png', 'a.src = "../i.png";'],
+    ['a.setAttribute("src", "/i.js")', 'probe /i.js', 'a.setAttribute("src", "../i.js")'],
+    ['s.src="https://c.org/m.js?v=1"', 'asset https://c.org/m.js?v=1', 's.src="../_external/c.org/m.055e01147cc8.js"'],
     ['fetch("https://c.org/d.json")', 'asset https://c.org/d.json', 'fetch("../_external/c.org/d.json")'],
     ['fetch("https://docs.example.com/d.json")', 'probe /d.json', 'fetch("../d.json")'],
   ])('is found, and written relative where it is there: %s', (call, found, written = call) => {
@@ -29,6 +32,8 @@ describe('what a script in a page loads by a call', () => {
     'fetch("/a" + b)',
     ['fetch(`/a/$', '{b}`)'].join(''),
     'prefetch("/a")',
+    'a.src = "/a/" + b',
+    'a.src = "https://video.org/embed/1"',
     'x.open("POST", "/a")',
     'fetch("blob:https://docs.example.com/x")',
   ])('is nothing where it sends something, or only begins with a literal: %s', (call) => {

@@ -173,6 +173,7 @@ const ROWS: Row[] = [
     ['asset /vue.js', 'folder /lib/'],
     '<script type="importmap">{"imports": {"vue": "../vue.js", "lib/": "../lib/"}}</script>',
   ),
+  row('a word for no configuration', '<meta name="msapplication-config" content="none">', []),
   row('structured data', '<script type="application/ld+json">{"url": "/x", "image": "/y.png"}</script>', []),
   row(
     'noscript and template',

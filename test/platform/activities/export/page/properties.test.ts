@@ -156,6 +156,9 @@ describe('a hostile document', () => {
     ['quotes without end', repeat('"a/b.c/'), 'text/javascript'],
     ['a path without end', (n) => `"/${'a/'.repeat(n)}`, 'text/javascript'],
     ['nested imports', repeat('import("'), 'text/javascript'],
+    ['calls without end', repeat('fetch("'), 'text/javascript'],
+    ['scripts imported without end', repeat('importScripts('), 'text/javascript'],
+    ['documents in documents', repeat('<iframe/srcdoc=')],
     ['brackets', repeat('[{"a":'), 'application/manifest+json'],
   ];
 
