@@ -21,6 +21,7 @@ interface Options {
   robots?: 'respect' | 'ignore';
   render?: 'http' | 'browser';
   discover?: 'http' | 'browser';
+  incremental?: 'true' | 'false';
   webhook?: string;
   webhookSecret?: string;
   json?: boolean;
@@ -95,6 +96,12 @@ function withSettings(command: Command): Command {
         'browser',
       ]),
     )
+    .addOption(
+      new Option('--incremental <choice>', "whether exports take over what hasn't changed since the last one").choices([
+        'true',
+        'false',
+      ]),
+    )
     .option('--webhook <url>', 'where the embedded forge tells of pull requests: …/webhooks/SITE/github')
     .option('--webhook-secret <secret>', 'what those deliveries are signed with; - reads it from standard input')
     .option('--json', 'print the project as JSON')
@@ -103,8 +110,8 @@ function withSettings(command: Command): Command {
 
 /** What is named on the command line; an empty text clears. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
-  const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, webhook, webhookSecret } =
-    options;
+  const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
+  const { webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
@@ -113,6 +120,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
     ...(robots === undefined ? {} : { robots }),
     ...(render === undefined ? {} : { render }),
     ...(discover === undefined ? {} : { discover }),
+    ...(incremental === undefined ? {} : { incremental: incremental === 'true' }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
     ...(webhookSecret === undefined
       ? {}

@@ -98,7 +98,8 @@ async function runStages(jobId: string) {
   tell(story, { stage: 'packing the archive' });
   const packed = await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]);
   const { state, fileCount, sizeBytes, brokenLinks } = packed;
-  tell(story, { stage: `${state}: ${fileCount} files, ${sizeBytes} bytes, ${brokenLinks} broken links` });
+  const reused = packed.reusedFiles > 0 ? ` (${packed.reusedFiles} as in the last export)` : '';
+  tell(story, { stage: `${state}: ${fileCount} files${reused}, ${sizeBytes} bytes, ${brokenLinks} broken links` });
   return packed;
 }
 

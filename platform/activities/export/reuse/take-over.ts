@@ -21,9 +21,15 @@ export function stillValid({ file }: KnownAnswer, { etag, lastModified }: Valida
   return { etag: etag ?? file.etag, lastModified: lastModified ?? file.lastModified };
 }
 
-/** Whether an answer that came whole is, byte for byte, what the last export stored. */
-export function isSame({ file }: KnownAnswer, answer: FetchedResponse, url: string): boolean {
-  if (answer.status !== file.status) return false;
+/** Whether a header may have hidden every link of the page when it was stored: `X-Robots-Tag` is no part of the bytes. */
+function mayBeHidden({ resources }: KnownAnswer): boolean {
+  return resources.some(({ kind }) => kind === 'unfollowed') && resources.every(({ kind }) => kind !== 'page');
+}
+
+/** Whether an answer that came whole is, byte for byte, what the last export stored, and is to be read the same way. */
+export function isSame(known: KnownAnswer, answer: FetchedResponse, url: string): boolean {
+  const { file } = known;
+  if (answer.status !== file.status || answer.nofollow === true || mayBeHidden(known)) return false;
   const { bytes, contentType } = readDocument({ bytes: answer.body, contentType: answer.contentType, url });
   if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;
   return createHash('sha256').update(bytes).digest('hex') === file.sha256;
