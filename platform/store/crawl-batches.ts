@@ -2,7 +2,8 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
 
-const PAGE_ROWS = 100;
+/** Each holds the names of some hundred files. */
+const PAGE_ROWS = 16;
 
 /**
  * Ends the crawl: from here on the frontier doesn't change, and its files are grouped in batches 0 to `batchCount` - 1.

@@ -3,7 +3,7 @@ import { countTakenOver, keepArchiveHead } from '../../store/kept-pieces.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { reportKey as keyOfReport, workPrefix } from './object-keys.ts';
-import { readBundle } from './pack/manifest.ts';
+import { outlineBundle } from './pack/manifest.ts';
 import { packBundle } from './pack/pack-bundle.ts';
 import { createReport } from './pack/report.ts';
 import { packProgress } from './progress.ts';
@@ -32,19 +32,20 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
   };
   return lively({ details: () => ({ bytes, totalBytes }), onTick, logger }, async ({ signal }) => {
     const { settings, ...crawl } = await readCrawl(db, jobId);
-    const { manifest, members, reuse } = await readBundle(db, settings, crawl);
-    totalBytes = 2 * members.reduce((sum, member) => sum + member.byteLength, 0);
+    const outline = await outlineBundle(db, settings, crawl);
+    const { head, reuse } = outline;
+    totalBytes = 2 * outline.members.reduce((sum, member) => sum + member.byteLength, 0);
     const onBytes = (read: number) => {
       bytes += read;
     };
     const { gzipLevel } = deps.limits;
-    const { headBytes, ...archive } = await packBundle(objects, manifest, members, { gzipLevel, onBytes, signal });
+    const { headBytes, ...archive } = await packBundle(objects, outline, { gzipLevel, onBytes, signal });
     await keepArchiveHead(db, jobId, headBytes);
     const unchangedAddresses = await countTakenOver(db, jobId, workPrefix(jobId));
     const report = { ...(await createReport(db, settings, crawl)), reuse: { unchangedAddresses, ...reuse } };
     const reportKey = keyOfReport(jobId);
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
-    const { contentSha256, pageCount, files } = manifest;
+    const { contentSha256, pageCount } = head;
     const row = await completeExportJob(db, jobId, { ...archive, contentSha256, pageCount, reportKey });
     return {
       state: row?.status === 'completed' ? 'completed' : 'cancelled',
@@ -52,7 +53,7 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
       sizeBytes: archive.archiveSizeBytes,
       contentSha256,
       pageCount,
-      fileCount: files.length,
+      fileCount: reuse.files,
       brokenLinks: report.counts.brokenLinks,
       reusedFiles: reuse.reusedFiles,
     };

@@ -1,46 +1,80 @@
-import type { BundleFile, BundleManifest, BundleRedirect } from '../../../../contract/bundle.ts';
+import { createHash } from 'node:crypto';
+import {
+  BUNDLE_FORMAT_VERSION,
+  type BundleFile,
+  type BundleRedirect,
+  contentDigestLine,
+} from '../../../../contract/bundle.ts';
 import { settledBatches } from '../../../store/crawl-batches.ts';
 import type { Database } from '../../../store/database.ts';
 import { mappedRedirects } from '../../../store/frontier-map.ts';
-import { createManifest } from '../archive/manifest.ts';
 import { isOfSite } from '../page/url-identity.ts';
 import { parsePieces } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
+import { type ManifestHead, manifestText } from './manifest-text.ts';
 
 /** How much of an archive was taken over from the project's last one. */
 export type ArchiveReuse = { files: number; reusedFiles: number };
+
+/** What is known of a bundle without holding the names of its files. */
+export type BundleOutline = {
+  head: ManifestHead;
+  manifestBytes: number;
+  /** The manifest's text, read from the database anew at each call. */
+  manifest(): AsyncIterable<Buffer>;
+  /** Where the pieces of the archive lie, in order. */
+  members: Extent[];
+  reuse: ArchiveReuse;
+};
 
 function onSite(url: string, settings: ExportSettings): string {
   return isOfSite(url, settings.site) ? url.slice(`https://${settings.site.domain}`.length) : url;
 }
 
-/** The bundle's manifest and where the pieces of the archive lie, in order. */
-export async function readBundle(
-  db: Database,
-  settings: ExportSettings,
-  { pageCount }: { pageCount: number },
-): Promise<{ manifest: BundleManifest; members: Extent[]; reuse: ArchiveReuse }> {
-  const { jobId, version, createdAt, site } = settings;
-  const files: BundleFile[] = [];
-  const members: Extent[] = [];
-  let reusedFiles = 0;
-  for await (const batch of settledBatches(db, jobId)) {
-    const batchFiles: BundleFile[] = JSON.parse(batch.filesJson);
-    for (const file of batchFiles) files.push(file);
-    const { objectKey, sizeBytes, partsJson } = batch;
-    const parts: Extent[] =
-      partsJson === null ? [{ objectKey, byteOffset: 0, byteLength: sizeBytes }] : JSON.parse(partsJson);
-    members.push(...parts);
-    for (const { fileCount, reused } of parsePieces(batch.piecesJson)) if (reused) reusedFiles += fileCount;
-  }
+async function redirectsOf(db: Database, settings: ExportSettings): Promise<BundleRedirect[]> {
   const redirects: BundleRedirect[] = [];
-  for await (const rows of mappedRedirects(db, jobId)) {
+  for await (const rows of mappedRedirects(db, settings.jobId)) {
     for (const { url, redirectTo, status } of rows) {
-      if (!isOfSite(url, site)) continue;
+      if (!isOfSite(url, settings.site)) continue;
       redirects.push({ from: onSite(url, settings), to: onSite(redirectTo, settings), status });
     }
   }
-  const manifest = createManifest({ jobId, domain: site.domain, version, createdAt, pageCount, files, redirects });
-  return { manifest, members: joinExtents(members), reuse: { files: files.length, reusedFiles } };
+  return redirects.sort((a, b) => (a.from < b.from ? -1 : 1));
+}
+
+/** Files of one batch after the other, which is the order of paths. */
+async function* filesOf(db: Database, jobId: string): AsyncGenerator<BundleFile[]> {
+  for await (const { filesJson } of settledBatches(db, jobId)) yield JSON.parse(filesJson);
+}
+
+/** Reads through the settled batches once; what grows with the site's files is only counted and hashed. */
+export async function outlineBundle(
+  db: Database,
+  settings: ExportSettings,
+  { pageCount }: { pageCount: number },
+): Promise<BundleOutline> {
+  const { jobId, version, createdAt, site } = settings;
+  const members: Extent[] = [];
+  const digest = createHash('sha256');
+  const reuse = { files: 0, reusedFiles: 0 };
+  for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson } of settledBatches(db, jobId)) {
+    const files: BundleFile[] = JSON.parse(filesJson);
+    for (const file of files) digest.update(contentDigestLine(file));
+    reuse.files += files.length;
+    const parts: Extent[] =
+      partsJson === null ? [{ objectKey, byteOffset: 0, byteLength: sizeBytes }] : JSON.parse(partsJson);
+    members.push(...parts);
+    for (const { fileCount, reused } of parsePieces(piecesJson)) if (reused) reuse.reusedFiles += fileCount;
+  }
+  const contentSha256 = digest.digest('hex');
+  const { domain } = site;
+  const formatVersion = BUNDLE_FORMAT_VERSION;
+  const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
+  const redirects = await redirectsOf(db, settings);
+  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(db, jobId), redirects);
+  // A tar header comes before its file, and names its size.
+  let manifestBytes = 0;
+  for await (const piece of manifest()) manifestBytes += piece.length;
+  return { head, manifestBytes, manifest, members: joinExtents(members), reuse };
 }

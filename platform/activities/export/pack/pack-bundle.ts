@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { BundleManifest } from '../../../../contract/bundle.ts';
+import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
 import { bundleKey, type ObjectStore } from '../../../objects/object-store.ts';
-import { manifestMember, trailerMember } from '../archive/members.ts';
-import type { Extent } from '../segment-store.ts';
+import { trailerMember } from '../archive/members.ts';
+import { streamedMember } from '../archive/streamed-member.ts';
+import type { BundleOutline } from './manifest.ts';
 
 export type PackedArchive = {
   archiveKey: string;
@@ -15,19 +16,26 @@ export type PackedArchive = {
 
 /**
  * Writes the archive: manifest, members, trailer, one after another as a stream. The key needs the hash of the whole,
- * so the members are read twice, which costs less than writing the archive twice would.
+ * so the members are read twice, which costs less than writing the archive twice would. Of the manifest only the
+ * compressed bytes are held.
  */
 export async function packBundle(
   objects: ObjectStore,
-  manifest: BundleManifest,
-  members: readonly Extent[],
+  { manifest, manifestBytes, members }: Pick<BundleOutline, 'manifest' | 'manifestBytes' | 'members'>,
   options: { gzipLevel: number; onBytes: (bytes: number) => void; signal: AbortSignal },
 ): Promise<PackedArchive> {
-  const head = Buffer.from(await manifestMember(manifest, { level: options.gzipLevel }));
+  const source = Readable.from(manifest());
+  const head: Buffer[] = [];
+  let headBytes = 0;
+  const first = { path: MANIFEST_PATH, sizeBytes: manifestBytes, source };
+  for await (const chunk of streamedMember(first, { level: options.gzipLevel })) {
+    head.push(chunk);
+    headBytes += chunk.length;
+  }
   const tail = Buffer.from(await trailerMember());
 
   async function* archive(): AsyncGenerator<Buffer> {
-    yield head;
+    yield* head;
     for (const { objectKey, byteOffset, byteLength } of members) {
       if (byteLength === 0) continue;
       for await (const chunk of await objects.get(objectKey, { start: byteOffset, end: byteOffset + byteLength - 1 })) {
@@ -51,5 +59,5 @@ export async function packBundle(
     contentType: 'application/gzip',
     sizeBytes: archiveSizeBytes,
   });
-  return { archiveKey, archiveSha256, archiveSizeBytes, headBytes: head.length };
+  return { archiveKey, archiveSha256, archiveSizeBytes, headBytes };
 }

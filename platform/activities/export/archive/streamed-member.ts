@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { END_BYTES, tarHeader } from './tar-blocks.ts';
+
+/** Holds back the end of the archive, which only the last piece may have. */
+async function* withoutEnd(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    const all = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    const keep = Math.min(END_BYTES, all.length);
+    if (all.length > keep) yield all.subarray(0, all.length - keep);
+    held = all.subarray(all.length - keep);
+  }
+}
+
+/** The gzip header's tenth byte names the system that wrote it; 255 stands for any, so all machines write the same. */
+async function* withoutSystem(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let seen = 0;
+  for await (const chunk of chunks) {
+    const at = 9 - seen;
+    if (at >= 0 && at < chunk.length) chunk[at] = 255;
+    seen += chunk.length;
+    yield chunk;
+  }
+}
+
+/**
+ * A piece of the archive of one file that isn't held in memory: the bytes pass through. Fails where the source does, or
+ * has another size than was told.
+ */
+export async function* streamedMember(
+  { path, sizeBytes, source }: { path: string; sizeBytes: number; source: Readable },
+  { level }: { level: number },
+): AsyncGenerator<Buffer> {
+  const tar = pack();
+  const gzip = createGzip({ level });
+  const filled = pipeline(source, tar.entry(tarHeader(path, sizeBytes))).then(() => tar.finalize());
+  const compressed = pipeline(Readable.from(withoutEnd(tar)), gzip);
+  // The reader of the compressed bytes is who hears of it.
+  filled.catch((error: Error) => gzip.destroy(error));
+  compressed.catch((error: Error) => gzip.destroy(error));
+  yield* withoutSystem(gzip);
+  await Promise.all([filled, compressed]);
+}
