@@ -10,8 +10,8 @@ import {
   settledBatches,
 } from '../../../platform/store/crawl-batches.ts';
 import { getCrawl, openCrawl } from '../../../platform/store/crawls.ts';
-import { failExportJob } from '../../../platform/store/export-job-transitions.ts';
 import { type Database, openDatabase } from '../../../platform/store/database.ts';
+import { failExportJob } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob, insertExportJob } from '../../../platform/store/export-jobs.ts';
 import {
   countPages,
