@@ -92,6 +92,7 @@ export async function forgetCrawls(db: Database, projectId: string): Promise<str
       except select object_key from crawl_urls where job_id in (${crawlsOf(projectId)}) and object_key is not null`);
     await tx.execute(sql`delete from crawl_batches where job_id = any(${gone})`);
     await tx.execute(sql`delete from crawl_urls where job_id = any(${gone})`);
+    await tx.execute(sql`delete from crawl_notices where job_id = any(${gone})`);
     return unused.rows.map(({ objectKey }) => objectKey);
   });
 }

@@ -1,6 +1,6 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, pipeline } from 'node:stream';
 import type { AddressGuard } from '../fetch/address-guard.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 
@@ -83,8 +83,9 @@ export async function startFilteringProxy(options: {
     outgoing.once('error', () => answer.destroy());
     outgoing.once('response', (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers);
-      countBytes(response, maxBytes, () => outgoing.destroy());
-      response.pipe(answer);
+      countBytes(response, maxBytes, () => response.destroy(new Error('the answer is too large')));
+      // Where one of the two ends early, so does the other.
+      pipeline(response, answer, () => undefined);
     });
     answer.once('close', () => outgoing.destroy());
     incoming.pipe(outgoing);

@@ -60,7 +60,7 @@ export function createPageRequests(options: {
   const { page, site, document, notices, signal } = options;
   const requested = new Map<string, Resource>();
   let underWay = 0;
-  let quietSince = Date.now();
+  let quietSince = performance.now();
   let shown = false;
 
   function note(request: Request, url: string): void {
@@ -185,7 +185,7 @@ export function createPageRequests(options: {
         await route.abort('failed').catch(() => undefined);
       } finally {
         underWay -= 1;
-        quietSince = Date.now();
+        quietSince = performance.now();
       }
     },
     underWay: () => underWay,

@@ -21,8 +21,11 @@ export function rememberAnswers(fetcher: Fetcher, memory: AnswerMemory, jobId: s
       const key = `${jobId} ${url.href}`;
       const found = memory.recall(key);
       if (found !== undefined) return found;
-      const shared = await underWay.get(key)?.catch(() => undefined);
-      if (shared !== undefined && isLasting(shared)) return shared;
+      const asked = underWay.get(key);
+      if (asked !== undefined) {
+        const shared = await asked.catch(() => undefined);
+        if (shared !== undefined && isLasting(shared)) return shared;
+      }
       const asking = fetcher.get(url, options);
       underWay.set(key, asking);
       try {

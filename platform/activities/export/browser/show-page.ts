@@ -157,18 +157,20 @@ async function contain(context: BrowserContext, page: Page, notices: Notices): P
   });
 }
 
-async function untilQuiet(shown: ShownPage, quietMs: number, timeoutMs: number): Promise<boolean> {
-  const { requests } = shown;
+/**
+ * The time is the page's own: what its scripts were to do within it, they have done, however busy this machine is. What
+ * they ask for meanwhile begins it anew.
+ */
+async function untilQuiet({ requests, evaluate }: ShownPage, quietMs: number, timeoutMs: number): Promise<boolean> {
   const endAt = Date.now() + timeoutMs;
-  const isStill = (): boolean => requests.underWay() === 0 && Date.now() - requests.quietSince() >= quietMs;
   while (Date.now() < endAt) {
-    if (!isStill()) {
+    const since = requests.quietSince();
+    if (requests.underWay() > 0) {
       await sleep(POLL_MS);
       continue;
     }
-    // A page that is still busy with what it got may ask for more: it answers only once it has come to an end.
-    await shown.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 0)))');
-    if (isStill()) return true;
+    await evaluate(`new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true)), ${quietMs}))`);
+    if (requests.underWay() === 0 && requests.quietSince() === since) return true;
   }
   return false;
 }
