@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isMet, type RowResult } from './export/figure.ts';
+import { ManualsMissing } from './export/manuals.ts';
 import { report } from './export/report.ts';
 import { type ExportBenchOptions, ROW_NAMES, type RowName, runExportBench } from './export/run-export-bench.ts';
 import { machine, progress } from './machine.ts';
@@ -25,9 +26,12 @@ export function exportBench(): Command {
     )
     .option('--json', 'print every run as JSON', false)
     .addHelpText('after', HELP)
-    .action(async ({ json, ...options }: Options) => {
+    .action(async ({ json, ...options }: Options, command: Command) => {
       const conditions = machine();
-      const results = await runExportBench(options, { progress });
+      const results = await runExportBench(options, { progress }).catch((error: unknown) => {
+        if (error instanceof ManualsMissing) command.error(error.message);
+        throw error;
+      });
       process.stdout.write(json ? asJson(results, conditions) : `\n${report(results, options.runs)}${conditions}\n`);
     });
 }

@@ -14,7 +14,12 @@ export const MANUALS = {
 
 export type ManualName = keyof typeof MANUALS;
 
-/** The folder of each manual. @throws Error naming every package that is missing, and how to install it. */
+/** Thrown when the machine lacks what is to be exported: names every package and the command that installs it. */
+export class ManualsMissing extends Error {
+  override readonly name = 'ManualsMissing';
+}
+
+/** The folder of each manual. @throws ManualsMissing */
 export async function findManuals(names: readonly ManualName[]): Promise<Partial<Record<ManualName, string>>> {
   const folders: Partial<Record<ManualName, string>> = {};
   const missing: string[] = [];
@@ -24,7 +29,7 @@ export async function findManuals(names: readonly ManualName[]): Promise<Partial
     else folders[name] = folder;
   }
   if (missing.length > 0) {
-    throw new Error(
+    throw new ManualsMissing(
       `These Debian packages are missing. Run: apt-get install --no-install-recommends ${missing.join(' ')}`,
     );
   }
