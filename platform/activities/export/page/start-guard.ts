@@ -35,7 +35,20 @@ const NOT_FOUND_NOTICE =
 const NAME =
   "function name(p){return decodeURIComponent(p).replace(/(^|\\/)index(\\.html)?$/,'$1').replace(/\\.html?$/,'')}";
 
+/**
+ * Scripts that are started by a script run when the browser may already have told of `DOMContentLoaded`. Who begins to
+ * listen too late is told at once, as the scripts of the page itself would have been.
+ */
+const LATE_LISTENERS = [
+  "var told=false;document.addEventListener('DOMContentLoaded',function(){told=true});",
+  'Array.prototype.forEach.call([document,window],function(t){var add=t.addEventListener;',
+  "t.addEventListener=function(k,f,o){if(told)if(k==='DOMContentLoaded')if(f){",
+  'setTimeout(function(){var e=new Event(k);if(f.handleEvent)f.handleEvent(e);else f.call(t,e)},0);return}',
+  'return add.call(this||t,k,f,o)}});',
+].join('');
+
 const START = [
+  LATE_LISTENERS,
   'function each(s,f){Array.prototype.forEach.call(document.querySelectorAll(s),f)}',
   'function root(e,k){var v=e.getAttribute(k);if(!v||/^(#|\\/\\/|[a-z][a-z0-9+.-]*:)/i.test(v))return;try{var u=new URL(v,document.baseURI);e.setAttribute(k,u.pathname+u.search+u.hash)}catch(x){}}',
   // Browsers ask for the icon again when the address changes; a stylesheet would be loaded twice if it were touched.

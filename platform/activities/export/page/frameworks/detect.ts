@@ -7,6 +7,7 @@ import { next } from './next.ts';
 import { nuxt } from './nuxt.ts';
 import { pagefindInScript } from './pagefind.ts';
 import { vitepress } from './vitepress.ts';
+import { webpackChunks } from './webpack-chunks.ts';
 
 const ADAPTERS: readonly FrameworkAdapter[] = [vitepress, next, nuxt, docusaurus, gatsby, astro];
 
@@ -19,9 +20,13 @@ export function frameworkByName(name: FrameworkName | null): FrameworkAdapter | 
   return ADAPTERS.find((adapter) => adapter.name === name);
 }
 
-/** What a framework's script file will load though nothing names it. */
+/** What a script file of a framework, a bundler or a search will load though nothing names it. */
 export function discoverInScript(url: string, script: string): Mention[] {
-  return [...ADAPTERS.flatMap((adapter) => adapter.discoverInScript(url, script)), ...pagefindInScript(url, script)];
+  return [
+    ...webpackChunks(url, script),
+    ...pagefindInScript(url, script),
+    ...ADAPTERS.flatMap((adapter) => adapter.discoverInScript(url, script)),
+  ];
 }
 
 /** What must change in a framework's script file. */

@@ -1,24 +1,19 @@
 import type { FrameworkAdapter, Mention, Patch } from './adapter.ts';
-import { webpackChunks } from './webpack-chunks.ts';
 
 const MARKS = /content="Docusaurus|id="?__docusaurus["\s>]/;
-const RUNTIME = /\/runtime~main\.[\w-]+\.js$/;
 /** How the plugin for local search names its index; `{dir}` is empty but for searches within one part of a site. */
 const SEARCH_INDEX = /["'`]search-index\{dir\}\.json/;
 const SCRIPTS_FOLDER = '/assets/js/';
 const BANNER = '__docusaurus-base-url-issue-banner';
 const AWAITED = 'DOMContentLoaded';
 
-/** Docusaurus: every route is a webpack chunk that only the runtime's tables name. */
+/** Docusaurus: every route is a webpack chunk; what is left is the index of its search, and one notice. */
 export const docusaurus: FrameworkAdapter = {
   name: 'docusaurus',
   startsByClassicScripts: true,
   detect: (html) => MARKS.test(html),
   discover: () => [],
-
-  discoverInScript(url, script) {
-    return [...(RUNTIME.test(url) ? webpackChunks(url, script) : []), ...searchIndex(url, script)];
-  },
+  discoverInScript: searchIndex,
 
   /** Pages say that they "did not load properly" where their scripts haven't run by now: here they wait on purpose. */
   patch(text): Patch[] {

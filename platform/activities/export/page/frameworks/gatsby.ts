@@ -1,9 +1,8 @@
 import type { FrameworkAdapter } from './adapter.ts';
-import { webpackChunks } from './webpack-chunks.ts';
 
 const RUNTIME = /(?:src|href)="([^"]*\/)webpack-runtime-[\w-]+\.js"/;
 
-/** Gatsby: page data as JSON beside the pages, and chunks that the webpack runtime names. */
+/** Gatsby: page data as JSON beside the pages. */
 export const gatsby: FrameworkAdapter = {
   name: 'gatsby',
   startsByClassicScripts: true,
@@ -20,6 +19,6 @@ export const gatsby: FrameworkAdapter = {
     ];
   },
 
-  discoverInScript: (url, script) => (/\/webpack-runtime-[\w-]+\.js$/.test(url) ? webpackChunks(url, script) : []),
+  discoverInScript: () => [],
   patch: () => [],
 };

@@ -1,13 +1,11 @@
 import type { FrameworkAdapter, Mention } from './adapter.ts';
-import { webpackChunks } from './webpack-chunks.ts';
 
 const ASSET_PREFIX = /(?:src|href)="([^"]*?\/_next\/)static\//;
 const BUILD_ID = /"buildId":"([^"]+)"/;
 const BUILD_MANIFEST = /\/_next\/static\/[^/]+\/_buildManifest\.js$/;
-const WEBPACK_RUNTIME = /\/_next\/static\/chunks\/webpack-[\w-]+\.js$/;
 const CHUNK = /"(static\/[^"]+\.(?:js|css))"/g;
 
-/** Next.js, pages and app router: page data and the chunks that the build manifest and the runtime name. */
+/** Next.js, pages and app router: page data, and the chunks that the build manifest names. */
 export const next: FrameworkAdapter = {
   name: 'next',
   startsByClassicScripts: true,
@@ -23,7 +21,6 @@ export const next: FrameworkAdapter = {
   },
 
   discoverInScript(url, script) {
-    if (WEBPACK_RUNTIME.test(url)) return webpackChunks(url, script);
     if (!BUILD_MANIFEST.test(url)) return [];
     return [...script.matchAll(CHUNK)].map(([, chunk = '']) => ({ url: `../../${chunk}`, kind: 'probe' }));
   },

@@ -4,6 +4,8 @@ import { childrenOf, textOf } from './evaluate.ts';
 
 /** Under these names a webpack or Rspack runtime keeps the functions that make a chunk's file name of its id. */
 const FILE_NAME_FUNCTIONS = ['u', 'miniCssF', 'k'];
+/** Whether a script has such a function at all: most have none and need not be parsed. */
+const RUNTIME = /\.(?:u|miniCssF|k)\s*=\s*(?:function|\(?\w+\)?\s*=>)/;
 const MAX_CHUNKS = 20_000;
 const MAX_RUNTIME_LENGTH = 4 * 1024 * 1024;
 
@@ -12,9 +14,11 @@ const MAX_RUNTIME_LENGTH = 4 * 1024 * 1024;
  * name. Guesses: the tables list chunks that may be styles only, so each counts only if the origin has it.
  */
 export function webpackChunks(url: string, script: string): Mention[] {
+  if (!RUNTIME.test(script) || script.length > MAX_RUNTIME_LENGTH) return [];
   const names = new Set<string>();
-  for (const { parameter, body } of fileNameFunctions(script)) {
-    for (const id of idsIn(body)) {
+  const { functions, asked } = readRuntime(script);
+  for (const { parameter, body } of functions) {
+    for (const id of [...idsIn(body), ...asked]) {
       if (names.size >= MAX_CHUNKS) break;
       const name = textOf(body, { name: parameter, value: id });
       if (name !== undefined && /\.(?:m?js|css)$/.test(name)) names.add(name);
@@ -26,20 +30,38 @@ export function webpackChunks(url: string, script: string): Mention[] {
 
 type FileNameFunction = { parameter: string; body: Expression };
 
-function fileNameFunctions(script: string): FileNameFunction[] {
-  if (script.length > MAX_RUNTIME_LENGTH) return [];
-  const found: FileNameFunction[] = [];
+type Runtime = { functions: FileNameFunction[]; asked: Set<string> };
+
+function readRuntime(script: string): Runtime {
+  const runtime: Runtime = { functions: [], asked: new Set() };
   const visit = (node: AnyNode): void => {
     const own = fileNameFunction(node);
-    if (own !== undefined) found.push(own);
-    else for (const child of childrenOf(node)) visit(child);
+    if (own !== undefined) {
+      runtime.functions.push(own);
+      return;
+    }
+    for (const id of askedFor(node)) runtime.asked.add(id);
+    for (const child of childrenOf(node)) visit(child);
   };
   try {
     visit(parse(script, { ecmaVersion: 'latest', allowReturnOutsideFunction: true }));
   } catch {
     // No script that we can read: what it loads is left to other ways of finding it.
   }
-  return found;
+  return runtime;
+}
+
+/** Chunks that the same script asks for by number, as a worker's does: `x.e(944)`, `x.O(undefined, [944], …)`. */
+function askedFor(node: AnyNode): string[] {
+  if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return [];
+  const { property } = node.callee;
+  if (property.type !== 'Identifier' || (property.name !== 'e' && property.name !== 'O')) return [];
+  const listed = node.arguments.flatMap((each) => (each.type === 'ArrayExpression' ? each.elements : [each]));
+  return listed.flatMap((each) => (each?.type === 'Literal' && isId(each.value) ? [String(each.value)] : []));
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^[\w-]+$/.test(value));
 }
 
 /** `x.u = e => …` or `x.u = function (e) { return … }`. */
