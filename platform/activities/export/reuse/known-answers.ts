@@ -3,10 +3,19 @@ import { ObjectMissingError } from '../../../objects/object-store.ts';
 import type { Database } from '../../../store/database.ts';
 import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
 import type { Resource } from '../page/types.ts';
-import { type LinkTables, linksIn } from './link-tables.ts';
+import { type LinkTable, type LinkTables, linksOf } from './link-tables.ts';
 
 /** What the project's last export stored for an address, and what it refers to. */
-export type KnownAnswer = { file: KnownFile; resources: readonly Resource[] };
+export type KnownAnswer = {
+  file: KnownFile;
+  /** All that it refers to. */
+  resources(): readonly Resource[];
+  /**
+   * What it refers to and no answer before it that was taken over: pages of a site link to much the same, and this
+   * crawl is told of each link but once. Call it for an answer that is taken over.
+   */
+  newResources(): Resource[];
+};
 
 export type KnownAnswers = {
   /** Undefined where there is nothing to take over. */
@@ -22,14 +31,30 @@ export function createKnownAnswers(
   { jobId, urlCount }: { jobId: string; urlCount: number },
 ): KnownAnswers {
   const fileOf = urlCount <= MAX_WHOLE ? fromWhole(db, jobId) : fromBatches(db, jobId);
+  const told = new WeakMap<LinkTable, Uint8Array>();
+
+  /** The links of a table that nobody was told of yet, which from now on is no longer so. */
+  function tellNew(table: LinkTable, indices: readonly number[]): Resource[] {
+    const marks = told.get(table) ?? new Uint8Array(table.resources.length);
+    told.set(table, marks);
+    return indices.flatMap((index) => {
+      const resource = table.resources[index];
+      if (resource === undefined || marks[index] === 1) return [];
+      marks[index] = 1;
+      return [resource];
+    });
+  }
+
   return {
     async of(url) {
       const file = await fileOf(url);
       if (file === undefined) return undefined;
       try {
-        const table = file.extractionLength === 0 ? undefined : await links.of(file);
-        const resources = linksIn(table, file);
-        return resources && { file, resources };
+        if (file.extractionLength === 0) return { file, resources: () => [], newResources: () => [] };
+        const table = await links.of(file);
+        const indices = table?.files[file.byteOffset];
+        if (table === undefined || indices === undefined) return undefined;
+        return { file, resources: () => linksOf(table, indices), newResources: () => tellNew(table, indices) };
       } catch (error) {
         if (!(error instanceof ObjectMissingError)) throw error;
         logger.warn({ url, key: error.key }, 'What the last export stored is gone; the address is fetched anew');

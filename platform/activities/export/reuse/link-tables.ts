@@ -79,15 +79,10 @@ export function createLinkTables(objects: ObjectStore): LinkTables {
   };
 }
 
-/** What a file refers to; undefined where that isn't known. */
-export function linksIn(
-  table: LinkTable | undefined,
-  { byteOffset, extractionLength }: Pick<LinkPlace, 'byteOffset' | 'extractionLength'>,
-): Resource[] | undefined {
-  if (extractionLength === 0) return [];
-  const indices = table?.files[byteOffset];
-  return indices?.flatMap((index) => {
-    const resource = table?.resources[index];
+/** The resources that these indices of a table stand for. */
+export function linksOf(table: LinkTable, indices: readonly number[]): Resource[] {
+  return indices.flatMap((index) => {
+    const resource = table.resources[index];
     return resource === undefined ? [] : [resource];
   });
 }

@@ -22,22 +22,23 @@ export function stillValid({ file }: KnownAnswer, { etag, lastModified }: Valida
 }
 
 /** Whether a header may have hidden every link of the page when it was stored: `X-Robots-Tag` is no part of the bytes. */
-function mayBeHidden({ resources }: KnownAnswer): boolean {
+function mayBeHidden(known: KnownAnswer): boolean {
+  const resources = known.resources();
   return resources.some(({ kind }) => kind === 'unfollowed') && resources.every(({ kind }) => kind !== 'page');
 }
 
 /** Whether an answer that came whole is, byte for byte, what the last export stored, and is to be read the same way. */
 export function isSame(known: KnownAnswer, answer: FetchedResponse, url: string): boolean {
   const { file } = known;
-  if (answer.status !== file.status || answer.nofollow === true || mayBeHidden(known)) return false;
+  if (answer.status !== file.status || answer.nofollow === true) return false;
   const { bytes, contentType } = readDocument({ bytes: answer.body, contentType: answer.contentType, url });
   if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;
-  return createHash('sha256').update(bytes).digest('hex') === file.sha256;
+  return createHash('sha256').update(bytes).digest('hex') === file.sha256 && !mayBeHidden(known);
 }
 
 /** Settles an address by what the last export stored: its bytes, what was read in them, its links. */
 export function takeOver(
-  { file, resources }: KnownAnswer,
+  { file, newResources }: KnownAnswer,
   { site, leased, validators }: { site: Site; leased: LeasedUrl; validators: Validators },
 ): Visited {
   const { id, url, rank } = leased;
@@ -50,5 +51,5 @@ export function takeOver(
     path: assignPath({ url, contentType, kind: kindOfRank(rank) }, site),
     ...validators,
   } as const;
-  return { leased, result, resources: isWrongGuess({ url, rank, contentType }) ? [] : resources };
+  return { leased, result, resources: isWrongGuess({ url, rank, contentType }) ? [] : newResources() };
 }
