@@ -20,7 +20,7 @@ export function exportBench(): Command {
     .option('--only <rows>', 'some rows, separated by commas', rowNames, ROW_NAMES)
     .option('--runs <n>', 'how often each contender runs', wholeNumber, 3)
     .option('--pages <n>', 'of the large generated site; the small one has a tenth', wholeNumber, 100_000)
-    .option('--worker-pages <n>', 'of the generated site that two workers share', wholeNumber, 5_000)
+    .option('--worker-pages <n>', 'of the generated site that two workers share', wholeNumber, 10_000)
     .addOption(
       new Option('--objects <store>', 'where the platform keeps objects').choices(['files', 's3']).default('files'),
     )
