@@ -4,6 +4,7 @@ import { type FoundUrl, settleUrls } from '../../store/frontier.ts';
 import { lively } from '../lively.ts';
 import { BrowserGone } from './browser/browser-pool.ts';
 import { chooseSamples } from './browser/choose-samples.ts';
+import { BROWSER_MISSING } from './browser/find-browser.ts';
 import { createNotices } from './browser/notices.ts';
 import { openSiteInBrowser } from './browser/open-site.ts';
 import { type ShowDeps, showPage } from './browser/show-page.ts';
@@ -34,8 +35,9 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     const crawl = await readCrawl(db, jobId);
     if (crawl.phase !== 'crawling') return { sampleCount, foundCount: 0 };
     const { settings } = crawl;
-    if (browser === undefined || !(await browser.isAvailable())) {
-      const text = 'no sample pages were visited, because the platform worker has no browser (discover: browser)';
+    const trouble = browser === undefined ? BROWSER_MISSING : await browser.trouble();
+    if (browser === undefined || trouble !== undefined) {
+      const text = `no sample pages were visited (discover: browser): ${trouble}`;
       await addNotices(db, { jobId, url: null, texts: [text] });
       return { sampleCount, foundCount: 0 };
     }

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from 
 import { type AnswerMemory, createAnswerMemory } from './answer-memory.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
 import { browserProcesses } from './browser-memory.ts';
-import { findBrowser } from './find-browser.ts';
+import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
 import { launchBrowser } from './launch-browser.ts';
 
 /** Thrown when the browser ended under the work, which may be begun again. */
@@ -15,8 +15,8 @@ export type BrowserPool = {
   limits: BrowserLimits;
   /** What pages were answered lately. */
   answers: AnswerMemory;
-  /** Whether there is a browser to start. */
-  isAvailable(): Promise<boolean>;
+  /** Why there is no browser to work with, in words for whoever can mend it; undefined where there is one. */
+  trouble(): Promise<string | undefined>;
   /**
    * Runs work in a context of its own (no cookies, no storage), as soon as there is a place. Throws BrowserGone where
    * the browser ended meanwhile, and what `work` throws.
@@ -148,33 +148,47 @@ export function createBrowserPool(options: {
     for (const { pid } of await browserProcesses(running.session).catch(() => [])) end(pid);
   }
 
+  async function use<Result>(
+    contextOptions: BrowserContextOptions,
+    work: (context: BrowserContext) => Promise<Result>,
+  ): Promise<Result> {
+    await enter();
+    let running: Running | undefined;
+    let context: BrowserContext | undefined;
+    try {
+      running = await obtain();
+      context = await running.browser.newContext(contextOptions);
+      return await work(context);
+    } catch (error) {
+      if (running !== undefined && !running.browser.isConnected()) {
+        throw new BrowserGone('the browser ended while it showed the page', { cause: error });
+      }
+      throw error;
+    } finally {
+      if (running !== undefined) {
+        await closeContext(running, context);
+        running.active -= 1;
+        if (running.retired) retire(running);
+      }
+      leave();
+    }
+  }
+
   return {
     limits,
     answers: createAnswerMemory(limits.rememberedBytes),
-    isAvailable: async () => (await findBrowser(options)) !== undefined,
-
-    async use(contextOptions, work) {
-      await enter();
-      let running: Running | undefined;
-      let context: BrowserContext | undefined;
+    async trouble() {
+      if ((await findBrowser(options)) === undefined) return BROWSER_MISSING;
       try {
-        running = await obtain();
-        context = await running.browser.newContext(contextOptions);
-        return await work(context);
+        await use({}, async () => undefined);
+        return undefined;
       } catch (error) {
-        if (running !== undefined && !running.browser.isConnected()) {
-          throw new BrowserGone('the browser ended while it showed the page', { cause: error });
-        }
-        throw error;
-      } finally {
-        if (running !== undefined) {
-          await closeContext(running, context);
-          running.active -= 1;
-          if (running.retired) retire(running);
-        }
-        leave();
+        logger.warn({ err: error }, 'The browser does not start');
+        return startTrouble(error);
       }
     },
+
+    use,
 
     async close() {
       if (idleTimer !== undefined) clearTimeout(idleTimer);

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { errorMessage } from '../fetch/error-code.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
@@ -33,4 +34,13 @@ export async function findBrowser(options: {
     }
   }
   return undefined;
+}
+
+/** What a job says where the browser is there and doesn't start. */
+export function startTrouble(error: unknown): string {
+  const text = errorMessage(error);
+  if (/sandboxing failed/i.test(text)) {
+    return "Chromium's sandbox doesn't work for the platform worker: run it as another user than root and where user namespaces are allowed, or set CHROMIUM_SANDBOX=off";
+  }
+  return `the platform worker's browser doesn't start: ${text.split('\n')[0]}`;
 }

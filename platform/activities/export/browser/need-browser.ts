@@ -3,9 +3,10 @@ import { EXPORT_IMPOSSIBLE } from '../freeze-export.ts';
 import type { BrowserPool } from './browser-pool.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 
-/** The browser for a project that wants its pages drawn. Fails for good, with what to install, where there is none. */
+/** The browser for a project that wants its pages drawn. Fails for good, with what to do, where there is none. */
 export async function needBrowser(pool: BrowserPool | undefined): Promise<BrowserPool> {
-  if (pool !== undefined && (await pool.isAvailable())) return pool;
-  const message = `The project's pages are to be drawn (render: browser), but ${BROWSER_MISSING}`;
+  const trouble = pool === undefined ? BROWSER_MISSING : await pool.trouble();
+  if (pool !== undefined && trouble === undefined) return pool;
+  const message = `The project's pages are to be drawn (render: browser), but ${trouble}`;
   throw ApplicationFailure.nonRetryable(message, EXPORT_IMPOSSIBLE);
 }

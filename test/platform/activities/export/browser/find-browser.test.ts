@@ -1,7 +1,9 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findBrowser } from '../../../../../platform/activities/export/browser/find-browser.ts';
+import { pino } from 'pino';
+import { createBrowserPool } from '../../../../../platform/activities/export/browser/browser-pool.ts';
+import { findBrowser, startTrouble } from '../../../../../platform/activities/export/browser/find-browser.ts';
 
 let folder: string;
 
@@ -22,6 +24,16 @@ describe('the browser', () => {
     expect(await findBrowser({ path: undefined, searchPath })).toBe(join(folder, 'google-chrome'));
     expect(await findBrowser({ path: 'my-browser', searchPath })).toBe(join(folder, 'my-browser'));
     expect(await findBrowser({ path: join(folder, 'my-browser'), searchPath: '' })).toBe(join(folder, 'my-browser'));
+  });
+
+  it('says in a sentence that it is not there, or does not start', async () => {
+    const troubleOf = async (path: string) => {
+      const pool = createBrowserPool({ path, sandbox: false, searchPath: '', logger: pino({ level: 'silent' }) });
+      return pool.trouble().finally(() => pool.close());
+    };
+    expect(await troubleOf('/nowhere/chromium')).toMatch(/finds no browser: install Chromium/);
+    expect(await troubleOf(join(folder, 'my-browser'))).toMatch(/browser doesn't start/);
+    expect(startTrouble(new Error('Chromium sandboxing failed!'))).toMatch(/CHROMIUM_SANDBOX=off/);
   });
 
   it('is never another than the one that is named', async () => {
