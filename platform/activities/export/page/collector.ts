@@ -14,8 +14,6 @@ import { isOfSite, normalizeUrl } from './url-identity.ts';
 
 /** No sensible address is longer; what is (data in an attribute) isn't worth parsing. */
 const MAX_URL_BYTES = 8192;
-const LEADING_SPACE = /^[\t\n\f\r ]+/;
-const TRAILING_SPACE = /[\t\n\f\r ]+$/;
 
 /** Marks of a nested document that may count: those that end in something being taken out, which needs no escaping. */
 const REMOVALS: ReadonlyMap<MarkKind, MarkKind> = new Map([
@@ -39,8 +37,8 @@ export class Collector {
   private readonly marks: Mark[] = [];
   private readonly isNested: boolean;
   private readonly importFolders: (readonly [prefix: string, address: string])[] = [];
-  private readonly byText = new Map<string, number>();
-  private readonly byUrl = new Map<string, number>();
+  private readonly byText = new Map<string, Map<ResourceKind, Map<string, number>>>();
+  private readonly byUrl = new Map<ResourceKind, Map<string, number>>();
 
   /** `url` is the document's own address, normalised. */
   constructor(url: string, site: Site, isNested = false) {
@@ -110,9 +108,9 @@ export class Collector {
    */
   refer(place: Place, kind: ResourceKind, decoded?: string): number | undefined {
     const { span, layers } = place;
-    const found = span.text.slice(place.from, place.to);
-    const from = place.from + (LEADING_SPACE.exec(found)?.[0].length ?? 0);
-    const to = Math.max(from, place.to - (TRAILING_SPACE.exec(found)?.[0].length ?? 0));
+    let { from, to } = place;
+    while (from < to && isSpace(span.text.charCodeAt(from))) from += 1;
+    while (to > from && isSpace(span.text.charCodeAt(to - 1))) to -= 1;
     const text = decoded?.trim() ?? span.text.slice(from, to);
     if (text === '' || text.length > MAX_URL_BYTES) return undefined;
 
@@ -132,12 +130,13 @@ export class Collector {
 
   /** An address that the document needs without a span to rewrite. Relative to the document's base unless told. */
   mention(text: string, kind: ResourceKind, base = this.base): number | undefined {
-    const key = `${kind} ${base} ${text}`;
-    const known = this.byText.get(key);
+    // One map in another: to join their keys would cost more than all the rest, for every link of a site.
+    const texts = within(within(this.byText, base), kind);
+    const known = texts.get(text);
     if (known !== undefined) return known < 0 ? undefined : known;
     const url = normalizeUrl(decodeBytes(text), this.site, base);
     const index = url === undefined ? -1 : this.indexOf(url, kind);
-    this.byText.set(key, index);
+    texts.set(text, index);
     return index < 0 ? undefined : index;
   }
 
@@ -162,13 +161,26 @@ export class Collector {
   }
 
   private indexOf(url: string, kind: ResourceKind): number {
-    const key = `${kind} ${url}`;
-    const known = this.byUrl.get(key);
+    const urls = within(this.byUrl, kind);
+    const known = urls.get(url);
     if (known !== undefined) return known;
     this.resources.push({ url, kind });
-    this.byUrl.set(key, this.resources.length - 1);
+    urls.set(url, this.resources.length - 1);
     return this.resources.length - 1;
   }
+}
+
+/** The map under a key, made where there is none. */
+function within<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, key: Key): Map<InnerKey, Value> {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = new Map<InnerKey, Value>();
+  map.set(key, made);
+  return made;
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 9 || code === 13 || code === 12;
 }
 
 function byStart(a: readonly [number, ...unknown[]], b: readonly [number, ...unknown[]]): number {
