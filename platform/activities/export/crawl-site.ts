@@ -19,6 +19,9 @@ import { createKnownAnswers } from './reuse/known-answers.ts';
 import { openBase } from './reuse/open-base.ts';
 import type { ExportSettings } from './settings.ts';
 
+/** Counting pages takes longer the more there are: it must stay this small a part of the time, one in so many. */
+const COUNTING_SHARE = 20;
+
 /**
  * Crawls until the site is done or the time is up. Any number of these work on one job, in any processes; one that
  * dies loses only what it had fetched and not yet settled, which another fetches again.
@@ -30,13 +33,22 @@ export async function crawlSite(
   const { db, limits, logger } = deps;
   let fetchedCount = 0;
   let token = '';
+  let nextCountAt = 0;
 
   async function onTick(): Promise<void> {
     await renewLeases(db, { jobId, token, leaseMs: limits.leaseMs });
     const crawl = await getCrawl(db, jobId);
     if (crawl?.phase !== 'crawling') return;
+    await updateExportJobProgress(db, jobId, { progress: crawlProgress(crawl), pageCount: await countedPages() });
+  }
+
+  /** Pages so far; 0, which changes nothing, while it is too early to count anew. */
+  async function countedPages(): Promise<number> {
+    const startedAt = Date.now();
+    if (startedAt < nextCountAt) return 0;
     const pageCount = await countPages(db, jobId);
-    await updateExportJobProgress(db, jobId, { progress: crawlProgress(crawl), pageCount });
+    nextCountAt = Date.now() + (Date.now() - startedAt) * COUNTING_SHARE;
+    return pageCount;
   }
 
   return lively({ details: () => ({ fetched: fetchedCount }), onTick, logger }, async (life) => {
