@@ -44,6 +44,7 @@ export default defineConfig({
           { text: 'A hosted Admin API', link: '/guide/hosted-admin-api' },
           { text: 'Export one site now', link: '/guide/one-shot-export' },
           { text: 'What an export holds', link: '/guide/what-an-export-holds' },
+          { text: 'Site generators', link: '/guide/site-generators' },
           { text: 'Pages drawn in a browser', link: '/guide/browser' },
           { text: 'Incremental exports', link: '/guide/incremental-exports' },
           { text: 'The self-hosted deployment', link: '/guide/deployment' },

@@ -1,0 +1,74 @@
+import type { Page } from 'playwright-core';
+import type { Generator } from './build-site.ts';
+import type { Tour } from './visitor.ts';
+
+const theme = (page: Page): Promise<string> => page.evaluate('document.documentElement.dataset.theme').then(String);
+
+const openPanel = async (page: Page): Promise<void> => {
+  await page.locator('#open').click();
+  await page.locator('#panel', { hasText: 'The panel is open' }).waitFor();
+  await page.waitForFunction("document.querySelector('#panel img').naturalWidth > 0");
+};
+
+/** What a visitor does on each site of test/fixtures. */
+export const TOURS: Record<Generator, Tour> = {
+  docusaurus: {
+    heading: 'h1, article h2',
+    stops: [
+      ['/', 'Home'],
+      ['/tools', 'Tools'],
+      ['/docs/', 'Introduction'],
+      ['/docs/guides', 'Guides'],
+      ['/docs/guides/start', 'Start'],
+      ['/docs/guides/more', 'More'],
+      ['/docs/guides/über uns', 'Über uns'],
+      ['/docs/reference/api', 'Interface'],
+      ['/blog', 'Hello'],
+      ['/blog/2026/01/02/hello', 'Hello'],
+      ['/blog/tags/first', 'One post tagged with "first"'],
+      ['/blog/tags', 'Tags'],
+    ],
+    hasRouter: true,
+    isHydrated: "'docusaurus' in window",
+    search: {
+      word: 'needle',
+      found: ['/docs/guides/more', 'More'],
+      lookFor: async (page, word) => {
+        await page.locator('.navbar__search-input').click();
+        await page.locator('.navbar__search-input').fill(word);
+        await page.locator('.navbar__search [class*=suggestion]').first().click();
+      },
+    },
+    switchTheme: async (page) => {
+      await page.locator('.navbar button[class*=toggleButton]').click();
+      return theme(page);
+    },
+    late: { path: '/tools', use: openPanel },
+  },
+
+  starlight: {
+    heading: 'h1',
+    stops: [
+      ['/', 'Home'],
+      ['/guides/start/', 'Start'],
+      ['/guides/more/', 'More'],
+      ['/reference/api/', 'Interface'],
+    ],
+    hasRouter: false,
+    isHydrated: "customElements.get('site-search') !== undefined",
+    search: {
+      word: 'needle',
+      found: ['/guides/more/', 'More'],
+      lookFor: async (page, word) => {
+        await page.locator('button[data-open-modal]').click();
+        await page.locator('.pagefind-ui__search-input').fill(word);
+        await page.locator('.pagefind-ui__result-link').first().click();
+      },
+    },
+    switchTheme: async (page) => {
+      await page.locator('starlight-theme-select select:visible').selectOption('dark');
+      return theme(page);
+    },
+    late: { path: '/guides/more/', use: openPanel },
+  },
+};

@@ -1,0 +1,107 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+
+/** A page of Chromium whose every failed request, error answer and error message is kept. */
+export type Visitor = { page: Page; faults: string[]; leave(): Promise<void> };
+
+/** Only 127.0.0.1 has a name: whatever a page asks of any other host fails, and is told. */
+export const BROWSER_ARGUMENTS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
+
+export async function openVisitor(browser: Browser): Promise<Visitor> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    // The browser's word for what it no longer wants, such as an icon of the page just left.
+    if (reason !== 'net::ERR_ABORTED') faults.push(`${request.url()}: ${reason}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) faults.push(`${response.url()}: ${response.status()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`);
+  });
+  return { page, faults, leave: () => context.close() };
+}
+
+/** A page by its address at the origin and the text of its heading. */
+export type Stop = readonly [path: string, title: string];
+
+/** What a visitor must know of one site. */
+export type Tour = {
+  /** Selector of a page's heading. */
+  heading: string;
+  /** The start page first; each of the others is linked from the one before it. */
+  stops: readonly [Stop, ...Stop[]];
+  /** Whether links change the page without loading a new document. */
+  hasRouter: boolean;
+  /** An expression that is true once the site's scripts have taken the page over. */
+  isHydrated: string;
+  /** Opens the search box, looks for the one page that has the word, and follows the result. */
+  search: { lookFor(page: Page, word: string): Promise<void>; word: string; found: Stop };
+  /** Switches between light and dark and answers what the document then says of it. */
+  switchTheme(page: Page): Promise<string>;
+  /** Something that loads only when it is used, on the page of that address. */
+  late?: { path: string; use(page: Page): Promise<void> };
+};
+
+/** One name for `/a/`, `/a/index.html`, `/a` and `/a.html`. */
+export function nameOf(pathname: string): string {
+  return decodeURIComponent(pathname).replace(/(?:\/index)?\.html$|\/$/, '');
+}
+
+export async function waitForStop(page: Page, { heading }: Tour, root: string, [path, title]: Stop): Promise<void> {
+  await page.locator(heading).filter({ hasText: title }).first().waitFor();
+  const expected = nameOf(new URL(root).pathname + path.slice(1));
+  await page.waitForURL((url) => nameOf(url.pathname) === expected);
+}
+
+/** The first visible link of the page that leads to a path of the site, pointed at as a hand does. */
+export async function linkTo(page: Page, root: string, path: string): Promise<Locator> {
+  const expected = nameOf(new URL(root).pathname + path.slice(1));
+  const links = page.locator('a[href]:visible');
+  const find = async (): Promise<number> => {
+    const addresses = await links.evaluateAll((all) =>
+      all.map((each) => ('pathname' in each && 'hash' in each && each.hash === '' ? String(each.pathname) : '')),
+    );
+    return addresses.findIndex((address) => address !== '' && nameOf(address) === expected);
+  };
+  const deadline = Date.now() + 30_000;
+  let index = await find();
+  while (index < 0 && Date.now() < deadline) {
+    await page.waitForTimeout(100);
+    index = await find();
+  }
+  if (index < 0) throw new Error(`${page.url()} has no visible link to ${path}`);
+  const link = links.nth(index);
+  await link.hover();
+  return link;
+}
+
+/** Follows links from stop to stop, goes back once, and loads the last page anew. */
+export async function followLinks(page: Page, tour: Tour, root: string): Promise<void> {
+  const [start, ...others] = tour.stops;
+  await page.evaluate('window.__sameDocument = true');
+  let before = start;
+  for (const stop of others) {
+    await (await linkTo(page, root, stop[0])).click();
+    await waitForStop(page, tour, root, stop);
+    if (stop === others.at(-1)) break;
+    before = stop;
+  }
+  await page.goBack();
+  await waitForStop(page, tour, root, before);
+  await page.goForward();
+  await waitForStop(page, tour, root, others.at(-1) ?? start);
+}
+
+/** Loads every page by its own address. */
+export async function openEach(page: Page, tour: Tour, root: string): Promise<void> {
+  for (const stop of tour.stops) {
+    await page.goto(new URL(encodeURI(stop[0]).slice(1), root).href);
+    await waitForStop(page, tour, root, stop);
+    await page.waitForFunction(tour.isHydrated);
+    await page.waitForLoadState('networkidle');
+  }
+}
