@@ -31,6 +31,14 @@ export const bundleManifest = z.object({
         .string()
         .regex(/^\/(?![/\\])[\x21-\x7e]*$/, 'expected a path with its query, percent-encoded')
         .optional(),
+      /**
+       * A precompressed sibling: these are the bytes, in this content coding (`CONTENT_CODINGS`), of the file whose path
+       * is this one without its last extension. It is no page or asset of its own.
+       */
+      encoding: z
+        .string()
+        .regex(/^[a-z0-9-]+$/, 'expected a content coding')
+        .optional(),
     }),
   ),
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),

@@ -8,8 +8,12 @@ import {
 } from '../contract/bundle.ts';
 import { collisionKey, pathProblem } from './archive-path.ts';
 import { BundleInvalidError } from './errors.ts';
+import { pathOfSibling } from './site.ts';
 
+/** `maxFiles` counts files without their precompressed siblings, of which each may have a few. */
 export type BundleLimits = { maxUnpackedBytes: number; maxFiles: number };
+
+const MAX_SIBLINGS = 3;
 
 /**
  * Reads and checks a manifest before anything it names is written: format, paths, duplicates, bounds, redirects and
@@ -18,10 +22,12 @@ export type BundleLimits = { maxUnpackedBytes: number; maxFiles: number };
  */
 export function checkManifest(bytes: Buffer, limits: BundleLimits): BundleManifest {
   const manifest = parseManifest(bytes);
-  if (manifest.files.length > limits.maxFiles) {
+  const ownCount = manifest.files.filter(({ encoding }) => encoding === undefined).length;
+  if (ownCount > limits.maxFiles || manifest.files.length > limits.maxFiles * (1 + MAX_SIBLINGS)) {
     throw new BundleInvalidError(`the manifest names more than the ${limits.maxFiles} files allowed`);
   }
   checkPaths(manifest.files);
+  checkSiblings(manifest.files);
   const unpackedBytes = manifest.files.reduce((sum, { size }) => sum + size, 0);
   if (unpackedBytes > limits.maxUnpackedBytes) {
     throw new BundleInvalidError(`the manifest's files are larger than the ${limits.maxUnpackedBytes} bytes allowed`);
@@ -77,6 +83,17 @@ function checkPaths(files: readonly BundleFile[]): void {
   for (const { path } of files) {
     if (folders.has(collisionKey(path)))
       throw new BundleInvalidError(`the path ${quoted(path)} is a file and a folder`);
+  }
+}
+
+function checkSiblings(files: readonly BundleFile[]): void {
+  const own = new Set(files.flatMap(({ path, encoding }) => (encoding === undefined ? [path] : [])));
+  for (const { path, encoding } of files) {
+    if (encoding !== undefined && !own.has(pathOfSibling(path))) {
+      throw new BundleInvalidError(
+        `the path ${quoted(path)} is said to be a file in ${quoted(encoding)} that isn't there`,
+      );
+    }
   }
 }
 

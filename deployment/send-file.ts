@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import send from 'send';
 import type { BundleFile } from '../contract/bundle.ts';
 import { cacheControl } from './cache-control.ts';
+import { chooseEncoding } from './choose-encoding.ts';
 import { sendMessagePage } from './message-page.ts';
 import type { Site } from './site.ts';
 
@@ -14,8 +15,9 @@ const STRICT_TYPES: Record<string, string> = {
 };
 
 /**
- * Sends a file of a site with its ETag (the manifest's SHA-256), ranges and conditional requests. The site is held until
- * the answer has ended, so a swap in between neither cuts nor mixes it.
+ * Sends a file of a site, or the precompressed sibling that the client likes best, with its ETag (the manifest's SHA-256
+ * of the bytes that are sent), ranges and conditional requests. The site is held until the answer has ended, so a swap in
+ * between neither cuts nor mixes it.
  */
 export function sendSiteFile(req: Request, res: Response, site: Site, file: BundleFile, status = 200): void {
   const release = site.hold();
@@ -23,8 +25,13 @@ export function sendSiteFile(req: Request, res: Response, site: Site, file: Bund
   res.status(status);
   res.setHeader('Content-Type', contentType(file));
   res.setHeader('Cache-Control', status === 200 ? cacheControl(file.path) : 'no-cache');
-  res.setHeader('ETag', `"${file.sha256}"`);
-  const path = file.path.split('/').map(encodeURIComponent).join('/');
+  const siblings = site.siblings(file.path);
+  const sent = chooseEncoding(req, file, siblings);
+  // Also with the file itself: a cache must not give it to those who asked for another one.
+  if (siblings.length > 0) res.vary('Accept-Encoding');
+  if (sent.encoding !== undefined) res.setHeader('Content-Encoding', sent.encoding);
+  res.setHeader('ETag', `"${sent.sha256}"`);
+  const path = sent.path.split('/').map(encodeURIComponent).join('/');
   send(req, path, {
     root: site.root,
     // Times differ between machines that serve the same bytes, and go back on a rollback: the ETag says it all.
@@ -52,7 +59,7 @@ function answerFault(res: Response, error: unknown): void {
     return;
   }
   const status = error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : 500;
-  for (const name of ['ETag', 'Accept-Ranges', 'Content-Length']) res.removeHeader(name);
+  for (const name of ['ETag', 'Accept-Ranges', 'Content-Length', 'Content-Encoding']) res.removeHeader(name);
   if (status === 412 || status === 416) res.status(status).type('txt').set('Cache-Control', 'no-store').end();
   else sendMessagePage(res, 500, 'This page could not be read', 'The server has a problem. Please try again later.');
 }

@@ -1,5 +1,10 @@
 import type { BundleFile, BundleManifest, BundleRedirect } from '../contract/bundle.ts';
 
+/** The path of the file whose precompressed sibling lies at this path. */
+export function pathOfSibling(path: string): string {
+  return path.slice(0, path.lastIndexOf('.'));
+}
+
 /** One unpacked version, ready to be served. A request holds it from its first to its last byte. */
 export type Site = {
   manifest: BundleManifest;
@@ -10,6 +15,8 @@ export type Site = {
   file(path: string): BundleFile | undefined;
   /** The page whose address at the origin this is, where its path in the bundle is another. */
   page(url: string): BundleFile | undefined;
+  /** The file's precompressed siblings, smallest first. */
+  siblings(path: string): readonly BundleFile[];
   redirect(from: string): BundleRedirect | undefined;
   /** Keeps the folder until the returned function is called. */
   hold(): () => void;
@@ -18,8 +25,11 @@ export type Site = {
 };
 
 export function createSite(root: string, archiveSha256: string, manifest: BundleManifest): Site {
-  const files = new Map(manifest.files.map((file) => [file.path, file]));
-  const pages = new Map(manifest.files.map((file) => [file.url, file]));
+  // Siblings have no address of their own: at the origin there was nothing under their names.
+  const own = manifest.files.filter(({ encoding }) => encoding === undefined);
+  const files = new Map(own.map((file) => [file.path, file]));
+  const pages = new Map(own.map((file) => [file.url, file]));
+  const siblings = siblingsByPath(manifest.files);
   const redirects = new Map(manifest.redirects.map((redirect) => [redirect.from, redirect]));
   let holders = 0;
   let waiting: (() => void)[] = [];
@@ -30,6 +40,7 @@ export function createSite(root: string, archiveSha256: string, manifest: Bundle
     root,
     file: (path) => files.get(path),
     page: (url) => pages.get(url),
+    siblings: (path) => siblings.get(path) ?? [],
     redirect: (from) => redirects.get(from),
     hold() {
       holders += 1;
@@ -47,4 +58,18 @@ export function createSite(root: string, archiveSha256: string, manifest: Bundle
       while (holders > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },
   };
+}
+
+function siblingsByPath(files: readonly BundleFile[]): Map<string, BundleFile[]> {
+  const siblings = new Map<string, BundleFile[]>();
+  for (const file of files) {
+    if (file.encoding === undefined) continue;
+    const path = pathOfSibling(file.path);
+    const known = siblings.get(path) ?? [];
+    siblings.set(
+      path,
+      [...known, file].sort((a, b) => a.size - b.size),
+    );
+  }
+  return siblings;
 }

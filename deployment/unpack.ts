@@ -9,8 +9,11 @@ import { codeOf, isSystemFault, messageOf } from './fault.ts';
 import { type BundleLimits, checkManifest, quoted } from './manifest.ts';
 import { createTreeWriter, type TreeWriter } from './tree-writer.ts';
 
-/** A file's entry is some 200 bytes, so this is room for 300,000 files. The manifest is read into memory. */
-const MAX_MANIFEST_BYTES = 64 * 1024 * 1024;
+/**
+ * An entry is some 200 bytes, so this is room for 300,000 files with three precompressed siblings each. The manifest is
+ * read into memory.
+ */
+const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
 
 /** What tar adds to a file at most: its header, a pax header with a long path, and padding. */
 const OVERHEAD_BYTES_PER_FILE = 8 * 1024;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { domainName } from '../contract/admin-api.ts';
+import { CONTENT_CODINGS } from '../contract/content-coding.ts';
 
 /** What an operator may set for a project. An unknown key is refused, so a typing mistake never becomes a default. */
 export const projectSettings = z.strictObject({
@@ -24,6 +25,11 @@ export const projectSettings = z.strictObject({
   discover: z.enum(['http', 'browser'], { error: 'expected http or browser' }).default('http'),
   /** Whether an export takes over what hasn't changed since the project's last one; `false` fetches and makes all anew. */
   incremental: z.boolean({ error: 'expected true or false' }).default(true),
+  /** Content codings that the bundle also holds its text in, for a server that sends files as they are. */
+  precompress: z
+    .array(z.enum(CONTENT_CODINGS, { error: 'expected br, gzip or zstd' }))
+    .max(10)
+    .default([]),
   /** Where the embedded forge reports pull request events. */
   webhookUrl: z
     .url({ protocol: /^https?$/, error: 'expected an http(s) address' })

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { CONTENT_CODINGS, type ContentCoding } from '../../contract/content-coding.ts';
 import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../../platform/admin/project-requests.ts';
 import { withAdmin } from '../admin/with-admin.ts';
 import { UsageError } from '../command-error.ts';
@@ -22,6 +23,7 @@ interface Options {
   render?: 'http' | 'browser';
   discover?: 'http' | 'browser';
   incremental?: 'true' | 'false';
+  precompress?: Array<ContentCoding | 'none'>;
   webhook?: string;
   webhookSecret?: string;
   json?: boolean;
@@ -102,6 +104,12 @@ function withSettings(command: Command): Command {
         'false',
       ]),
     )
+    .addOption(
+      new Option('--precompress <codings...>', 'text files also as .br, .gz or .zst siblings; none: without').choices([
+        ...CONTENT_CODINGS,
+        'none',
+      ]),
+    )
     .option('--webhook <url>', 'where the embedded forge tells of pull requests: …/webhooks/SITE/github')
     .option('--webhook-secret <secret>', 'what those deliveries are signed with; - reads it from standard input')
     .option('--json', 'print the project as JSON')
@@ -111,7 +119,7 @@ function withSettings(command: Command): Command {
 /** What is named on the command line; an empty text clears. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
-  const { webhook, webhookSecret } = options;
+  const { precompress, webhook, webhookSecret } = options;
   const text = (value: string): string | null => (value === '' ? null : value);
   const settings = {
     ...(external === undefined ? {} : { external: externalPolicy(external) }),
@@ -121,6 +129,7 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
     ...(render === undefined ? {} : { render }),
     ...(discover === undefined ? {} : { discover }),
     ...(incremental === undefined ? {} : { incremental: incremental === 'true' }),
+    ...(precompress === undefined ? {} : { precompress: precompress.flatMap((each) => (each === 'none' ? [] : each)) }),
     ...(webhook === undefined ? {} : { webhookUrl: text(webhook) }),
     ...(webhookSecret === undefined
       ? {}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { domainName } from '../../contract/admin-api.ts';
 import { projectSettings } from '../project-settings.ts';
+import { canCompress, ZSTD_MISSING } from '../zstd-support.ts';
 import { label } from './text.ts';
 
 export const projectId = z
@@ -49,6 +50,10 @@ const settingsChange = z.strictObject({
   render: projectSettings.shape.render.unwrap().optional(),
   discover: projectSettings.shape.discover.unwrap().optional(),
   incremental: projectSettings.shape.incremental.unwrap().optional(),
+  precompress: projectSettings.shape.precompress
+    .unwrap()
+    .refine((codings) => codings.every(canCompress), ZSTD_MISSING)
+    .optional(),
   webhookUrl: projectSettings.shape.webhookUrl.unwrap().refine(isPrintable, 'expected printable characters').optional(),
   webhookSecret: projectSettings.shape.webhookSecret
     .unwrap()

@@ -179,6 +179,16 @@ describe('an archive is refused and leaves nothing outside its folder when', () 
     await expectRefused(await withManifest(manifestOf(site)), 'bytes allowed', { ...LIMITS, maxUnpackedBytes: 50 });
   });
 
+  it('a precompressed file is of no file, or in no coding', async () => {
+    const manifest = manifestOf(site);
+    const withEncoding = (encoding: string) => ({
+      ...manifest,
+      files: manifest.files.map((file) => (file.path === 'index.html' ? { ...file, encoding } : file)),
+    });
+    await expectRefused(await withManifest(withEncoding('br')), `"index.html" is said to be a file in "br"`);
+    await expectRefused(await withManifest(withEncoding('br\r\nX: y')), 'expected a content coding');
+  });
+
   it('it goes on for ever after what its manifest announced', async () => {
     const endless = Buffer.concat([await packTar(entriesOf(site)), Buffer.alloc(40_000_000)]);
     await expectRefused(gzipSync(endless), 'unpacks to more');

@@ -1,3 +1,4 @@
+import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
 import { getCrawl, openCrawl } from '../../store/crawls.ts';
 import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
@@ -14,6 +15,7 @@ import { settleKept } from './discovery/settle-kept.ts';
 import type { ExportDeps } from './export-deps.ts';
 import type { ResourceKind, Site } from './page/types.ts';
 import { normalizeUrl, originUrl } from './page/url-identity.ts';
+import { needCompressors } from './precompress/need-compressors.ts';
 import { rankOf } from './resource-rank.ts';
 import { engineVersion } from './reuse/engine-version.ts';
 import { reuseKeyOf } from './reuse/reuse-key.ts';
@@ -38,6 +40,7 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
     const site = siteOf(job.domain, project);
     const wanted = settingsOf(job, project, site);
     if (wanted.render === 'browser') await needBrowser(deps.browser);
+    needCompressors(wanted.precompress);
     const known = await getCrawl(deps.db, jobId);
     const fetcher = keepAnswers(deps.fetcherFor(wanted));
     try {
@@ -81,7 +84,7 @@ function siteOf(domain: string, project: Project): Site {
 }
 
 function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<ExportSettings, 'robotsTxt'> {
-  const { external, scripts, sourceMaps, robots, render, discover } = project.settings;
+  const { external, scripts, sourceMaps, robots, render, discover, precompress } = project.settings;
   const home = `https://${job.domain}/`;
   const paths = requestedPaths(job);
   return {
@@ -97,6 +100,7 @@ function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<Expor
     robots,
     render,
     discover,
+    precompress: CONTENT_CODINGS.filter((coding) => precompress.includes(coding)),
     pages: paths === null ? null : paths.flatMap((path) => normalizeUrl(path, site, home) ?? []),
   };
 }

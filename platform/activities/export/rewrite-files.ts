@@ -3,6 +3,8 @@ import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch 
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { needCompressors } from './precompress/need-compressors.ts';
+import { planSiblings } from './precompress/sibling-plan.ts';
 import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 import { openBase } from './reuse/open-base.ts';
@@ -31,6 +33,8 @@ export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<Rew
     token = life.token;
     if (life.deadTokens.length > 0) await releaseBatches(db, jobId, life.deadTokens);
     const crawl = await readCrawl(db, jobId);
+    needCompressors(crawl.settings.precompress);
+    const siblings = await planSiblings(db, crawl.settings);
     const base = await openBase(deps, crawl);
     const known = base && deps.knownPiecesFor({ jobId, base });
     const endAt = Date.now() + limits.activityMs;
@@ -40,7 +44,7 @@ export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<Rew
         signal.throwIfAborted();
         const [number] = await leaseBatches(db, { jobId, token, limit: 1, leaseMs: limits.leaseMs });
         if (number === undefined) return;
-        const batch = await rewriteBatch(deps, crawl, number, known);
+        const batch = await rewriteBatch(deps, { ...crawl, siblings }, number, known);
         await settleBatch(db, { jobId, token, batch });
         madeCount += 1;
       }

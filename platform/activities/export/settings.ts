@@ -1,3 +1,4 @@
+import type { ContentCoding } from '../../../contract/content-coding.ts';
 import type { ExternalPolicy, ScriptPolicy, Site, SourceMapPolicy } from './page/types.ts';
 
 /** What an export goes by, fixed when it begins and stored with the crawl. */
@@ -20,6 +21,8 @@ export type ExportSettings = {
   render: 'http' | 'browser';
   /** Whether a browser visits sample pages for what their scripts load. */
   discover: 'http' | 'browser';
+  /** Which precompressed siblings files get, in the order of `CONTENT_CODINGS`. */
+  precompress: readonly ContentCoding[];
   /** The pages asked for, as normalised addresses; null: the whole site. */
   pages: string[] | null;
   robotsTxt: string;
@@ -31,6 +34,7 @@ const DEFAULTS = {
   robots: 'respect',
   render: 'http',
   discover: 'http',
+  precompress: [],
 } as const satisfies Partial<ExportSettings>;
 
 /** Reads the settings stored with a crawl. */

@@ -1,3 +1,4 @@
+import { canCompress } from '../../../platform/zstd-support.ts';
 import type { TestDatabase } from '../../helpers/pglite.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
@@ -91,6 +92,7 @@ describe('the admin routes', () => {
         render: 'http',
         discover: 'http',
         incremental: true,
+        precompress: [],
         webhookUrl: null,
         webhookSecretSet: true,
       },
@@ -118,6 +120,19 @@ describe('the admin routes', () => {
     const settings = { render: 'browser', discover: 'browser' };
     const added = await api.adminPost('/admin/projects', { ...project, settings });
     expect(added.body).toMatchObject({ settings });
+  });
+
+  it('take what is compressed beforehand, unless this Node can not make it', async () => {
+    const project = { organization: 'Acme', project: 'prj_packed', domain: 'packed.example.com' };
+    const refused = await api.adminPost('/admin/projects', { ...project, settings: { precompress: ['deflate'] } });
+    expect([refused.status, refused.error]).toEqual([400, 'settings.precompress.0: expected br, gzip or zstd']);
+    const settings = { precompress: ['br', 'gzip'] };
+    const added = await api.adminPost('/admin/projects', { ...project, settings });
+    expect(added.body).toMatchObject({ settings });
+    const body = { project: 'prj_packed', settings: { precompress: ['zstd'] } };
+    const changed = await api.request('PATCH', '/admin/projects', { key, body });
+    if (canCompress('zstd')) expect(changed.body).toMatchObject({ settings: { precompress: ['zstd'] } });
+    else expect([changed.status, changed.error]).toEqual([400, expect.stringContaining('zstd needs Node 22.15')]);
   });
 
   it('refuse what is taken or not there', async () => {

@@ -23,7 +23,9 @@ export async function settleKept(
   const { settings, token, leased, fetcher, admission, signal } = options;
   if (leased.length === 0) return;
   const { jobId } = settings;
-  const visits = await Promise.all(leased.map((each) => visit({ ...deps, fetcher }, { settings, leased: each, signal })));
+  const visits = await Promise.all(
+    leased.map((each) => visit({ ...deps, fetcher }, { settings, leased: each, signal })),
+  );
   const best = new Map<string, FoundUrl>();
   for (const { leased: from, resources } of visits) {
     for (const resource of resources) {

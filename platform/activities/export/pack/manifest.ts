@@ -13,6 +13,7 @@ import { parsePieces } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
 import { type ManifestHead, manifestText } from './manifest-text.ts';
+import { createPathOrder } from './path-order.ts';
 
 /** How much of an archive was taken over from the project's last one. */
 export type ArchiveReuse = { files: number; reusedFiles: number };
@@ -43,9 +44,11 @@ async function redirectsOf(db: Database, settings: ExportSettings): Promise<Bund
   return redirects.sort((a, b) => (a.from < b.from ? -1 : 1));
 }
 
-/** Files of one batch after the other, which is the order of paths. */
+/** Files of one batch after the other, in the order of paths. */
 async function* filesOf(db: Database, jobId: string): AsyncGenerator<BundleFile[]> {
-  for await (const { filesJson } of settledBatches(db, jobId)) yield JSON.parse(filesJson);
+  const order = createPathOrder();
+  for await (const { filesJson } of settledBatches(db, jobId)) yield order.next(JSON.parse(filesJson));
+  yield order.rest();
 }
 
 /** Reads through the settled batches once; what grows with the site's files is only counted and hashed. */
@@ -57,16 +60,18 @@ export async function outlineBundle(
   const { jobId, version, createdAt, site } = settings;
   const members: Extent[] = [];
   const digest = createHash('sha256');
+  const order = createPathOrder();
   const reuse = { files: 0, reusedFiles: 0 };
   for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson } of settledBatches(db, jobId)) {
     const files: BundleFile[] = JSON.parse(filesJson);
-    for (const file of files) digest.update(contentDigestLine(file));
+    for (const file of order.next(files)) digest.update(contentDigestLine(file));
     reuse.files += files.length;
     const parts: Extent[] =
       partsJson === null ? [{ objectKey, byteOffset: 0, byteLength: sizeBytes }] : JSON.parse(partsJson);
     members.push(...parts);
     for (const { fileCount, reused } of parsePieces(piecesJson)) if (reused) reuse.reusedFiles += fileCount;
   }
+  for (const file of order.rest()) digest.update(contentDigestLine(file));
   const contentSha256 = digest.digest('hex');
   const { domain } = site;
   const formatVersion = BUNDLE_FORMAT_VERSION;

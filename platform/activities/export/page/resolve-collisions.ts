@@ -18,7 +18,7 @@ export function resolveCollisions(claims: readonly PathClaim[]): Map<string, str
   const paths = new Map<string, string>();
   for (const claim of ordered) {
     const path = freePath(claim, folders, holders);
-    if (!holders.has(key(path))) holders.set(key(path), claim);
+    if (!holders.has(collisionKey(path))) holders.set(collisionKey(path), claim);
     paths.set(claim.url, path);
   }
   return paths;
@@ -27,9 +27,9 @@ export function resolveCollisions(claims: readonly PathClaim[]): Map<string, str
 function freePath(claim: PathClaim, folders: ReadonlySet<string>, holders: ReadonlyMap<string, PathClaim>): string {
   for (let attempt = 0; ; attempt += 1) {
     const path = attempt === 0 ? claim.path : marked(claim, attempt);
-    const holder = holders.get(key(path));
+    const holder = holders.get(collisionKey(path));
     const shares = holder?.path === claim.path && holder.sha256 === claim.sha256 && path === claim.path;
-    if ((holder === undefined || shares) && !folders.has(key(path))) return path;
+    if ((holder === undefined || shares) && !folders.has(collisionKey(path))) return path;
   }
 }
 
@@ -45,11 +45,11 @@ function byRank(a: PathClaim, b: PathClaim): number {
 }
 
 /** What a file system without case or with one Unicode form makes of a path. */
-function key(path: string): string {
+export function collisionKey(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
 function foldersOf(path: string): string[] {
-  const segments = key(path).split('/');
+  const segments = collisionKey(path).split('/');
   return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'));
 }

@@ -9,14 +9,14 @@ import { changedAddresses, keptBatches, keptFiles } from '../../../store/kept-pi
 import type { Extent } from '../segment-store.ts';
 import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
 import type { LinkTables } from './link-tables.ts';
-import { parsePieces, pieceKey, type StoredPiece } from './stored-piece.ts';
+import { parsePieces, type StoredPiece } from './stored-piece.ts';
 
 /** A piece of the last archive: where its bytes lie, and what the manifest says of its files. */
 export type KnownPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };
 
 export type KnownPieces = {
-  /** The last export's piece of exactly these files, where each of their references still leads to the same place. */
-  of(files: readonly BatchFileRow[]): Promise<KnownPiece | undefined>;
+  /** The last export's piece of this key, made of exactly these files, where each of their references still leads to the same place. */
+  of(key: string, files: readonly BatchFileRow[]): Promise<KnownPiece | undefined>;
 };
 
 /** Past this many changed addresses only pieces without references are taken over. */
@@ -65,9 +65,9 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
   }
 
   return {
-    async of(files) {
+    async of(key, files) {
       const { places, changed } = await index();
-      const place = places.get(pieceKey(files));
+      const place = places.get(key);
       if (place === undefined) return undefined;
       try {
         if (await isConcerned(changed, files)) return undefined;
@@ -77,7 +77,7 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
       }
       const { stored, extent, batch, firstFile } = place;
       const list = (await filesOf(batch)).slice(firstFile, firstFile + stored.fileCount);
-      return list.length === files.length ? { stored, extent, files: list } : undefined;
+      return list.length === stored.fileCount ? { stored, extent, files: list } : undefined;
     },
   };
 }

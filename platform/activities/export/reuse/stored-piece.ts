@@ -13,12 +13,16 @@ export type StoredPiece = {
   reused?: true;
 };
 
-/** Equal for pieces of the same files, bytes as fetched, under the same addresses and paths. */
-export function pieceKey(files: readonly BatchFileRow[]): string {
+/**
+ * Equal for pieces of the same files, bytes as fetched, under the same addresses and paths, and with the same siblings
+ * withheld (`withheldSiblings`).
+ */
+export function pieceKey(files: readonly BatchFileRow[], withheld: readonly string[]): string {
   const hash = createHash('sha256');
   for (const { path, url, contentType, isPage, sha256 } of files) {
     hash.update(JSON.stringify([path, url, contentType, isPage, sha256]));
   }
+  if (withheld.length > 0) hash.update(JSON.stringify(withheld));
   return hash.digest('hex').slice(0, 32);
 }
 

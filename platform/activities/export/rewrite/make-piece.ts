@@ -1,9 +1,12 @@
+import type { BundleFile } from '../../../../contract/bundle.ts';
 import { gzipMember } from '../archive/members.ts';
 import type { ArchiveMember } from '../archive/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { parseExtraction } from '../page/extract.ts';
 import { rewrite } from '../page/rewrite.ts';
 import type { Resource, RewritePolicy, Site, Target } from '../page/types.ts';
+import type { SiblingPlan } from '../precompress/sibling-plan.ts';
+import { withSiblings } from '../precompress/with-siblings.ts';
 import { pageAddress } from './page-address.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
@@ -24,6 +27,7 @@ export type PieceInput = {
   targets: UrlMap;
   site: Site;
   policy: RewritePolicy;
+  siblings: SiblingPlan;
   /** zlib's, 0 to 9. */
   gzipLevel: number;
 };
@@ -37,12 +41,14 @@ export type MadePiece = ArchiveMember & {
 
 /**
  * Makes one piece of the archive: writes its files' references as they stand in the bundle and compresses the files as
- * one gzip member. Pure: equal inputs make equal bytes, in any thread and on any machine. Never throws.
+ * one gzip member, each followed by its precompressed siblings. Pure: equal inputs make equal bytes, in any thread and
+ * on any machine; for siblings on any with the same compressors (`compressorsName`). Rejects only where this Node lacks
+ * one of these.
  */
-export async function makePiece({ files, gzipLevel, ...input }: PieceInput): Promise<MadePiece> {
+export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceInput): Promise<MadePiece> {
   const broken: MadePiece['broken'] = [];
   const failures: MadePiece['failures'] = [];
-  const entries = files.map((file) => {
+  const rewritten = files.map((file) => {
     const { path, contentType, url } = file;
     try {
       return { path, contentType, bytes: rewriteFile(file, input, broken) };
@@ -51,11 +57,14 @@ export async function makePiece({ files, gzipLevel, ...input }: PieceInput): Pro
       return { path, contentType, bytes: file.bytes };
     }
   });
+  const entries = await withSiblings(rewritten, siblings);
   const member = await gzipMember(entries, { level: gzipLevel });
-  const addresses = new Map(files.map((file) => [file.path, pageAddress(file, input.site)]));
+  const marks = new Map<string, Pick<BundleFile, 'url' | 'encoding'>>();
+  for (const file of files) marks.set(file.path, pageAddress(file, input.site));
+  for (const { path, encoding } of entries) if (encoding !== undefined) marks.set(path, { encoding });
   return {
     bytes: member.bytes,
-    files: member.files.map((file) => ({ ...file, ...addresses.get(file.path) })),
+    files: member.files.map((file) => ({ ...file, ...marks.get(file.path) })),
     broken,
     failures,
   };

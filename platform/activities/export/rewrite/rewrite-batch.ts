@@ -10,6 +10,7 @@ import type { ExportLimits } from '../limits.ts';
 import { memberKey } from '../object-keys.ts';
 import { NOT_FOUND_PATH } from '../page/assign-path.ts';
 import { parseResources } from '../page/extract.ts';
+import { type SiblingPlan, withheldSiblings } from '../precompress/sibling-plan.ts';
 import type { KnownPieces } from '../reuse/known-pieces.ts';
 import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import type { SegmentStore } from '../segment-store.ts';
@@ -33,6 +34,7 @@ export type RewriteJob = {
   urlCount: number;
   /** Bytes of all segments together. */
   rawBytes: number;
+  siblings: SiblingPlan;
 };
 
 async function readFile(deps: RewriteDeps, job: RewriteJob, row: BatchFileRow): Promise<PieceFile> {
@@ -59,19 +61,22 @@ export async function rewriteBatch(
   const objectKey = memberKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
 
-  const divided = divideIntoPieces(rows, limits);
-  const found = await Promise.all(divided.map((piece) => known?.of(piece)));
+  const divided = divideIntoPieces(rows, limits).map((piece) => ({
+    piece,
+    key: pieceKey(piece, withheldSiblings(piece, job.siblings)),
+  }));
+  const found = await Promise.all(divided.map(({ key, piece }) => known?.of(key, piece)));
   const [first] = rows;
   const isLarge = first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes;
   if (isLarge && found[0] === undefined) {
     const { file, sizeBytes } = await storeLargeMember(deps.objects, objectKey, first, limits);
-    const piecesJson = JSON.stringify([{ key: pieceKey(rows), sizeBytes, fileCount: 1 } satisfies StoredPiece]);
+    const piecesJson = JSON.stringify([{ key: divided[0]?.key ?? '', sizeBytes, fileCount: 1 } satisfies StoredPiece]);
     const result = { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
     return { ...result, piecesJson, partsJson: null };
   }
 
   const read = new Map<BatchFileRow, PieceFile>();
-  const wanted = divided.flatMap((piece, index) => (found[index] === undefined ? piece : []));
+  const wanted = divided.flatMap(({ piece }, index) => (found[index] === undefined ? piece : []));
   await Promise.all(wanted.map(async (row) => read.set(row, await readFile(deps, job, row))));
   const referred = function* () {
     for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
@@ -79,14 +84,14 @@ export async function rewriteBatch(
   const targets: UrlMap =
     wanted.length === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount: job.urlCount }, referred);
   const pieces = await Promise.all(
-    divided.map(async (piece, index): Promise<Piece> => {
-      const key = pieceKey(piece);
+    divided.map(async ({ piece, key }, index): Promise<Piece> => {
       const taken = found[index];
       if (taken !== undefined) return { key, known: taken };
       const files = piece.flatMap((row) => read.get(row) ?? []);
-      const { settings } = job;
+      const { settings, siblings } = job;
       const { gzipLevel } = limits;
-      return { key, made: await makePiece({ files, targets, site: settings.site, policy: settings, gzipLevel }) };
+      const input = { files, targets, site: settings.site, policy: settings, siblings, gzipLevel };
+      return { key, made: await makePiece(input) };
     }),
   );
   return { number, pageCount, ...(await storePieces(deps, objectKey, pieces)) };

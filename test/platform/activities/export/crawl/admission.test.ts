@@ -20,6 +20,7 @@ function admissionFor(settings: Partial<ExportSettings> = {}, limits: Partial<Ex
       robots: 'respect',
       render: 'http',
       discover: 'http',
+      precompress: [],
       pages: null,
       robotsTxt: '',
       ...settings,

@@ -64,6 +64,7 @@ const settings: ExportSettings = {
   robots: 'respect',
   render: 'http',
   discover: 'http',
+  precompress: [],
   pages: null,
   robotsTxt: '',
 };
