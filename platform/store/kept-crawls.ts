@@ -57,10 +57,11 @@ function keptCrawl(projectId: string): SQL {
       order by sequence desc limit 1)`;
 }
 
-/** The crawl that an export with this key may take from; null where there is none. */
+/** The crawl that an export with this key may take from; null where there is none, or not all of it can be relied on. */
 export async function findBase(tx: Transaction, projectId: string, reuseKey: string): Promise<string | null> {
   const { rows } = await tx.execute<{ jobId: string }>(sql`
-    select job_id as "jobId" from crawls where reuse_key = ${reuseKey} and job_id in (${keptCrawl(projectId)})`);
+    select job_id as "jobId" from crawls
+    where reuse_key = ${reuseKey} and archive_head_bytes is not null and job_id in (${keptCrawl(projectId)})`);
   return rows[0]?.jobId ?? null;
 }
 

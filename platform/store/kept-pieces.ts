@@ -3,17 +3,17 @@ import type { Executor } from './database.ts';
 
 const PAGE_ROWS = 100;
 
+/** The pieces of a batch and their size in bytes; null where a release that told no pieces made it. */
+export type KeptBatch = { number: number; sizeBytes: number | null; piecesJson: string | null };
+
 /** The pieces of a kept crawl's batches, in the archive's order. */
-export async function* keptBatches(
-  db: Executor,
-  jobId: string,
-): AsyncGenerator<{ number: number; piecesJson: string }> {
+export async function* keptBatches(db: Executor, jobId: string): AsyncGenerator<KeptBatch> {
   let after = -1;
   while (true) {
-    const { rows } = await db.execute<{ number: number; piecesJson: string | null }>(sql`
-      select number, pieces_json as "piecesJson" from crawl_batches
+    const { rows } = await db.execute<KeptBatch>(sql`
+      select number, size_bytes::float8 as "sizeBytes", pieces_json as "piecesJson" from crawl_batches
       where job_id = ${jobId} and number > ${after} order by number limit ${PAGE_ROWS}`);
-    for (const { number, piecesJson } of rows) yield { number, piecesJson: piecesJson ?? '[]' };
+    yield* rows;
     if (rows.length < PAGE_ROWS) return;
     after = rows.at(-1)?.number ?? after;
   }
@@ -48,9 +48,28 @@ export async function changedAddresses(
   return rows.length > limit ? undefined : new Set(rows.map(({ url }) => url));
 }
 
-/** Remembers where the batches begin in a job's packed archive. */
-export async function keepArchiveHead(db: Executor, jobId: string, headBytes: number): Promise<void> {
-  await db.execute(sql`update crawls set archive_head_bytes = ${headBytes} where job_id = ${jobId}`);
+/**
+ * Remembers where the batches begin in a completed job's archive, which lets later exports take from the crawl. False
+ * where they must not: another archive completed the job, or a release that stores less than this one had a part in the
+ * crawl (`segments`, a LIKE pattern, names the objects that always have a table of links) or made a batch.
+ */
+export async function keepArchiveHead(
+  db: Executor,
+  jobId: string,
+  { archiveKey, headBytes, segments }: { archiveKey: string; headBytes: number; segments: string },
+): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    update crawls c set archive_head_bytes = ${headBytes}
+    where c.job_id = ${jobId} and c.keep
+      and exists (
+        select 1 from export_jobs where id = c.job_id and status = 'completed' and archive_key = ${archiveKey})
+      and not exists (select 1 from crawl_batches where job_id = c.job_id and pieces_json is null)
+      and not exists (
+        select 1 from crawl_urls
+        where job_id = c.job_id and outcome = 'file' and links_offset is null and byte_length > 0
+          and object_key like ${segments})
+    returning 1`);
+  return rows.length > 0;
 }
 
 /** How many files of a crawl lie where an earlier export stored them; its own keys begin with `ownPrefix`. */

@@ -11,6 +11,9 @@ export function segmentKey(jobId: string, id: string): string {
   return `${workPrefix(jobId)}segments/${id}`;
 }
 
+/** Matches the keys of all segments, as a pattern of SQL's LIKE. */
+export const SEGMENTS_PATTERN = `${WORK_FOLDER}%/segments/%`;
+
 /** One body that is too large to hold in memory. */
 export function largeObjectKey(jobId: string, id: string): string {
   return `${workPrefix(jobId)}large/${id}`;

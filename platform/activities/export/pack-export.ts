@@ -2,7 +2,7 @@ import { completeExportJob, updateExportJobProgress } from '../../store/export-j
 import { countTakenOver, keepArchiveHead } from '../../store/kept-pieces.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { reportKey as keyOfReport, workPrefix } from './object-keys.ts';
+import { reportKey as keyOfReport, SEGMENTS_PATTERN, workPrefix } from './object-keys.ts';
 import { outlineBundle } from './pack/manifest.ts';
 import { packBundle } from './pack/pack-bundle.ts';
 import { createReport } from './pack/report.ts';
@@ -40,16 +40,19 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
     };
     const { gzipLevel } = deps.limits;
     const { headBytes, ...archive } = await packBundle(objects, outline, { gzipLevel, onBytes, signal });
-    await keepArchiveHead(db, jobId, headBytes);
     const unchangedAddresses = await countTakenOver(db, jobId, workPrefix(jobId));
     const report = { ...(await createReport(db, settings, crawl)), reuse: { unchangedAddresses, ...reuse } };
     const reportKey = keyOfReport(jobId);
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     const { contentSha256, pageCount } = head;
     const row = await completeExportJob(db, jobId, { ...archive, contentSha256, pageCount, reportKey });
+    const { archiveKey } = archive;
+    // Whoever dies before this is called anew, and completing the job a second time changes nothing.
+    const isKept = await keepArchiveHead(db, jobId, { archiveKey, headBytes, segments: SEGMENTS_PATTERN });
+    if (crawl.keep && !isKept) logger.info({ jobId }, 'The next export takes nothing from this one');
     return {
       state: row?.status === 'completed' ? 'completed' : 'cancelled',
-      archiveKey: archive.archiveKey,
+      archiveKey,
       sizeBytes: archive.archiveSizeBytes,
       contentSha256,
       pageCount,

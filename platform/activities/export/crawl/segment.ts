@@ -42,9 +42,9 @@ export async function placeFiles(
     return placed;
   });
   if (byteOffset === 0) return settled;
-  const table = links.length === 0 ? null : encodeLinks(links);
-  await segments.write(objectKey, Buffer.concat(table === null ? parts : [...parts, table]));
-  if (table === null) return settled;
+  // Even where it is empty: that it is there tells that this file's release read the bodies, not an older one.
+  const table = encodeLinks(links);
+  await segments.write(objectKey, Buffer.concat([...parts, table]));
   const place = { linksOffset: byteOffset, linksLength: table.length };
   return settled.map((each) =>
     each.outcome === 'file' && each.objectKey === objectKey ? { ...each, ...place } : each,

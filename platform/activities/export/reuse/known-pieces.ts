@@ -5,11 +5,12 @@ import type { CrawlRow } from '../../../store/crawls.ts';
 import type { Database } from '../../../store/database.ts';
 import { getExportJob } from '../../../store/export-jobs.ts';
 import type { BatchFileRow } from '../../../store/frontier-map.ts';
-import { changedAddresses, keptBatches, keptFiles } from '../../../store/kept-pieces.ts';
+import { changedAddresses, keptFiles } from '../../../store/kept-pieces.ts';
 import type { Extent } from '../segment-store.ts';
 import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
+import { type KnownPlaces, readPlaces } from './known-places.ts';
 import type { LinkTables } from './link-tables.ts';
-import { parsePieces, type StoredPiece } from './stored-piece.ts';
+import type { StoredPiece } from './stored-piece.ts';
 
 /** A piece of the last archive: where its bytes lie, and what the manifest says of its files. */
 export type KnownPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };
@@ -24,8 +25,7 @@ const MAX_CHANGED = 100_000;
 /** Batches of the last export whose files are at hand; the new batches go along the same order of paths. */
 const MAX_FILE_LISTS = 8;
 
-type Place = { stored: StoredPiece; extent: Extent; batch: number; firstFile: number };
-type Index = { places: ReadonlyMap<string, Place>; changed: ChangedTargets | undefined };
+type Index = { places: KnownPlaces; changed: ChangedTargets | undefined };
 type Deps = { db: Database; objects: ObjectStore; links: LinkTables; logger: Logger };
 
 /** The pieces of the archive that a kept crawl was packed into, for the export `jobId` whose paths are frozen. */
@@ -107,22 +107,13 @@ async function readIndex(
   { jobId, base }: { jobId: string; base: CrawlRow },
 ): Promise<Index> {
   const job = await getExportJob(db, base.jobId);
-  const places = new Map<string, Place>();
   const objectKey = job?.archiveKey ?? null;
   const info = objectKey === null ? null : await objects.head(objectKey);
-  if (objectKey === null || info === null || info.sizeBytes !== job?.archiveSizeBytes) {
-    logger.info({ jobId, base: base.jobId }, "The last export's archive is gone; all of it is made anew");
-    return { places, changed: undefined };
-  }
-  let byteOffset = base.archiveHeadBytes ?? 0;
-  for await (const { number, piecesJson } of keptBatches(db, base.jobId)) {
-    let firstFile = 0;
-    for (const stored of parsePieces(piecesJson)) {
-      const extent = { objectKey, byteOffset, byteLength: stored.sizeBytes };
-      places.set(stored.key, { stored, extent, batch: number, firstFile });
-      byteOffset += stored.sizeBytes;
-      firstFile += stored.fileCount;
-    }
+  const isThere = objectKey !== null && info !== null && info.sizeBytes === job?.archiveSizeBytes;
+  const places = isThere ? await readPlaces(db, base, { objectKey, sizeBytes: info.sizeBytes }) : undefined;
+  if (places === undefined) {
+    logger.info({ jobId, base: base.jobId }, "The last export's archive is gone or not known; all of it is made anew");
+    return { places: new Map(), changed: undefined };
   }
   const urls = await changedAddresses(db, { jobId, baseJobId: base.jobId, limit: MAX_CHANGED });
   return { places, changed: urls && createChangedTargets(urls, links) };

@@ -169,6 +169,30 @@ describe('what a completed export keeps for the next one', () => {
     expect(bundleContent(third)).toEqual(bundleContent(first));
   });
 
+  it.each([
+    ['read some answers', 'crawl', 'update crawl_urls set links_offset = null, links_length = null where job_id = $'],
+    ['made a batch', 'rewrite', 'update crawl_batches set pieces_json = null where number = 0 and job_id = $'],
+    ['packed it', 'clean up', 'update crawls set archive_head_bytes = null where job_id = $'],
+  ] as const)('is nothing to begin from where a release that kept nothing %s', async (_what, until, undo) => {
+    const projectId = await rig.addProject(server.origin);
+    const mixed = await rig.addJob(projectId);
+    await rig.runStages(mixed, { until });
+    await rig.db.execute(undo.replace('$', `'${mixed}'`));
+    if (until !== 'clean up') await rig.runStages(mixed);
+    edit(3);
+    const next = await rig.run(projectId);
+    expect(next.report.reuse).toEqual({ unchangedAddresses: 0, files: FILES, reusedFiles: 0 });
+    expect((await rig.run(projectId)).report.reuse?.reusedFiles).toBe(FILES);
+  });
+
+  it('has no pieces to copy where their places don’t add up to its archive', async () => {
+    const projectId = await rig.addProject(server.origin);
+    const { row } = await rig.run(projectId);
+    await rig.db.execute(`update crawls set archive_head_bytes = archive_head_bytes - 1 where job_id = '${row.id}'`);
+    const next = await rig.run(projectId);
+    expect(next.report.reuse).toEqual({ unchangedAddresses: FILES, files: FILES, reusedFiles: 0 });
+  });
+
   it('is of no use to other settings or limits, and isn’t kept where the project says so', async () => {
     const projectId = await rig.addProject(server.origin);
     await rig.run(projectId);
