@@ -1,9 +1,8 @@
 import type { FetchFailure } from '../fetch/failure.ts';
+import { MAX_PATIENCE_MS } from '../fetch/retry-after.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 8_000;
-/** An origin that asks for more patience than this has refused. */
-const MAX_PATIENCE_MS = 5 * 60_000;
 /** A connection that fails, or an origin that says it is overloaded, is worth more tries than an error page. */
 const EXTRA_ATTEMPTS = 4;
 /** Each of these has held a connection for as long as an answer may take. */

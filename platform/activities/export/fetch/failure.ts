@@ -1,6 +1,7 @@
 import { RefusedUrl } from './address-guard.ts';
 import { UnreadableBody } from './content-encoding.ts';
 import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
+import { OriginAskedForQuiet } from './patience.ts';
 
 /** A request that brought no usable answer. `soft` ones may go away by themselves and are tried again. */
 export type FetchFailure = {
@@ -48,6 +49,7 @@ export function failureOfError(error: unknown): FetchFailure {
   const hard =
     isCausedBy(error, RefusedUrl) ||
     isCausedBy(error, UnreadableBody) ||
+    isCausedBy(error, OriginAskedForQuiet) ||
     (code !== undefined && (HARD_CODES.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')));
   const reason = code === undefined || message.includes(code) || hard ? message : `${message} (${code})`;
   return { kind: 'failed', reason, status: null, soft: !hard, retryAfterMs: undefined };

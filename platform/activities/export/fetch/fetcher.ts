@@ -5,6 +5,7 @@ import { type BodyLimits, readBody } from './body-reader.ts';
 import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
 import { type FetchFailure, failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
+import { OriginAskedForQuiet } from './patience.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import { readRetryAfterMs } from './retry-after.ts';
 import { conditionalHeaders, readValidators, type Validators } from './validators.ts';
@@ -160,7 +161,11 @@ export function createFetcher(options: {
       } catch (error) {
         return failureOfError(error);
       }
-      const release = await limiter.acquire(url.origin, request.signal);
+      const release = await limiter.acquire(url.origin, request.signal).catch((error: unknown) => {
+        if (error instanceof OriginAskedForQuiet) return failureOfError(error);
+        throw error;
+      });
+      if (typeof release !== 'function') return release;
       let outcome: RequestOutcome = { kind: 'none' };
       try {
         request.onBegin?.();

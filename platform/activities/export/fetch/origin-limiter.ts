@@ -1,4 +1,5 @@
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import { createPatience, OriginAskedForQuiet, type Patience } from './patience.ts';
 
 /** How a request went, as far as the number of requests at a time is concerned; `none`: it says nothing about that. */
 export type RequestOutcome =
@@ -7,9 +8,12 @@ export type RequestOutcome =
   | { kind: 'none' };
 
 export type OriginLimiter = {
-  /** Waits for a place at the origin; the answer gives it back. Rejects when the signal fires first. */
+  /**
+   * Waits for a place at the origin; the answer gives it back. Rejects when the signal fires first, and
+   * with `OriginAskedForQuiet` where the origin wants nobody to wait (`patience.ts`).
+   */
   acquire(origin: string, signal: AbortSignal): Promise<(outcome: RequestOutcome) => void>;
-  /** No request to the origin starts before this much time has passed. */
+  /** The origin asked for a pause: no request to it starts before, within the bounds of `patience.ts`. */
   pause(origin: string, pauseMs: number): void;
   /**
    * From now on, requests to the origin go one at a time and begin at least this far apart, the first one too: another
@@ -34,13 +38,15 @@ const systemClock: LimiterClock = {
   },
 };
 
+type Waiter = { enter: () => void; refuse: () => void };
+
 type Lane = {
   limit: ConcurrencyLimit;
   active: number;
-  pausedUntil: number;
+  patience: Patience;
   spacingMs: number;
   lastStart: number;
-  waiting: Array<() => void>;
+  waiting: Waiter[];
   timer: boolean;
 };
 
@@ -64,7 +70,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     const lane: Lane = {
       limit: createConcurrencyLimit(bounds),
       active: 0,
-      pausedUntil: Number.NEGATIVE_INFINITY,
+      patience: createPatience(),
       spacingMs: 0,
       lastStart: Number.NEGATIVE_INFINITY,
       waiting: [],
@@ -77,7 +83,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
   function forgetIdle(): void {
     for (const [origin, lane] of lanes) {
       const isIdle = lane.active === 0 && lane.waiting.length === 0 && lane.spacingMs === 0;
-      if (isIdle && lane.pausedUntil <= clock.nowMs()) lanes.delete(origin);
+      if (isIdle && lane.patience.pausedUntil() <= clock.nowMs()) lanes.delete(origin);
     }
   }
 
@@ -87,14 +93,14 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
 
   function admit(lane: Lane): void {
     while (lane.waiting.length > 0 && lane.active < placesOf(lane)) {
-      const waitMs = Math.max(lane.pausedUntil, lane.lastStart + lane.spacingMs) - clock.nowMs();
+      const waitMs = Math.max(lane.patience.pausedUntil(), lane.lastStart + lane.spacingMs) - clock.nowMs();
       if (waitMs > 0) {
         wakeAfter(lane, waitMs);
         return;
       }
       lane.active += 1;
       lane.lastStart = clock.nowMs();
-      lane.waiting.shift()?.();
+      lane.waiting.shift()?.enter();
     }
   }
 
@@ -112,6 +118,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     const wasFull = lane.active >= placesOf(lane);
     if (outcome.kind === 'overloaded') lane.limit.overloaded({ startedAtMs, nowMs });
     else if (outcome.kind === 'answered') {
+      lane.patience.answered(startedAtMs);
       lane.limit.answered({ startedAtMs, nowMs, latencyMs: outcome.latencyMs, wasFull });
     }
   }
@@ -136,23 +143,34 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
           reject(signal.reason);
           return;
         }
-        const enter = (): void => {
-          signal.removeEventListener('abort', leave);
-          resolve(releaseOnce(lane));
+        if (lane.patience.isRefused(clock.nowMs())) {
+          reject(new OriginAskedForQuiet());
+          return;
+        }
+        const waiter: Waiter = {
+          enter: () => {
+            signal.removeEventListener('abort', leave);
+            resolve(releaseOnce(lane));
+          },
+          refuse: () => {
+            signal.removeEventListener('abort', leave);
+            reject(new OriginAskedForQuiet());
+          },
         };
         const leave = (): void => {
-          lane.waiting = lane.waiting.filter((each) => each !== enter);
+          lane.waiting = lane.waiting.filter((each) => each !== waiter);
           reject(signal.reason);
         };
         signal.addEventListener('abort', leave, { once: true });
-        lane.waiting.push(enter);
+        lane.waiting.push(waiter);
         admit(lane);
       });
     },
 
     pause(origin, pauseMs) {
       const lane = laneOf(origin);
-      lane.pausedUntil = Math.max(lane.pausedUntil, clock.nowMs() + pauseMs);
+      if (!lane.patience.ask(pauseMs, clock.nowMs())) return;
+      for (const waiter of lane.waiting.splice(0)) waiter.refuse();
     },
 
     space(origin, spacingMs) {

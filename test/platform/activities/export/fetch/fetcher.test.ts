@@ -2,18 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createAddressGuard } from '../../../../../platform/activities/export/fetch/address-guard.ts';
 import { createFetcher, type Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
-import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
+import {
+  createOriginLimiter,
+  type OriginLimiter,
+} from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+import { createSimulatedClock } from './simulated-origin.ts';
 
 const signal = new AbortController().signal;
 
 let site: HttpSite;
 let fetcher: Fetcher;
 
-function fetcherFor(hosts: string[], limits: { requestTimeoutMs?: number } = {}): Fetcher {
+function fetcherFor(hosts: string[], limits: { requestTimeoutMs?: number; limiter?: OriginLimiter } = {}): Fetcher {
   return createFetcher({
     guard: createAddressGuard({ operatorHosts: hosts }),
-    limiter: createOriginLimiter({ initial: 4, max: 8 }),
+    limiter: limits.limiter ?? createOriginLimiter({ initial: 4, max: 8 }),
     limits: {
       maxBufferedBytes: 100_000,
       maxBodyBytes: 1_000_000,
@@ -148,6 +152,27 @@ describe('the fetcher', () => {
     site.setHandler((_request, response) => response.end('back'));
     expect(await bodyOf('/')).toBe('back');
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(950);
+  });
+
+  it('fails at once, and asks nobody, while the origin wants years of quiet and said so twice', async () => {
+    const clock = createSimulatedClock();
+    const limiter = createOriginLimiter({ initial: 4, max: 8, clock });
+    const patient = fetcherFor([site.host], { limiter });
+    site.setHandler((_request, response) => response.writeHead(429, { 'retry-after': '999999999' }).end());
+    const first = await patient.get(new URL('/1', site.origin), { signal });
+    expect(first).toMatchObject({ status: 429, soft: true, retryAfterMs: 999_999_999_000 });
+    const second = patient.get(new URL('/2', site.origin), { signal });
+    await clock.run();
+    expect(await second).toMatchObject({ status: 429 });
+    const refused = await patient.get(new URL('/3', site.origin), { signal });
+    expect(refused).toMatchObject({
+      kind: 'failed',
+      soft: false,
+      status: null,
+      reason: 'the origin asks to be left alone for more than 5 minutes',
+    });
+    expect(site.requests).toEqual(['/1', '/2']);
+    await patient.close();
   });
 
   it('calls a refused, reset, cut-off or silent connection soft', async () => {

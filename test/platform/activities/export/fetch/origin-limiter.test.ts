@@ -68,6 +68,45 @@ describe('the origin limiter', () => {
     expect(starts).toEqual([150_000, 150_000, 150_000]);
   });
 
+  it('gives an origin that asks for years five minutes, and those who wait their answer if it asks for years again', async () => {
+    const { limiter, clock } = setUp({ initial: 1, max: 1 });
+    const startedAt: number[] = [];
+    const ask = async (then: (release: Awaited<ReturnType<typeof limiter.acquire>>) => void): Promise<string> => {
+      try {
+        const release = await limiter.acquire('origin', signal);
+        startedAt.push(clock.nowMs());
+        then(release);
+        return 'asked';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const refuse = () =>
+      ask((release) => {
+        limiter.pause('origin', 999_999_999_000);
+        release({ kind: 'overloaded' });
+      });
+    const serve = () => ask((release) => release({ kind: 'answered', latencyMs: 1 }));
+    // What was under way together asks once.
+    limiter.pause('origin', 999_999_999_000);
+    const first = [refuse(), serve(), serve()];
+    await clock.run();
+    expect(startedAt).toEqual([300_000]);
+    const wish = 'OriginAskedForQuiet: the origin asks to be left alone for more than 5 minutes';
+    expect(await Promise.all(first)).toEqual(['asked', wish, wish]);
+    expect(await serve()).toBe(wish);
+
+    // Five minutes later it has another chance, and uses it.
+    clock.after(300_000, () => undefined);
+    await clock.run();
+    expect(await serve()).toBe('asked');
+    limiter.pause('origin', 999_999_999_000);
+    const second = [serve(), refuse(), serve()];
+    await clock.run();
+    expect(await Promise.all(second)).toEqual(['asked', 'asked', 'asked']);
+    expect(startedAt).toEqual([300_000, 600_000, 900_000, 900_000, 1_200_000]);
+  });
+
   it('keeps requests as far apart as it is told, the first one too, until that is lifted', async () => {
     const { limiter, clock } = setUp();
     limiter.space('origin', 2_000);
