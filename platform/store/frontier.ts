@@ -203,14 +203,6 @@ export async function frontierRest(
   return rows[0] ?? { queuedCount: 0, leased: false, dueInMs: null };
 }
 
-/** How many query strings of each page path are known, for paths that have any. */
-export async function queryVariants(db: Executor, jobId: string): Promise<Map<string, number>> {
-  const { rows } = await db.execute<{ path: string; variants: number }>(sql`
-    select split_part(url, '?', 1) as path, count(*)::integer as variants from crawl_urls
-    where job_id = ${jobId} and url like '%?%' and outcome is distinct from 'skipped' group by 1`);
-  return new Map(rows.map(({ path, variants }) => [path, variants]));
-}
-
 /** Pages that have come so far, each place in the bundle counted once. */
 export async function countPages(db: Executor, jobId: string): Promise<number> {
   const { rows } = await db.execute<{ pages: number }>(sql`

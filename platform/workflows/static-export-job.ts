@@ -12,6 +12,7 @@ import type { PlatformActivities } from '../activities/create-platform-activitie
 import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
 import { failureText } from './static-export-job/failure-text.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
+import { isUnfinishedCrawl } from './static-export-job/unfinished-crawl.ts';
 
 export type StaticExportJobInput = { jobId: string };
 
@@ -46,6 +47,8 @@ const endings = proxyActivities<PlatformActivities>({
 
 /** Hours of crawling; far below where Temporal warns. */
 const LONG_HISTORY_EVENTS = 4_000;
+/** More are found only if workers keep dying while their reports are on their way. */
+const MAX_FREEZES = 5;
 
 /**
  * One static export: opens the job, crawls, freezes the paths, makes the pieces of the archive and packs them. The row
@@ -85,8 +88,7 @@ async function runStages(jobId: string) {
   // Jobs that an older release opened have no word on it, and go on without.
   if (opened.visitsSamples === true) await visitSamples(jobId, story, opened.plan);
 
-  tell(story, { stage: 'freezing the paths' });
-  const frozen = await stages.freezeExport.executeWithOptions({ summary: 'every address gets its path' }, [{ jobId }]);
+  const frozen = await freeze(jobId, story, opened.plan);
 
   tell(story, { ...frozen, stage: 'rewriting' });
   const rewriters = rewritersFor(frozen.batchCount, opened.plan.parallelActivities);
@@ -128,6 +130,21 @@ async function visitSamples(jobId: string, story: JobStory, plan: Parameters<typ
   const { foundCount } = await stages.visitSamples.executeWithOptions({ summary }, [{ jobId }]);
   tell(story, { stage: 'crawling' });
   if (foundCount > 0) await crawl(jobId, story, plan);
+}
+
+/** A worker that was taken for dead may have told of addresses after the crawl's end: those are crawled too. */
+async function freeze(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]) {
+  for (let attempt = 1; ; attempt += 1) {
+    tell(story, { stage: 'freezing the paths' });
+    try {
+      const summary = 'every address gets its path';
+      return await stages.freezeExport.executeWithOptions({ summary }, [{ jobId }]);
+    } catch (error) {
+      if (attempt === MAX_FREEZES || !isUnfinishedCrawl(error)) throw error;
+    }
+    tell(story, { stage: 'crawling' });
+    await crawl(jobId, story, plan);
+  }
 }
 
 async function untilDone(runRound: (round: number) => Promise<Array<{ done: boolean }>>): Promise<void> {

@@ -1,8 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { getCrawl } from '../../store/crawls.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
-import { countPages, queryVariants, releaseLeases, renewLeases } from '../../store/frontier.ts';
+import { countPages, releaseLeases, renewLeases } from '../../store/frontier.ts';
 import { giveBackUnasked } from '../../store/frontier-give-back.ts';
+import { queryVariants } from '../../store/frontier-queries.ts';
 import { countSkips } from '../../store/frontier-skips.ts';
 import { lively } from '../lively.ts';
 import { drawSite } from './browser/draw-site.ts';

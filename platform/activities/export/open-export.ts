@@ -2,13 +2,15 @@ import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
 import { getCrawl, openCrawl } from '../../store/crawls.ts';
 import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
-import { type FoundUrl, type LeasedUrl, releaseLeases, settleUrls } from '../../store/frontier.ts';
+import { type FoundUrl, releaseLeases } from '../../store/frontier.ts';
 import { getProject, type Project } from '../../store/projects.ts';
 import { type Lively, lively } from '../lively.ts';
 import { needBrowser } from './browser/need-browser.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { type CrawlPlan, crawlPlan } from './crawl/crawl-plan.ts';
 import { notFoundUrl } from './crawl/not-found-page.ts';
+import { putInLine } from './crawl/put-in-line.ts';
+import { createStrongestUses } from './crawl/strongest-uses.ts';
 import { type Discovery, discover } from './discovery/discover.ts';
 import { type KeepingFetcher, keepAnswers } from './discovery/keep-answers.ts';
 import { settleKept } from './discovery/settle-kept.ts';
@@ -18,6 +20,7 @@ import { normalizeUrl, originUrl } from './page/url-identity.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
 import { rankOf } from './resource-rank.ts';
 import { engineVersion } from './reuse/engine-version.ts';
+import { openBase } from './reuse/open-base.ts';
 import { reuseKeyOf } from './reuse/reuse-key.ts';
 import { type ExportSettings, readExportSettings } from './settings.ts';
 
@@ -25,8 +28,6 @@ export type OpenedExport =
   | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan; visitsSamples: boolean }
   /** The job ended before its workflow began, or there is none of that id. */
   | { state: 'over' };
-
-const FOUND_PER_STATEMENT = 2_000;
 
 /** Begins a job: reads its project, asks the origin for its rules and hints, and puts the first addresses in line. */
 export async function openExport(deps: ExportDeps, jobId: string): Promise<OpenedExport> {
@@ -37,11 +38,13 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
     const project = await getProject(deps.db, job.projectId);
     if (project === undefined) return { state: 'over' };
 
-    const site = siteOf(job.domain, project);
-    const wanted = settingsOf(job, project, site);
+    // An export goes on as it began, whatever its project was changed to since.
+    const known = await getCrawl(deps.db, jobId);
+    const begun = known && readExportSettings(known.settingsJson);
+    const wanted = begun ?? settingsOf(job, project, siteOf(job.domain, project));
+    const { site } = wanted;
     if (wanted.render === 'browser') await needBrowser(deps.browser);
     needCompressors(wanted.precompress);
-    const known = await getCrawl(deps.db, jobId);
     const fetcher = keepAnswers(deps.fetcherFor(wanted));
     try {
       const { maxUrls } = deps.limits;
@@ -51,10 +54,9 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
         sitemaps: wanted.pages === null,
         robots: wanted.robots,
       });
-      const settings: ExportSettings =
-        known === undefined ? { ...wanted, robotsTxt: hints.robotsTxt } : readExportSettings(known.settingsJson);
+      const settings: ExportSettings = begun ?? { ...wanted, robotsTxt: hints.robotsTxt };
       const { incremental } = project.settings;
-      await openCrawl(deps.db, {
+      const crawl = await openCrawl(deps.db, {
         jobId,
         settingsJson: JSON.stringify(settings),
         projectId: project.id,
@@ -63,6 +65,8 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
         // A part of a site is nothing that a later export of the whole could begin from.
         keep: incremental && settings.pages === null,
       });
+      // Another release may have opened it, before this one was called anew.
+      await openBase(deps, { ...crawl, settings });
       await seed(deps, settings, { hints, fetcher, life });
       const { domain, version } = job;
       return {
@@ -124,24 +128,22 @@ async function seed(
   const entry = (url: string, kind: ResourceKind, foundOn: string | null, depth = 0): FoundUrl[] => {
     const found = admission.admit({ url, kind }, { url: '', depth: depth - 1 });
     if (found === undefined) return [];
-    const take = found.skip === null && fetcher.has(new URL(originUrl(url, site)));
+    // A page that is to be drawn isn't settled here, though discovery may have come by it: /robots.txt may lead to it.
+    const mayTake = found.skip === null && (settings.render === 'http' || found.rank === rankOf('probe'));
+    const take = mayTake && fetcher.has(new URL(originUrl(url, site)));
     return [{ ...found, foundOn, take }];
   };
-  const found = [
+  const uses = createStrongestUses();
+  for (const found of [
     ...(pages ?? [home]).flatMap((url) => entry(url, 'page', null)),
     // Whatever robots.txt and the paths say: a bundle always has a not-found page.
     { url: notFoundUrl(settings.site), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
     ...['favicon.ico', 'robots.txt'].flatMap((name) => entry(`${home}${name}`, 'probe', null)),
     ...hints.sitemaps.flatMap((url) => entry(url, 'probe', null)),
     ...hints.pages.flatMap(({ url, foundOn }) => entry(url, 'page', foundOn, 1)),
-  ].sort((a, b) => (a.url < b.url ? -1 : 1));
-  const unique = found.filter(({ url }, index) => url !== found[index - 1]?.url);
+  ])
+    uses.add(found);
   if (deadTokens.length > 0) await releaseLeases(db, jobId, deadTokens);
-  const leased: LeasedUrl[] = [];
-  for (let start = 0; start < unique.length; start += FOUND_PER_STATEMENT) {
-    const piece = unique.slice(start, start + FOUND_PER_STATEMENT);
-    const answer = await settleUrls(db, { jobId, token, leaseMs: limits.leaseMs, settled: [], found: piece });
-    leased.push(...(answer?.taken ?? []));
-  }
+  const leased = await putInLine(db, { jobId, token, leaseMs: limits.leaseMs }, uses.list());
   await settleKept(deps, { settings, token, leased, fetcher, admission, signal });
 }

@@ -1,23 +1,32 @@
 import { crawledPages } from '../../store/crawl-answers.ts';
 import { addNotices } from '../../store/crawl-notices.ts';
-import { type FoundUrl, settleUrls } from '../../store/frontier.ts';
+import { frontierRest } from '../../store/frontier.ts';
+import { queryVariants } from '../../store/frontier-queries.ts';
+import { countSkips } from '../../store/frontier-skips.ts';
 import { lively } from '../lively.ts';
 import { BrowserGone } from './browser/browser-pool.ts';
 import { chooseSamples } from './browser/choose-samples.ts';
 import { BROWSER_MISSING } from './browser/find-browser.ts';
 import { createNotices } from './browser/notices.ts';
 import { openSiteInBrowser } from './browser/open-site.ts';
+import type { PageRequests } from './browser/page-requests.ts';
 import { type ShowDeps, showPage } from './browser/show-page.ts';
 import { answerFromCrawl } from './browser/stored-answers.ts';
 import { tryPage } from './browser/try-sample.ts';
 import { createAdmission } from './crawl/admission.ts';
+import { putInLine } from './crawl/put-in-line.ts';
+import { createStrongestUses } from './crawl/strongest-uses.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { errorMessage } from './fetch/error-code.ts';
 import type { Resource } from './page/types.ts';
 import { originUrl } from './page/url-identity.ts';
 import { readCrawl } from './read-crawl.ts';
 
-export type VisitedSamples = { sampleCount: number; foundCount: number };
+export type VisitedSamples = {
+  sampleCount: number;
+  /** Addresses in line now, also those that an earlier try put there. */
+  foundCount: number;
+};
 
 /** Pages that samples are chosen from. */
 const MAX_CANDIDATES = 5_000;
@@ -39,28 +48,23 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     if (browser === undefined || trouble !== undefined) {
       const text = `no sample pages were visited (discover: browser): ${trouble}`;
       await addNotices(db, { jobId, url: null, texts: [text] });
-      return { sampleCount, foundCount: 0 };
+      return { sampleCount, foundCount: await countInLine() };
     }
     const pages = chooseSamples(await crawledPages(db, jobId, MAX_CANDIDATES), browser.limits.maxSamples);
+    const variants = await queryVariants(db, jobId);
+    const skips = await countSkips(db, jobId);
     const fetcher = deps.fetcherFor(settings);
     const { maxBufferedBytes, maxFileBytes: maxBytes } = limits;
     const { segments, guardFor } = deps;
     const { site } = settings;
     const fetch = answerFromCrawl({ db, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
     const shown = await openSiteInBrowser({ pool: browser, guard: guardFor(settings), site, fetch, maxBytes, logger });
-    const admission = createAdmission({
-      settings,
-      limits,
-      urlCount: crawl.urlCount,
-      variants: new Map(),
-      skips: new Map(),
-    });
-    const found = new Map<string, FoundUrl>();
+    const admission = createAdmission({ settings, limits, urlCount: crawl.urlCount, variants, skips });
+    const uses = createStrongestUses();
 
     async function visitOne(url: string): Promise<void> {
       for (const resource of await visitPage(shown, url, signal)) {
-        const next = admission.admit(resource, { url, depth: 0 });
-        if (next !== undefined && !found.has(next.url)) found.set(next.url, next);
+        uses.add(admission.admit(resource, { url, depth: 0 }));
       }
       sampleCount += 1;
     }
@@ -71,17 +75,22 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
       await shown.close();
       void fetcher.close();
     }
-    const inLine = [...found.values()].sort((a, b) => (a.url < b.url ? -1 : 1));
-    const settled = await settleUrls(db, { jobId, token: '', leaseMs: limits.leaseMs, settled: [], found: inLine });
-    const foundCount = Math.max(0, (settled?.urlCount ?? 0) - crawl.urlCount);
+    await putInLine(db, { jobId, token: '', leaseMs: limits.leaseMs }, uses.list());
+    const foundCount = await countInLine();
     logger.info({ jobId, sampleCount, foundCount }, 'Sample pages were visited in a browser');
     return { sampleCount, foundCount };
   });
+
+  /** The crawl had come to its end, so whatever is in line was found by a visit: by this one, or by one cut short. */
+  async function countInLine(): Promise<number> {
+    return (await frontierRest(db, jobId)).queuedCount;
+  }
 
   /** What one page asked for. A page that can't be visited is left out, and the report says so. */
   async function visitPage(shown: ShowDeps, url: string, signal: AbortSignal): Promise<Resource[]> {
     const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
     const address = originUrl(url, shown.site);
+    let requests: PageRequests | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
         const answer = await shown.fetch(new URL(address), { signal });
@@ -93,7 +102,11 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
             document: { url: address, status, contentType, body },
             // What a page does in vain on a visit is no news of the export.
             notices: createNotices(),
+            mayChange: false,
             signal,
+            onOpen: (opened) => {
+              requests = opened;
+            },
             timeoutMs: loadTimeoutMs + quietTimeoutMs + 2 * sampleMs,
           },
           async (page) => {
@@ -106,7 +119,8 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
         if (error instanceof BrowserGone && attempt < maxTries) continue;
         const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
         await addNotices(db, { jobId, url, texts: [text] });
-        return [];
+        // What it had asked for by then is part of it.
+        return requests?.requested() ?? [];
       }
     }
   }

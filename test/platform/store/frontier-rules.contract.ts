@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '../../../platform/store/database.ts
 import { insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { type FoundUrl, leaseUrls, releaseLeases, settleUrls } from '../../../platform/store/frontier.ts';
 import { giveBackUnasked } from '../../../platform/store/frontier-give-back.ts';
+import { queryVariants } from '../../../platform/store/frontier-queries.ts';
 import { countSkips, skipsByReason } from '../../../platform/store/frontier-skips.ts';
 import { ensureOrganization } from '../../../platform/store/organizations.ts';
 import { insertProject } from '../../../platform/store/projects.ts';
@@ -66,6 +67,22 @@ export function frontierRulesContract(name: string, start: () => Promise<TestDat
         new Map([
           [a?.id, 1],
           [b?.id, 2],
+        ]),
+      );
+    });
+
+    it('knows the query strings of each path, but for those that were left out', async () => {
+      await add(
+        found('/'),
+        found('/a?x=1'),
+        found('/a?y=?2'),
+        found('/a?z', { rank: 0, skip: 'queries' }),
+        found('/b?'),
+      );
+      expect(await queryVariants(db, jobId)).toEqual(
+        new Map([
+          ['https://d.example/a', new Set(['?x=1', '?y=?2'])],
+          ['https://d.example/b', new Set(['?'])],
         ]),
       );
     });

@@ -1,12 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApplicationFailure } from '@temporalio/common';
+import { Worker } from '@temporalio/worker';
 import { WORKFLOW_TYPES } from '../../../contract/names.ts';
+import type { PlatformActivities } from '../../../platform/activities/create-platform-activities.ts';
+import { CRAWL_UNFINISHED } from '../../../platform/activities/export/freeze-export.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import type { ExportRig } from '../../helpers/export-rig.ts';
 import { type HttpSite, serveFiles } from '../../helpers/http-site.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
 import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
+
+type ExportStages = Pick<
+  PlatformActivities,
+  'openExport' | 'crawlSite' | 'freezeExport' | 'rewriteFiles' | 'packExport' | 'failExport' | 'cleanUpExport'
+>;
 
 let fixture: FixtureRig;
 let rig: ExportRig;
@@ -84,5 +94,42 @@ describe('the end of a staticExportJob', () => {
     });
     expect(again).toMatchObject({ status: 'over' });
     expect(await getExportJob(rig.db, jobId)).toEqual(before);
+  });
+
+  it('waits for another crawl where addresses turn up at the moment of freezing', async () => {
+    const calls: string[] = [];
+    const activities: ExportStages = {
+      openExport: async () => ({
+        state: 'open',
+        ...{ domain: 'docs.example.com', version: '1', pageHints: 0, visitsSamples: false, searchAttributes: false },
+        plan: { soloCrawlMs: 2_000, activityMs: 50_000, parallelActivities: 1 },
+      }),
+      crawlSite: async () => {
+        calls.push('crawl');
+        return { done: true, queuedCount: 0 };
+      },
+      freezeExport: async () => {
+        calls.push('freeze');
+        if (calls.length < 3) throw ApplicationFailure.nonRetryable('there are more', CRAWL_UNFINISHED);
+        return { batchCount: 1, pageCount: 1, urlCount: 1 };
+      },
+      rewriteFiles: async () => ({ done: true, settled: 1, total: 1 }),
+      packExport: async () => ({
+        ...{ state: 'completed', archiveKey: 'a', sizeBytes: 1, contentSha256: 'c' },
+        ...{ pageCount: 1, fileCount: 1, brokenLinks: 0, reusedFiles: 0 },
+      }),
+      failExport: async () => undefined,
+      cleanUpExport: async () => undefined,
+    };
+    const taskQueue = 'late-finds';
+    const { nativeConnection: connection, client } = rig.temporal;
+    const worker = await Worker.create({
+      ...{ connection, taskQueue, activities },
+      workflowBundle: workflowBundles.platform,
+    });
+    const job = { workflowId: taskQueue, taskQueue, args: [{ jobId: 'se_late' }] };
+    const ended = await worker.runUntil(client.workflow.execute(WORKFLOW_TYPES.staticExportJob, job));
+    expect(ended).toMatchObject({ status: 'completed' });
+    expect(calls).toEqual(['crawl', 'freeze', 'crawl', 'freeze']);
   });
 });

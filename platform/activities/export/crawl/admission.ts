@@ -42,8 +42,8 @@ export function createAdmission(options: {
   settings: ExportSettings;
   limits: ExportLimits;
   urlCount: number;
-  /** Query strings known of each page path. */
-  variants: Map<string, number>;
+  /** Query strings known of each page path, as `?a=1`; what is admitted is added. */
+  variants: Map<string, Set<string>>;
   /** How many addresses are left out so far, by reason. */
   skips: Map<string, number>;
 }): Admission {
@@ -68,7 +68,7 @@ export function createAdmission(options: {
     return kind === 'page' || kind === 'identity' || (kind === 'probe' && isOfSite(url, site));
   }
 
-  function reasonToSkip(url: string, kind: CrawledKind, from: From, isNew: boolean): string | null {
+  function reasonToSkip(url: string, kind: CrawledKind, from: From): string | null {
     if (url.length > MAX_URL_LENGTH) return skipReason('length', MAX_URL_LENGTH);
     if (urlCount >= limits.maxUrls) return skipReason('addresses', limits.maxUrls);
     if (!isPageLike(kind, url)) return null;
@@ -81,9 +81,10 @@ export function createAdmission(options: {
     if (leadsFarAhead(pathname, pathOf(from.url), year)) return skipReason('dates', MAX_YEARS_AHEAD);
     if (search === '') return null;
     const path = `${origin}${pathname}`;
-    const known = variants.get(path) ?? 0;
-    if (known >= limits.maxQueryVariants) return skipReason('queries', limits.maxQueryVariants);
-    if (isNew) variants.set(path, known + 1);
+    const known = variants.get(path) ?? new Set();
+    if (known.has(search)) return null;
+    if (known.size >= limits.maxQueryVariants) return skipReason('queries', limits.maxQueryVariants);
+    variants.set(path, known.add(search));
     return null;
   }
 
@@ -105,7 +106,7 @@ export function createAdmission(options: {
       const isNew = before === undefined;
       const isFresh = isNew || before === SKIPPED_RANK;
       const isUnfollowed = resource.kind === 'unfollowed' && !ignoresRobots;
-      const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(url, kind, from, isFresh);
+      const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(url, kind, from);
       if (skip !== null && (!isNew || !mayName(skip))) return undefined;
       const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
       if (told.size < MAX_REMEMBERED) told.set(url, rank);

@@ -13,6 +13,7 @@ import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
 import type { StoredUrls } from './stored-urls.ts';
+import { createStrongestUses } from './strongest-uses.ts';
 import type { Visited } from './visited.ts';
 
 export type CrawlRest = {
@@ -120,17 +121,16 @@ export async function crawlFrontier(
   }
 
   function takeFound(visits: readonly Visited[]): FoundUrl[] {
-    const best = new Map<string, FoundUrl>();
+    const uses = createStrongestUses();
     for (const { leased, resources } of visits) {
       for (const resource of resources) {
         const found = options.stored.has(resource) ? undefined : admission.admit(resource, leased);
-        if (found !== undefined && !options.stored.hasFound(found) && found.rank >= (best.get(found.url)?.rank ?? 0))
-          best.set(found.url, found);
+        if (found !== undefined && !options.stored.hasFound(found)) uses.add(found);
       }
     }
-    const found = [...best.values()];
+    const found = uses.list();
     for (const each of found.filter(({ skip }) => skip === null).slice(0, roomCount())) each.take = true;
-    return found.sort((a, b) => (a.url < b.url ? -1 : 1));
+    return found;
   }
 
   async function settleGroup(): Promise<void> {
@@ -194,7 +194,7 @@ export async function crawlFrontier(
       } else if (isBusy) {
         pollMs = FIRST_POLL_MS;
         // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
-        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0)
+        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 && group.length === 0)
           return { done: false, queuedCount: runningCount };
         await nextEvent();
       } else {

@@ -5,7 +5,11 @@ import type { ExportSettings } from '../../../../../platform/activities/export/s
 
 const HOME = 'https://docs.example.com';
 
-function admissionFor(settings: Partial<ExportSettings> = {}, limits: Partial<ExportLimits> = {}) {
+function admissionFor(
+  settings: Partial<ExportSettings> = {},
+  limits: Partial<ExportLimits> = {},
+  variants = new Map<string, Set<string>>(),
+) {
   const admission = createAdmission({
     settings: {
       jobId: 'se_0000000000000000',
@@ -27,7 +31,7 @@ function admissionFor(settings: Partial<ExportSettings> = {}, limits: Partial<Ex
     },
     limits: { ...DEFAULT_LIMITS, ...limits },
     urlCount: 0,
-    variants: new Map(),
+    variants,
     skips: new Map(),
   });
   return (url: string, kind: ResourceKind = 'page', depth = 0, from = `${HOME}/`) =>
@@ -127,5 +131,12 @@ describe('admission', () => {
     expect(skips).toEqual([null, null, 'its path has more than 2 query strings']);
     expect(admit(`${HOME}/list?d`, 'asset')).toMatchObject({ skip: null });
     expect(admit(`${HOME}/elsewhere?a`)).toMatchObject({ skip: null });
+  });
+
+  it('counts a query string once, whoever found it before', () => {
+    const known = new Map([[`${HOME}/list`, new Set(['?a', '?b'])]]);
+    const admit = admissionFor({}, { maxQueryVariants: 3 }, known);
+    const skips = ['?a', '?b', '?a', '?c', '?d'].map((query) => admit(`${HOME}/list${query}`)?.skip);
+    expect(skips).toEqual([null, null, undefined, null, 'its path has more than 3 query strings']);
   });
 });
