@@ -63,7 +63,8 @@ export async function renewBatches(
 
 export type SettledBatch = {
   number: number;
-  objectKey: string;
+  /** Null where the bytes lie in parts: a release that knows of no parts must not take the object for all of them. */
+  objectKey: string | null;
   sizeBytes: number;
   pageCount: number;
   filesJson: string;
@@ -111,7 +112,8 @@ export async function* settledBatches(db: Executor, jobId: string): AsyncGenerat
       .orderBy(asc(crawlBatches.number))
       .limit(PAGE_ROWS);
     for (const { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } of rows) {
-      if (objectKey === null || sizeBytes === null || filesJson === null || brokenJson === null) {
+      const isSomewhere = objectKey !== null || partsJson !== null;
+      if (!isSomewhere || sizeBytes === null || filesJson === null || brokenJson === null) {
         throw new Error(`Batch ${number} of ${jobId} has no result`);
       }
       const result = { objectKey, sizeBytes, pageCount, filesJson, brokenJson };

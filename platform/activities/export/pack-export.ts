@@ -8,6 +8,7 @@ import { packBundle } from './pack/pack-bundle.ts';
 import { createReport } from './pack/report.ts';
 import { packProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
+import { openBase } from './reuse/open-base.ts';
 
 export type PackedExport = {
   /** `cancelled`: the job's cancel was accepted before it could complete. */
@@ -31,7 +32,9 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
     await updateExportJobProgress(db, jobId, { progress: packProgress({ bytes, totalBytes }), pageCount: 0 });
   };
   return lively({ details: () => ({ bytes, totalBytes }), onTick, logger }, async ({ signal }) => {
-    const { settings, ...crawl } = await readCrawl(db, jobId);
+    const crawl = await readCrawl(db, jobId);
+    const { settings } = crawl;
+    await openBase(deps, crawl);
     const outline = await outlineBundle(db, settings, crawl);
     const { head, reuse } = outline;
     totalBytes = 2 * outline.members.reduce((sum, member) => sum + member.byteLength, 0);

@@ -51,6 +51,10 @@ async function* filesOf(db: Database, jobId: string): AsyncGenerator<BundleFile[
   yield order.rest();
 }
 
+function partsOf(partsJson: string | null): Extent[] {
+  return JSON.parse(partsJson ?? '[]');
+}
+
 /** Reads through the settled batches once; what grows with the site's files is only counted and hashed. */
 export async function outlineBundle(
   db: Database,
@@ -66,9 +70,7 @@ export async function outlineBundle(
     const files: BundleFile[] = JSON.parse(filesJson);
     for (const file of order.next(files)) digest.update(contentDigestLine(file));
     reuse.files += files.length;
-    const parts: Extent[] =
-      partsJson === null ? [{ objectKey, byteOffset: 0, byteLength: sizeBytes }] : JSON.parse(partsJson);
-    members.push(...parts);
+    members.push(...(objectKey === null ? partsOf(partsJson) : [{ objectKey, byteOffset: 0, byteLength: sizeBytes }]));
     for (const { fileCount, reused } of parsePieces(piecesJson)) if (reused) reuse.reusedFiles += fileCount;
   }
   for (const file of order.rest()) digest.update(contentDigestLine(file));

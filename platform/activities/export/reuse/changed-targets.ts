@@ -26,7 +26,10 @@ export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTable
       if (file.extractionLength === 0 || urls.size === 0) return false;
       const known = untouched.get(file.objectKey);
       const offsets = known ?? readUntouched(file);
-      if (known === undefined) untouched.set(file.objectKey, offsets);
+      if (known === undefined) {
+        untouched.set(file.objectKey, offsets);
+        offsets.catch(() => untouched.delete(file.objectKey));
+      }
       return !(await offsets).has(file.byteOffset);
     },
   };

@@ -46,7 +46,7 @@ export type LinkPlace = {
 };
 
 export type LinkTables = {
-  /** The table that a file's links are in; undefined where nobody wrote one. Throws `ObjectMissingError`. */
+  /** The table that a file's links are in; undefined where there is none that can be read. Throws `ObjectMissingError`. */
   of(place: LinkPlace): Promise<LinkTable | undefined>;
 };
 
@@ -55,10 +55,16 @@ const MAX_TABLES = 48;
 
 /** Reads tables of links, each once while it is in use. */
 export function createLinkTables(objects: ObjectStore): LinkTables {
-  const tables = new Map<string, Promise<LinkTable>>();
+  const tables = new Map<string, Promise<LinkTable | undefined>>();
 
-  async function read(objectKey: string, start: number, length: number): Promise<LinkTable> {
-    return decodeLinks((await objects.read(objectKey, { start, end: start + length - 1 })).toString('utf8'));
+  async function read(objectKey: string, start: number, length: number): Promise<LinkTable | undefined> {
+    const bytes = await objects.read(objectKey, { start, end: start + length - 1 });
+    try {
+      return decodeLinks(bytes.toString('utf8'));
+    } catch {
+      // Damaged in the store; trying again would find the same.
+      return undefined;
+    }
   }
 
   return {

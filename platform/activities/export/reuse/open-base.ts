@@ -11,7 +11,8 @@ export type BaseDeps = { db: Database; logger: Logger; limits: ExportLimits };
 
 /**
  * The kept crawl that this worker may take from for a job; undefined where there is none. A worker whose release or
- * limits differ from those that the job began with takes nothing, and what it has a part in isn't kept.
+ * limits differ from those that the job began with takes nothing, and what it has a part in isn't kept: every stage
+ * calls this.
  */
 export async function openBase(
   { db, logger, limits }: BaseDeps,

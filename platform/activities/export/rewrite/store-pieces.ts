@@ -49,7 +49,7 @@ export async function storePieces(
   const contentType = 'application/gzip';
   if (byteOffset > 0) await objects.put(objectKey, Buffer.concat(bytes), { contentType, sizeBytes: byteOffset });
   return {
-    objectKey,
+    objectKey: isWhole ? objectKey : null,
     sizeBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
     filesJson: JSON.stringify(files),
     brokenJson: broken.toJson(),

@@ -185,6 +185,41 @@ describe('what a completed export keeps for the next one', () => {
     expect((await rig.run(projectId)).report.reuse?.reusedFiles).toBe(FILES);
   });
 
+  it('isn’t kept where a worker of another release or of other limits had a part in any stage', async () => {
+    const jobId = await rig.addJob(await rig.addProject(server.origin));
+    await rig.runStages(jobId, { until: 'open' });
+    const change = (values: string) => rig.db.execute(`update crawls set ${values} where job_id = '${jobId}'`);
+    const spoiled: string[] = [];
+    await rig.runStages(jobId, {
+      until: 'pack',
+      around: async (stage, work) => {
+        await change("keep = true, reuse_key = 'another'");
+        await work();
+        const { rows } = await rig.db.execute<{ keep: boolean }>(`select keep from crawls where job_id = '${jobId}'`);
+        if (rows[0]?.keep === false) spoiled.push(stage);
+      },
+    });
+    expect(spoiled).toEqual(['open', 'crawl', 'freeze', 'rewrite', 'pack']);
+  });
+
+  it('is copied from in a way that a worker which knows nothing of copies refuses to pack', async () => {
+    const projectId = await rig.addProject(server.origin);
+    const limits = { pieceBytes: 1 };
+    await rig.run(projectId, { limits });
+    edit(3);
+    const jobId = await rig.addJob(projectId);
+    await rig.runStages(jobId, { until: 'rewrite', limits });
+    const { rows } = await rig.db.execute<{ key: string | null; isParts: boolean }>(
+      `select object_key as key, parts_json is not null as "isParts" from crawl_batches where job_id = '${jobId}'`,
+    );
+    expect(rows).toContainEqual({ key: null, isParts: true });
+    expect(rows.filter(({ key, isParts }) => (key === null) !== isParts)).toEqual([]);
+    await rig.runStages(jobId, { limits });
+    const next = await rig.read(jobId);
+    expect(next.report.reuse).toEqual({ unchangedAddresses: FILES - 1, files: FILES, reusedFiles: FILES - 1 });
+    expect(bundleContent(next)).toEqual(bundleContent(await full()));
+  });
+
   it('has no pieces to copy where their places don’t add up to its archive', async () => {
     const projectId = await rig.addProject(server.origin);
     const { row } = await rig.run(projectId);
