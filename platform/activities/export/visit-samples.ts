@@ -44,9 +44,9 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     const crawl = await readCrawl(db, jobId);
     if (crawl.phase !== 'crawling') return { sampleCount, foundCount: 0 };
     const { settings } = crawl;
-    const trouble = browser === undefined ? BROWSER_MISSING : await browser.trouble();
+    const trouble = browser === undefined ? { text: BROWSER_MISSING } : await browser.trouble();
     if (browser === undefined || trouble !== undefined) {
-      const text = `no sample pages were visited (discover: browser): ${trouble}`;
+      const text = `no sample pages were visited (discover: browser): ${trouble?.text}`;
       await addNotices(db, { jobId, url: null, texts: [text] });
       return { sampleCount, foundCount: await countInLine() };
     }

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { Browser, BrowserContext, BrowserContextOptions, CDPSession } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, CDPSession } from 'playwright-core';
 import { type AnswerMemory, createAnswerMemory } from './answer-memory.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
 import { browserProcesses } from './browser-memory.ts';
-import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
-import { launchBrowser } from './launch-browser.ts';
+import { BROWSER_MISSING, type BrowserTrouble, findBrowser, startTrouble } from './find-browser.ts';
+import { type Launched, launchBrowser } from './launch-browser.ts';
 
 /** Thrown when the browser ended under the work, which may be begun again. */
 export class BrowserGone extends Error {
@@ -15,18 +15,23 @@ export type BrowserPool = {
   limits: BrowserLimits;
   /** What pages were answered lately. */
   answers: AnswerMemory;
-  /** Why there is no browser to work with, in words for whoever can mend it; undefined where there is one. */
-  trouble(): Promise<string | undefined>;
+  /** Why there is no browser to work with; undefined where there is one. */
+  trouble(): Promise<BrowserTrouble | undefined>;
   /**
    * Runs work in a context of its own (no cookies, no storage), as soon as there is a place. Throws BrowserGone where
-   * the browser ended meanwhile, and what `work` throws.
+   * the browser ended meanwhile, the signal's reason where it fires before there is a place, and what `work` throws:
+   * once it has begun, the signal is its own matter.
    */
-  use<Result>(options: BrowserContextOptions, work: (context: BrowserContext) => Promise<Result>): Promise<Result>;
+  use<Result>(
+    options: BrowserContextOptions,
+    signal: AbortSignal,
+    work: (context: BrowserContext) => Promise<Result>,
+  ): Promise<Result>;
   /** Ends the browser; work under way fails. */
   close(): Promise<void>;
 };
 
-type Running = { browser: Browser; session: CDPSession; served: number; active: number; retired: boolean };
+type Running = Launched & { session: CDPSession; served: number; active: number; retired: boolean };
 
 /** A context that takes longer to close has a page in it that holds the browser up. */
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -53,9 +58,10 @@ export function createBrowserPool(options: {
   async function launch(): Promise<Running> {
     const executablePath = await findBrowser(options);
     if (executablePath === undefined) throw new Error('there is no browser');
-    const browser = await launchBrowser({ ...options, executablePath });
+    const launched = await launchBrowser({ ...options, executablePath });
+    const { browser } = launched;
     const session = await browser.newBrowserCDPSession();
-    const running: Running = { browser, session, served: 0, active: 0, retired: false };
+    const running: Running = { ...launched, session, served: 0, active: 0, retired: false };
     alive.add(running);
     const timer = setInterval(() => void checkMemory(running), limits.memoryCheckMs);
     timer.unref();
@@ -97,12 +103,28 @@ export function createBrowserPool(options: {
 
   async function close(running: Running): Promise<void> {
     await running.browser.close().catch((error: unknown) => logger.debug({ err: error }, 'A browser ended uncleanly'));
+    await running.clear();
   }
 
-  async function enter(): Promise<void> {
+  async function enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     if (idleTimer !== undefined) clearTimeout(idleTimer);
-    if (places > 0) places -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    if (places > 0) {
+      places -= 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): void => {
+        signal.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        waiting.splice(waiting.indexOf(begin), 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      waiting.push(begin);
+    });
   }
 
   function leave(): void {
@@ -150,9 +172,10 @@ export function createBrowserPool(options: {
 
   async function use<Result>(
     contextOptions: BrowserContextOptions,
+    signal: AbortSignal,
     work: (context: BrowserContext) => Promise<Result>,
   ): Promise<Result> {
-    await enter();
+    await enter(signal);
     let running: Running | undefined;
     let context: BrowserContext | undefined;
     try {
@@ -178,11 +201,16 @@ export function createBrowserPool(options: {
     limits,
     answers: createAnswerMemory(limits.rememberedBytes),
     async trouble() {
-      if ((await findBrowser(options)) === undefined) return BROWSER_MISSING;
+      if ((await findBrowser(options)) === undefined) return { text: BROWSER_MISSING, isLasting: true };
+      // One that works is not asked to: its places are others'.
+      const running = await current?.catch(() => undefined);
+      if (running?.browser.isConnected()) return undefined;
       try {
-        await use({}, async () => undefined);
+        await use({}, new AbortController().signal, async () => undefined);
         return undefined;
       } catch (error) {
+        // It was there, and ended under some page: the next one to need it starts another.
+        if (error instanceof BrowserGone) return undefined;
         logger.warn({ err: error }, 'The browser does not start');
         return startTrouble(error);
       }

@@ -1,19 +1,23 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
-import type { AddressGuard } from '../fetch/address-guard.ts';
+import { type AddressGuard, portOf } from '../fetch/address-guard.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 
 /** A way out for a browser: everything it asks for goes through here, and only what is allowed goes on. */
 export type FilteringProxy = {
   /** As `http://127.0.0.1:port`. */
   address: string;
+  /** Made for this proxy: without them nothing goes through, as any user of this machine can reach its port. */
+  credentials: { username: string; password: string };
   close(): Promise<void>;
 };
 
 /** A connection on which nothing moves. */
 const SILENCE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+const CHALLENGE = 'Basic realm="galley"';
 /** Headers that are between two neighbours, not between the ends. */
 const HOP_BY_HOP = new Set([
   'connection',
@@ -26,25 +30,31 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * Starts a forward proxy on loopback. Plain requests and tunnels alike (HTTPS, WebSockets) go only to hosts that
- * `isAdmitted`, and only to addresses that the guard names for them, so neither a redirect nor a name that changes its
- * address leads elsewhere. `onRefused` hears of what was asked in vain.
+ * Starts a forward proxy on loopback. Plain requests (`http:`) and tunnels (`https:`, whatever goes through them) go
+ * only where `isAdmitted`, and only to addresses that the guard names for them, so neither a redirect nor a name that
+ * changes its address leads elsewhere. `onRefused` hears of what was asked in vain.
  */
 export async function startFilteringProxy(options: {
   guard: AddressGuard;
-  isAdmitted: (hostname: string, port: number) => boolean;
+  isAdmitted: (url: URL, method: string) => boolean;
   /** The most bytes that one connection may bring. */
   maxBytes: number;
   onRefused: (target: string, reason: string) => void;
 }): Promise<FilteringProxy> {
   const { guard, maxBytes } = options;
   const sockets = new Set<Duplex>();
+  const credentials = { username: 'galley', password: randomBytes(16).toString('hex') };
+  const expected = digest(`Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`);
+
+  function isOurs({ headers }: IncomingMessage): boolean {
+    return timingSafeEqual(digest(headers['proxy-authorization'] ?? ''), expected);
+  }
 
   /** Where to connect; throws with the reason where it may not. */
-  async function addressOf(url: URL): Promise<{ address: string; port: number }> {
+  async function addressOf(url: URL, method: string): Promise<{ address: string; port: number }> {
     guard.checkUrl(url);
-    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-    if (!options.isAdmitted(url.hostname, port)) throw new Error('refused: no page of the site needs this host');
+    const port = portOf(url);
+    if (!options.isAdmitted(url, method)) throw new Error('refused: no page of the site needs this host');
     const [address] = await guard.addressesFor(url.hostname, port);
     if (address === undefined) throw new Error(`${url.hostname} has no address`);
     return { address, port };
@@ -66,7 +76,7 @@ export async function startFilteringProxy(options: {
     }
     const url = new URL(target);
     if (url.protocol !== 'http:') throw new Error(`refused: ${url.protocol} is not for a proxy`);
-    const { address, port } = await addressOf(url);
+    const { address, port } = await addressOf(url, incoming.method ?? '');
     const headers = Object.entries(incoming.headers).filter(([name]) => !HOP_BY_HOP.has(name));
     const outgoing = httpRequest({
       host: address,
@@ -82,7 +92,10 @@ export async function startFilteringProxy(options: {
     outgoing.once('socket', keep);
     outgoing.once('error', () => answer.destroy());
     outgoing.once('response', (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
+      if (!writeHead(answer, response)) {
+        outgoing.destroy();
+        return;
+      }
       countBytes(response, maxBytes, () => response.destroy(new Error('the answer is too large')));
       // Where one of the two ends early, so does the other.
       pipeline(response, answer, () => undefined);
@@ -93,7 +106,7 @@ export async function startFilteringProxy(options: {
 
   async function tunnel(authority: string, client: Duplex, head: Buffer): Promise<void> {
     const url = new URL(`https://${authority}`);
-    const { address, port } = await addressOf(url);
+    const { address, port } = await addressOf(url, 'CONNECT');
     const server = keep(connect({ host: address, port, timeout: CONNECT_TIMEOUT_MS }));
     server.once('connect', () => {
       server.setTimeout(SILENCE_MS);
@@ -108,6 +121,10 @@ export async function startFilteringProxy(options: {
   }
 
   const server = createServer((incoming, answer) => {
+    if (!isOurs(incoming)) {
+      answer.writeHead(407, { 'proxy-authenticate': CHALLENGE }).end();
+      return;
+    }
     forward(incoming, answer).catch((error: unknown) => {
       options.onRefused(incoming.url ?? '', errorMessage(error));
       answer.writeHead(403).end();
@@ -115,6 +132,12 @@ export async function startFilteringProxy(options: {
   });
   server.on('connection', (socket: Socket) => keep(socket));
   server.on('connect', (incoming: IncomingMessage, client: Duplex, head: Buffer) => {
+    if (!isOurs(incoming)) {
+      client.end(
+        `HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: ${CHALLENGE}\r\ncontent-length: 0\r\n\r\n`,
+      );
+      return;
+    }
     tunnel(incoming.url ?? '', client, head).catch((error: unknown) => {
       options.onRefused(incoming.url ?? '', errorMessage(error));
       client.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
@@ -129,12 +152,34 @@ export async function startFilteringProxy(options: {
   if (at === null || typeof at === 'string') throw new Error('the proxy has no port');
   return {
     address: `http://127.0.0.1:${at.port}`,
+    credentials,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),
   };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/**
+ * Passes on how an answer begins. Node's client takes answers that its server may not give, and what is thrown in a
+ * listener would end this process: those become a 502. False where there is nothing more to pass on.
+ */
+function writeHead(answer: ServerResponse, { statusCode = 0, headers }: IncomingMessage): boolean {
+  try {
+    if (statusCode >= 200 && statusCode <= 599) {
+      answer.writeHead(statusCode, headers);
+      return true;
+    }
+    answer.writeHead(502).end();
+  } catch {
+    answer.destroy();
+  }
+  return false;
 }
 
 function countBytes(source: NodeJS.ReadableStream, maxBytes: number, onTooMany: () => void): void {

@@ -36,11 +36,21 @@ export async function findBrowser(options: {
   return undefined;
 }
 
+/** Why there is no browser to work with, in words for whoever can mend it. */
+export type BrowserTrouble = {
+  text: string;
+  /** It will be the same the next time, unless somebody mends it. A machine that is short of something recovers. */
+  isLasting: boolean;
+};
+
 /** What a job says where the browser is there and doesn't start. */
-export function startTrouble(error: unknown): string {
+export function startTrouble(error: unknown): BrowserTrouble {
   const text = errorMessage(error);
   if (/sandboxing failed/i.test(text)) {
-    return "Chromium's sandbox doesn't work for the platform worker: run it as another user than root and where user namespaces are allowed, or set CHROMIUM_SANDBOX=off";
+    return {
+      text: "Chromium's sandbox doesn't work for the platform worker: run it as another user than root and where user namespaces are allowed, or set CHROMIUM_SANDBOX=off",
+      isLasting: true,
+    };
   }
-  return `the platform worker's browser doesn't start: ${text.split('\n')[0]}`;
+  return { text: `the platform worker's browser doesn't start: ${text.split('\n')[0]}`, isLasting: false };
 }

@@ -1,4 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 
 /** Nothing listens here: what isn't in a context with a proxy of its own gets nowhere. */
@@ -32,22 +34,38 @@ export type LaunchOptions = {
   searchPath: string;
 };
 
+export type Launched = {
+  browser: Browser;
+  /** Removes what the browser left on the disk; for when it has ended. Never throws. */
+  clear(): Promise<void>;
+};
+
 /** Starts a headless browser that can reach nothing by itself. It ends with this process, whatever ends that one. */
-export async function launchBrowser({ executablePath, sandbox, searchPath }: LaunchOptions): Promise<Browser> {
+export async function launchBrowser({ executablePath, sandbox, searchPath }: LaunchOptions): Promise<Launched> {
   // Loaded when it is needed: most workers never draw a page.
   const { chromium } = await import('playwright-core');
-  return chromium.launch({
-    executablePath,
-    chromiumSandbox: sandbox,
-    headless: true,
-    proxy: { server: NOWHERE },
-    args: ARGUMENTS,
-    // A visitor's browser blocks windows that open by themselves.
-    ignoreDefaultArgs: ['--disable-popup-blocking'],
-    env: { PATH: searchPath, HOME: tmpdir(), LANG: 'C.UTF-8' },
-    handleSIGHUP: false,
-    handleSIGINT: false,
-    handleSIGTERM: false,
-    timeout: 30_000,
-  });
+  // Beside its profile it keeps files in the home of whoever starts it.
+  const home = await mkdtemp(join(tmpdir(), 'galley-chromium-'));
+  // A process of its may still be writing.
+  const clear = () => rm(home, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
+  try {
+    const browser = await chromium.launch({
+      executablePath,
+      chromiumSandbox: sandbox,
+      headless: true,
+      proxy: { server: NOWHERE },
+      args: ARGUMENTS,
+      // A visitor's browser blocks windows that open by themselves.
+      ignoreDefaultArgs: ['--disable-popup-blocking'],
+      env: { PATH: searchPath, HOME: home, LANG: 'C.UTF-8' },
+      handleSIGHUP: false,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      timeout: 30_000,
+    });
+    return { browser, clear };
+  } catch (error) {
+    await clear();
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import { errorMessage } from '../fetch/error-code.ts';
 import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
 import type { Resource, Site } from '../page/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../page/url-identity.ts';
+import { notedRequest } from './noted-request.ts';
 import type { Notices } from './notices.ts';
 
 /** A document as the origin answered it, which the browser shows without asking again. */
@@ -27,8 +28,7 @@ const NEEDED_TYPES: ReadonlySet<string> = new Set([
   'texttrack',
   'other',
 ]);
-/** Of those what the bundle can hold: data from other hosts is asked for by an address that scripts put together. */
-const BUNDLED_TYPES: ReadonlySet<string> = new Set(['stylesheet', 'script', 'image', 'font']);
+const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Requests that fail for a while are asked again; a page drawn without its data would look whole and be empty. */
 const MAX_TRIES = 4;
@@ -55,6 +55,8 @@ export function createPageRequests(options: {
   /** Lets the proxy pass what follows this address. Throws where it may not be reached. */
   admit: (url: URL) => Promise<void>;
   notices: Notices;
+  /** Whether the page may ask its site by methods that change something there. */
+  mayChange: boolean;
   signal: AbortSignal;
 }): PageRequests {
   const { page, site, document, notices, signal } = options;
@@ -62,18 +64,6 @@ export function createPageRequests(options: {
   let underWay = 0;
   let quietSince = performance.now();
   let shown = false;
-
-  function note(request: Request, url: string): void {
-    const type = request.resourceType();
-    if (!isOfSite(url, site)) {
-      if (BUNDLED_TYPES.has(type)) requested.set(url, { url, kind: 'asset' });
-      return;
-    }
-    // Scripts name it by an address that nothing rewrites, so it keeps its exact name. A host of files answers one
-    // file for every query string.
-    const plain = url.replace(/\?.*$/, '');
-    requested.set(plain, { url: plain, kind: 'probe' });
-  }
 
   async function navigate(route: Route, request: Request, isMain: boolean): Promise<void> {
     // The first one is ours.
@@ -107,8 +97,9 @@ export function createPageRequests(options: {
     const own = isOfSite(url, site);
     if (method !== 'GET') {
       if (own && method !== 'HEAD') notices.add(`asks by ${method} for ${url}, which a static host can't answer`);
-      // Whatever visitors' browsers send to the site, this one may send; to others it sends nothing.
-      if (own) await route.continue();
+      // Whatever visitors' browsers send to the site, a page that is drawn may send: its content may depend on it.
+      // What a visit presses is nobody's wish, and to others it sends nothing.
+      if (own && (options.mayChange || READING_METHODS.has(method))) await route.continue();
       else await route.abort('blockedbyclient');
       return;
     }
@@ -116,7 +107,8 @@ export function createPageRequests(options: {
       await route.abort('blockedbyclient');
       return;
     }
-    note(request, url);
+    const noted = notedRequest(request.resourceType(), url, site);
+    if (noted !== undefined) requested.set(noted.url, noted);
     // Films and sounds aren't needed to see what a page looks like; the crawl fetches them.
     if (request.resourceType() === 'media' || request.resourceType() === 'eventsource') await route.abort('aborted');
     else await fetchFor(route, url);

@@ -50,7 +50,7 @@ export async function renderPage(
     try {
       return await showPage(
         deps,
-        { document, notices, signal, timeoutMs: limits.pageTimeoutMs },
+        { document, notices, mayChange: true, signal, timeoutMs: limits.pageTimeoutMs },
         async (shown): Promise<Drawn> => {
           const text = await serializePage(shown, { originHtml, scripts, path, maxLength: deps.maxLength });
           if (text === undefined)

@@ -25,7 +25,7 @@ export class PageLeft extends Error {
 export type ShowDeps = {
   pool: BrowserPool;
   /** The way out that the page's requests take where we don't answer them ourselves. */
-  proxyAddress: string;
+  proxy: { server: string; username: string; password: string };
   site: Site;
   fetch: Fetcher['get'];
   /** Lets the proxy pass what follows this address. Throws where it may not be reached. */
@@ -51,21 +51,32 @@ const POLL_MS = 25;
  */
 export async function showPage<Result>(
   deps: ShowDeps,
-  options: { document: OriginDocument; notices: Notices; signal: AbortSignal; timeoutMs: number },
+  options: {
+    document: OriginDocument;
+    notices: Notices;
+    /** Whether the page may ask its site by methods that change something there. */
+    mayChange: boolean;
+    signal: AbortSignal;
+    timeoutMs: number;
+    /** Is given what the page asks for before it asks: that is known also of a page that doesn't end well. */
+    onOpen?: (requests: PageRequests) => void;
+  },
   work: (shown: ShownPage) => Promise<Result>,
 ): Promise<Result> {
-  const { pool, proxyAddress } = deps;
-  const { document, notices } = options;
+  const { pool, proxy } = deps;
+  const { document, notices, mayChange } = options;
   const contextOptions = {
     // The page's document is answered from what was fetched: the rest of the connection matters to no script.
-    proxy: { server: proxyAddress },
+    proxy,
     serviceWorkers: 'block',
     acceptDownloads: false,
     viewport: { width: 1280, height: 900 },
     locale: 'en-US',
     timezoneId: 'UTC',
   } as const;
-  return pool.use(contextOptions, async (context) => {
+  return pool.use(contextOptions, options.signal, async (context) => {
+    // A signal that has fired already tells its listeners nothing: the page would hold its place for good.
+    options.signal.throwIfAborted();
     const overdue = new AbortController();
     const timer = setTimeout(
       () => overdue.abort(new PageOverdue(`its scripts did not end within ${options.timeoutMs} ms`)),
@@ -82,7 +93,8 @@ export async function showPage<Result>(
       const page = await context.newPage();
       page.once('crash', () => ended.abort(new TabEnded(tabEnded(pool.limits))));
       await contain(context, page, notices);
-      const requests = createPageRequests({ ...deps, page, document, notices, signal });
+      const requests = createPageRequests({ ...deps, page, document, notices, mayChange, signal });
+      options.onOpen?.(requests);
       await context.route('**/*', (route) => requests.answer(route));
       // It seems open and stays silent: no static host has another end for it.
       await context.routeWebSocket(/.*/, (socket) => {
@@ -90,6 +102,8 @@ export async function showPage<Result>(
       });
       const session = await context.newCDPSession(page);
       await session.send('Page.enable');
+      // Pages shown before anybody asks for them would be asked for beside the fetcher.
+      await session.send('Page.setPrerenderingAllowed', { isAllowed: false });
       const shownDocuments = documentsOf(session);
       session.on('Page.windowOpen', ({ url }) => notices.add(`opens a window for ${url}, which was not shown`));
       await page.goto(document.url, { waitUntil: 'commit', timeout: pool.limits.loadTimeoutMs });

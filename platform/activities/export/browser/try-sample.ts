@@ -51,11 +51,15 @@ async function openWhatIsClosed(page: Page): Promise<void> {
 }
 
 async function switchTheme(page: Page): Promise<void> {
-  const named = ['theme', 'dark', 'appearance', 'color'].flatMap((word) => [
-    `button[aria-label*="${word}" i]:visible`,
-    `button[title*="${word}" i]:visible`,
-    `button[class*="${word}" i]:visible`,
-  ]);
+  // By what it is named, or by a class that only such a switch has: a dark button may be for anything.
+  const words = ['theme', 'appearance', 'dark mode', 'light mode', 'dark theme', 'color mode', 'color scheme'];
+  const classes = ['[class*="theme" i][class*="switch" i]', '[class*="theme" i][class*="toggle" i]'].concat(
+    ['appearance', 'darkmode', 'dark-mode', 'colormode', 'color-mode'].map((word) => `[class*="${word}" i]`),
+  );
+  const named = words
+    .flatMap((word) => [`[aria-label*="${word}" i]`, `[title*="${word}" i]`])
+    .concat(classes)
+    .map((each) => `button${each}:not(form button):visible`);
   const [button] = await some(page.locator(named.join(', ')), 1);
   // There and back, so that what follows sees the page as it was.
   for (const each of button === undefined ? [] : [button, button]) await press(each);

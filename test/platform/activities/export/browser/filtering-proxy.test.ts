@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import {
   type FilteringProxy,
   startFilteringProxy,
@@ -12,6 +12,7 @@ let site: HttpSite;
 let inside: HttpSite;
 let proxy: FilteringProxy;
 let refused: string[];
+let oddPort: number;
 
 beforeAll(async () => {
   site = await startHttpSite((incoming, response) => {
@@ -20,13 +21,16 @@ beforeAll(async () => {
     else response.end(`${incoming.method} ${incoming.headers.host} ${incoming.headers['proxy-connection'] ?? 'none'}`);
   });
   inside = await startHttpSite((_incoming, response) => response.end('secret'));
+  const taken = await startHttpSite(() => undefined);
+  oddPort = taken.port;
+  await taken.close();
   const guard = createAddressGuard({
-    operatorHosts: [site.host, `other.example:${site.port}`],
+    operatorHosts: [site.host, `127.0.0.1:${oddPort}`, `other.example:${site.port}`],
     resolve: async (name) => (name === 'mixed.example' ? ['93.184.216.34', '10.0.0.1'] : ['127.0.0.1']),
   });
   proxy = await startFilteringProxy({
     guard,
-    isAdmitted: (hostname) => hostname !== 'unknown.example',
+    isAdmitted: ({ hostname }) => hostname !== 'unknown.example',
     maxBytes: 100_000,
     onRefused: (target, reason) => refused.push(`${target}: ${reason}`),
   });
@@ -48,10 +52,19 @@ async function text(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
+function authorization({ username, password } = proxy.credentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
 /** Asks the proxy as a browser does; `target` is what stands in the request line. */
-async function ask(target: string, method = 'GET'): Promise<{ status: number; body: string }> {
+async function ask(target: string, method = 'GET', more: Record<string, string> = {}) {
   const { hostname, port } = new URL(proxy.address);
-  const headers = { host: URL.canParse(target) ? new URL(target).host : 'proxy', 'proxy-connection': 'keep-alive' };
+  const headers = {
+    host: URL.canParse(target) ? new URL(target).host : 'proxy',
+    'proxy-connection': 'keep-alive',
+    'proxy-authorization': authorization(),
+    ...more,
+  };
   const asking = request({ hostname, port, path: target, method, headers, agent: false }).end();
   const [answer]: IncomingMessage[] = await once(asking, 'response');
   if (answer === undefined) throw new Error('no answer');
@@ -59,11 +72,13 @@ async function ask(target: string, method = 'GET'): Promise<{ status: number; bo
 }
 
 /** Asks for a tunnel; answers the first line and the socket. */
-async function tunnel(authority: string): Promise<{ line: string; socket: Socket }> {
+async function tunnel(authority: string, credentials = proxy.credentials): Promise<{ line: string; socket: Socket }> {
   const { hostname, port } = new URL(proxy.address);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on('error', () => socket.destroy());
-  socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n\r\n`);
+  socket.write(
+    `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\nproxy-authorization: ${authorization(credentials)}\r\n\r\n`,
+  );
   const [data]: Buffer[] = await once(socket, 'data');
   return { line: String(data).split('\r\n')[0] ?? '', socket };
 }
@@ -118,6 +133,30 @@ describe('the way out of the browser', () => {
     expect(refused).toHaveLength(4);
     expect(inside.requests).toEqual([]);
   });
+
+  it('is for nobody who has not its password, and passes the password on to nobody', async () => {
+    const wrong = { username: 'galley', password: '' };
+    expect((await ask(`${site.origin}/x`, 'GET', { 'proxy-authorization': authorization(wrong) })).status).toBe(407);
+    const closed = await tunnel(site.host, wrong);
+    expect(closed.line).toBe('HTTP/1.1 407 Proxy Authentication Required');
+    closed.socket.destroy();
+    expect((await ask(`${site.origin}/x`)).body).not.toContain('Basic');
+  });
+
+  it.each(['042 Low', '999 High', '200 OK\r\nodd: \x01'])(
+    'lives through an answer that begins with %j',
+    async (head) => {
+      const odd = createServer((socket) => {
+        socket.on('error', () => socket.destroy());
+        socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`));
+      });
+      await once(odd.listen(oddPort, '127.0.0.1'), 'listening');
+      const answered = await ask(`http://127.0.0.1:${oddPort}/`, 'POST').catch(() => undefined);
+      expect([undefined, 502]).toContain(answered?.status);
+      await new Promise((resolve) => odd.close(resolve));
+      expect((await ask(`${site.origin}/x`)).status).toBe(200);
+    },
+  );
 
   it('ends an answer that is larger than one may be, and answers nothing for itself', async () => {
     await expect(ask(`${site.origin}/large`)).rejects.toThrow(/aborted|reset|hang up/);
