@@ -7,9 +7,12 @@ const PRESCAN_BYTES = 1024;
 const HEADER = /;\s*charset\s*=\s*["']?([^\s;"']+)/i;
 
 const XML_DECLARATION = /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])([\w:.-]+)/;
-/** Where a format declares its charset: the label is the second group. XHTML may do so twice. */
+/**
+ * Where a format declares its charset: the label is the second group. XHTML may do so twice. Repetitions are bounded,
+ * and end where another tag begins: a document that is full of beginnings must not be read once for each of them.
+ */
 const DECLARATIONS: Readonly<Partial<Record<DocumentFormat, readonly RegExp[]>>> = {
-  html: [/(<meta\b[^>]*?\bcharset\s*=\s*["']?\s*)([\w:.-]+)/i, XML_DECLARATION],
+  html: [/(<meta\b[^<>]{0,2000}?\bcharset\s{0,100}=\s{0,100}["']?\s{0,100})([\w:.-]+)/i, XML_DECLARATION],
   css: [/^(@charset ")([^"]+)/],
   svg: [XML_DECLARATION],
   xml: [XML_DECLARATION],

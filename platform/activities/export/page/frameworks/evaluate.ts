@@ -60,11 +60,26 @@ function isTrue(test: Expression, variable: Variable): boolean | undefined {
   return /^!==?$/.test(test.operator) ? left !== right : undefined;
 }
 
+/** The values of each table by their keys: a table of thousands is asked for every one of its keys. */
+const entries = new WeakMap<ObjectExpression, ReadonlyMap<string, Expression>>();
+
 function entryOf(table: ObjectExpression, key: string, variable: Variable): string | undefined {
-  for (const property of table.properties) {
-    if (property.type !== 'Property') continue;
-    const name = property.key.type === 'Identifier' ? property.key.name : textOf(property.key, variable);
-    if (name === key) return textOf(property.value, variable);
+  let known = entries.get(table);
+  if (known === undefined) {
+    known = readEntries(table);
+    entries.set(table, known);
   }
-  return undefined;
+  const value = known.get(key);
+  return value === undefined ? undefined : textOf(value, variable);
+}
+
+function readEntries(table: ObjectExpression): Map<string, Expression> {
+  const read = new Map<string, Expression>();
+  for (const property of table.properties) {
+    if (property.type !== 'Property' || property.computed) continue;
+    const { key, value } = property;
+    if (key.type === 'Identifier') read.set(key.name, value);
+    else if (key.type === 'Literal') read.set(String(key.value), value);
+  }
+  return read;
 }

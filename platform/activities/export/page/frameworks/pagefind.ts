@@ -10,7 +10,8 @@ import type { Mention } from './adapter.ts';
  */
 
 /** A folder that ends in `pagefind/`, as a script's settings write it, after a base that Starlight joins to it. */
-const FOLDER = /(?:["'`]([\w./@%~-]*)["'`]\.replace\([^)]*\)\s*\+\s*)?["'`]([\w./@%~-]*\bpagefind\/)["'`]/g;
+const FOLDER =
+  /(?:["'`]([\w./@%~-]*)["'`]\.replace\([^)]{0,100}\)\s{0,20}\+\s{0,20})?["'`]([\w./@%~-]*\bpagefind\/)["'`]/g;
 const INTERFACE = /\/pagefind-(?:modular-|component-)?ui\.js$/;
 const PROGRAM = /\/pagefind\.js$/;
 const ENTRY = /\/pagefind-entry\.json$/;

@@ -1,8 +1,9 @@
 import { decodeBytes } from '../spanned-text.ts';
 import type { FrameworkAdapter, FrameworkPage, Mention, Patch } from './adapter.ts';
 
-const ENTRY = /<script\b[^>]*\ssrc="([^"]*?)(assets\/)(?:app|chunks\/metadata)\.[\w-]+\.js"/;
-const LEAN_CHUNK = /<link\b[^>]*\shref="([^"]+\.md\.[\w-]+)\.lean\.js"/;
+/** Both keep within one tag and a length: a document that is full of beginnings is read once, not once for each. */
+const ENTRY = /<script\b[^<>]{0,2000}\ssrc="([^"<>]{0,2000}?)(assets\/)(?:app|chunks\/metadata)\.[\w-]{1,200}\.js"/;
+const LEAN_CHUNK = /<link\b[^<>]{0,2000}\shref="([^"<>]{1,2000}\.md\.[\w-]{1,200})\.lean\.js"/;
 const HASH_MAP = /__VP_HASH_MAP__\s*=\s*JSON\.parse\(("(?:[^"\\]|\\.)*")\)/;
 const SITE_DATA = '__VP_SITE_DATA__';
 const CLEAN_URLS = /\\"cleanUrls\\":true/g;

@@ -4,11 +4,11 @@
  */
 export type JsonString = { key: string; keys: readonly string[]; from: number; to: number; isKey: boolean };
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/gs;
+const TOKEN_START = /["{}[\],:]/g;
 
 /**
  * The string values of a JSON text with the keys that lead to them, outermost first. Tolerant: it reads tokens and
- * never throws. Depth is bounded so that hostile nesting costs nothing. With `withKeys` keys are listed too.
+ * never throws; a string without an end ends the text. Depth is bounded so that hostile nesting costs nothing. With `withKeys` keys are listed too.
  */
 export function jsonStrings(text: string, { withKeys = false } = {}): JsonString[] {
   const strings: JsonString[] = [];
@@ -20,7 +20,8 @@ export function jsonStrings(text: string, { withKeys = false } = {}): JsonString
     if (lastString !== undefined) strings.push({ key, keys: [...keys], ...lastString, isKey: false });
     lastString = undefined;
   };
-  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+  for (let index = nextToken(text, 0); index >= 0; index = nextToken(text, index + 1)) {
+    const token = text[index];
     switch (token) {
       case '{':
       case '[':
@@ -41,12 +42,31 @@ export function jsonStrings(text: string, { withKeys = false } = {}): JsonString
         if (withKeys && lastString !== undefined) strings.push({ key, keys: [...keys], ...lastString, isKey: true });
         lastString = undefined;
         break;
-      default:
-        lastString = { from: index + 1, to: index + token.length - 1 };
+      default: {
+        const to = stringEnd(text, index + 1);
+        if (to < 0) return strings;
+        lastString = { from: index + 1, to };
+        index = to;
+      }
     }
   }
   flush();
   return strings;
+}
+
+function nextToken(text: string, from: number): number {
+  TOKEN_START.lastIndex = from;
+  return TOKEN_START.exec(text)?.index ?? -1;
+}
+
+/** Where the quote stands that ends the string which begins at `from`, or -1. Each character is looked at once. */
+function stringEnd(text: string, from: number): number {
+  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = end;
+    while (escapes > from && text[escapes - 1] === '\\') escapes -= 1;
+    if ((end - escapes) % 2 === 0) return end;
+  }
+  return -1;
 }
 
 /** What a JSON string spells where that differs from how it is written. */

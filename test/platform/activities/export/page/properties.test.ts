@@ -140,6 +140,10 @@ describe('srcset', () => {
 
 describe('a hostile document', () => {
   const repeat = (text: string) => (times: number) => text.repeat(times);
+  const numbered = (count: number, value: string) =>
+    Array.from({ length: count }, (_, index) => `${index}:${value}`).join();
+  /** A page that VitePress made, as far as its first script. */
+  const VITEPRESS = '<meta content="VitePress"><script src="/assets/app.x.js"></script>';
   const HOSTILE: [string, (times: number) => string, string?][] = [
     ['one endless attribute', (n) => `<a href="${'x'.repeat(8 * n)}">`],
     ['one endless attribute of entities', (n) => `<p style="${'&quot;'.repeat(n)}url(a)">`],
@@ -159,6 +163,15 @@ describe('a hostile document', () => {
     ['calls without end', repeat('fetch("'), 'text/javascript'],
     ['scripts imported without end', repeat('importScripts('), 'text/javascript'],
     ['documents in documents', repeat('<iframe/srcdoc=')],
+    ['an import map of escaped quotes', (n) => `<script type=importmap>"${'\\"'.repeat(n)}</script>`],
+    ['a feed of escaped quotes', (n) => `"${'\\"'.repeat(n)}`, 'application/feed+json'],
+    ['a feed of escapes', (n) => `["${'\\\\'.repeat(n)}","x`, 'application/feed+json'],
+    ['VitePress and script beginnings', (n) => `<meta content="VitePress">${'<script '.repeat(n)}`],
+    ['VitePress and link beginnings', (n) => `${VITEPRESS}${'<link href="'.repeat(n)}`],
+    ['a search and replacements without end', (n) => `"pagefind/";${'"".replace('.repeat(n)}`, 'text/javascript'],
+    ['meta beginnings in another charset', (n) => `é${'<meta '.repeat(n)}`, 'text/html; charset=iso-8859-2'],
+    ['a charset and spaces', (n) => `é<meta charset=${' '.repeat(n)}`, 'text/html; charset=iso-8859-2'],
+    ['a bundler of many chunks', (n) => `a.u=e=>({${numbered(n / 8, '"x"')}})[e]+".js"`, 'text/javascript'],
     ['brackets', repeat('[{"a":'), 'application/manifest+json'],
   ];
 
