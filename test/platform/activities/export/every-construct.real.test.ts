@@ -11,7 +11,7 @@ import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
 import { startPglite } from '../../../helpers/pglite.ts';
 import { locateRealTool } from '../../../helpers/real-tool.ts';
 import { startConstructSite } from './construct-site.ts';
-import { staticHost } from './vitepress-site.ts';
+import { staticHost } from './sites/static-host.ts';
 
 /** Pages whose scripts say when they have drawn what they load. */
 const DRAWN_BY_SCRIPTS = ['scripts', 'outside', 'based/page', 'search'];

@@ -14,7 +14,7 @@ import { startPostgres } from '../../../helpers/postgres.ts';
 import { locateRealTool } from '../../../helpers/real-tool.ts';
 import { startS3, type TestS3 } from '../../../helpers/s3.ts';
 import { type WalkedSite, walkSite } from '../../../helpers/walk-site.ts';
-import { staticHost } from './vitepress-site.ts';
+import { staticHost } from './sites/static-host.ts';
 
 /** Pages of each manual that a browser opens. */
 const SAMPLE = 20;

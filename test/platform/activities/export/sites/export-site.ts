@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { bundleKey } from '../../../../../platform/objects/object-store.ts';
 import { openBench } from '../../../../deployment/harness.ts';
 import type { ExportedBundle, ExportRig } from '../../../../helpers/export-rig.ts';
-import { type SiteHandler, startHttpSite } from '../../../../helpers/http-site.ts';
-import { staticHost } from '../vitepress-site.ts';
+import { startHttpSite } from '../../../../helpers/http-site.ts';
+import { staticHost } from './static-host.ts';
 
 export type ExportedSite = {
   exported: ExportedBundle;
@@ -16,18 +16,17 @@ export type ExportedSite = {
   bundle: string;
 };
 
-/** Serves and exports a built site; the origin is stopped before the bundle is returned. */
+/** Exports the site of an origin that runs, and unpacks its bundle below a folder. */
 export async function exportSite(
   rig: ExportRig,
   folder: string,
-  handler: SiteHandler,
+  origin: string,
   settings: Record<string, unknown> = {},
 ): Promise<ExportedSite> {
   const bundle = join(folder, 'bundle');
   const archive = join(folder, 'bundle.tar.gz');
+  const exported = await rig.run({ origin, settings });
   await mkdir(bundle, { recursive: true });
-  const origin = await startHttpSite(handler);
-  const exported = await rig.run({ origin: origin.origin, settings }).finally(() => origin.close());
   await writeFile(archive, await rig.objects.read(bundleKey(exported.row.archiveSha256 ?? '')));
   await promisify(execFile)('tar', ['-xzf', archive, '-C', bundle], { env: { ...process.env, LC_ALL: 'C.UTF-8' } });
   return { exported, archive, bundle };

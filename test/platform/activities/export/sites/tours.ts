@@ -28,6 +28,13 @@ export const TOURS: Record<Generator, Tour> = {
       ['/blog/tags/first', 'One post tagged with "first"'],
       ['/blog/tags', 'Tags'],
     ],
+    deepLink: { from: '/docs/guides/start', to: ['/docs/guides/more', 'More'], hash: '#deep' },
+    pager: {
+      from: '/docs/guides/start',
+      next: '.pagination-nav__link--next',
+      previous: '.pagination-nav__link--prev',
+      to: ['/docs/guides/more', 'More'],
+    },
     hasRouter: true,
     isHydrated: "'docusaurus' in window",
     search: {
@@ -54,6 +61,13 @@ export const TOURS: Record<Generator, Tour> = {
       ['/guides/more/', 'More'],
       ['/reference/api/', 'Interface'],
     ],
+    deepLink: { from: '/guides/start/', to: ['/guides/more/', 'More'], hash: '#deep' },
+    pager: {
+      from: '/guides/start/',
+      next: '.pagination-links a[rel=next]',
+      previous: '.pagination-links a[rel=prev]',
+      to: ['/guides/more/', 'More'],
+    },
     hasRouter: false,
     isHydrated: "customElements.get('site-search') !== undefined",
     search: {
@@ -70,5 +84,40 @@ export const TOURS: Record<Generator, Tour> = {
       return theme(page);
     },
     late: { path: '/guides/more/', use: openPanel },
+  },
+
+  vitepress: {
+    heading: '.vp-doc h1',
+    stops: [
+      ['/', 'Home'],
+      ['/guides/start', 'Start'],
+      ['/guides/more', 'More'],
+      ['/guides/über uns', 'Über uns'],
+      ['/reference/api', 'Interface'],
+      ['/reference/', 'Reference'],
+    ],
+    deepLink: { from: '/guides/start', to: ['/guides/more', 'More'], hash: '#deep' },
+    pager: {
+      from: '/guides/start',
+      next: '.pager-link.next',
+      previous: '.pager-link.prev',
+      to: ['/guides/more', 'More'],
+    },
+    hasRouter: true,
+    isHydrated: "document.querySelector('#app')?.__vue_app__ !== undefined",
+    hasFont: true,
+    search: {
+      word: 'needle',
+      found: ['/guides/more', 'More'],
+      lookFor: async (page, word) => {
+        await page.locator('#local-search button').click();
+        await page.locator('#localsearch-input').fill(word);
+        await page.locator('.VPLocalSearchBox .result').first().click();
+      },
+    },
+    switchTheme: async (page) => {
+      await page.locator('.VPSwitchAppearance:visible').first().click();
+      return page.evaluate('document.documentElement.className').then(String);
+    },
   },
 };

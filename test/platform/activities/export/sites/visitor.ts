@@ -1,6 +1,6 @@
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 
-/** A page of Chromium whose every failed request, error answer and error message is kept. */
+/** A page of Chromium; every failed request, error answer and error message of it and its neighbours is kept. */
 export type Visitor = { page: Page; faults: string[]; leave(): Promise<void> };
 
 /** Only 127.0.0.1 has a name: whatever a page asks of any other host fails, and is told. */
@@ -10,17 +10,17 @@ export async function openVisitor(browser: Browser): Promise<Visitor> {
   const context = await browser.newContext();
   const page = await context.newPage();
   const faults: string[] = [];
-  page.on('requestfailed', (request) => {
+  context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
     // The browser's word for what it no longer wants, such as an icon of the page just left.
     if (reason !== 'net::ERR_ABORTED') faults.push(`${request.url()}: ${reason}`);
   });
-  page.on('response', (response) => {
+  context.on('response', (response) => {
     if (response.status() >= 400) faults.push(`${response.url()}: ${response.status()}`);
   });
-  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`);
+  context.on('weberror', (error) => faults.push(`${error.page()?.url()}: ${error.error()}`));
+  context.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`${message.page()?.url()}: ${message.text()}`);
   });
   return { page, faults, leave: () => context.close() };
 }
@@ -34,10 +34,16 @@ export type Tour = {
   heading: string;
   /** The start page first; each of the others is linked from the one before it. */
   stops: readonly [Stop, ...Stop[]];
+  /** A link to a place within another page, by the path of the page it is on. */
+  deepLink: { from: string; to: Stop; hash: string };
+  /** The links to the next page and the one before that a page ends with, as selectors. */
+  pager: { from: string; next: string; previous: string; to: Stop };
   /** Whether links change the page without loading a new document. */
   hasRouter: boolean;
   /** An expression that is true once the site's scripts have taken the page over. */
   isHydrated: string;
+  /** Whether the site brings a font with it. */
+  hasFont?: true;
   /** Opens the search box, looks for the one page that has the word, and follows the result. */
   search: { lookFor(page: Page, word: string): Promise<void>; word: string; found: Stop };
   /** Switches between light and dark and answers what the document then says of it. */
@@ -79,7 +85,25 @@ export async function linkTo(page: Page, root: string, path: string): Promise<Lo
   return link;
 }
 
-/** Follows links from stop to stop, goes back once, and loads the last page anew. */
+/** Follows a link to a place within another page, and goes back. */
+async function followDeepLink(page: Page, tour: Tour, root: string, from: Stop): Promise<void> {
+  const { to, hash } = tour.deepLink;
+  await page.locator(`a[href$="${hash}"]:visible`).first().click();
+  await waitForStop(page, tour, root, to);
+  await page.waitForURL((url) => url.hash === hash);
+  await page.goBack();
+  await waitForStop(page, tour, root, from);
+}
+
+/** Turns to the next page, and from there to the previous one. */
+async function turnPage(page: Page, tour: Tour, root: string, from: Stop): Promise<void> {
+  await page.locator(tour.pager.next).click();
+  await waitForStop(page, tour, root, tour.pager.to);
+  await page.locator(tour.pager.previous).click();
+  await waitForStop(page, tour, root, from);
+}
+
+/** Follows links from stop to stop, within pages and from page to page too; at last goes back and forth. */
 export async function followLinks(page: Page, tour: Tour, root: string): Promise<void> {
   const [start, ...others] = tour.stops;
   await page.evaluate('window.__sameDocument = true');
@@ -87,6 +111,8 @@ export async function followLinks(page: Page, tour: Tour, root: string): Promise
   for (const stop of others) {
     await (await linkTo(page, root, stop[0])).click();
     await waitForStop(page, tour, root, stop);
+    if (stop[0] === tour.deepLink.from) await followDeepLink(page, tour, root, stop);
+    if (stop[0] === tour.pager.from) await turnPage(page, tour, root, stop);
     if (stop === others.at(-1)) break;
     before = stop;
   }
@@ -96,12 +122,17 @@ export async function followLinks(page: Page, tour: Tour, root: string): Promise
   await waitForStop(page, tour, root, others.at(-1) ?? start);
 }
 
-/** Loads every page by its own address. */
-export async function openEach(page: Page, tour: Tour, root: string): Promise<void> {
-  for (const stop of tour.stops) {
-    await page.goto(new URL(encodeURI(stop[0]).slice(1), root).href);
-    await waitForStop(page, tour, root, stop);
-    await page.waitForFunction(tour.isHydrated);
-    await page.waitForLoadState('networkidle');
-  }
+/** Loads every page by its own address, some at a time: most of it is waiting for a page to come to rest. */
+export async function openEach(context: BrowserContext, tour: Tour, root: string): Promise<void> {
+  const left = [...tour.stops];
+  const openOnes = async (): Promise<void> => {
+    const page = await context.newPage();
+    for (let stop = left.shift(); stop !== undefined; stop = left.shift()) {
+      await page.goto(new URL(encodeURI(stop[0]).slice(1), root).href);
+      await waitForStop(page, tour, root, stop);
+      await page.waitForFunction(tour.isHydrated);
+      await page.waitForLoadState('networkidle');
+    }
+  };
+  await Promise.all([openOnes(), openOnes(), openOnes()]);
 }
