@@ -3,20 +3,26 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { type BrowserPool, createBrowserPool } from '../../../../platform/activities/export/browser/browser-pool.ts';
 import { type ExportedBundle, type ExportRig, startExportRig } from '../../../helpers/export-rig.ts';
-import { type HttpSite, serveFiles, startHttpSite } from '../../../helpers/http-site.ts';
+import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../../../helpers/http-site.ts';
 import { startPglite } from '../../../helpers/pglite.ts';
 import { locateRealTool } from '../../../helpers/real-tool.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
+import { HOSTILE, hostileSite } from './browser/hostile-pages.ts';
+import { LOADED_BY_SCRIPTS, NEVER_ASKED, scriptedSite } from './browser/scripted-site.ts';
 import { appHost, buildClientApp, bundleHost } from './client-app.ts';
+import { BROWSER_ARGUMENTS, openVisitor, type Visitor } from './sites/visitor.ts';
 
 let rig: ExportRig;
 let pool: BrowserPool;
 let folder: string;
 let visitor: Browser;
+let begun: ReturnType<typeof beginExports>;
 const closings: (() => Promise<void>)[] = [];
+
+type Exported = { bundle: ExportedBundle; requests: readonly string[] };
 
 /** The browser's program with its processes' ids written down, so that a test can end it. */
 async function tracedBrowser(): Promise<string> {
@@ -34,16 +40,19 @@ async function browserPids(): Promise<number[]> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-browser-'));
+  const building = buildClientApp(folder);
+  building.catch(() => undefined);
   pool = createBrowserPool({
     path: await tracedBrowser(),
     sandbox: false,
     searchPath: process.env.PATH ?? '',
     logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
-    limits: { tabBytes: 400 * 1024 ** 2, pagesPerBrowser: 8, quietTimeoutMs: 4_000, pageTimeoutMs: 30_000 },
+    limits: { tabBytes: 400 * 1024 ** 2, pagesPerBrowser: 8, quietTimeoutMs: 4_000, pageTimeoutMs: 20_000 },
   });
-  visitor = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: ['--no-sandbox'] });
+  visitor = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: BROWSER_ARGUMENTS });
   rig = await startExportRig(await startPglite());
   await rig.startWorker({}, pool);
+  begun = beginExports(building);
 });
 
 afterEach(async () => {
@@ -51,6 +60,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
+  await Promise.allSettled(Object.values(begun ?? {}));
   await visitor?.close();
   await rig?.stop();
   await pool?.close();
@@ -63,24 +73,54 @@ async function startSite(...given: Parameters<typeof startHttpSite>): Promise<Ht
   return site;
 }
 
-/** A page whose every failed request, error answer and error message is kept. */
-async function watchedPage(): Promise<{ page: Page; faults: string[] }> {
-  const page = await visitor.newPage();
-  closings.unshift(() => page.close());
-  const faults: string[] = [];
-  page.on('requestfailed', (request) => {
-    const reason = request.failure()?.errorText;
-    // The browser's word for what it no longer wants.
-    if (reason !== 'net::ERR_ABORTED') faults.push(`${request.url()}: ${reason}`);
-  });
-  page.on('response', (response) => {
-    if (response.status() >= 400) faults.push(`${response.url()}: ${response.status()}`);
-  });
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
-  });
-  return { page, faults };
+/** A page of a browser other than the product's, with all that goes wrong on it. */
+async function watchedPage(): Promise<Visitor> {
+  const watched = await openVisitor(visitor);
+  closings.unshift(watched.leave);
+  return watched;
+}
+
+/** Exports what a handler serves; its origin is stopped before the bundle is looked at. */
+async function exported(handler: SiteHandler, settings: Record<string, unknown>): Promise<Exported> {
+  const origin = await startHttpSite(handler);
+  const bundle = await rig.run({ origin: origin.origin, settings }).finally(() => origin.close());
+  return { bundle, requests: origin.requests };
+}
+
+/** A page that is drawn by a script, which adds another script. */
+const DRAWING = {
+  '/': '<!doctype html><div id="app"></div><script src="/app.js"></script>',
+  '/app.js': {
+    contentType: 'text/javascript',
+    body: `document.getElementById('app').textContent = 'Drawn';
+    const more = document.createElement('script'); more.src = '/more.js'; document.head.append(more);`,
+  },
+  '/more.js': { body: 'document.title = "More"', contentType: 'text/javascript' },
+};
+
+async function exportDrawing(scripts: string): Promise<string> {
+  const { bundle } = await exported(serveFiles(DRAWING), { render: 'browser', scripts });
+  return bundle.files.get('index.html') ?? '';
+}
+
+async function exportHostile() {
+  const inside = await startHttpSite((_request, response) => response.end('secret'));
+  const { bundle } = await exported(hostileSite(inside.host), { render: 'browser' });
+  await inside.close();
+  return { bundle, inside: inside.requests };
+}
+
+/**
+ * All exports but one at once, since most of their time is waiting. Those that mean no good come after the others:
+ * they may take the browser with them.
+ */
+function beginExports(building: Promise<string>) {
+  const app = building.then((built) => exported(appHost(built), { render: 'browser' }));
+  const drawing = Promise.all([exportDrawing('strip'), exportDrawing('keep')]);
+  const scripted = exported(scriptedSite(), { discover: 'browser' });
+  const hostile = Promise.allSettled([app, drawing, scripted]).then(exportHostile);
+  for (const each of [app, drawing, scripted, hostile]) each.catch(() => undefined);
+  return { app, drawing, scripted, hostile };
 }
 
 const ROUTES = [
@@ -93,13 +133,10 @@ const ROUTES = [
 
 describe('an app that draws itself, exported with render: browser, its origin stopped', () => {
   let bundle: ExportedBundle;
-  let requests: string[];
+  let requests: readonly string[];
 
   beforeAll(async () => {
-    const origin = await startHttpSite(appHost(await buildClientApp(folder)));
-    bundle = await rig.run({ origin: origin.origin, settings: { render: 'browser' } });
-    await origin.close();
-    requests = origin.requests;
+    ({ bundle, requests } = await begun.app);
   });
 
   it('has every route as a page with its content, and the not-found page', () => {
@@ -157,82 +194,19 @@ describe('an app that draws itself, exported with render: browser, its origin st
 });
 
 it('leaves no script where the project strips them, and only the origin’s own where it keeps them', async () => {
-  const page = `<!doctype html><div id="app"></div><script src="/app.js"></script>`;
-  const script = `document.getElementById('app').textContent = 'Drawn';
-    const more = document.createElement('script'); more.src = '/more.js'; document.head.append(more);`;
-  const origin = await startSite(
-    serveFiles({
-      '/': page,
-      '/app.js': { body: script, contentType: 'text/javascript' },
-      '/more.js': { body: 'document.title = "More"', contentType: 'text/javascript' },
-    }),
-  );
-  const of = async (scripts: string): Promise<string> => {
-    const { files } = await rig.run({ origin: origin.origin, settings: { render: 'browser', scripts } });
-    return files.get('index.html') ?? '';
-  };
-  const [stripped, kept] = await Promise.all([of('strip'), of('keep')]);
+  const [stripped, kept] = await begun.drawing;
   expect(stripped).toContain('<title>More</title>');
   expect(stripped).toContain('Drawn');
   expect(stripped).not.toContain('<script');
   expect(kept.match(/<script[^>]*>/g)).toEqual(['<script src="app.js">']);
 });
 
-/** What a page's script may try; each ends in a notice about that page, and in a page. */
-const HOSTILE = {
-  away: ["location.href = 'http://PRIVATE/away'", /leaves the page for http:\/\/.*\/away/],
-  blob: [
-    "location.href = URL.createObjectURL(new Blob(['<h1>Another</h1>'], { type: 'text/html' }))",
-    /left the page for blob:/,
-  ],
-  windows: ["open('http://PRIVATE/window'); open('/windows')", /opens a window for http:\/\/.*\/window/],
-  fetching: ["fetch('http://PRIVATE/data')", /data could not be loaded: refused: .*not a public address/],
-  redirected: ["fetch('/to-private')", /could not be loaded: refused/],
-  picture: [
-    "document.body.innerHTML += '<img src=http://PRIVATE/x.png><iframe src=http://PRIVATE/frame></iframe>'",
-    /x\.png could not/,
-  ],
-  worker: [
-    'new Worker(URL.createObjectURL(new Blob([\'importScripts("http://PRIVATE/worker.js")\'])))',
-    /worker\.js could not be loaded: refused/,
-  ],
-  socket: ["new WebSocket('ws://PRIVATE/socket')", /opens a WebSocket/],
-  dialogs: ["alert('one'); confirm('two')", /shows a dialog/],
-  download: [
-    "const a = document.createElement('a'); a.href = '/file'; a.download = 'x'; a.click()",
-    /starts a download/,
-  ],
-  restless: ["setInterval(() => fetch('/data?' + Math.random()), 50)", /never came to rest/],
-  endless: ['for (;;);', /could not be drawn.*did not end within/],
-  greedy: [
-    'const all = []; setInterval(() => all.push(new Uint8Array(1e8).fill(1)), 5)',
-    /could not be drawn.*tab ended/,
-  ],
-  gone: ['document.documentElement.remove()', /could not be drawn.*left no page/],
-} as const;
-
 describe('pages that mean no good', () => {
   let bundle: ExportedBundle;
-  let inside: HttpSite;
+  let inside: readonly string[];
 
   beforeAll(async () => {
-    inside = await startHttpSite((_request, response) => response.end('secret'));
-    const names = Object.keys(HOSTILE);
-    const files = Object.entries(HOSTILE).map(([name, [script]]) => {
-      const text = script.replaceAll('PRIVATE', inside.host);
-      return [`/${name}`, `<!doctype html><title>${name}</title><h1>Page ${name}</h1><script>${text}</script>`];
-    });
-    const origin = await startHttpSite(
-      serveFiles({
-        '/': names.map((name) => `<a href="/${name}">${name}</a>`).join(''),
-        ...Object.fromEntries(files),
-        '/to-private': { body: '', status: 302, headers: { location: `${inside.origin}/hop` } },
-        '/file': { body: 'a file', contentType: 'application/zip' },
-      }),
-    );
-    bundle = await rig.run({ origin: origin.origin, settings: { render: 'browser' } });
-    await origin.close();
-    await inside.close();
+    ({ bundle, inside } = await begun.hostile);
   });
 
   it.each(Object.entries(HOSTILE))('%s: contained, named in the report, and the page is there', (name, [, notice]) => {
@@ -242,7 +216,7 @@ describe('pages that mean no good', () => {
   });
 
   it('reach nothing on a private address', () => {
-    expect(inside.requests).toEqual([]);
+    expect(inside).toEqual([]);
   });
 });
 
@@ -268,37 +242,10 @@ it('loses no page when its browser dies, and replaces a browser that has served 
 });
 
 it('finds what scripts load on a visit of sample pages, and asks the origin once for all that the crawl had', async () => {
-  const page = `<!doctype html><title>Site</title><script src="/app.js"></script><h1>Site</h1>
-    <input type="search"><button aria-expanded="false">More</button><button aria-label="Dark theme">T</button>
-    <p style="margin-top:3000px">End</p><a href="/two">two</a>`;
-  const script = `const load = (...parts) => fetch('/' + parts.join('/') + '.json');
-    addEventListener('DOMContentLoaded', () => {
-      const on = (selector, event, then) => document.querySelector(selector).addEventListener(event, then);
-      load('data', 'start');
-      on('input', 'input', ({ target }) => load('index', target.value));
-      on('button', 'click', () => load('data', 'menu'));
-      on('[aria-label]', 'click', () => load('data', 'dark'));
-      on('a', 'mouseover', () => load('data', 'hover'));
-      new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && load('data', 'end')).observe(document.querySelector('p'));
-      addEventListener('click', (event) => {
-        if (event.target.tagName !== 'A') return;
-        event.preventDefault();
-        history.pushState(null, '', event.target.href);
-        load('data', 'two');
-      });
-    });`;
-  const json = { body: '{}', contentType: 'application/json' };
-  const data = ['start', 'menu', 'dark', 'hover', 'end', 'two'].map((name) => `data/${name}.json`);
-  const found = [...data, 'index/a.json', 'index/s.json'];
-  const origin = await startSite(
-    serveFiles({
-      ...{ '/': page, '/two': page, '/app.js': { body: script, contentType: 'text/javascript' } },
-      ...Object.fromEntries(found.map((path) => [`/${path}`, json])),
-    }),
-  );
-  const { files, report } = await rig.run({ origin: origin.origin, settings: { discover: 'browser' } });
-  expect([...files.keys()]).toEqual(expect.arrayContaining(found));
-  expect(report.notices).toEqual([]);
-  const counts = ['/', '/two', '/app.js'].map((path) => origin.requests.filter((url) => url === path).length);
+  const { bundle, requests } = await begun.scripted;
+  expect([...bundle.files.keys()]).toEqual(expect.arrayContaining(LOADED_BY_SCRIPTS));
+  expect(bundle.report.notices).toEqual([]);
+  const counts = ['/', '/two', '/app.js'].map((path) => requests.filter((url) => url === path).length);
   expect(counts).toEqual([1, 1, 1]);
+  expect(requests.filter((url) => NEVER_ASKED.includes(url))).toEqual([]);
 });
