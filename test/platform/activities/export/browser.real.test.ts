@@ -87,7 +87,6 @@ async function exported(handler: SiteHandler, settings: Record<string, unknown>)
   return { bundle, requests: origin.requests };
 }
 
-/** A page that is drawn by a script, which adds another script. */
 const DRAWING = {
   '/': '<!doctype html><div id="app"></div><script src="/app.js"></script>',
   '/app.js': {
