@@ -1,10 +1,12 @@
-import { WORK_FOLDER, workPrefix } from './activities/export/object-keys.ts';
+import { WORK_FOLDER } from './activities/export/object-keys.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import type { Database } from './store/database.ts';
 import { getExportJob } from './store/export-jobs.ts';
 import { forgetCrawls, projectsToForget, usedObjects } from './store/kept-crawls.ts';
 
 const KEYS_PER_DELETE = 500;
+/** Projects whose objects in use are remembered: a project's jobs don't lie beside each other in the store. */
+const MAX_PROJECTS = 1_000;
 
 /** The job whose work an object is. */
 function jobOf(key: string): string {
@@ -33,6 +35,18 @@ export async function sweepExports({
   let jobId = '';
   let isOver = false;
   let used: ReadonlySet<string> = new Set();
+  const usedOf = new Map<string, ReadonlySet<string>>();
+
+  /** Read once: what is used later of jobs that ended before is used already. */
+  async function usedBy(projectId: string): Promise<ReadonlySet<string>> {
+    const keysInUse = usedOf.get(projectId) ?? (await usedObjects(db, projectId, WORK_FOLDER));
+    usedOf.set(projectId, keysInUse);
+    for (const oldest of usedOf.keys()) {
+      if (usedOf.size <= MAX_PROJECTS) break;
+      usedOf.delete(oldest);
+    }
+    return keysInUse;
+  }
 
   async function deleteKeys(): Promise<void> {
     if (keys.length > 0) await objects.delete(keys);
@@ -52,7 +66,7 @@ export async function sweepExports({
       jobId = jobOf(key);
       const job = await getExportJob(db, jobId);
       isOver = job !== undefined && job.finishedAt !== null && job.finishedAt < endedBefore;
-      if (job !== undefined && isOver) used = await usedObjects(db, job.projectId, workPrefix(jobId));
+      if (job !== undefined && isOver) used = await usedBy(job.projectId);
     }
     if (isOver && !used.has(key)) keys.push(key);
     if (keys.length >= KEYS_PER_DELETE) await deleteKeys();

@@ -16,19 +16,20 @@ export type SettledRow = {
   sha256: string | null;
 };
 
+/** Pages go along the index of a job's addresses: by `id` the rows of all other jobs would be read too. */
 const PAGE_ROWS = 5_000;
 
 /** Every settled address of a job in pieces, in no meaningful order. */
 export async function* settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
-  let after = 0;
+  let after = '';
   while (true) {
     const { rows } = await db.execute<SettledRow>(sql`
       select id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
         content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256
-      from crawl_urls where job_id = ${jobId} and state = 'settled' and id > ${after} order by id limit ${PAGE_ROWS}`);
+      from crawl_urls where job_id = ${jobId} and state = 'settled' and url > ${after} order by url limit ${PAGE_ROWS}`);
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.id ?? after;
+    after = rows.at(-1)?.url ?? after;
   }
 }
 
@@ -61,14 +62,14 @@ export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fra
 /** The part of the frozen map that these addresses need; without `urls` the whole of it. */
 export async function* mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
   const chosen = urls === undefined ? sql`true` : sql`url = any(${sql.param(urls)}::text[])`;
-  let after = 0;
+  let after = '';
   while (true) {
-    const { rows } = await db.execute<MappedUrl & { id: number }>(sql`
-      select id::float8 as id, url, outcome, redirect_to as "redirectTo", path, fragment from crawl_urls
-      where job_id = ${jobId} and ${chosen} and id > ${after} order by id limit ${PAGE_ROWS}`);
+    const { rows } = await db.execute<MappedUrl>(sql`
+      select url, outcome, redirect_to as "redirectTo", path, fragment from crawl_urls
+      where job_id = ${jobId} and ${chosen} and url > ${after} order by url limit ${PAGE_ROWS}`);
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.id ?? after;
+    after = rows.at(-1)?.url ?? after;
   }
 }
 
@@ -115,7 +116,7 @@ export async function reportedUrls(
   const chosen = sql`job_id = ${jobId} and outcome = ${outcome} and rank >= ${minRank}`;
   const { rows } = await db.execute<ReportedUrl>(sql`
     select url, rank, status, reason, redirect_to as "redirectTo", found_on as "foundOn"
-    from crawl_urls where ${chosen} order by id limit ${limit + 1}`);
+    from (select * from crawl_urls where ${chosen} offset 0) of_job order by id limit ${limit + 1}`);
   if (rows.length <= limit) return { rows, total: rows.length };
   const counted = await db.execute<{ total: number }>(
     sql`select count(*)::integer as total from crawl_urls where ${chosen}`,
@@ -128,14 +129,14 @@ export async function* mappedRedirects(
   db: Executor,
   jobId: string,
 ): AsyncGenerator<Array<{ url: string; redirectTo: string; status: number }>> {
-  let after = 0;
+  let after = '';
   while (true) {
-    const { rows } = await db.execute<{ id: number; url: string; redirectTo: string; status: number }>(sql`
-      select id::float8 as id, url, redirect_to as "redirectTo", coalesce(status, 302)::integer as status
+    const { rows } = await db.execute<{ url: string; redirectTo: string; status: number }>(sql`
+      select url, redirect_to as "redirectTo", coalesce(status, 302)::integer as status
       from crawl_urls where job_id = ${jobId} and outcome = 'redirect' and redirect_to is not null
-        and rank > 1 and id > ${after} order by id limit ${PAGE_ROWS}`);
+        and rank > 1 and url > ${after} order by url limit ${PAGE_ROWS}`);
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.id ?? after;
+    after = rows.at(-1)?.url ?? after;
   }
 }

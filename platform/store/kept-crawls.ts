@@ -19,24 +19,25 @@ export type KnownFile = {
   linksLength: number | null;
 };
 
+/** Pages go along the index of a job's addresses: by `id` the rows of all other jobs would be read too. */
 const PAGE_ROWS = 5_000;
 
 /** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
 export async function* knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
   const chosen = urls === undefined ? sql`true` : sql`url = any(${sql.param(urls)}::text[])`;
-  let after = 0;
+  let after = '';
   while (true) {
-    const { rows } = await db.execute<KnownFile & { id: number }>(sql`
-      select id::float8 as id, url, status, content_type as "contentType", is_page as "isPage",
+    const { rows } = await db.execute<KnownFile>(sql`
+      select url, status, content_type as "contentType", is_page as "isPage",
         object_key as "objectKey", byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength",
         extraction_length as "extractionLength", sha256, etag, last_modified as "lastModified",
         links_offset::float8 as "linksOffset", links_length as "linksLength"
       from crawl_urls
-      where job_id = ${jobId} and outcome = 'file' and object_key is not null and ${chosen} and id > ${after}
-      order by id limit ${PAGE_ROWS}`);
+      where job_id = ${jobId} and outcome = 'file' and object_key is not null and ${chosen} and url > ${after}
+      order by url limit ${PAGE_ROWS}`);
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.id ?? after;
+    after = rows.at(-1)?.url ?? after;
   }
 }
 

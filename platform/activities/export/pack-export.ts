@@ -2,6 +2,7 @@ import { completeExportJob, updateExportJobProgress } from '../../store/export-j
 import { countTakenOver, keepArchiveHead } from '../../store/kept-pieces.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { needingObjects } from './missing-object.ts';
 import { reportKey as keyOfReport, SEGMENTS_PATTERN, workPrefix } from './object-keys.ts';
 import { outlineBundle } from './pack/manifest.ts';
 import { packBundle } from './pack/pack-bundle.ts';
@@ -42,7 +43,9 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
       bytes += read;
     };
     const { gzipLevel } = deps.limits;
-    const { headBytes, ...archive } = await packBundle(objects, outline, { gzipLevel, onBytes, signal });
+    const { headBytes, ...archive } = await needingObjects(
+      packBundle(objects, outline, { gzipLevel, onBytes, signal }),
+    );
     const unchangedAddresses = await countTakenOver(db, jobId, workPrefix(jobId));
     const report = { ...(await createReport(db, settings, crawl)), reuse: { unchangedAddresses, ...reuse } };
     const reportKey = keyOfReport(jobId);

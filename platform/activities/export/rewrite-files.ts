@@ -3,6 +3,7 @@ import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch 
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { needingObjects } from './missing-object.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
 import { planSiblings } from './precompress/sibling-plan.ts';
 import { rewriteProgress } from './progress.ts';
@@ -18,7 +19,10 @@ const POLL_MS = 200;
 export type RewriteRest = { done: boolean; settled: number; total: number };
 
 /** Makes pieces of the archive until all are made or the time is up; any number of these work on one job. */
-export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<RewriteRest> {
+export async function rewriteFiles(
+  deps: ExportDeps,
+  { jobId, maxMs }: { jobId: string; maxMs: number },
+): Promise<RewriteRest> {
   const { db, limits, logger } = deps;
   let madeCount = 0;
   let token = '';
@@ -37,14 +41,14 @@ export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<Rew
     const siblings = await planSiblings(db, crawl.settings);
     const base = await openBase(deps, crawl);
     const known = base && deps.knownPiecesFor({ jobId, base });
-    const endAt = Date.now() + limits.activityMs;
+    const endAt = Date.now() + maxMs;
 
     async function makeBatches(): Promise<void> {
       while (Date.now() < endAt) {
         signal.throwIfAborted();
         const [number] = await leaseBatches(db, { jobId, token, limit: 1, leaseMs: limits.leaseMs });
         if (number === undefined) return;
-        const batch = await rewriteBatch(deps, { ...crawl, siblings }, number, known);
+        const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, known));
         await settleBatch(db, { jobId, token, batch });
         madeCount += 1;
       }

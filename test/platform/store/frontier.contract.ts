@@ -17,13 +17,16 @@ import {
   countPages,
   type FoundUrl,
   frontierRest,
+  type SettledUrl,
+  settleUrls,
+} from '../../../platform/store/frontier.ts';
+import {
+  giveBackUnasked,
   leaseUrls,
   releaseEndedLeases,
   releaseLeases,
   renewLeases,
-  type SettledUrl,
-  settleUrls,
-} from '../../../platform/store/frontier.ts';
+} from '../../../platform/store/frontier-leases.ts';
 import { mappedUrls, settledRows, writeFrozen } from '../../../platform/store/frontier-map.ts';
 import { forgetCrawls } from '../../../platform/store/kept-crawls.ts';
 import { ensureOrganization } from '../../../platform/store/organizations.ts';
@@ -146,6 +149,7 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
             settleUrls(db, { jobId, token, leaseMs, settled, found: all }),
             renewLeases(db, { jobId, token, leaseMs: 4 * leaseMs }),
             releaseEndedLeases(db, jobId),
+            giveBackUnasked(db, { jobId, token, ids: leased.map(({ id }) => id) }),
           ]);
         }
       };
@@ -225,6 +229,14 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
       for await (const piece of mappedUrls(db, jobId, ['https://d.example/old', 'https://d.example/none']))
         part.push(...piece);
       expect(part).toMatchObject([{ url: 'https://d.example/old', path: 'index.html', fragment: '#x' }]);
+    });
+
+    it('reads a map of more than one page whole, each address once', async () => {
+      const names = Array.from({ length: 5_003 }, (_, index) => `/${index % 2 ? 'Ä' : 'z'}-${index}`);
+      await add(...names.map((name) => found(name)));
+      const urls = [];
+      for await (const piece of mappedUrls(db, jobId)) urls.push(...piece.map(({ url }) => url));
+      expect(urls.sort()).toEqual(names.map((name) => found(name).url).sort());
     });
 
     it('keeps one result of each batch, from whoever holds it', async () => {

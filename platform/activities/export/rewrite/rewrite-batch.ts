@@ -7,6 +7,7 @@ import { type BatchFileRow, batchFiles } from '../../../store/frontier-map.ts';
 import { byPath } from '../archive/manifest.ts';
 import { divideIntoPieces } from '../freeze/pieces.ts';
 import type { ExportLimits } from '../limits.ts';
+import { inputGone } from '../missing-object.ts';
 import { memberKey } from '../object-keys.ts';
 import { NOT_FOUND_PATH } from '../page/assign-path.ts';
 import { parseResources } from '../page/extract.ts';
@@ -42,6 +43,7 @@ async function readFile(deps: RewriteDeps, job: RewriteJob, row: BatchFileRow): 
   // Extractions lie in the segments too; a site is taken to fit only when there is room for both.
   const fits = job.rawBytes * 2 <= deps.limits.cacheBytes;
   const stored = await deps.segments.read({ ...row, byteLength }, fits);
+  if (stored.length !== byteLength) throw inputGone(row.objectKey);
   return { ...row, bytes: stored.subarray(0, row.byteLength), extraction: stored.subarray(row.byteLength) };
 }
 

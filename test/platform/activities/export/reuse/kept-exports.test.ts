@@ -162,7 +162,14 @@ describe('what a completed export keeps for the next one', () => {
 
     await rig.objects.delete([second.row.archiveKey ?? '', ...(await workKeys(first.row.id, second.row.id))]);
     const damaged = await rig.addJob(projectId);
-    await rig.runStages(damaged);
+    let failure: unknown;
+    const around = (_stage: string, work: () => Promise<unknown>) =>
+      work().catch((error: unknown) => {
+        failure = error;
+        throw error;
+      });
+    await rig.runStages(damaged, { around });
+    expect(failure).toMatchObject({ type: 'ExportInputGone', nonRetryable: true });
     expect((await getExportJob(rig.db, damaged))?.status).toBe('failed');
     const third = await rig.run(projectId);
     expect(third.report.reuse?.unchangedAddresses).toBe(0);
