@@ -20,9 +20,9 @@ const MAX_SITEMAPS = 500;
 const MAX_TRIES = 3;
 
 /**
- * Asks a site's origin for robots.txt and the sitemaps (those robots.txt names, and /sitemap.xml), which
- * already keep to its Crawl-delay. An origin that
- * doesn't have them, or fails to answer, has no rules and no hints: the export is its owner's own order.
+ * Asks a site's origin for robots.txt and the sitemaps (those robots.txt names, and /sitemap.xml), which already keep to
+ * its Crawl-delay. An origin that doesn't have them, or fails to answer, has no rules and no hints: the export is its
+ * owner's own order.
  */
 export async function discover(
   fetcher: Fetcher,
@@ -55,17 +55,27 @@ export async function discover(
   fetcher.space(site.origin, options.robots === 'respect' ? crawlDelayMs : 0);
   if (!options.sitemaps) return found;
 
-  const queue = [...named, `${home}sitemap.xml`].flatMap((url) => normalizeUrl(url, site, home) ?? []);
-  const seen = new Set<string>();
-  for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
-    if (seen.has(url) || !isOfSite(url, site)) continue;
-    if (seen.size >= MAX_SITEMAPS || found.pages.length >= options.maxPages) break;
-    seen.add(url);
+  // A set's walk takes in what is added on the way.
+  const queue = new Set<string>();
+  const enqueue = (url: string, base: string): void => {
+    const normal = normalizeUrl(url, site, base);
+    if (normal !== undefined && isOfSite(normal, site)) queue.add(normal);
+  };
+  const enqueueAll = (urls: readonly string[], base: string): void => {
+    for (const url of urls) {
+      if (queue.size >= MAX_SITEMAPS) return;
+      enqueue(url, base);
+    }
+  };
+  enqueueAll(named, home);
+  enqueue(`${home}sitemap.xml`, home);
+  for (const url of queue) {
+    if (found.pages.length >= options.maxPages) break;
     const answer = await read(url);
     if (answer === undefined) continue;
     const { pages, sitemaps } = await readSitemap(answer.body);
     if (pages.length + sitemaps.length > 0) found.sitemaps.push(url);
-    queue.push(...sitemaps.flatMap((each) => normalizeUrl(each, site, url) ?? []));
+    enqueueAll(sitemaps, url);
     for (const page of pages) {
       const normal = normalizeUrl(page, site, url);
       if (normal !== undefined && isOfSite(normal, site)) found.pages.push({ url: normal, foundOn: url });

@@ -21,13 +21,24 @@ export const MAX_ROBOTS_CHARACTERS = 512 * 1024;
 /** With more than half a minute between pages no export would end in a day's work. */
 export const MAX_CRAWL_DELAY_MS = 30_000;
 
-/** The same escapes on both sides: only what `URL` would escape too, in upper case. */
+/** Characters that mean the same with an escape and without (RFC 3986). */
+const UNRESERVED = /[\w.~-]/;
+
+/** The same escapes on both sides: only what `URL` would escape too, in upper case, and none where none is needed. */
 function canonical(path: string): string {
   try {
-    return encodeURI(path).replace(/%25([0-9a-f]{2})/gi, (_, hex: string) => `%${hex.toUpperCase()}`);
+    return encodeURI(path).replace(/%25([0-9a-f]{2})/gi, (_, hex: string) => {
+      const plain = String.fromCharCode(Number.parseInt(hex, 16));
+      return UNRESERVED.test(plain) ? plain : `%${hex.toUpperCase()}`;
+    });
   } catch {
     return path;
   }
+}
+
+/** The name alone of a line such as `User-agent: Galley/1.0`; `*` stays. */
+function productToken(agent: string): string {
+  return /^[a-z_-]+/.exec(agent.toLowerCase())?.[0] ?? agent.toLowerCase();
 }
 
 function readRule(allow: boolean, value: string): Rule | undefined {
@@ -56,20 +67,25 @@ function readGroups(lines: ReadonlyArray<readonly [string, string]>): Group[] {
   const groups: Group[] = [];
   let current: Group | undefined;
   let namingAgents = false;
+  let isDelayed = false;
   for (const [field, value] of lines) {
-    if (field === 'user-agent') {
+    if (field === '') {
+      // By the RFC no line that it doesn't know parts two groups, which after an empty line nobody can have meant.
+      if (isDelayed) namingAgents = false;
+    } else if (field === 'user-agent') {
       if (current === undefined || !namingAgents) {
         current = { agents: [], rules: [], delayMs: 0 };
         groups.push(current);
+        isDelayed = false;
       }
-      current.agents.push(value.toLowerCase());
+      current.agents.push(productToken(value));
       namingAgents = true;
     } else if (field === 'allow' || field === 'disallow') {
       namingAgents = false;
       const rule = readRule(field === 'allow', value);
       if (rule !== undefined) current?.rules.push(rule);
     } else if (field === 'crawl-delay') {
-      namingAgents = false;
+      isDelayed = true;
       if (current !== undefined) current.delayMs = Math.max(current.delayMs, readDelayMs(value));
     }
   }
@@ -88,6 +104,7 @@ export function readRobots(text: string, agent: string): Robots {
     .replace(/^\uFEFF/, '')
     .split(/\r\n|\r|\n/)
     .flatMap((line) => {
+      if (line.trim() === '') return [['', ''] as const];
       const [, field, value] = /^\s*([A-Za-z-]+)\s*:\s*([^#]*)/.exec(line) ?? [];
       return field === undefined || value === undefined ? [] : [[field.toLowerCase(), value.trim()] as const];
     });

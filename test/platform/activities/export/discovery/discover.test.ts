@@ -14,19 +14,23 @@ const urlset = (...pages: string[]) =>
 let server: HttpSite;
 let fetcher: Fetcher;
 
-beforeEach(async () => {
-  server = await startHttpSite(serveFiles({}));
-  fetcher = createFetcher({
+function fetcherFor(maxBytes: number): Fetcher {
+  return createFetcher({
     guard: createAddressGuard({ operatorHosts: [server.host] }),
     limiter: createOriginLimiter({ initial: 4, max: 8 }),
     limits: {
-      maxBufferedBytes: 1_000_000,
-      maxBodyBytes: 1_000_000,
+      maxBufferedBytes: maxBytes,
+      maxBodyBytes: maxBytes,
       requestTimeoutMs: 5_000,
       maxConnectionsPerOrigin: 4,
       userAgent: 'galley-test',
     },
   });
+}
+
+beforeEach(async () => {
+  server = await startHttpSite(serveFiles({}));
+  fetcher = fetcherFor(1_000_000);
 });
 
 afterEach(async () => {
@@ -69,6 +73,24 @@ describe('discover', () => {
     expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
     server.setHandler(serveFiles({ '/sitemap.xml': { body: Buffer.from([0x1f, 0x8b, 1, 2, 3]) } }));
     expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
+  });
+
+  it('reads no more of an index than its bound, however many it lists of the site and of others', async () => {
+    const entries = (make: (index: number) => string) =>
+      Array.from({ length: 200_000 }, (_, index) => `<sitemap><loc>${make(index)}</loc></sitemap>`).join('');
+    const index = (make: (index: number) => string) => `<sitemapindex>${entries(make)}</sitemapindex>`;
+    const files = {
+      '/robots.txt': 'Sitemap: /others.xml\nSitemap: /own.xml',
+      '/others.xml': index((each) => `http://e${each}.org`),
+      '/own.xml': index((each) => `/${each}.xml`),
+    };
+    server.setHandler(serveFiles(files));
+    const roomy = fetcherFor(50_000_000);
+    const { sitemaps } = await discover(roomy, site(), options);
+    await roomy.close();
+    expect(sitemaps.map((url) => new URL(url).pathname)).toEqual(['/others.xml', '/own.xml']);
+    expect(server.requests).toHaveLength(501);
+    expect(server.requests).toContain('/496.xml');
   });
 
   it('follows a redirect within the site', async () => {

@@ -17,6 +17,9 @@ describe('readRobots', () => {
     ['Disallow: /exact$', '/exact', false],
     ['Disallow: /exact$', '/exactly', true],
     ['Disallow: /caf%c3%a9', '/caf%C3%A9', false],
+    ['Disallow: /%7Ejoe', '/~joe/x', false],
+    ['Disallow: /~joe', '/%7ejoe', false],
+    ['Disallow: /a%2Fb', '/a/b', true],
     ['Disallow: /café', '/caf%C3%A9', false],
   ])('%j makes %s allowed: %s', (rules, path, allowed) => {
     expect(readRobots(`User-agent: *\n${rules}\n`, 'galley').isAllowed(path)).toBe(allowed);
@@ -50,9 +53,26 @@ describe('readRobots', () => {
     expect(readRobots(text, 'galley').crawlDelayMs).toBe(delayMs);
   });
 
-  it('ends the names of a group with its Crawl-delay', () => {
-    const robots = readRobots('User-agent: galley\nCrawl-delay: 1\nUser-agent: other\nDisallow: /', 'galley');
+  it.each([
+    'User-agent: *\nCrawl-delay: 1\nUser-agent: other\nDisallow: /private',
+    'User-agent: *\nDisallow: /private\nCrawl-delay: 1\n\nUser-agent: other\nDisallow: /a',
+    'User-agent: *\nCrawl-delay: 1\nDisallow: /private\nUser-agent: other\nDisallow: /a',
+    'User-agent: *\n\nUser-agent: other\n\nDisallow: /private\nCrawl-delay: 1',
+    'User-agent: *\nUser-agent: other\nDisallow: /private\nCrawl-delay: 1',
+    'User-agent: *\nDisallow: /\n\nUser-agent: Galley/1.0\nDisallow: /private\nCrawl-delay: 1',
+    'User-agent: *\nDisallow: /\n\nUser-agent: galley (docs)\nDisallow: /private\nCrawl-delay: 1',
+  ])('takes %j for one group of ours', (text) => {
+    const robots = readRobots(text, 'galley');
+    expect([robots.isAllowed('/a'), robots.isAllowed('/private'), robots.crawlDelayMs]).toEqual([true, false, 1_000]);
+  });
+
+  it('parts two groups by an empty line after a Crawl-delay', () => {
+    const robots = readRobots('User-agent: *\nCrawl-delay: 1\n\nUser-agent: other\nDisallow: /', 'galley');
     expect([robots.isAllowed('/a'), robots.crawlDelayMs]).toEqual([true, 1_000]);
+  });
+
+  it('takes no longer name for ours', () => {
+    expect(readRobots('User-agent: galleybot\nDisallow: /', 'galley').isAllowed('/')).toBe(true);
   });
 
   it('lists sitemaps wherever they stand', () => {
