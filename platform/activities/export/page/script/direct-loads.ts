@@ -14,7 +14,9 @@ const LITERAL = /(["'])([^"'\\\s]+)\1/g;
 const RESOLVE = /\bimport\.meta\.resolve\s*\(\s*(["'`])((?:\.{0,2}\/|https?:)[^"'`\\\s$]*)\1\s*\)/g;
 const ABSOLUTE = /^(?:https?:)?\/\//i;
 /** A call that sends something isn't one that loads a file. */
-const SENDS = /^[^;]{0,200}?\bmethod\s*:/;
+const SENDS = /^[^;]{0,200}?\bmethod["']?\s*[:,}]/;
+/** Options that a reader of the text can't see may send something too. */
+const HIDES = /^\s*(?:[^{\s]|\{[^;]{0,200}?\.\.\.)/;
 
 /**
  * What a script loads by a literal address: `fetch`, workers, worklets, `importScripts`, an element's `src`. `isInline`:
@@ -29,6 +31,9 @@ export function extractDirectLoads(script: SpannedText, layers: string, collecto
     const [call, , address = '', next] = match;
     const after = match.index + call.length;
     if (next === ',' && SENDS.test(text.slice(after, after + 220))) continue;
+    if (next === ',' && call.startsWith('fetch') && isElsewhere(address, collector)) {
+      if (HIDES.test(text.slice(after, after + 220))) continue;
+    }
     const from = match.index + call.lastIndexOf(address);
     refer({ span: script, from, to: from + address.length, layers: `q${layers}` }, address, collector, isInline);
   }
@@ -51,10 +56,14 @@ export function extractDirectLoads(script: SpannedText, layers: string, collecto
   }
 }
 
+function isElsewhere(address: string, collector: Collector): boolean {
+  return ABSOLUTE.test(address) && collector.leavesSite(address);
+}
+
 function refer(place: Place, address: string, collector: Collector, isInline: boolean): void {
   if (ABSOLUTE.test(address)) {
     const layers = isInline ? place.layers : `r${place.layers}`;
-    collector.refer({ ...place, layers }, collector.leavesSite(address) ? 'asset' : 'probe');
+    collector.refer({ ...place, layers }, isElsewhere(address, collector) ? 'asset' : 'probe');
   } else if (isInline) {
     collector.refer(place, 'probe');
   } else {

@@ -19,6 +19,12 @@ describe('what a script in a page loads by a call', () => {
     ['a.setAttribute("src", "/i.js")', 'probe /i.js', 'a.setAttribute("src", "../i.js")'],
     ['s.src="https://c.org/m.js?v=1"', 'asset https://c.org/m.js?v=1', 's.src="../_external/c.org/m.055e01147cc8.js"'],
     ['fetch("https://c.org/d.json")', 'asset https://c.org/d.json', 'fetch("../_external/c.org/d.json")'],
+    [
+      'fetch("https://c.org/d.json", {cache: "no-store"})',
+      'asset https://c.org/d.json',
+      'fetch("../_external/c.org/d.json", {cache: "no-store"})',
+    ],
+    ['fetch("/d.json", options)', 'probe /d.json', 'fetch("../d.json", options)'],
     ['fetch("https://docs.example.com/d.json")', 'probe /d.json', 'fetch("../d.json")'],
   ])('is found, and written relative where it is there: %s', (call, found, written = call) => {
     expect(referencesOf(inline(call))).toEqual([found]);
@@ -29,6 +35,11 @@ describe('what a script in a page loads by a call', () => {
 
   it.each([
     'fetch("/a", {method: "POST"})',
+    'fetch("/a", {body, method})',
+    'fetch("https://c.org/f/abc", {"method": "POST"})',
+    'fetch("https://c.org/f/abc", options)',
+    'fetch("https://c.org/f/abc", form ? {} : options)',
+    'fetch("https://c.org/f/abc", { headers: {}, ...options })',
     'fetch("/a" + b)',
     ['fetch(`/a/$', '{b}`)'].join(''),
     'prefetch("/a")',
