@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { releaseBatches } from '../store/crawl-batches.ts';
 import type { Database } from '../store/database.ts';
-import { releaseLeases } from '../store/frontier.ts';
+import { releaseLeases } from '../store/frontier-leases.ts';
 import type { AgentDeps } from './agent/agent-deps.ts';
 import { createAgentActivities } from './agent/create-agent-activities.ts';
 import type { BrowserPool } from './export/browser/browser-pool.ts';
@@ -73,12 +73,14 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   };
 }
 
-const idleCrawl = (db: Database, jobId: string) => ({
+const idleCrawl = (db: Database, { jobId, maxMs }: { jobId: string; maxMs: number }) => ({
+  maxMs,
   idle: { done: false, queuedCount: 0 },
   giveBack: (deadTokens: readonly string[]) => releaseLeases(db, jobId, deadTokens),
 });
 
-const idleRewrite = (db: Database, jobId: string) => ({
+const idleRewrite = (db: Database, jobId: string, { activityMs }: ExportLimits) => ({
+  maxMs: activityMs,
   idle: { done: false, settled: 0, total: 0 },
   giveBack: (deadTokens: readonly string[]) => releaseBatches(db, jobId, deadTokens),
 });
@@ -94,11 +96,13 @@ export function createPlatformActivities(deps: PlatformActivityDeps) {
       searchAttributes: deps.searchAttributes === true,
     }),
     crawlSite: (input: { jobId: string; maxMs: number }) =>
-      crawling.run(input.jobId, idleCrawl(deps.db, input.jobId), () => crawlSite(shared, input)),
+      crawling.run(input.jobId, idleCrawl(deps.db, input), (maxMs) => crawlSite(shared, { ...input, maxMs })),
     visitSamples: ({ jobId }: { jobId: string }) => visitSamples(shared, jobId),
     freezeExport: ({ jobId }: { jobId: string }) => freezeExport(shared, jobId),
     rewriteFiles: ({ jobId }: { jobId: string }) =>
-      rewriting.run(jobId, idleRewrite(deps.db, jobId), () => rewriteFiles(shared, jobId)),
+      rewriting.run(jobId, idleRewrite(deps.db, jobId, shared.limits), (maxMs) =>
+        rewriteFiles(shared, { jobId, maxMs }),
+      ),
     packExport: ({ jobId }: { jobId: string }) => packExport(shared, jobId),
     failExport: ({ jobId, error }: { jobId: string; error: string }) => failExport(shared, jobId, error),
     cleanUpExport: ({ jobId, archiveKey }: { jobId: string; archiveKey: string | null }) =>

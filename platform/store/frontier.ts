@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
+import { seconds } from './seconds.ts';
 
 /** An address a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
 export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
@@ -44,67 +45,6 @@ export type SettledUrl =
 
 /** For progress only: an address that comes back after it was skipped isn't counted. */
 export type FrontierCounts = { urlCount: number; settledCount: number };
-
-const seconds = (ms: number) => sql`make_interval(secs => ${ms / 1000}::float8)`;
-
-/**
- * Takes up to `limit` addresses that are due, oldest first. What another worker is just taking is passed over, and
- * nothing stays locked.
- */
-export async function leaseUrls(
-  db: Executor,
-  { jobId, token, limit, leaseMs }: { jobId: string; token: string; limit: number; leaseMs: number },
-): Promise<LeasedUrl[]> {
-  const { rows } = await db.execute<LeasedUrl>(sql`
-    with due as (
-      select id from crawl_urls
-      where job_id = ${jobId} and state = 'queued' and (due_at is null or due_at <= now())
-      order by id limit ${limit} for update skip locked
-    )
-    update crawl_urls u
-    set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}, attempts = attempts + 1
-    from due where u.id = due.id
-    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts`);
-  return rows;
-}
-
-/**
- * Holds a worker's addresses for longer, once half of their time is over. What is just being settled is passed over:
- * it needs no more time, and to wait for it could be to wait in a circle.
- */
-export async function renewLeases(
-  db: Executor,
-  { jobId, token, leaseMs }: { jobId: string; token: string; leaseMs: number },
-): Promise<void> {
-  await db.execute(sql`
-    with held as (
-      select id from crawl_urls
-      where job_id = ${jobId} and state = 'leased' and lease_token = ${token}
-        and lease_until < now() + ${seconds(leaseMs / 2)}
-      for update skip locked
-    )
-    update crawl_urls u set lease_until = now() + ${seconds(leaseMs)} from held where u.id = held.id`);
-}
-
-/** Gives back what these workers hold. A held address keeps its attempts. */
-export async function releaseLeases(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
-  await db.execute(sql`
-    with crawl as materialized (select job_id from crawls where job_id = ${jobId} for update)
-    update crawl_urls u set state = 'queued', lease_token = null, lease_until = null
-    from crawl where u.job_id = crawl.job_id and u.state = 'leased'
-      and u.lease_token = any(${sql.param(tokens)}::text[])`);
-}
-
-/** Gives back everything whose lease has ended. A held address keeps its attempts. */
-export async function releaseEndedLeases(db: Executor, jobId: string): Promise<void> {
-  await db.execute(sql`
-    with ended as (
-      select id from crawl_urls
-      where job_id = ${jobId} and state = 'leased' and lease_until < now() for update skip locked
-    )
-    update crawl_urls u set state = 'queued', lease_token = null, lease_until = null
-    from ended where u.id = ended.id`);
-}
 
 /**
  * One worker's results in one statement, all or nothing: rows it still holds are settled, addresses it found are added

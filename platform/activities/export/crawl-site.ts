@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { getCrawl } from '../../store/crawls.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
-import { countPages, releaseLeases, renewLeases } from '../../store/frontier.ts';
-import { giveBackUnasked } from '../../store/frontier-give-back.ts';
+import { countPages } from '../../store/frontier.ts';
+import { giveBackUnasked, releaseLeases, renewLeases } from '../../store/frontier-leases.ts';
 import { queryVariants } from '../../store/frontier-queries.ts';
 import { countSkips } from '../../store/frontier-skips.ts';
 import { lively } from '../lively.ts';
@@ -52,6 +52,14 @@ export async function crawlSite(
     return pageCount;
   }
 
+  async function tryTo(giveBack: () => Promise<void>): Promise<void> {
+    try {
+      await giveBack();
+    } catch (error) {
+      logger.warn({ err: error, jobId }, 'Leases could not be given back');
+    }
+  }
+
   return lively({ details: () => ({ fetched: fetchedCount }), onTick, logger }, async (life) => {
     token = life.token;
     if (life.deadTokens.length > 0) await releaseLeases(db, jobId, life.deadTokens);
@@ -59,18 +67,19 @@ export async function crawlSite(
     const { settings, urlCount } = crawl;
     const base = await openBase(deps, crawl);
     // What a browser draws depends on more than the one answer that its origin can call unchanged.
-    const known = base && settings.render === 'http' ? createKnownAnswers(deps, base) : undefined;
+    const known = base && settings.render === 'http' ? createKnownAnswers(deps, base, settings.createdAt) : undefined;
     const variants = await queryVariants(db, jobId);
     const skips = await countSkips(db, jobId);
     const admission = createAdmission({ settings, limits, urlCount, variants, skips });
     const origin = deps.fetcherFor(settings);
     origin.space(settings.site.origin, crawlDelayMs(settings));
     const { signal } = life;
-    const drawing = settings.render === 'browser' ? await openDrawing(deps, settings, origin) : undefined;
-    const fetcher = drawing?.fetcher ?? origin;
-    const draw = drawing?.draw;
     const unasked = new Set<number>();
+    let drawing: Awaited<ReturnType<typeof openDrawing>> | undefined;
     try {
+      if (settings.render === 'browser') drawing = await openDrawing(deps, settings, origin);
+      const fetcher = drawing?.fetcher ?? origin;
+      const draw = drawing?.draw;
       return await crawlFrontier(drawing === undefined ? deps : { ...deps, limits: drawing.limits }, {
         jobId,
         token,
@@ -94,13 +103,9 @@ export async function crawlSite(
     } finally {
       await drawing?.close();
       void origin.close();
-      // Best effort: leases end by themselves.
-      try {
-        await giveBackUnasked(db, { jobId, token, ids: [...unasked] });
-        await releaseLeases(db, jobId, [token]);
-      } catch (error) {
-        logger.warn({ err: error, jobId }, 'Leases could not be given back');
-      }
+      // Best effort, each by itself: leases end without it, but the others would wait for that.
+      await tryTo(() => giveBackUnasked(db, { jobId, token, ids: [...unasked] }));
+      await tryTo(() => releaseLeases(db, jobId, [token]));
     }
   });
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { lively } from '../lively.ts';
@@ -13,17 +14,25 @@ const LATER_WAIT_MS = 5_000;
 /** Below the number of attempts that the workflow allows. */
 const LAST_LOOK = 20;
 const OFFER_DELAY_MS = 1_000;
+/** What one that waits shows in the Temporal UI, and what tells the next attempt that it comes from an offer. */
+const WAITING = 'this process is at it already';
 
 export type OneAtATime = {
   /**
    * Runs a job's work, unless this process is at it already: then `idle` is the answer as soon as that has ended. Now
    * and again the one that waits fails instead, and Temporal offers it to all processes anew. What its earlier attempts
-   * held, perhaps in a process that died, is given back at once.
+   * held, perhaps in a process that died, is given back at once. Whoever takes an offer up works for what is left of
+   * the round, and is idle where nothing is: else all the others would wait for one that began late.
    */
-  run<Result>(jobId: string, shared: Shared<Result>, work: () => Promise<Result>): Promise<Result>;
+  run<Result>(jobId: string, shared: Shared<Result>, work: (maxMs: number) => Promise<Result>): Promise<Result>;
 };
 
-type Shared<Result> = { idle: Result; giveBack: (deadTokens: readonly string[]) => Promise<void> };
+type Shared<Result> = {
+  idle: Result;
+  /** How long a round is. */
+  maxMs: number;
+  giveBack: (deadTokens: readonly string[]) => Promise<void>;
+};
 
 /**
  * Lets a process do one share of a job's work at a time. All of them would use the same connections and the same event
@@ -33,13 +42,15 @@ export function createOneAtATime({ logger }: { logger: Logger }): OneAtATime {
   const running = new Map<string, Promise<unknown>>();
 
   return {
-    async run(jobId, { idle, giveBack }, work) {
+    async run(jobId, { idle, maxMs, giveBack }, work) {
       const other = running.get(jobId);
       if (other !== undefined) {
         await untilEnded(other, giveBack, logger);
         return idle;
       }
-      const own = work();
+      const leftMs = timeLeftMs(maxMs);
+      if (leftMs <= 0) return idle;
+      const own = work(leftMs);
       running.set(jobId, own);
       try {
         return await own;
@@ -50,8 +61,15 @@ export function createOneAtATime({ logger }: { logger: Logger }): OneAtATime {
   };
 }
 
+/** A round's time as far as it isn't over. One that failed has a whole one: it is to be tried as often as it takes. */
+function timeLeftMs(maxMs: number): number {
+  const { attempt, heartbeatDetails, scheduledTimestampMs } = Context.current().info;
+  if (attempt === 1 || heartbeatDetails !== WAITING) return maxMs;
+  return scheduledTimestampMs + maxMs - Date.now();
+}
+
 function untilEnded(other: Promise<unknown>, giveBack: Shared<unknown>['giveBack'], logger: Logger): Promise<void> {
-  return lively({ details: () => 'this process is at it already', logger }, async ({ signal, deadTokens }) => {
+  return lively({ details: () => WAITING, logger }, async ({ signal, deadTokens }) => {
     const attempt = deadTokens.length + 1;
     if (attempt > 1) await giveBack(deadTokens);
     const waitMs = attempt <= FIRST_LOOKS ? FIRST_WAIT_MS : LATER_WAIT_MS;

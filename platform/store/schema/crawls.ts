@@ -5,8 +5,9 @@ import { moment } from './moment.ts';
 
 /**
  * What an export works on while it runs. The rows live from the job's start to its end, those of a project's last
- * completed export until a newer one completes, which takes over what hasn't changed; nothing here is read by the API. The frontier and the batches have no foreign key: it would be checked row by row, thousands of times a second.
- * Instead every statement that adds rows asks whether the crawl is still there, and `forgetCrawls` deletes from all three.
+ * completed export until a newer one completes, which takes over what hasn't changed; nothing here is read by the API.
+ * The frontier and the batches have no foreign key: it would be checked row by row, thousands of times a second. Instead
+ * every statement that adds rows asks whether the crawl is still there, and `forgetCrawls` deletes from all tables.
  */
 export const crawls = pgTable('crawls', {
   jobId: text('job_id')

@@ -6,7 +6,14 @@ import type { Resource, ResourceKind } from '../page/types.ts';
 import { isOfSite, isWanted } from '../page/url-identity.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
-import { hasTooManyFolders, leadsFarAhead, MAX_FOLDERS, MAX_YEARS_AHEAD, repeatsItself } from './endless-paths.ts';
+import {
+  hasTooManyFolders,
+  leadsFarAhead,
+  MAX_FOLDERS,
+  MAX_YEARS_AHEAD,
+  pathOf,
+  repeatsItself,
+} from './endless-paths.ts';
 import { skipReason } from './skip-rules.ts';
 
 /** Where a reference was found; the start page stands at depth 0. */
@@ -25,10 +32,6 @@ const MAX_URL_LENGTH = 2_000;
 const MAX_REMEMBERED = 200_000;
 /** Addresses left out by one rule that the frontier keeps by name: an endless site has any number of them. */
 const MAX_NAMED_SKIPS = 10_000;
-
-function pathOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).pathname : '';
-}
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : '';
@@ -74,7 +77,8 @@ export function createAdmission(options: {
     if (!isPageLike(kind, url)) return null;
     const { pathname, search, origin } = new URL(url);
     if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return skipReason('paths');
-    if (!robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
+    // What a guess turns out to be is seen when it is there (guessed-page.ts).
+    if (kind !== 'probe' && !robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
     if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
     if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);
     if (repeatsItself(pathname)) return skipReason('repeats');

@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../store/database.ts';
-import {
-  type FoundUrl,
-  frontierRest,
-  type LeasedUrl,
-  leaseUrls,
-  releaseEndedLeases,
-  settleUrls,
-} from '../../../store/frontier.ts';
+import { type FoundUrl, frontierRest, type LeasedUrl, settleUrls } from '../../../store/frontier.ts';
+import { leaseUrls, releaseEndedLeases } from '../../../store/frontier-leases.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';

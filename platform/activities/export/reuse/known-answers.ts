@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { ObjectMissingError } from '../../../objects/object-store.ts';
 import type { Database } from '../../../store/database.ts';
 import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
+import { liesFarAhead, pathOf } from '../crawl/endless-paths.ts';
 import type { Resource } from '../page/types.ts';
 import { type LinkTable, type LinkTables, linksOf } from './link-tables.ts';
 
@@ -12,9 +13,10 @@ export type KnownAnswer = {
   resources(): readonly Resource[];
   /**
    * What it refers to and no answer before it that was taken over: pages of a site link to much the same, and this
-   * crawl is told of each link but once. Call it for an answer that is taken over.
+   * crawl is told of each link but once; again only where the page it stands on could make it count after all, being
+   * nearer to the start page, or no part of the same calendar. Call it for an answer that is taken over.
    */
-  newResources(): Resource[];
+  newResources(from: { depth: number }): Resource[];
 };
 
 export type KnownAnswers = {
@@ -24,23 +26,30 @@ export type KnownAnswers = {
 
 /** Below this many addresses the kept crawl is read whole instead of being asked address by address. */
 const MAX_WHOLE = 50_000;
+/** Deeper than any crawl goes. */
+const NEVER = 0xff_ff;
 
 /** Reads what a kept crawl knows. Addresses asked for in the same moment are looked up by one statement. */
 export function createKnownAnswers(
   { db, links, logger }: { db: Database; links: LinkTables; logger: Logger },
   { jobId, urlCount }: { jobId: string; urlCount: number },
+  /** Of the crawl that takes over; RFC 3339. */
+  createdAt: string,
 ): KnownAnswers {
   const fileOf = urlCount <= MAX_WHOLE ? fromWhole(db, jobId) : fromBatches(db, jobId);
-  const told = new WeakMap<LinkTable, Uint8Array>();
+  const year = new Date(createdAt).getUTCFullYear();
+  /** The least depth at which each link of a table was told. */
+  const told = new WeakMap<LinkTable, Uint16Array>();
 
   /** The links of a table that nobody was told of yet, which from now on is no longer so. */
-  function tellNew(table: LinkTable, indices: readonly number[]): Resource[] {
-    const marks = told.get(table) ?? new Uint8Array(table.resources.length);
-    told.set(table, marks);
+  function tellNew(table: LinkTable, indices: readonly number[], depth: number): Resource[] {
+    const depths = told.get(table) ?? new Uint16Array(table.resources.length).fill(NEVER);
+    told.set(table, depths);
+    const at = Math.min(depth, NEVER - 1);
     return indices.flatMap((index) => {
       const resource = table.resources[index];
-      if (resource === undefined || marks[index] === 1) return [];
-      marks[index] = 1;
+      if (resource === undefined || (depths[index] ?? NEVER) <= at) return [];
+      if (!liesFarAhead(pathOf(resource.url), year)) depths[index] = at;
       return [resource];
     });
   }
@@ -54,7 +63,11 @@ export function createKnownAnswers(
         const table = await links.of(file);
         const indices = table?.files[file.byteOffset];
         if (table === undefined || indices === undefined) return undefined;
-        return { file, resources: () => linksOf(table, indices), newResources: () => tellNew(table, indices) };
+        return {
+          file,
+          resources: () => linksOf(table, indices),
+          newResources: ({ depth }) => tellNew(table, indices, depth),
+        };
       } catch (error) {
         if (!(error instanceof ObjectMissingError)) throw error;
         logger.warn({ url, key: error.key }, 'What the last export stored is gone; the address is fetched anew');

@@ -51,5 +51,5 @@ export function takeOver(
     path: assignPath({ url, contentType, kind: kindOfRank(rank) }, site),
     ...validators,
   } as const;
-  return { leased, result, resources: isWrongGuess({ url, rank, contentType }) ? [] : newResources() };
+  return { leased, result, resources: isWrongGuess({ url, rank, contentType }) ? [] : newResources(leased) };
 }

@@ -6,7 +6,11 @@ import { createGate } from '../../../helpers/system/gate.ts';
 
 const logger = pino({ level: 'silent' });
 const given: string[] = [];
-const shared = { idle: 'idle', giveBack: async (tokens: readonly string[]) => void given.push(...tokens) };
+const shared = {
+  idle: 'idle',
+  maxMs: 50_000,
+  giveBack: async (tokens: readonly string[]) => void given.push(...tokens),
+};
 const activity = (attempt = 1) => new MockActivityEnvironment({ attempt });
 
 describe('shares of one job in one process', () => {
@@ -32,6 +36,29 @@ describe('shares of one job in one process', () => {
     await expect(second).rejects.toMatchObject({ type: BUSY_HERE, nonRetryable: false, category: 'BENIGN' });
     gate.open();
     expect(await first).toBe('worked');
+  });
+
+  it('that take an offer up have what is left of the round, and none where it is over; one that failed has a whole one', async () => {
+    const { run } = createOneAtATime({ logger });
+    const gate = createGate();
+    const first = activity().run(() => run('job', shared, () => gate.pass().then(() => 'worked')));
+    const waiting = activity();
+    const shown: unknown[] = [];
+    waiting.on('heartbeat', (details: unknown) => shown.push(details));
+    await expect(waiting.run(() => run('job', shared, async () => 'worked'))).rejects.toMatchObject({
+      type: BUSY_HERE,
+    });
+    gate.open();
+    await first;
+    const later = (agoMs: number, heartbeatDetails: unknown) =>
+      new MockActivityEnvironment({ attempt: 3, scheduledTimestampMs: Date.now() - agoMs, heartbeatDetails }).run(() =>
+        run('job', shared, async (maxMs) => String(maxMs)),
+      );
+    const left = Number(await later(20_000, shown[0]));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(30_000);
+    expect(await later(60_000, shown[0])).toBe('idle');
+    expect(await later(60_000, { fetched: 3 })).toBe('50000');
   });
 
   it('leave the failure of the first to the first', async () => {

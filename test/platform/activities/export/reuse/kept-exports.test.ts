@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { failExportJob, requestExportJobCancel } from '../../../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../../../platform/store/export-jobs.ts';
 import { sweepExports } from '../../../../../platform/sweep-exports.ts';
 import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
-import { type HttpSite, startHttpSite } from '../../../../helpers/http-site.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
 import { bundleContent, type ChangingSite, changingOrigin, newSite } from './changing-site.ts';
 
 const PAGES = 9;
@@ -248,5 +249,29 @@ describe('what a completed export keeps for the next one', () => {
     expect(await workKeys(first.row.id)).toEqual([]);
     expect((await rig.run(plain)).report.reuse).toEqual({ unchangedAddresses: 0, files: FILES, reusedFiles: 0 });
     expect(origin.unchanged).toEqual([]);
+  });
+
+  it('leads to what a page links to that a calendar may not go on to, whichever of them is asked first', async () => {
+    const year = new Date().getUTCFullYear();
+    const [last, next] = [`/events/${year + 5}/12`, `/events/${year + 6}/1`];
+    const link = (path: string) => `<a href="${path}">there</a>`;
+    const calendar = serveFiles({
+      ...{ '/': link(last) + link('/launch'), [last]: link(next), '/launch': link(next), [next]: 'the launch' },
+    });
+    let delayMs = 0;
+    const own = await startHttpSite(async (request, response) => {
+      if (request.url === '/launch') await sleep(delayMs);
+      calendar(request, response);
+    });
+    try {
+      const projectId = await rig.addProject(own.origin);
+      const first = await rig.run(projectId);
+      delayMs = 500;
+      const second = await rig.run(projectId);
+      expect(second.files.has(`${next.slice(1)}.html`)).toBe(true);
+      expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
+    } finally {
+      await own.close();
+    }
   });
 });
