@@ -11,8 +11,8 @@ let reading: Promise<string> | undefined;
 
 /**
  * A name for what this code makes of a site: a hash over the export's own program files, the package file, the lock of
- * all libraries where there is one, and the version of Node, whose zlib compresses. So no release can take over what another one would have stored differently, and nobody has to
- * remember to count up a version. Read once in a process.
+ * all libraries where there is one, and the version of Node, whose zlib compresses. So no release can take over what
+ * another one would have stored differently, and nobody has to remember to count up a version. Read once in a process.
  */
 export function engineVersion(logger: Logger): Promise<string> {
   reading ??= hashProgram(ENGINE_FOLDER).catch((error: unknown) => {
