@@ -60,7 +60,11 @@ export function createBrowserPool(options: {
     if (executablePath === undefined) throw new Error('there is no browser');
     const launched = await launchBrowser({ ...options, executablePath });
     const { browser } = launched;
-    const session = await browser.newBrowserCDPSession();
+    const session = await browser.newBrowserCDPSession().catch(async (error: unknown) => {
+      await browser.close().catch(() => undefined);
+      await launched.clear();
+      throw error;
+    });
     const running: Running = { ...launched, session, served: 0, active: 0, retired: false };
     alive.add(running);
     const timer = setInterval(() => void checkMemory(running), limits.memoryCheckMs);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import {
   type FilteringProxy,
   startFilteringProxy,
@@ -12,7 +12,9 @@ let site: HttpSite;
 let inside: HttpSite;
 let proxy: FilteringProxy;
 let refused: string[];
-let oddPort: number;
+let odd: Server;
+let oddHead: string;
+let oddHost: string;
 
 beforeAll(async () => {
   site = await startHttpSite((incoming, response) => {
@@ -21,11 +23,15 @@ beforeAll(async () => {
     else response.end(`${incoming.method} ${incoming.headers.host} ${incoming.headers['proxy-connection'] ?? 'none'}`);
   });
   inside = await startHttpSite((_incoming, response) => response.end('secret'));
-  const taken = await startHttpSite(() => undefined);
-  oddPort = taken.port;
-  await taken.close();
+  odd = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => socket.end(`HTTP/1.1 ${oddHead}\r\ncontent-length: 0\r\n\r\n`));
+  });
+  await once(odd.listen(0, '127.0.0.1'), 'listening');
+  const at = odd.address();
+  oddHost = `127.0.0.1:${at === null || typeof at === 'string' ? '' : at.port}`;
   const guard = createAddressGuard({
-    operatorHosts: [site.host, `127.0.0.1:${oddPort}`, `other.example:${site.port}`],
+    operatorHosts: [site.host, oddHost, `other.example:${site.port}`],
     resolve: async (name) => (name === 'mixed.example' ? ['93.184.216.34', '10.0.0.1'] : ['127.0.0.1']),
   });
   proxy = await startFilteringProxy({
@@ -42,6 +48,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   await proxy.close();
+  odd.close();
   await site.close();
   await inside.close();
 });
@@ -146,14 +153,9 @@ describe('the way out of the browser', () => {
   it.each(['042 Low', '999 High', '200 OK\r\nodd: \x01'])(
     'lives through an answer that begins with %j',
     async (head) => {
-      const odd = createServer((socket) => {
-        socket.on('error', () => socket.destroy());
-        socket.once('data', () => socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`));
-      });
-      await once(odd.listen(oddPort, '127.0.0.1'), 'listening');
-      const answered = await ask(`http://127.0.0.1:${oddPort}/`, 'POST').catch(() => undefined);
+      oddHead = head;
+      const answered = await ask(`http://${oddHost}/`, 'POST').catch(() => undefined);
       expect([undefined, 502]).toContain(answered?.status);
-      await new Promise((resolve) => odd.close(resolve));
       expect((await ask(`${site.origin}/x`)).status).toBe(200);
     },
   );
