@@ -9,10 +9,13 @@ const DELAY_MS = 100;
 /** A site with a rule of each kind; pages that say so can be reached only against it. */
 const site = serveFiles({
   '/': `<a href="/named" rel="nofollow">x</a><a href="/also-linked" rel="nofollow">x</a><a href="/also-linked">x</a>
-    <a href="/private/page">x</a><a href="/old">x</a><a href="/by-meta">x</a><a href="/by-header">x</a>`,
+    <a href="/private/page">x</a><a href="/old">x</a><a href="/by-meta">x</a><a href="/by-header">x</a>
+    <script>fetch("/private/data.json"); fetch("/private/guess")</script>`,
   '/named': 'reached by a link with nofollow',
   '/also-linked': 'reached by another link too',
   '/private/page': 'reached against robots.txt',
+  '/private/guess': 'reached by a guess',
+  '/private/data.json': { body: '{}', contentType: 'application/json' },
   '/old': { body: '', status: 301, headers: { location: '/older' } },
   '/older': { body: '', status: 302, headers: { location: '/moved#here' } },
   '/moved': 'reached by redirect only',
@@ -56,8 +59,22 @@ function watched(handler: SiteHandler): { handler: SiteHandler; most: () => numb
   };
 }
 
-const AGAINST_RULES = ['beyond-header.html', 'beyond-meta.html', 'named.html', 'private/page.html'];
-const ALLOWED = ['also-linked.html', 'by-header.html', 'by-meta.html', 'dot.png', 'index.html', 'moved.html'];
+const AGAINST_RULES = [
+  'beyond-header.html',
+  'beyond-meta.html',
+  'named.html',
+  'private/guess.html',
+  'private/page.html',
+];
+const ALLOWED = [
+  'also-linked.html',
+  'by-header.html',
+  'by-meta.html',
+  'dot.png',
+  'index.html',
+  'moved.html',
+  'private/data.json',
+];
 
 describe('a site with rules for crawlers', () => {
   it('is exported by them: nofollow, robots.txt, and no faster than its Crawl-delay', async () => {

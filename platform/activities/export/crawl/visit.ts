@@ -12,6 +12,7 @@ import { kindOfRank } from '../resource-rank.ts';
 import type { KnownAnswers } from '../reuse/known-answers.ts';
 import { isSame, stillValid, takeOver, validatorsOf } from '../reuse/take-over.ts';
 import type { ExportSettings } from '../settings.ts';
+import { withoutForbiddenPage } from './guessed-page.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
 import { readAnswer } from './read-answer.ts';
 import { retryDelayMs } from './retry-delay.ts';
@@ -35,7 +36,11 @@ const MAX_LOST_ATTEMPTS = 8;
 const MAX_REASON_LENGTH = 500;
 
 /** Fetches one address and reads its references. Never throws but for the signal, or for the object store. */
-export async function visit(deps: VisitDeps, { settings, leased, signal }: VisitInput): Promise<Visited> {
+export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited> {
+  return withoutForbiddenPage(await ask(deps, input), input.settings);
+}
+
+async function ask(deps: VisitDeps, { settings, leased, signal }: VisitInput): Promise<Visited> {
   const { fetcher, limits } = deps;
   const { site, jobId } = settings;
   if (leased.attempts > limits.maxAttempts + MAX_LOST_ATTEMPTS) {

@@ -73,6 +73,7 @@ describe('admission', () => {
     const admit = admissionFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
     expect(admit(`${HOME}/private/page`)).toMatchObject({ rank: 0, skip: 'robots.txt disallows it' });
     expect(admit(`${HOME}/private/image.png`, 'asset')).toMatchObject({ skip: null });
+    expect(admit(`${HOME}/private/chunk`, 'probe')).toMatchObject({ skip: null });
   });
 
   it('follows a link with nofollow only where another one without it leads there too', () => {
