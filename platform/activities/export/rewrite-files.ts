@@ -19,7 +19,10 @@ const POLL_MS = 200;
 export type RewriteRest = { done: boolean; settled: number; total: number };
 
 /** Makes pieces of the archive until all are made or the time is up; any number of these work on one job. */
-export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<RewriteRest> {
+export async function rewriteFiles(
+  deps: ExportDeps,
+  { jobId, maxMs }: { jobId: string; maxMs: number },
+): Promise<RewriteRest> {
   const { db, limits, logger } = deps;
   let madeCount = 0;
   let token = '';
@@ -38,7 +41,7 @@ export async function rewriteFiles(deps: ExportDeps, jobId: string): Promise<Rew
     const siblings = await planSiblings(db, crawl.settings);
     const base = await openBase(deps, crawl);
     const known = base && deps.knownPiecesFor({ jobId, base });
-    const endAt = Date.now() + limits.activityMs;
+    const endAt = Date.now() + maxMs;
 
     async function makeBatches(): Promise<void> {
       while (Date.now() < endAt) {

@@ -17,13 +17,16 @@ import {
   countPages,
   type FoundUrl,
   frontierRest,
+  type SettledUrl,
+  settleUrls,
+} from '../../../platform/store/frontier.ts';
+import {
+  giveBackUnasked,
   leaseUrls,
   releaseEndedLeases,
   releaseLeases,
   renewLeases,
-  type SettledUrl,
-  settleUrls,
-} from '../../../platform/store/frontier.ts';
+} from '../../../platform/store/frontier-leases.ts';
 import { mappedUrls, settledRows, writeFrozen } from '../../../platform/store/frontier-map.ts';
 import { forgetCrawls } from '../../../platform/store/kept-crawls.ts';
 import { ensureOrganization } from '../../../platform/store/organizations.ts';
@@ -146,6 +149,7 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
             settleUrls(db, { jobId, token, leaseMs, settled, found: all }),
             renewLeases(db, { jobId, token, leaseMs: 4 * leaseMs }),
             releaseEndedLeases(db, jobId),
+            giveBackUnasked(db, { jobId, token, ids: leased.map(({ id }) => id) }),
           ]);
         }
       };
