@@ -1,4 +1,5 @@
 import type { ObjectStore } from '../../objects/object-store.ts';
+import { createSegmentBuffers, type SegmentBuffers } from './segment-buffers.ts';
 
 /** A part of a stored object, in bytes. */
 export type Extent = { objectKey: string; byteOffset: number; byteLength: number };
@@ -18,10 +19,15 @@ export function joinExtents(extents: readonly Extent[]): Extent[] {
 }
 
 export type SegmentStore = {
-  write(objectKey: string, bytes: Buffer): Promise<void>;
+  /** Stores the parts one after another. */
+  write(objectKey: string, parts: readonly Uint8Array[]): Promise<void>;
   /** Reads a part of a segment; the answer may share memory with the cache and must not be changed. */
   read(extent: Extent, segmentsFit: boolean): Promise<Buffer>;
+  /** For bytes that are on their way into a segment. */
+  buffers: SegmentBuffers;
 };
+
+const MAX_IDLE_BYTES = 8 * 1024 * 1024;
 
 /**
  * The crawl's segments with a bounded cache in memory. A worker that crawled rewrites mostly what it still holds; of a
@@ -37,6 +43,9 @@ export function createSegmentStore({
 }): SegmentStore {
   // A Map keeps its order of insertion, so the first key is the one used longest ago.
   const cache = new Map<string, Promise<Buffer>>();
+  const buffers = createSegmentBuffers({ maxIdleBytes: MAX_IDLE_BYTES });
+  /** The buffers of segments written here that nobody has read from: they can be used again. */
+  const unread = new Map<string, Buffer>();
   const sizes = new Map<string, number>();
   let total = 0;
 
@@ -44,6 +53,9 @@ export function createSegmentStore({
     cache.delete(objectKey);
     total -= sizes.get(objectKey) ?? 0;
     sizes.delete(objectKey);
+    const buffer = unread.get(objectKey);
+    unread.delete(objectKey);
+    if (buffer !== undefined) buffers.giveBack(buffer);
   }
 
   function remember(objectKey: string, bytes: Buffer): void {
@@ -66,10 +78,21 @@ export function createSegmentStore({
   }
 
   return {
-    async write(objectKey, bytes) {
+    buffers,
+
+    async write(objectKey, parts) {
+      const byteLength = parts.reduce((sum, part) => sum + part.length, 0);
+      const buffer = buffers.take(byteLength);
+      let byteOffset = 0;
+      for (const part of parts) {
+        buffer.set(part, byteOffset);
+        byteOffset += part.length;
+      }
+      const bytes = buffer.subarray(0, byteLength);
       await objects.put(objectKey, bytes, { contentType: 'application/octet-stream', sizeBytes: bytes.length });
       cache.set(objectKey, Promise.resolve(bytes));
-      remember(objectKey, bytes);
+      unread.set(objectKey, buffer);
+      remember(objectKey, buffer);
     },
 
     async read({ objectKey, byteOffset, byteLength }, segmentsFit) {
@@ -77,6 +100,7 @@ export function createSegmentStore({
       const end = byteOffset + byteLength;
       const known = cache.get(objectKey);
       if (known !== undefined) {
+        unread.delete(objectKey);
         cache.delete(objectKey);
         cache.set(objectKey, known);
         return (await known).subarray(byteOffset, end);

@@ -5,6 +5,7 @@ import { leaseUrls, releaseEndedLeases } from '../../../store/frontier-leases.ts
 import type { ExportLimits } from '../limits.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';
+import { gatherBytes } from './gathered-bytes.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
 import type { StoredUrls } from './stored-urls.ts';
 import { createStrongestUses } from './strongest-uses.ts';
@@ -65,6 +66,7 @@ export async function crawlFrontier(
   let leasing = false;
   let failure: { error: unknown } | undefined;
   let group: Visited[] = [];
+  let gathered = gatherBytes(segments.buffers);
   let groupBytes = 0;
   let groupSince = 0;
   let mayHaveMore = true;
@@ -93,7 +95,9 @@ export async function crawlFrontier(
 
   async function visitOne(leased: LeasedUrl): Promise<void> {
     try {
-      const visited = await options.visit(leased);
+      const answered = await options.visit(leased);
+      // Only now is it known which group it is in.
+      const visited = gathered.keep(answered);
       if (group.length === 0) groupSince = Date.now();
       group.push(visited);
       groupBytes += unplacedBytes(visited.result);
@@ -129,14 +133,17 @@ export async function crawlFrontier(
 
   async function settleGroup(): Promise<void> {
     const settling = group;
+    const settlingBytes = gathered;
     group = [];
     groupBytes = 0;
+    gathered = gatherBytes(segments.buffers);
     settlingCount += 1;
     const found = takeFound(settling);
     const asked = found.filter(({ take }) => take).length;
     askedCount += asked;
     try {
       const settled = await placeFiles(segments, jobId, settling);
+      settlingBytes.giveBack();
       const answer = await settleUrls(db, { ...lease, settled, found });
       if (answer === undefined) throw new CrawlOver('the crawl is over');
       options.stored.add(found);
@@ -188,7 +195,7 @@ export async function crawlFrontier(
       } else if (isBusy) {
         pollMs = FIRST_POLL_MS;
         // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
-        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 && group.length === 0)
+        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 )
           return { done: false, queuedCount: runningCount };
         await nextEvent();
       } else {

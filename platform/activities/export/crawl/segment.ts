@@ -4,11 +4,7 @@ import { segmentKey } from '../object-keys.ts';
 import { parseResources } from '../page/extract.ts';
 import { encodeLinks, type FileLinks } from '../reuse/link-tables.ts';
 import type { SegmentStore } from '../segment-store.ts';
-import type { UnplacedFile, Visited } from './visited.ts';
-
-function isUnplaced(result: Visited['result']): result is UnplacedFile {
-  return result.outcome === 'file' && 'bytes' in result;
-}
+import { isUnplaced, type Visited } from './visited.ts';
 
 /** Bytes a result will take in a segment. */
 export function unplacedBytes(result: Visited['result']): number {
@@ -44,7 +40,7 @@ export async function placeFiles(
   if (byteOffset === 0) return settled;
   // Even where it is empty: that it is there tells that this file's release read the bodies, not an older one.
   const table = encodeLinks(links);
-  await segments.write(objectKey, Buffer.concat([...parts, table]));
+  await segments.write(objectKey, [...parts, table]);
   const place = { linksOffset: byteOffset, linksLength: table.length };
   return settled.map((each) =>
     each.outcome === 'file' && each.objectKey === objectKey ? { ...each, ...place } : each,

@@ -15,3 +15,7 @@ export type Visited = {
   /** What the answer refers to, for the frontier. */
   resources: readonly Resource[];
 };
+
+export function isUnplaced(result: Visited['result']): result is UnplacedFile {
+  return result.outcome === 'file' && 'bytes' in result;
+}
