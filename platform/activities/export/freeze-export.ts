@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { freezeCrawl, lockCrawl } from '../../store/crawl-batches.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { frontierRest } from '../../store/frontier.ts';
-import type { SettledRow } from '../../store/frontier-map.ts';
+import type { FrozenUrl, SettledRow } from '../../store/frontier-map.ts';
 import { settledRows, writeFrozen } from '../../store/frontier-map.ts';
 import { lively } from '../lively.ts';
 import { notFoundUrl } from './crawl/not-found-page.ts';
@@ -41,15 +41,46 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
         throw ApplicationFailure.nonRetryable('The crawl has addresses left to ask for', CRAWL_UNFINISHED);
       }
       const rows: SettledRow[] = [];
-      for await (const piece of settledRows(tx, jobId)) for (const row of piece) rows.push(row);
+      const shared = shareTexts();
+      for await (const piece of settledRows(tx, jobId)) for (const row of piece) rows.push(shared(row));
       const impossible = judgeCrawl(rows, settings);
       if (impossible !== undefined) throw ApplicationFailure.nonRetryable(impossible, EXPORT_IMPOSSIBLE);
       const plan = planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings.site) });
-      await writeFrozen(tx, jobId, plan.frozen);
+      for (const piece of inPieces(plan.frozen)) await writeFrozen(tx, jobId, piece);
       await freezeCrawl(tx, jobId, plan);
     });
     const { batchCount, pageCount } = await readCrawl(db, jobId);
     await updateExportJobProgress(db, jobId, { progress: rewriteProgress({ settled: 0, total: 1 }), pageCount });
     return { batchCount, pageCount, urlCount };
   });
+}
+
+/** Gives rows that say the same of themselves the same text: each comes from the database with one of its own. */
+function shareTexts(): (row: SettledRow) => SettledRow {
+  const texts = new Map<string, string>();
+  const share = (text: string | null): string | null => {
+    if (text === null) return null;
+    const known = texts.get(text);
+    if (known === undefined) texts.set(text, text);
+    return known ?? text;
+  };
+  return (row) => {
+    row.contentType = share(row.contentType);
+    row.reason = share(row.reason);
+    return row;
+  };
+}
+
+/** Decisions written at a time: one statement's worth of them is held, however large the site is. */
+const WRITTEN_ROWS = 2_000;
+
+function* inPieces(frozen: Iterable<FrozenUrl>): Generator<FrozenUrl[]> {
+  let piece: FrozenUrl[] = [];
+  for (const row of frozen) {
+    piece.push(row);
+    if (piece.length < WRITTEN_ROWS) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
 }

@@ -1,4 +1,5 @@
 import type { SettledRow } from '../../../store/frontier-map.ts';
+import { targetOf } from './redirect-targets.ts';
 
 /** Where a redirect ends: at an address of the export, at one outside of it, or nowhere. */
 export type RedirectEnd =
@@ -8,7 +9,7 @@ export type RedirectEnd =
 
 const MAX_HOPS = 20;
 
-/** Follows redirects over the settled addresses. A later hop's fragment replaces an earlier one, as in a browser. */
+/** Follows redirects over the settled addresses that redirects lead to. A later hop's fragment replaces an earlier one, as in a browser. */
 export function followRedirect(from: SettledRow, rows: ReadonlyMap<string, SettledRow>): RedirectEnd {
   let row = from;
   let fragment: string | null = null;
@@ -16,7 +17,7 @@ export function followRedirect(from: SettledRow, rows: ReadonlyMap<string, Settl
     if (row.outcome !== 'redirect' || row.redirectTo === null) return { kind: 'row', row, fragment };
     const hash = row.redirectTo.indexOf('#');
     if (hash !== -1) fragment = row.redirectTo.slice(hash);
-    const target = hash === -1 ? row.redirectTo : row.redirectTo.slice(0, hash);
+    const target = targetOf(row.redirectTo);
     const next = rows.get(target);
     if (next === undefined || next.outcome === 'skipped') return { kind: 'outside', url: target + (fragment ?? '') };
     row = next;

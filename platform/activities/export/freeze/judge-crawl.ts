@@ -3,6 +3,7 @@ import { isOfSite } from '../page/url-identity.ts';
 import { rankOf } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
 import { followRedirect } from './follow-redirect.ts';
+import { redirectTargets } from './redirect-targets.ts';
 
 /** A few pages may be broken on the origin itself. More than this share, and its failure would become ours. */
 const MAX_UNANSWERED_SHARE = 0.05;
@@ -30,9 +31,10 @@ function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>): str
  * replace a good deployment with what an origin in trouble still had.
  */
 export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings): string | undefined {
-  const byUrl = new Map(rows.map((row) => [row.url, row]));
+  const startUrl = `https://${settings.site.domain}/`;
+  const byUrl = redirectTargets(rows, settings.pages ?? [startUrl]);
   if (settings.pages === null) {
-    const failure = failureOfEntry(`https://${settings.site.domain}/`, byUrl);
+    const failure = failureOfEntry(startUrl, byUrl);
     if (failure !== undefined) return `The start page ${failure}`;
   } else {
     const failures = settings.pages.flatMap((url) => failureOfEntry(url, byUrl) ?? []);

@@ -13,7 +13,7 @@ export type PathClaim = { url: string; path: string; sha256: string; pinned?: bo
  */
 export function resolveCollisions(claims: readonly PathClaim[]): Map<string, string> {
   const ordered = [...claims].sort(byRank);
-  const folders = new Set(ordered.flatMap(({ path }) => foldersOf(path)));
+  const folders = foldersOf(ordered);
   const holders = new Map<string, PathClaim>();
   const paths = new Map<string, string>();
   for (const claim of ordered) {
@@ -49,7 +49,16 @@ export function collisionKey(path: string): string {
   return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
-function foldersOf(path: string): string[] {
-  const segments = collisionKey(path).split('/');
-  return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'));
+function foldersOf(claims: readonly PathClaim[]): Set<string> {
+  const folders = new Set<string>();
+  for (const { path } of claims) {
+    let folder = collisionKey(path);
+    for (let slash = folder.lastIndexOf('/'); slash !== -1; slash = folder.lastIndexOf('/')) {
+      folder = folder.slice(0, slash);
+      // Then its own folders are known too.
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  return folders;
 }

@@ -71,7 +71,7 @@ const settings: ExportSettings = {
 
 function planned(rows: SettledRow[]) {
   const plan = planBundle(rows, options);
-  const decided = new Map(plan.frozen.map((each) => [each.id, each]));
+  const decided = new Map([...plan.frozen].map((each) => [each.id, each]));
   return { ...plan, of: (wanted: SettledRow) => decided.get(wanted.id) };
 }
 
@@ -89,8 +89,8 @@ describe('planBundle', () => {
       missing('/gone'),
     ];
     const key = (all: SettledRow[]) =>
-      planBundle(all, options)
-        .frozen.map(({ id: row, path, batch, outcome }) => `${row} ${path} ${batch} ${outcome}`)
+      [...planBundle(all, options).frozen]
+        .map(({ id: row, path, batch, outcome }) => `${row} ${path} ${batch} ${outcome}`)
         .sort();
     fc.assert(
       fc.property(fc.shuffledSubarray(rows, { minLength: rows.length }), (shuffled) => {
