@@ -195,7 +195,7 @@ export async function crawlFrontier(
       } else if (isBusy) {
         pollMs = FIRST_POLL_MS;
         // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
-        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 )
+        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 && group.length === 0)
           return { done: false, queuedCount: runningCount };
         await nextEvent();
       } else {
