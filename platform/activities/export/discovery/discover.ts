@@ -29,14 +29,21 @@ export async function discover(
   site: Site,
   options: { signal: AbortSignal; maxPages: number; sitemaps: boolean; robots: 'respect' | 'ignore' },
 ): Promise<Discovery> {
+  const home = `https://${site.domain}/`;
+  const robotsUrl = `${home}robots.txt`;
+
   async function read(url: string): Promise<{ body: Buffer; url: string } | undefined> {
     let current = url;
     for (let tries = 1, redirects = 0; tries <= MAX_TRIES; ) {
-      const result = await fetcher.get(new URL(originUrl(current, site)), { signal: options.signal });
+      const result = await fetcher.get(new URL(isOfSite(current, site) ? originUrl(current, site) : current), {
+        signal: options.signal,
+      });
       if (result.kind === 'response') return { body: result.body, url: current };
       if (result.kind === 'redirect' && redirects < MAX_TRIES) {
         const target = normalizeUrl(result.location.href, site);
-        if (target === undefined || !isOfSite(target, site) || target === current) return undefined;
+        if (target === undefined || target === current) return undefined;
+        // Rules hold wherever they are kept (RFC 9309); hints from elsewhere would be of another site.
+        if (!isOfSite(target, site) && url !== robotsUrl) return undefined;
         current = target;
         redirects += 1;
       } else if (result.kind === 'failed' && result.soft) {
@@ -48,8 +55,7 @@ export async function discover(
     return undefined;
   }
 
-  const home = `https://${site.domain}/`;
-  const robotsTxt = (await read(`${home}robots.txt`))?.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS) ?? '';
+  const robotsTxt = (await read(robotsUrl))?.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS) ?? '';
   const found: Discovery = { robotsTxt, sitemaps: [], pages: [] };
   const { crawlDelayMs, sitemaps: named } = readRobots(robotsTxt, ROBOTS_AGENT);
   fetcher.space(site.origin, options.robots === 'respect' ? crawlDelayMs : 0);

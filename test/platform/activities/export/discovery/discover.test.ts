@@ -14,9 +14,9 @@ const urlset = (...pages: string[]) =>
 let server: HttpSite;
 let fetcher: Fetcher;
 
-function fetcherFor(maxBytes: number): Fetcher {
+function fetcherFor(maxBytes: number, operatorHosts = [server.host]): Fetcher {
   return createFetcher({
-    guard: createAddressGuard({ operatorHosts: [server.host] }),
+    guard: createAddressGuard({ operatorHosts }),
     limiter: createOriginLimiter({ initial: 4, max: 8 }),
     limits: {
       maxBufferedBytes: maxBytes,
@@ -76,13 +76,14 @@ describe('discover', () => {
   });
 
   it('reads no more of an index than its bound, however many it lists of the site and of others', async () => {
-    const entries = (make: (index: number) => string) =>
-      Array.from({ length: 200_000 }, (_, index) => `<sitemap><loc>${make(index)}</loc></sitemap>`).join('');
-    const index = (make: (index: number) => string) => `<sitemapindex>${entries(make)}</sitemapindex>`;
+    const entries = (count: number, make: (index: number) => string) =>
+      Array.from({ length: count }, (_, index) => `<sitemap><loc>${make(index)}</loc></sitemap>`).join('');
+    const index = (count: number, make: (index: number) => string) =>
+      `<sitemapindex>${entries(count, make)}</sitemapindex>`;
     const files = {
       '/robots.txt': 'Sitemap: /others.xml\nSitemap: /own.xml',
-      '/others.xml': index((each) => `http://e${each}.org`),
-      '/own.xml': index((each) => `/${each}.xml`),
+      '/others.xml': index(1_000, (each) => `http://e${each}.org`),
+      '/own.xml': index(150_000, (each) => `/${each}.xml`),
     };
     server.setHandler(serveFiles(files));
     const roomy = fetcherFor(50_000_000);
@@ -91,6 +92,17 @@ describe('discover', () => {
     expect(sitemaps.map((url) => new URL(url).pathname)).toEqual(['/others.xml', '/own.xml']);
     expect(server.requests).toHaveLength(501);
     expect(server.requests).toContain('/496.xml');
+  });
+
+  it('follows a redirect of robots.txt to another host, and none of a sitemap', async () => {
+    const other = await startHttpSite(serveFiles({ '/robots.txt': 'User-agent: *\nDisallow: /private' }));
+    const redirect = (path: string) => ({ body: '', status: 301, headers: { location: other.origin + path } });
+    server.setHandler(serveFiles({ '/robots.txt': redirect('/robots.txt'), '/sitemap.xml': redirect('/s.xml') }));
+    const both = fetcherFor(1_000_000, [server.host, other.host]);
+    expect((await discover(both, site(), options)).robotsTxt).toContain('Disallow: /private');
+    expect(other.requests).toEqual(['/robots.txt']);
+    await both.close();
+    await other.close();
   });
 
   it('follows a redirect within the site', async () => {
