@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import {
@@ -5,7 +6,13 @@ import {
   type PlatformActivities,
 } from '../../../../platform/activities/create-platform-activities.ts';
 import { createBrowserPool } from '../../../../platform/activities/export/browser/browser-pool.ts';
+import { createAdmission } from '../../../../platform/activities/export/crawl/admission.ts';
+import { crawlFrontier } from '../../../../platform/activities/export/crawl/crawl-frontier.ts';
+import { createStoredUrlsOfJobs } from '../../../../platform/activities/export/crawl/stored-urls.ts';
 import { CRAWL_UNFINISHED } from '../../../../platform/activities/export/freeze-export.ts';
+import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
+import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
+import { createSegmentStore } from '../../../../platform/activities/export/segment-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { type FoundUrl, settleUrls } from '../../../../platform/store/frontier.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';
@@ -98,5 +105,38 @@ describe('a stage that is done again, or comes late', () => {
     expect((await statesOf(plain)).get(`${HOME}/`)).toBe('settled');
     expect((await statesOf(drawn)).get(`${HOME}/`)).toBe('queued');
     expect((await statesOf(drawn)).get(`${HOME}/robots.txt`)).toBe('settled');
+  });
+
+  it('settles what has come in by the end of its time, though more is under way', async () => {
+    const jobId = await job();
+    await rig.runStages(jobId, { until: 'open' });
+    await find(jobId, {});
+    for (const name of ['later', 'never/1', 'never/2', 'never/3']) await find(jobId, { url: `${HOME}/${name}` });
+    const { settings } = await readCrawl(rig.db, jobId);
+    const segments = createSegmentStore({ objects: rig.objects, cacheBytes: 0 });
+    const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
+    const admission = createAdmission({ settings, limits: DEFAULT_LIMITS, ...counts });
+    const stored = createStoredUrlsOfJobs().of(jobId);
+    const maxMs = 3_000;
+    const endAt = Date.now() + maxMs;
+    const comesAt = new Map([
+      [`${HOME}/late`, endAt - 20],
+      [`${HOME}/later`, endAt + 20],
+    ]);
+    await crawlFrontier(
+      { db: rig.db, segments, limits: DEFAULT_LIMITS },
+      {
+        ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
+        ...{ admission, stored },
+        visit: async (leased) => {
+          const at = comesAt.get(leased.url);
+          if (at === undefined) return new Promise(() => undefined);
+          await sleep(at - Date.now());
+          return { leased, result: { id: leased.id, outcome: 'missing', reason: 'gone', status: 410 }, resources: [] };
+        },
+      },
+    );
+    const states = await statesOf(jobId);
+    expect([...comesAt.keys()].map((url) => states.get(url))).toEqual(['settled', 'settled']);
   });
 });
