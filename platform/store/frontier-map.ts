@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
+import { amongUrls, urlPages } from './url-pages.ts';
 
 /** An address as the freezing of paths sees it. Which fields are set depends on the outcome. */
 export type SettledRow = {
@@ -16,21 +17,14 @@ export type SettledRow = {
   sha256: string | null;
 };
 
-/** Pages go along the index of a job's addresses: by `id` the rows of all other jobs would be read too. */
-const PAGE_ROWS = 5_000;
-
 /** Every settled address of a job in pieces, in no meaningful order. */
-export async function* settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
-  let after = '';
-  while (true) {
-    const { rows } = await db.execute<SettledRow>(sql`
+export function settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
+  return urlPages((page) =>
+    db.execute<SettledRow>(sql`
       select id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
         content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256
-      from crawl_urls where job_id = ${jobId} and state = 'settled' and url > ${after} order by url limit ${PAGE_ROWS}`);
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.url ?? after;
-  }
+      from crawl_urls where job_id = ${jobId} and state = 'settled' and ${page}`),
+  );
 }
 
 /** What freezing decided for an address: its place in the bundle, or where a redirect ends. */
@@ -44,13 +38,15 @@ export type FrozenUrl = {
   batch: number | null;
 };
 
+const ROWS_PER_STATEMENT = 5_000;
+
 /** Writes decisions in few large statements. */
 export async function writeFrozen(db: Executor, jobId: string, frozen: readonly FrozenUrl[]): Promise<void> {
-  for (let start = 0; start < frozen.length; start += PAGE_ROWS) {
+  for (let start = 0; start < frozen.length; start += ROWS_PER_STATEMENT) {
     await db.execute(sql`
       update crawl_urls u set outcome = v.outcome, reason = v.reason, redirect_to = v."redirectTo", path = v.path,
         fragment = v.fragment, batch = v.batch
-      from json_to_recordset(${JSON.stringify(frozen.slice(start, start + PAGE_ROWS))}::json) as v(
+      from json_to_recordset(${JSON.stringify(frozen.slice(start, start + ROWS_PER_STATEMENT))}::json) as v(
         id bigint, outcome text, reason text, "redirectTo" text, path text, fragment text, batch integer)
       where u.id = v.id and u.job_id = ${jobId}`);
   }
@@ -60,17 +56,12 @@ export async function writeFrozen(db: Executor, jobId: string, frozen: readonly 
 export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fragment'> & { url: string };
 
 /** The part of the frozen map that these addresses need; without `urls` the whole of it. */
-export async function* mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
-  const chosen = urls === undefined ? sql`true` : sql`url = any(${sql.param(urls)}::text[])`;
-  let after = '';
-  while (true) {
-    const { rows } = await db.execute<MappedUrl>(sql`
+export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
+  return urlPages((page) =>
+    db.execute<MappedUrl>(sql`
       select url, outcome, redirect_to as "redirectTo", path, fragment from crawl_urls
-      where job_id = ${jobId} and ${chosen} and url > ${after} order by url limit ${PAGE_ROWS}`);
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.url ?? after;
-  }
+      where job_id = ${jobId} and ${amongUrls(urls)} and ${page}`),
+  );
 }
 
 /** A file as rewriting needs it. */
@@ -125,18 +116,14 @@ export async function reportedUrls(
 }
 
 /** The redirects of a frozen map, in pieces. */
-export async function* mappedRedirects(
+export function mappedRedirects(
   db: Executor,
   jobId: string,
 ): AsyncGenerator<Array<{ url: string; redirectTo: string; status: number }>> {
-  let after = '';
-  while (true) {
-    const { rows } = await db.execute<{ url: string; redirectTo: string; status: number }>(sql`
+  return urlPages((page) =>
+    db.execute<{ url: string; redirectTo: string; status: number }>(sql`
       select url, redirect_to as "redirectTo", coalesce(status, 302)::integer as status
       from crawl_urls where job_id = ${jobId} and outcome = 'redirect' and redirect_to is not null
-        and rank > 1 and url > ${after} order by url limit ${PAGE_ROWS}`);
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.url ?? after;
-  }
+        and rank > 1 and ${page}`),
+  );
 }

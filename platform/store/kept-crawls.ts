@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Executor, Transaction } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
+import { amongUrls, urlPages } from './url-pages.ts';
 
 /** What a kept crawl knows of an address that brought a file. All sizes in bytes. */
 export type KnownFile = {
@@ -19,26 +20,17 @@ export type KnownFile = {
   linksLength: number | null;
 };
 
-/** Pages go along the index of a job's addresses: by `id` the rows of all other jobs would be read too. */
-const PAGE_ROWS = 5_000;
-
 /** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
-export async function* knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
-  const chosen = urls === undefined ? sql`true` : sql`url = any(${sql.param(urls)}::text[])`;
-  let after = '';
-  while (true) {
-    const { rows } = await db.execute<KnownFile>(sql`
+export function knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
+  return urlPages((page) =>
+    db.execute<KnownFile>(sql`
       select url, status, content_type as "contentType", is_page as "isPage",
         object_key as "objectKey", byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength",
         extraction_length as "extractionLength", sha256, etag, last_modified as "lastModified",
         links_offset::float8 as "linksOffset", links_length as "linksLength"
       from crawl_urls
-      where job_id = ${jobId} and outcome = 'file' and object_key is not null and ${chosen} and url > ${after}
-      order by url limit ${PAGE_ROWS}`);
-    if (rows.length > 0) yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.url ?? after;
-  }
+      where job_id = ${jobId} and outcome = 'file' and object_key is not null and ${amongUrls(urls)} and ${page}`),
+  );
 }
 
 /** All that adds or forgets crawls of a project waits for this, so that none is chosen that is just being forgotten. */

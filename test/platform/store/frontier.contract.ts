@@ -1,7 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
-import { projectSettings } from '../../../platform/project-settings.ts';
 import {
   freezeCrawl,
   leaseBatches,
@@ -9,17 +6,11 @@ import {
   settleBatch,
   settledBatches,
 } from '../../../platform/store/crawl-batches.ts';
-import { getCrawl, openCrawl } from '../../../platform/store/crawls.ts';
-import { type Database, openDatabase } from '../../../platform/store/database.ts';
+import { getCrawl } from '../../../platform/store/crawls.ts';
+import type { Database } from '../../../platform/store/database.ts';
 import { failExportJob } from '../../../platform/store/export-job-transitions.ts';
-import { getExportJob, insertExportJob } from '../../../platform/store/export-jobs.ts';
-import {
-  countPages,
-  type FoundUrl,
-  frontierRest,
-  type SettledUrl,
-  settleUrls,
-} from '../../../platform/store/frontier.ts';
+import { getExportJob } from '../../../platform/store/export-jobs.ts';
+import { countPages, frontierRest, type SettledUrl, settleUrls } from '../../../platform/store/frontier.ts';
 import {
   giveBackUnasked,
   leaseUrls,
@@ -29,15 +20,8 @@ import {
 } from '../../../platform/store/frontier-leases.ts';
 import { mappedUrls, settledRows, writeFrozen } from '../../../platform/store/frontier-map.ts';
 import { forgetCrawls } from '../../../platform/store/kept-crawls.ts';
-import { ensureOrganization } from '../../../platform/store/organizations.ts';
-import { insertProject } from '../../../platform/store/projects.ts';
 import type { TestDatabase } from '../../helpers/pglite.ts';
-
-const leaseMs = 60_000;
-
-function found(path: string, change: Partial<FoundUrl> = {}): FoundUrl {
-  return { url: `https://d.example${path}`, rank: 5, depth: 1, foundOn: null, skip: null, take: false, ...change };
-}
+import { found, leaseMs, useFrontier } from './use-frontier.ts';
 
 function file(id: number, path: string): SettledUrl {
   const place = { objectKey: 'segment', byteOffset: 0, byteLength: 10, extractionLength: 2 };
@@ -48,33 +32,14 @@ function file(id: number, path: string): SettledUrl {
 /** What the frontier promises, on any database that the product runs on. */
 export function frontierContract(name: string, start: () => Promise<TestDatabase>): void {
   describe(`the frontier on ${name}`, () => {
-    let server: TestDatabase;
+    const frontier = useFrontier(start);
+    const { add, lease } = frontier;
     let db: Database;
     let jobId: string;
 
-    beforeAll(async () => {
-      server = await start();
-      db = await openDatabase({ ...server, logger: pino({ level: 'silent' }) });
+    beforeEach(() => {
+      ({ db, jobId } = frontier);
     });
-
-    afterAll(async () => {
-      await db.close();
-      await server.stop();
-    });
-
-    beforeEach(async () => {
-      const organization = await ensureOrganization(db, { name: 'o', plan: 'enterprise', defaultPlan: 'free' });
-      const at = { organizationId: organization.id, domain: `${randomBytes(6).toString('hex')}.example` };
-      const projectId = `prj_${randomBytes(6).toString('hex')}`;
-      const settings = projectSettings.parse({});
-      await insertProject(db, { id: projectId, ...at, origin: null, repository: null, ref: null, settings });
-      const job = { ...at, projectId, version: null, paths: null, at: new Date() };
-      jobId = (await db.transaction((tx) => insertExportJob(tx, job))).id;
-      await openCrawl(db, { jobId, projectId, settingsJson: '{}', reuseKey: '', takes: false, keep: false });
-    });
-
-    const add = (...urls: FoundUrl[]) => settleUrls(db, { jobId, token: 'seed', leaseMs, settled: [], found: urls });
-    const lease = (token: string, limit = 10) => leaseUrls(db, { jobId, token, limit, leaseMs });
 
     it('gives each address to one worker, oldest first', async () => {
       await add(...['/a', '/b', '/c'].map((path) => found(path)));
