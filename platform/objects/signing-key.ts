@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../error-code.ts';
+import { readIfThere } from '../read-if-there.ts';
 
 const SIZE_BYTES = 32;
 
@@ -30,15 +31,6 @@ export async function readSigningKey(folder: string): Promise<Buffer> {
     await rm(draft, { force: true });
   }
   return checked(await readFile(path), path);
-}
-
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 function checked(key: Buffer, path: string): Buffer {

@@ -1,4 +1,5 @@
 import type { BatchFileRow } from '../../../store/frontier-map.ts';
+import { createRecentReadings } from '../recent-readings.ts';
 import type { LinkTables } from './link-tables.ts';
 
 export type ChangedTargets = {
@@ -11,7 +12,8 @@ export type ChangedTargets = {
  * of the files that nothing has changed for are remembered: files come in another order than they were stored in.
  */
 export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTables): ChangedTargets {
-  const untouched = new Map<string, Promise<ReadonlySet<number>>>();
+  // All of them: numbers take little room, and any segment's files may come up again at the very end.
+  const untouched = createRecentReadings<string, ReadonlySet<number>>(Number.POSITIVE_INFINITY);
 
   async function readUntouched(file: BatchFileRow): Promise<ReadonlySet<number>> {
     const table = await links.of(file);
@@ -24,13 +26,8 @@ export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTable
   return {
     async concern(file) {
       if (file.extractionLength === 0 || urls.size === 0) return false;
-      const known = untouched.get(file.objectKey);
-      const offsets = known ?? readUntouched(file);
-      if (known === undefined) {
-        untouched.set(file.objectKey, offsets);
-        offsets.catch(() => untouched.delete(file.objectKey));
-      }
-      return !(await offsets).has(file.byteOffset);
+      const offsets = await untouched(file.objectKey, () => readUntouched(file));
+      return !offsets.has(file.byteOffset);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Database } from '../../../store/database.ts';
 import { getExportJob } from '../../../store/export-jobs.ts';
 import type { BatchFileRow } from '../../../store/frontier-map.ts';
 import { changedAddresses, keptFiles } from '../../../store/kept-pieces.ts';
+import { createRecentReadings } from '../recent-readings.ts';
 import type { Extent } from '../segment-store.ts';
 import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
 import { type KnownPlaces, readPlaces } from './known-places.ts';
@@ -31,30 +32,11 @@ type Deps = { db: Database; objects: ObjectStore; links: LinkTables; logger: Log
 /** The pieces of the archive that a kept crawl was packed into, for the export `jobId` whose paths are frozen. */
 export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; base: CrawlRow }): KnownPieces {
   const { db } = deps;
-  const lists = new Map<number, Promise<BundleFile[]>>();
-  let reading: Promise<Index> | undefined;
+  const lists = createRecentReadings<number, BundleFile[]>(MAX_FILE_LISTS);
+  const index = createRecentReadings<string, Index>(1);
 
-  function index(): Promise<Index> {
-    if (reading === undefined) {
-      reading = readIndex(deps, { jobId, base });
-      reading.catch(() => {
-        reading = undefined;
-      });
-    }
-    return reading;
-  }
-
-  function filesOf(batch: number): Promise<BundleFile[]> {
-    const known = lists.get(batch);
-    if (known !== undefined) return known;
-    const list = keptFiles(db, base.jobId, batch).then((json): BundleFile[] => JSON.parse(json));
-    lists.set(batch, list);
-    list.catch(() => lists.delete(batch));
-    for (const oldest of lists.keys()) {
-      if (lists.size <= MAX_FILE_LISTS) break;
-      lists.delete(oldest);
-    }
-    return list;
+  async function readFiles(batch: number): Promise<BundleFile[]> {
+    return JSON.parse(await keptFiles(db, base.jobId, batch));
   }
 
   async function isConcerned(changed: ChangedTargets | undefined, files: readonly BatchFileRow[]): Promise<boolean> {
@@ -66,7 +48,7 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
 
   return {
     async of(key, files) {
-      const { places, changed } = await index();
+      const { places, changed } = await index(jobId, () => readIndex(deps, { jobId, base }));
       const place = places.get(key);
       if (place === undefined) return undefined;
       try {
@@ -76,7 +58,7 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
         throw error;
       }
       const { stored, extent, batch, firstFile } = place;
-      const list = (await filesOf(batch)).slice(firstFile, firstFile + stored.fileCount);
+      const list = (await lists(batch, () => readFiles(batch))).slice(firstFile, firstFile + stored.fileCount);
       return list.length === stored.fileCount ? { stored, extent, files: list } : undefined;
     },
   };

@@ -1,5 +1,6 @@
 import type { ObjectStore } from '../../../objects/object-store.ts';
 import type { Resource, ResourceKind } from '../page/types.ts';
+import { createRecentReadings } from '../recent-readings.ts';
 
 /** What the files of one segment refer to. Pages of a site link to much the same, so each address stands there once. */
 export type LinkTable = {
@@ -55,7 +56,7 @@ const MAX_TABLES = 48;
 
 /** Reads tables of links, each once while it is in use. */
 export function createLinkTables(objects: ObjectStore): LinkTables {
-  const tables = new Map<string, Promise<LinkTable | undefined>>();
+  const tables = createRecentReadings<string, LinkTable | undefined>(MAX_TABLES);
 
   async function read(objectKey: string, start: number, length: number): Promise<LinkTable | undefined> {
     const bytes = await objects.read(objectKey, { start, end: start + length - 1 });
@@ -70,17 +71,7 @@ export function createLinkTables(objects: ObjectStore): LinkTables {
   return {
     async of({ objectKey, linksOffset, linksLength }) {
       if (linksOffset === null || linksLength === null) return undefined;
-      const known = tables.get(objectKey);
-      const table = known ?? read(objectKey, linksOffset, linksLength);
-      // Put in anew, it is the last to be dropped.
-      tables.delete(objectKey);
-      tables.set(objectKey, table);
-      if (known === undefined) table.catch(() => tables.delete(objectKey));
-      for (const oldest of tables.keys()) {
-        if (tables.size <= MAX_TABLES) break;
-        tables.delete(oldest);
-      }
-      return table;
+      return tables(objectKey, () => read(objectKey, linksOffset, linksLength));
     },
   };
 }

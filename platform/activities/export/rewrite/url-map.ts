@@ -1,6 +1,7 @@
 import type { Database } from '../../../store/database.ts';
 import { type MappedUrl, mappedUrls } from '../../../store/frontier-map.ts';
 import type { Resource, Target } from '../page/types.ts';
+import { createRecentReadings } from '../recent-readings.ts';
 
 /** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
 const MAX_WHOLE_MAP = 50_000;
@@ -38,23 +39,12 @@ export type UrlMaps = {
 
 /** Reads frozen maps, whole and once per job where they are small. */
 export function createUrlMaps(db: Database): UrlMaps {
-  const whole = new Map<string, Promise<UrlMap>>();
-
-  function wholeMap(jobId: string): Promise<UrlMap> {
-    const known = whole.get(jobId);
-    if (known !== undefined) return known;
-    const reading = collect(mappedUrls(db, jobId));
-    whole.set(jobId, reading);
-    reading.catch(() => whole.delete(jobId));
-    for (const oldest of whole.keys()) {
-      if (whole.size <= MAX_MAPS) break;
-      whole.delete(oldest);
-    }
-    return reading;
-  }
+  const whole = createRecentReadings<string, UrlMap>(MAX_MAPS);
 
   return {
     forUrls: ({ jobId, urlCount }, urls) =>
-      urlCount <= MAX_WHOLE_MAP ? wholeMap(jobId) : collect(mappedUrls(db, jobId, [...new Set(urls())])),
+      urlCount <= MAX_WHOLE_MAP
+        ? whole(jobId, () => collect(mappedUrls(db, jobId)))
+        : collect(mappedUrls(db, jobId, [...new Set(urls())])),
   };
 }
