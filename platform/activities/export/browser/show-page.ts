@@ -189,13 +189,15 @@ async function untilQuiet({ requests, evaluate }: ShownPage, quietMs: number, ti
   return false;
 }
 
-/** The addresses of the documents that the window shows from now on, one after the other. */
-function documentsOf(session: CDPSession): string[] {
-  const addresses: string[] = [];
+type ShownDocument = { url: string; loaderId: string };
+
+/** The documents that the window shows from now on, one after the other. */
+function documentsOf(session: CDPSession): ShownDocument[] {
+  const documents: ShownDocument[] = [];
   session.on('Page.frameNavigated', ({ frame }) => {
-    if (frame.parentId === undefined) addresses.push(frame.url);
+    if (frame.parentId === undefined) documents.push(frame);
   });
-  return addresses;
+  return documents;
 }
 
 /**
@@ -204,22 +206,36 @@ function documentsOf(session: CDPSession): string[] {
  */
 async function evaluatorOf(
   session: CDPSession,
-  shownDocuments: readonly string[],
+  shownDocuments: readonly ShownDocument[],
 ): Promise<(expression: string) => Promise<unknown>> {
   const { frameTree } = await session.send('Page.getFrameTree');
   const frameId = frameTree.frame.id;
+  const [loaded = frameTree.frame] = shownDocuments;
 
   return async (expression) => {
-    const [, another] = shownDocuments;
-    if (another !== undefined) throw new PageLeft(`a script left the page for ${another}`);
-    const world = await session.send('Page.createIsolatedWorld', { frameId, worldName: 'galley' });
-    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-      expression,
-      contextId: world.executionContextId,
-      awaitPromise: true,
-      returnByValue: true,
+    throwIfLeft();
+    const { result, exceptionDetails } = await inOwnWorld(expression).catch(async (error: unknown) => {
+      // A document takes its worlds along, and that may be heard before the one that follows it is.
+      const { frameTree } = await session.send('Page.getFrameTree');
+      throw frameTree.frame.loaderId === loaded.loaderId ? error : pageLeft(frameTree.frame);
     });
+    throwIfLeft();
     if (exceptionDetails === undefined) return result.value;
     throw new Error(exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text);
   };
+
+  function throwIfLeft(): void {
+    const [, another] = shownDocuments;
+    if (another !== undefined) throw pageLeft(another);
+  }
+
+  async function inOwnWorld(expression: string) {
+    const world = await session.send('Page.createIsolatedWorld', { frameId, worldName: 'galley' });
+    const contextId = world.executionContextId;
+    return session.send('Runtime.evaluate', { expression, contextId, awaitPromise: true, returnByValue: true });
+  }
+}
+
+function pageLeft({ url }: ShownDocument): PageLeft {
+  return new PageLeft(`a script left the page for ${url}`);
 }
