@@ -48,12 +48,12 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
     needCompressors(wanted.precompress);
     const fetcher = keepAnswers(deps.fetcherFor(wanted));
     try {
-      const { maxUrls } = deps.limits;
+      const { maxUrls, maxAttempts } = deps.limits;
       const hints = await discover(fetcher, site, {
-        signal,
-        maxPages: maxUrls,
+        ...{ signal, maxAttempts, maxPages: maxUrls },
         sitemaps: wanted.pages === null,
         robots: wanted.robots,
+        robotsTxt: begun?.robotsTxt,
       });
       const settings: ExportSettings = begun ?? { ...wanted, robotsTxt: hints.robotsTxt };
       const { incremental } = project.settings;

@@ -36,11 +36,21 @@ describe('the end of a staticExportJob', () => {
     ['answers 500', 500, /The start page .* HTTP 500/],
     ['is not there', 404, /The start page .* HTTP 404/],
   ])('fails with a clear message when the start page %s', async (_case, status, message) => {
-    site.setHandler((_request, response) => response.writeHead(status).end());
+    site.setHandler((request, response) => response.writeHead(request.url === '/' ? status : 404).end());
     const jobId = await rig.start({ origin: site.origin });
     const row = await rig.end(jobId);
     expect(row.status).toBe('failed');
     expect(row.error).toMatch(message);
+    expect(await fixture.leftovers(jobId)).toEqual([]);
+  });
+
+  it('fails, and says what to do, when robots.txt fails: what it forbids must not be exported', async () => {
+    site.setHandler((request, response) => response.writeHead(request.url === '/robots.txt' ? 501 : 200).end());
+    const jobId = await rig.start({ origin: site.origin });
+    const { status, error } = await rig.end(jobId);
+    expect(status).toBe('failed');
+    expect(error).toMatch(/^https:\/\/docs\.example\.com\/robots\.txt .*HTTP 501.*robots: ignore/);
+    expect(site.requests).toEqual(['/robots.txt']);
     expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 

@@ -1,7 +1,9 @@
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Site } from '../page/types.ts';
-import { isOfSite, normalizeUrl, originUrl } from '../page/url-identity.ts';
-import { MAX_ROBOTS_CHARACTERS, readRobots } from './robots.ts';
+import { isOfSite, normalizeUrl } from '../page/url-identity.ts';
+import { askPatiently } from './ask-patiently.ts';
+import { MAX_HINT_TRIES, readRules } from './read-rules.ts';
+import { readRobots } from './robots.ts';
 import { readSitemap } from './sitemap.ts';
 
 /** The product token that robots.txt groups name us by. */
@@ -17,45 +19,29 @@ export type Discovery = {
 
 /** An index of indexes is as deep as it gets in practice; the bound also ends an index that lists itself. */
 const MAX_SITEMAPS = 500;
-const MAX_TRIES = 3;
 
 /**
  * Asks a site's origin for robots.txt and the sitemaps (those robots.txt names, and /sitemap.xml), which already keep to
- * its Crawl-delay. An origin that doesn't have them, or fails to answer, has no rules and no hints: the export is its
- * owner's own order.
+ * its Crawl-delay. A sitemap that isn't there or fails is a hint less; a robots.txt that fails ends the job, where the
+ * project respects it.
  */
 export async function discover(
   fetcher: Fetcher,
   site: Site,
-  options: { signal: AbortSignal; maxPages: number; sitemaps: boolean; robots: 'respect' | 'ignore' },
+  options: {
+    signal: AbortSignal;
+    maxPages: number;
+    /** Tries of what fails softly. */
+    maxAttempts: number;
+    sitemaps: boolean;
+    robots: 'respect' | 'ignore';
+    /** The rules that the export has begun with: robots.txt isn't asked for again. */
+    robotsTxt?: string | undefined;
+  },
 ): Promise<Discovery> {
+  const { maxAttempts, signal } = options;
   const home = `https://${site.domain}/`;
-  const robotsUrl = `${home}robots.txt`;
-
-  async function read(url: string): Promise<{ body: Buffer; url: string } | undefined> {
-    let current = url;
-    for (let tries = 1, redirects = 0; tries <= MAX_TRIES; ) {
-      const result = await fetcher.get(new URL(isOfSite(current, site) ? originUrl(current, site) : current), {
-        signal: options.signal,
-      });
-      if (result.kind === 'response') return { body: result.body, url: current };
-      if (result.kind === 'redirect' && redirects < MAX_TRIES) {
-        const target = normalizeUrl(result.location.href, site);
-        if (target === undefined || target === current) return undefined;
-        // Rules hold wherever they are kept (RFC 9309); hints from elsewhere would be of another site.
-        if (!isOfSite(target, site) && url !== robotsUrl) return undefined;
-        current = target;
-        redirects += 1;
-      } else if (result.kind === 'failed' && result.soft) {
-        tries += 1;
-      } else {
-        return undefined;
-      }
-    }
-    return undefined;
-  }
-
-  const robotsTxt = (await read(robotsUrl))?.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS) ?? '';
+  const robotsTxt = options.robotsTxt ?? (await readRules(fetcher, site, options));
   const found: Discovery = { robotsTxt, sitemaps: [], pages: [] };
   const { crawlDelayMs, sitemaps: named } = readRobots(robotsTxt, ROBOTS_AGENT);
   fetcher.space(site.origin, options.robots === 'respect' ? crawlDelayMs : 0);
@@ -77,9 +63,12 @@ export async function discover(
   enqueue(`${home}sitemap.xml`, home);
   for (const url of queue) {
     if (found.pages.length >= options.maxPages) break;
-    const answer = await read(url);
-    if (answer === undefined) continue;
-    const { pages, sitemaps } = await readSitemap(answer.body);
+    // Of another site's sitemap nothing would be of use.
+    const asked = await askPatiently(fetcher, site, {
+      ...{ url, leavesSite: false, maxAttempts, maxTries: MAX_HINT_TRIES, signal },
+    });
+    if (asked.kind !== 'answer') continue;
+    const { pages, sitemaps } = await readSitemap(asked.answer.body);
     if (pages.length + sitemaps.length > 0) found.sitemaps.push(url);
     enqueueAll(sitemaps, url);
     for (const page of pages) {

@@ -5,7 +5,13 @@ import { createFetcher, type Fetcher } from '../../../../../platform/activities/
 import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
 
-const options = { signal: new AbortController().signal, maxPages: 1_000, sitemaps: true, robots: 'respect' } as const;
+const options = {
+  signal: new AbortController().signal,
+  maxPages: 1_000,
+  maxAttempts: 1,
+  sitemaps: true,
+  robots: 'respect',
+} as const;
 const urlset = (...pages: string[]) =>
   `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${pages
     .map((page) => `<url><loc>${page}</loc><lastmod>2026-01-01</lastmod></url>`)
@@ -38,6 +44,7 @@ afterEach(async () => {
   await server.close();
 });
 
+const NOTHING = { robotsTxt: '', sitemaps: [], pages: [] };
 const site = () => ({ domain: 'docs.example.com', origin: server.origin });
 
 describe('discover', () => {
@@ -67,12 +74,14 @@ describe('discover', () => {
     ]);
   });
 
-  it('goes on without rules and hints where the origin has none, fails, or sends nonsense', async () => {
-    expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
-    server.setHandler((_request, response) => response.writeHead(500).end());
-    expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
+  it('goes on without rules and hints where the origin has none, or sends nonsense', async () => {
+    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
+    server.setHandler((_request, response) => response.writeHead(403).end());
+    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
     server.setHandler(serveFiles({ '/sitemap.xml': { body: Buffer.from([0x1f, 0x8b, 1, 2, 3]) } }));
-    expect(await discover(fetcher, site(), options)).toEqual({ robotsTxt: '', sitemaps: [], pages: [] });
+    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
+    server.setHandler(serveFiles({ '/robots.txt': { body: '', status: 302, headers: { location: '/robots.txt' } } }));
+    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
   });
 
   it('reads no more of an index than its bound, however many it lists of the site and of others', async () => {
