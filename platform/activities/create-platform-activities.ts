@@ -14,10 +14,12 @@ import { createAddressGuard } from './export/fetch/address-guard.ts';
 import { createFetcher } from './export/fetch/fetcher.ts';
 import { createOriginLimiter } from './export/fetch/origin-limiter.ts';
 import { freezeExport } from './export/freeze-export.ts';
+import { createJobMemory } from './export/job-memory.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './export/limits.ts';
 import { createOneAtATime } from './export/one-at-a-time.ts';
 import { openExport } from './export/open-export.ts';
 import { packExport } from './export/pack-export.ts';
+import { rememberKnownFiles } from './export/reuse/known-files.ts';
 import { rememberKnownPieces } from './export/reuse/known-pieces.ts';
 import { createLinkTables } from './export/reuse/link-tables.ts';
 import { createUrlMaps } from './export/rewrite/url-map.ts';
@@ -45,6 +47,7 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency });
   const links = createLinkTables(deps.objects);
+  const memory = createJobMemory();
   const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
     createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] });
   return {
@@ -53,10 +56,12 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     logger: deps.logger,
     limits,
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
-    maps: createUrlMaps(deps.db),
+    memory,
+    maps: createUrlMaps(deps.db, memory),
     links,
-    knownPiecesFor: rememberKnownPieces({ db: deps.db, objects: deps.objects, links, logger: deps.logger }),
-    stored: createStoredUrlsOfJobs(),
+    knownFilesFor: rememberKnownFiles(deps.db, memory),
+    knownPiecesFor: rememberKnownPieces({ ...deps, links }, memory),
+    stored: createStoredUrlsOfJobs(memory),
     guardFor,
     browser: deps.browser,
     fetcherFor: (site) =>

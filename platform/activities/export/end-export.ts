@@ -19,7 +19,8 @@ export async function failExport({ db }: ExportDeps, jobId: string, error: strin
  * export before was kept for goes.
  */
 export async function cleanUpExport(deps: ExportDeps, jobId: string, archiveKey: string | null): Promise<void> {
-  const { db, objects, logger } = deps;
+  const { db, objects, logger, memory } = deps;
+  memory.forget(jobId);
   await lively({ details: () => 'clearing up', logger }, async ({ signal }) => {
     const job = await getExportJob(db, jobId);
     if (job === undefined) return;

@@ -5,7 +5,9 @@ import type { BrowserPool } from './browser/browser-pool.ts';
 import type { StoredUrls } from './crawl/stored-urls.ts';
 import type { AddressGuard } from './fetch/address-guard.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
+import type { JobMemory } from './job-memory.ts';
 import type { ExportLimits } from './limits.ts';
+import type { KnownFilesFor } from './reuse/known-files.ts';
 import type { KnownPiecesFor } from './reuse/known-pieces.ts';
 import type { LinkTables } from './reuse/link-tables.ts';
 import type { UrlMaps } from './rewrite/url-map.ts';
@@ -19,9 +21,12 @@ export type ExportDeps = {
   logger: Logger;
   limits: ExportLimits;
   segments: SegmentStore;
+  /** What the fields below keep of jobs. */
+  memory: JobMemory;
   maps: UrlMaps;
   stored: { of(jobId: string): StoredUrls };
   links: LinkTables;
+  knownFilesFor: KnownFilesFor;
   knownPiecesFor: KnownPiecesFor;
   /** A fetcher that may reach this site's origin; close it. */
   fetcherFor(site: Pick<ExportSettings, 'operatorHosts'>): Fetcher;

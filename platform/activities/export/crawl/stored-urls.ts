@@ -1,4 +1,5 @@
 import type { FoundUrl } from '../../../store/frontier.ts';
+import type { JobMemory } from '../job-memory.ts';
 import type { Resource } from '../page/types.ts';
 import { rankOf } from '../resource-rank.ts';
 
@@ -11,11 +12,8 @@ export type StoredUrls = {
   add(found: readonly FoundUrl[]): void;
 };
 
-/** Jobs and addresses that a process remembers; past them the frontier itself sorts out what it has. */
-const MAX_JOBS = 4;
+/** Addresses of a job that a process remembers; past them the frontier itself sorts out what it has. */
 const MAX_URLS = 200_000;
-/** Many times the pause between two activities of a job; after it the job has ended, or is crawled elsewhere. */
-const IDLE_MS = 5 * 60_000;
 
 function createStoredUrls(): StoredUrls {
   const ranks = new Map<string, number>();
@@ -38,29 +36,9 @@ function createStoredUrls(): StoredUrls {
 
 /**
  * Remembers what the frontiers hold, for all activities of a process that crawl: pages of a site link to the same
- * addresses a thousand times, and to ask the database about each of them again costs more than the crawl's own rows. A
- * job that nobody asked for in `idleMs` is forgotten.
+ * addresses a thousand times, and to ask the database about each of them again costs more than the crawl's own rows.
  */
-export function createStoredUrlsOfJobs({ idleMs = IDLE_MS } = {}): { of(jobId: string): StoredUrls } {
-  const jobs = new Map<string, { urls: StoredUrls; timer: NodeJS.Timeout }>();
-
-  function take(jobId: string): StoredUrls | undefined {
-    const job = jobs.get(jobId);
-    clearTimeout(job?.timer);
-    jobs.delete(jobId);
-    return job?.urls;
-  }
-
-  return {
-    of(jobId) {
-      const urls = take(jobId) ?? createStoredUrls();
-      // Put in anew, it is the last to be dropped.
-      jobs.set(jobId, { urls, timer: setTimeout(() => take(jobId), idleMs).unref() });
-      for (const oldest of jobs.keys()) {
-        if (jobs.size <= MAX_JOBS) break;
-        take(oldest);
-      }
-      return urls;
-    },
-  };
+export function createStoredUrlsOfJobs(memory: JobMemory): { of(jobId: string): StoredUrls } {
+  const urls = memory.place<StoredUrls>();
+  return { of: (jobId) => urls(jobId, createStoredUrls) };
 }

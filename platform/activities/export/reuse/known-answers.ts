@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { ObjectMissingError } from '../../../objects/object-store.ts';
-import type { Database } from '../../../store/database.ts';
-import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
+import type { KnownFile } from '../../../store/kept-crawls.ts';
 import { liesFarAhead, pathOf } from '../crawl/endless-paths.ts';
 import type { Resource } from '../page/types.ts';
+import type { KnownFileOf } from './known-files.ts';
 import { type LinkTable, type LinkTables, linksOf } from './link-tables.ts';
 
 /** What the project's last export stored for an address, and what it refers to. */
@@ -24,19 +24,19 @@ export type KnownAnswers = {
   of(url: string): Promise<KnownAnswer | undefined>;
 };
 
-/** Below this many addresses the kept crawl is read whole instead of being asked address by address. */
-const MAX_WHOLE = 50_000;
 /** Deeper than any crawl goes. */
 const NEVER = 0xff_ff;
 
-/** Reads what a kept crawl knows. Addresses asked for in the same moment are looked up by one statement. */
+/**
+ * Reads what a kept crawl knows, for one activity that crawls: another one may have died before it stored the links
+ * that it was told of.
+ */
 export function createKnownAnswers(
-  { db, links, logger }: { db: Database; links: LinkTables; logger: Logger },
-  { jobId, urlCount }: { jobId: string; urlCount: number },
+  { links, logger }: { links: LinkTables; logger: Logger },
+  fileOf: KnownFileOf,
   /** Of the crawl that takes over; RFC 3339. */
   createdAt: string,
 ): KnownAnswers {
-  const fileOf = urlCount <= MAX_WHOLE ? fromWhole(db, jobId) : fromBatches(db, jobId);
   const year = new Date(createdAt).getUTCFullYear();
   /** The least depth at which each link of a table was told. */
   const told = new WeakMap<LinkTable, Uint16Array>();
@@ -75,36 +75,4 @@ export function createKnownAnswers(
       }
     },
   };
-}
-
-type FileOf = (url: string) => Promise<KnownFile | undefined>;
-
-function fromWhole(db: Database, jobId: string): FileOf {
-  let reading: Promise<Map<string, KnownFile>> | undefined;
-  return async (url) => {
-    reading ??= collect(knownFiles(db, jobId));
-    return (await reading).get(url);
-  };
-}
-
-function fromBatches(db: Database, jobId: string): FileOf {
-  let batch: { urls: string[]; answer: Promise<Map<string, KnownFile>> } | undefined;
-  return async (url) => {
-    if (batch === undefined) {
-      const urls: string[] = [];
-      const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-        batch = undefined;
-        return collect(knownFiles(db, jobId, urls));
-      });
-      batch = { urls, answer };
-    }
-    batch.urls.push(url);
-    return (await batch.answer).get(url);
-  };
-}
-
-async function collect(pieces: AsyncIterable<KnownFile[]>): Promise<Map<string, KnownFile>> {
-  const files = new Map<string, KnownFile>();
-  for await (const rows of pieces) for (const row of rows) files.set(row.url, row);
-  return files;
 }

@@ -6,6 +6,7 @@ import type { Database } from '../../../store/database.ts';
 import { getExportJob } from '../../../store/export-jobs.ts';
 import type { BatchFileRow } from '../../../store/frontier-map.ts';
 import { changedAddresses, keptFiles } from '../../../store/kept-pieces.ts';
+import type { JobMemory } from '../job-memory.ts';
 import { createRecentReadings } from '../recent-readings.ts';
 import type { Extent } from '../segment-store.ts';
 import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
@@ -64,23 +65,12 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
   };
 }
 
-/** Jobs whose pieces are remembered: a process rarely rewrites more sites than this at once. */
-const MAX_JOBS = 2;
-
 export type KnownPiecesFor = (job: { jobId: string; base: CrawlRow }) => KnownPieces;
 
 /** The same pieces for all that rewrites a job in this process, so that they are read once. */
-export function rememberKnownPieces(deps: Deps): KnownPiecesFor {
-  const jobs = new Map<string, KnownPieces>();
-  return ({ jobId, base }) => {
-    const pieces = jobs.get(jobId) ?? createKnownPieces(deps, { jobId, base });
-    jobs.set(jobId, pieces);
-    for (const oldest of jobs.keys()) {
-      if (jobs.size <= MAX_JOBS) break;
-      jobs.delete(oldest);
-    }
-    return pieces;
-  };
+export function rememberKnownPieces(deps: Deps, memory: JobMemory): KnownPiecesFor {
+  const pieces = memory.place<KnownPieces>();
+  return (job) => pieces(job.jobId, () => createKnownPieces(deps, job));
 }
 
 /** Without pieces where the archive is gone: somebody may have deleted it since. */

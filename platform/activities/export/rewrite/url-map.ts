@@ -1,12 +1,11 @@
 import type { Database } from '../../../store/database.ts';
 import { type MappedUrl, mappedUrls } from '../../../store/frontier-map.ts';
+import type { JobMemory } from '../job-memory.ts';
 import type { Resource, Target } from '../page/types.ts';
-import { createRecentReadings } from '../recent-readings.ts';
+import { createRecentReadings, type RecentReadings } from '../recent-readings.ts';
 
 /** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
 const MAX_WHOLE_MAP = 50_000;
-/** Jobs whose maps are kept: a process rarely rewrites more sites than this at once. */
-const MAX_MAPS = 4;
 
 export type UrlMap = ReadonlyMap<string, Target>;
 
@@ -38,13 +37,13 @@ export type UrlMaps = {
 };
 
 /** Reads frozen maps, whole and once per job where they are small. */
-export function createUrlMaps(db: Database): UrlMaps {
-  const whole = createRecentReadings<string, UrlMap>(MAX_MAPS);
+export function createUrlMaps(db: Database, memory: JobMemory): UrlMaps {
+  const whole = memory.place<RecentReadings<string, UrlMap>>();
 
   return {
     forUrls: ({ jobId, urlCount }, urls) =>
       urlCount <= MAX_WHOLE_MAP
-        ? whole(jobId, () => collect(mappedUrls(db, jobId)))
+        ? whole(jobId, () => createRecentReadings(1))(jobId, () => collect(mappedUrls(db, jobId)))
         : collect(mappedUrls(db, jobId, [...new Set(urls())])),
   };
 }

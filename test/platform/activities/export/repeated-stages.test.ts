@@ -10,6 +10,7 @@ import { createAdmission } from '../../../../platform/activities/export/crawl/ad
 import { crawlFrontier } from '../../../../platform/activities/export/crawl/crawl-frontier.ts';
 import { createStoredUrlsOfJobs } from '../../../../platform/activities/export/crawl/stored-urls.ts';
 import { CRAWL_UNFINISHED } from '../../../../platform/activities/export/freeze-export.ts';
+import { createJobMemory } from '../../../../platform/activities/export/job-memory.ts';
 import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
 import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
 import { createSegmentStore } from '../../../../platform/activities/export/segment-store.ts';
@@ -116,7 +117,7 @@ describe('a stage that is done again, or comes late', () => {
     const segments = createSegmentStore({ objects: rig.objects, cacheBytes: 0 });
     const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
     const admission = createAdmission({ settings, limits: DEFAULT_LIMITS, ...counts });
-    const stored = createStoredUrlsOfJobs().of(jobId);
+    const stored = createStoredUrlsOfJobs(createJobMemory()).of(jobId);
     const maxMs = 3_000;
     const endAt = Date.now() + maxMs;
     const comesAt = new Map([

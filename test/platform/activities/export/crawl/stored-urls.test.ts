@@ -1,14 +1,14 @@
 import { createStoredUrlsOfJobs } from '../../../../../platform/activities/export/crawl/stored-urls.ts';
+import { createJobMemory } from '../../../../../platform/activities/export/job-memory.ts';
 import { rankOf } from '../../../../../platform/activities/export/resource-rank.ts';
 import type { FoundUrl } from '../../../../../platform/store/frontier.ts';
-import { waitFor } from '../../../../helpers/system/wait-for.ts';
 
 function found(url: string, kind: 'page' | 'asset' | 'probe'): FoundUrl {
   return { url, rank: rankOf(kind), depth: 1, foundOn: null, skip: null, take: false };
 }
 
 describe('what a process remembers of a frontier', () => {
-  const stored = createStoredUrlsOfJobs();
+  const stored = createStoredUrlsOfJobs(createJobMemory());
 
   it('is what was stored, of that job alone', () => {
     stored.of('one').add([found('https://a.example/', 'page')]);
@@ -24,14 +24,6 @@ describe('what a process remembers of a frontier', () => {
     expect(stored.of('one').hasFound(found('https://a.example/c', 'page'))).toBe(false);
     stored.of('one').add([found('https://a.example/c', 'probe')]);
     expect(stored.of('one').hasFound(found('https://a.example/c', 'asset'))).toBe(true);
-  });
-
-  it('is forgotten once nobody asked for the job for a while', async () => {
-    const brief = createStoredUrlsOfJobs({ idleMs: 1 });
-    const urls = brief.of('one');
-    urls.add([found('https://a.example/', 'page')]);
-    expect(urls.has({ url: 'https://a.example/', kind: 'page' })).toBe(true);
-    await waitFor(() => brief.of('one') !== urls, { describe: 'forgotten' });
   });
 
   it('leaves query strings to whoever counts them', () => {

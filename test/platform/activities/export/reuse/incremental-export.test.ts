@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../../../helpers/export-rig.ts';
-import { type HttpSite, startHttpSite } from '../../../../helpers/http-site.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
 import {
   bundleContent,
   type ChangingSite,
@@ -134,5 +135,29 @@ describe('an incremental export', () => {
       }),
       { numRuns: 3, endOnFailure: true },
     );
+  });
+
+  it('leads to what a page links to that a calendar may not go on to, whichever of them is asked first', async () => {
+    const year = new Date().getUTCFullYear();
+    const [last, next] = [`/events/${year + 5}/12`, `/events/${year + 6}/1`];
+    const link = (path: string) => `<a href="${path}">there</a>`;
+    const calendar = serveFiles({
+      ...{ '/': link(last) + link('/launch'), [last]: link(next), '/launch': link(next), [next]: 'the launch' },
+    });
+    let delayMs = 0;
+    const own = await startHttpSite(async (request, response) => {
+      if (request.url === '/launch') await sleep(delayMs);
+      calendar(request, response);
+    });
+    try {
+      const projectId = await rig.addProject(own.origin);
+      const first = await rig.run(projectId);
+      delayMs = 500;
+      const second = await rig.run(projectId);
+      expect(second.files.has(`${next.slice(1)}.html`)).toBe(true);
+      expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
+    } finally {
+      await own.close();
+    }
   });
 });

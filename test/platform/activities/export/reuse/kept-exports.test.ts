@@ -1,16 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createJobMemory } from '../../../../../platform/activities/export/job-memory.ts';
+import { rememberKnownFiles } from '../../../../../platform/activities/export/reuse/known-files.ts';
 import { failExportJob, requestExportJobCancel } from '../../../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../../../platform/store/export-jobs.ts';
-import { sweepExports } from '../../../../../platform/sweep-exports.ts';
-import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
-import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+import { type HttpSite, startHttpSite } from '../../../../helpers/http-site.ts';
 import { bundleContent, type ChangingSite, changingOrigin, newSite } from './changing-site.ts';
+import { type KeptExportsRig, startKeptExportsRig } from './kept-exports-rig.ts';
 
+const HOME = 'https://docs.example.com/';
 const PAGES = 9;
 /** Home, pages, three pictures, the style and the not-found page. */
 const FILES = PAGES + 6;
 
-let rig: DirectRig;
+let rig: KeptExportsRig;
 let server: HttpSite;
 let site: ChangingSite;
 let isDown = false;
@@ -20,7 +21,7 @@ const origin = changingOrigin(
 );
 
 beforeAll(async () => {
-  rig = await startDirectRig();
+  rig = await startKeptExportsRig(() => server.origin);
   server = await startHttpSite((request, response) => {
     if (isDown) response.writeHead(404).end();
     else origin.handle(request, response);
@@ -42,25 +43,6 @@ function edit(page: number): void {
   if (found !== undefined) found.text = `Edited ${Math.random()}`;
 }
 
-const full = async (paths?: string[]) => rig.run(await rig.addProject(server.origin), paths && { paths });
-
-/** The objects below `exports/` that belong to any of these jobs. */
-async function workKeys(...jobIds: string[]): Promise<string[]> {
-  return (await Promise.all(jobIds.map((jobId) => rig.keys(`exports/${jobId}/`)))).flat();
-}
-
-async function crawlsOf(projectId: string): Promise<string[]> {
-  const { rows } = await rig.db.execute<{ id: string }>(
-    `select c.job_id as id from crawls c join export_jobs j on j.id = c.job_id where j.project_id = '${projectId}'`,
-  );
-  return rows.map(({ id }) => id);
-}
-
-async function sweep(): Promise<void> {
-  const endedBefore = new Date(Date.now() + 60_000);
-  await sweepExports({ ...rig, endedBefore, signal: new AbortController().signal });
-}
-
 describe('what a completed export keeps for the next one', () => {
   it('leaves out pages that were unpublished, and has what is new', async () => {
     const projectId = await rig.addProject(server.origin);
@@ -71,7 +53,7 @@ describe('what a completed export keeps for the next one', () => {
     const next = await rig.run(projectId);
     expect(next.files.has('p5.html')).toBe(false);
     expect(next.files.has('p50.html')).toBe(true);
-    expect(bundleContent(next)).toEqual(bundleContent(await full()));
+    expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
   });
 
   it('serves an export of some paths, which takes nothing from the export of the whole site after it', async () => {
@@ -82,9 +64,9 @@ describe('what a completed export keeps for the next one', () => {
     expect(part.manifest.pageCount).toBe(2);
     expect(part.files.has('style.css')).toBe(true);
     expect(part.report.reuse?.unchangedAddresses).toBeGreaterThan(0);
-    expect(bundleContent(part)).toEqual(bundleContent(await full(['/p3', '/p4'])));
+    expect(bundleContent(part)).toEqual(bundleContent(await rig.full(['/p3', '/p4'])));
     const next = await rig.run(projectId);
-    expect(bundleContent(next)).toEqual(bundleContent(await full()));
+    expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
     expect(next.report.reuse).toEqual({ unchangedAddresses: FILES - 1, files: FILES, reusedFiles: expect.anything() });
   });
 
@@ -93,16 +75,16 @@ describe('what a completed export keeps for the next one', () => {
     const first = await rig.run(projectId);
     edit(3);
     const second = await rig.run(projectId);
-    expect(await crawlsOf(projectId)).toEqual([second.row.id]);
-    expect((await workKeys(first.row.id)).length).toBeGreaterThan(0);
+    expect(await rig.crawlsOf(projectId)).toEqual([second.row.id]);
+    expect((await rig.workKeys(first.row.id)).length).toBeGreaterThan(0);
     site.template += 1;
     site.pictures = new Map([0, 1, 2].map((each) => [each, `new picture ${each}`]));
     const third = await rig.run(projectId);
-    const left = await workKeys(first.row.id, second.row.id);
+    const left = await rig.workKeys(first.row.id, second.row.id);
     // The page for what isn't there never changes.
     expect(left).toHaveLength(1);
-    expect((await workKeys(third.row.id)).filter((key) => !key.includes('/segments/'))).toEqual([]);
-    expect(bundleContent(third)).toEqual(bundleContent(await full()));
+    expect((await rig.workKeys(third.row.id)).filter((key) => !key.includes('/segments/'))).toEqual([]);
+    expect(bundleContent(third)).toEqual(bundleContent(await rig.full()));
   });
 
   it('is swept where workers died before they could clear up, and outlives the sweep where it is the newest', async () => {
@@ -112,16 +94,16 @@ describe('what a completed export keeps for the next one', () => {
     site.template += 1;
     const jobId = await rig.addJob(projectId);
     await rig.runStages(jobId, { until: 'pack' });
-    expect(await crawlsOf(projectId)).toHaveLength(2);
-    await sweep();
-    expect(await crawlsOf(projectId)).toEqual([jobId]);
-    const kept = await workKeys(first, jobId);
+    expect(await rig.crawlsOf(projectId)).toHaveLength(2);
+    await rig.sweep();
+    expect(await rig.crawlsOf(projectId)).toEqual([jobId]);
+    const kept = await rig.workKeys(first, jobId);
     expect(kept.filter((key) => !key.includes('/segments/'))).toEqual([]);
-    await sweep();
-    expect(await workKeys(first, jobId)).toEqual(kept);
+    await rig.sweep();
+    expect(await rig.workKeys(first, jobId)).toEqual(kept);
     const next = await rig.run(projectId);
     expect(next.report.reuse).toEqual({ unchangedAddresses: FILES, files: FILES, reusedFiles: FILES });
-    expect(bundleContent(next)).toEqual(bundleContent(await full()));
+    expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
   });
 
   it('survives stages that are repeated from the start, and a cancelled export that clears up late', async () => {
@@ -135,9 +117,9 @@ describe('what a completed export keeps for the next one', () => {
     const jobId = await rig.addJob(projectId);
     for (const until of ['crawl', 'rewrite', 'pack', 'clean up'] as const) await rig.runStages(jobId, { until });
     await rig.runStages(late).catch(() => undefined);
-    expect(await workKeys(late)).toEqual([]);
-    expect(await crawlsOf(projectId)).toEqual([jobId]);
-    expect(bundleContent(await rig.read(jobId))).toEqual(bundleContent(await full()));
+    expect(await rig.workKeys(late)).toEqual([]);
+    expect(await rig.crawlsOf(projectId)).toEqual([jobId]);
+    expect(bundleContent(await rig.read(jobId))).toEqual(bundleContent(await rig.full()));
     const next = await rig.run(projectId);
     expect(next.report.reuse).toEqual({ unchangedAddresses: FILES, files: FILES, reusedFiles: FILES });
   });
@@ -161,7 +143,7 @@ describe('what a completed export keeps for the next one', () => {
     expect(second.report.reuse).toEqual({ unchangedAddresses: FILES, files: FILES, reusedFiles: 0 });
     expect(bundleContent(second)).toEqual(bundleContent(first));
 
-    await rig.objects.delete([second.row.archiveKey ?? '', ...(await workKeys(first.row.id, second.row.id))]);
+    await rig.objects.delete([second.row.archiveKey ?? '', ...(await rig.workKeys(first.row.id, second.row.id))]);
     const damaged = await rig.addJob(projectId);
     let failure: unknown;
     const around = (_stage: string, work: () => Promise<unknown>) =>
@@ -225,7 +207,7 @@ describe('what a completed export keeps for the next one', () => {
     await rig.runStages(jobId, { limits });
     const next = await rig.read(jobId);
     expect(next.report.reuse).toEqual({ unchangedAddresses: FILES - 1, files: FILES, reusedFiles: FILES - 1 });
-    expect(bundleContent(next)).toEqual(bundleContent(await full()));
+    expect(bundleContent(next)).toEqual(bundleContent(await rig.full()));
   });
 
   it('has no pieces to copy where their places don’t add up to its archive', async () => {
@@ -245,33 +227,21 @@ describe('what a completed export keeps for the next one', () => {
 
     const plain = await rig.addProject(server.origin, { incremental: false });
     const first = await rig.run(plain);
-    expect(await crawlsOf(plain)).toEqual([]);
-    expect(await workKeys(first.row.id)).toEqual([]);
+    expect(await rig.crawlsOf(plain)).toEqual([]);
+    expect(await rig.workKeys(first.row.id)).toEqual([]);
     expect((await rig.run(plain)).report.reuse).toEqual({ unchangedAddresses: 0, files: FILES, reusedFiles: 0 });
     expect(origin.unchanged).toEqual([]);
   });
 
-  it('leads to what a page links to that a calendar may not go on to, whichever of them is asked first', async () => {
-    const year = new Date().getUTCFullYear();
-    const [last, next] = [`/events/${year + 5}/12`, `/events/${year + 6}/1`];
-    const link = (path: string) => `<a href="${path}">there</a>`;
-    const calendar = serveFiles({
-      ...{ '/': link(last) + link('/launch'), [last]: link(next), '/launch': link(next), [next]: 'the launch' },
-    });
-    let delayMs = 0;
-    const own = await startHttpSite(async (request, response) => {
-      if (request.url === '/launch') await sleep(delayMs);
-      calendar(request, response);
-    });
-    try {
-      const projectId = await rig.addProject(own.origin);
-      const first = await rig.run(projectId);
-      delayMs = 500;
-      const second = await rig.run(projectId);
-      expect(second.files.has(`${next.slice(1)}.html`)).toBe(true);
-      expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
-    } finally {
-      await own.close();
-    }
+  it('is read once for all that crawls a job in a process, until the job has ended', async () => {
+    const { row } = await rig.run(await rig.addProject(server.origin));
+    const memory = createJobMemory();
+    const knownFilesFor = rememberKnownFiles(rig.db, memory);
+    const known = () => knownFilesFor({ jobId: 'se_next', base: { jobId: row.id, urlCount: FILES } })(HOME);
+    expect(await known()).toMatchObject({ url: HOME, isPage: true });
+    await rig.db.execute(`delete from crawl_urls where job_id = '${row.id}'`);
+    expect(await known()).toMatchObject({ url: HOME, isPage: true });
+    memory.forget('se_next');
+    expect(await known()).toBeUndefined();
   });
 });

@@ -1,0 +1,56 @@
+/** What was made for a job, or what `make` makes of it now. */
+export type OfJob<Value> = (jobId: string, make: () => Value) => Value;
+
+/** What a process remembers of the jobs it works on. */
+export type JobMemory = {
+  /** A place for one thing of each job. */
+  place<Value>(): OfJob<Value>;
+  /** Drops all that is remembered of a job; whoever asks again begins anew. */
+  forget(jobId: string): void;
+};
+
+/** A process rarely works on more sites than this at once. */
+const MAX_JOBS = 4;
+/** Many times the pause between two activities of a job; after it the job has ended, or goes on elsewhere. */
+const IDLE_MS = 5 * 60_000;
+
+/**
+ * Remembers things of jobs until their jobs end, until nobody asked for anything of theirs in `idleMs`, or until
+ * `maxJobs` others were asked for since.
+ */
+export function createJobMemory({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): JobMemory {
+  // A job's key is held here alone: with it goes what all places have of the job.
+  const jobs = new Map<string, { key: object; timer: NodeJS.Timeout }>();
+
+  function forget(jobId: string): void {
+    clearTimeout(jobs.get(jobId)?.timer);
+    jobs.delete(jobId);
+  }
+
+  function keyOf(jobId: string): object {
+    const key = jobs.get(jobId)?.key ?? {};
+    forget(jobId);
+    // Put in anew, it is the last to be dropped.
+    jobs.set(jobId, { key, timer: setTimeout(() => forget(jobId), idleMs).unref() });
+    for (const oldest of jobs.keys()) {
+      if (jobs.size <= maxJobs) break;
+      forget(oldest);
+    }
+    return key;
+  }
+
+  return {
+    place<Value>(): OfJob<Value> {
+      const values = new WeakMap<object, { value: Value }>();
+      return (jobId, make) => {
+        const key = keyOf(jobId);
+        const known = values.get(key);
+        if (known !== undefined) return known.value;
+        const value = make();
+        values.set(key, { value });
+        return value;
+      };
+    },
+    forget,
+  };
+}

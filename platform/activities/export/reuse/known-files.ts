@@ -1,0 +1,49 @@
+import type { Database } from '../../../store/database.ts';
+import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
+import type { JobMemory } from '../job-memory.ts';
+import { createRecentReadings, type RecentReadings } from '../recent-readings.ts';
+
+/** The file that a kept crawl has for an address. */
+export type KnownFileOf = (url: string) => Promise<KnownFile | undefined>;
+
+type FileMap = ReadonlyMap<string, KnownFile>;
+
+export type KnownFilesFor = (job: { jobId: string; base: { jobId: string; urlCount: number } }) => KnownFileOf;
+
+/** Up to this many addresses the kept crawl is read whole instead of being asked address by address. */
+const MAX_WHOLE = 50_000;
+
+/**
+ * The files of the kept crawl that a job takes from. A small one is read whole, once for all that crawls the job in
+ * this process; of a large one, addresses asked for in the same moment are looked up by one statement.
+ */
+export function rememberKnownFiles(db: Database, memory: JobMemory): KnownFilesFor {
+  const whole = memory.place<RecentReadings<string, FileMap>>();
+  return ({ jobId, base }) => {
+    if (base.urlCount > MAX_WHOLE) return fromBatches(db, base.jobId);
+    const reading = whole(jobId, () => createRecentReadings(1));
+    return async (url) => (await reading(base.jobId, () => collect(knownFiles(db, base.jobId)))).get(url);
+  };
+}
+
+function fromBatches(db: Database, jobId: string): KnownFileOf {
+  let batch: { urls: string[]; answer: Promise<FileMap> } | undefined;
+  return async (url) => {
+    if (batch === undefined) {
+      const urls: string[] = [];
+      const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        batch = undefined;
+        return collect(knownFiles(db, jobId, urls));
+      });
+      batch = { urls, answer };
+    }
+    batch.urls.push(url);
+    return (await batch.answer).get(url);
+  };
+}
+
+async function collect(pieces: AsyncIterable<KnownFile[]>): Promise<FileMap> {
+  const files = new Map<string, KnownFile>();
+  for await (const rows of pieces) for (const row of rows) files.set(row.url, row);
+  return files;
+}
