@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../store/database.ts';
-import { type FoundUrl, frontierRest, type LeasedUrl, settleUrls } from '../../../store/frontier.ts';
+import { type FoundUrl, frontierRest, type LeasedUrl, type SettledUrl, settleUrls } from '../../../store/frontier.ts';
 import { leaseUrls, releaseEndedLeases } from '../../../store/frontier-leases.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { SegmentStore } from '../segment-store.ts';
@@ -19,8 +19,9 @@ export type CrawlRest = {
 
 const GROUP_RESULTS = 64;
 const GROUP_BYTES = 4 * 1024 * 1024;
-/** A result waits no longer than this for others to be settled with. */
+/** A result waits no longer than this for others to be settled with, and where there is little to ask for meanwhile. */
 const GROUP_WAIT_MS = 60;
+const HUNGRY_WAIT_MS = 10;
 /** Groups being stored and settled while fetching goes on. */
 const MAX_SETTLING = 3;
 /** How often a worker without work looks whether another one found some: at first, and at most. */
@@ -108,10 +109,15 @@ export async function crawlFrontier(
 
   function groupIsDue(): boolean {
     if (group.length === 0 || settlingCount >= MAX_SETTLING) return false;
-    const waitedLong = Date.now() - groupSince >= GROUP_WAIT_MS;
+    const waitedLong = Date.now() - groupSince >= (isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
     // A frontier that runs dry needs what the group brings now.
     const needed = runningCount === 0 || (settlingCount === 0 && runningCount <= group.length);
     return needed || waitedLong || group.length >= GROUP_RESULTS || groupBytes >= GROUP_BYTES;
+  }
+
+  /** Whether the origin may have room for more than is at hand: then what pages lead to doesn't wait for the disk. */
+  function isHungry(): boolean {
+    return runningCount + askedCount < limits.maxConcurrency;
   }
 
   function roomCount(): number {
@@ -139,12 +145,28 @@ export async function crawlFrontier(
     gathered = gatherBytes(segments.buffers);
     settlingCount += 1;
     const found = takeFound(settling);
+    // Before the results, never after them: a worker that dies in between has another one visit their pages again.
+    const early = found.length > 0 && isHungry() ? store([], found) : undefined;
+    if (early !== undefined) backgroundWrite(early);
+    const place = async (): Promise<SettledUrl[]> => {
+      const settled = await placeFiles(segments, jobId, settling);
+      settlingBytes.giveBack();
+      await early;
+      return settled;
+    };
+    try {
+      await store(place(), early === undefined ? found : []);
+    } finally {
+      settlingCount -= 1;
+    }
+  }
+
+  /** Tells of results and of what they lead to, all or nothing; what was to be taken is visited here at once. */
+  async function store(settled: readonly SettledUrl[] | Promise<SettledUrl[]>, found: FoundUrl[]): Promise<void> {
     const asked = found.filter(({ take }) => take).length;
     askedCount += asked;
     try {
-      const settled = await placeFiles(segments, jobId, settling);
-      settlingBytes.giveBack();
-      const answer = await settleUrls(db, { ...lease, settled, found });
+      const answer = await settleUrls(db, { ...lease, settled: await settled, found });
       if (answer === undefined) throw new CrawlOver('the crawl is over');
       options.stored.add(found);
       admission.setUrlCount(answer.urlCount);
@@ -153,7 +175,6 @@ export async function crawlFrontier(
       if (answer.urlCount - answer.settledCount > runningCount + group.length) mayHaveMore = true;
     } finally {
       askedCount -= asked;
-      settlingCount -= 1;
     }
   }
 
@@ -173,7 +194,7 @@ export async function crawlFrontier(
 
   function nextEvent(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, GROUP_WAIT_MS);
+      const timer = setTimeout(resolve, group.length > 0 && isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
       wake = () => {
         clearTimeout(timer);
         resolve();
