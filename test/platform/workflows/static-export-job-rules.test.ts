@@ -12,7 +12,8 @@ const site = serveFiles({
     <a href="/private/page">x</a><a href="/old">x</a><a href="/by-meta">x</a><a href="/by-header">x</a>
     <script>fetch("/private/data.json"); fetch("/private/guess")</script>`,
   '/named': 'reached by a link with nofollow',
-  '/also-linked': 'reached by another link too',
+  '/also-linked': { body: 'reached by another link too', headers: { link: '</by-header.css>; rel=stylesheet' } },
+  '/by-header.css': { body: 'p{}', contentType: 'text/css' },
   '/private/page': 'reached against robots.txt',
   '/private/guess': 'reached by a guess',
   '/private/data.json': { body: '{}', contentType: 'application/json' },
@@ -68,6 +69,7 @@ const AGAINST_RULES = [
 ];
 const ALLOWED = [
   'also-linked.html',
+  'by-header.css',
   'by-header.html',
   'by-meta.html',
   'dot.png',
@@ -85,6 +87,7 @@ describe('a site with rules for crawlers', () => {
     expect([...files.keys()]).toEqual(expect.arrayContaining(ALLOWED));
     expect([...files.keys()].filter((path) => AGAINST_RULES.includes(path))).toEqual([]);
     expect(files.get('index.html')).toContain(`href="${HOME}/named"`);
+    expect(files.get('also-linked.html')).toContain('<link rel="stylesheet" href="by-header.css"/>');
     expect(manifest.redirects).toContainEqual({ from: '/old', to: '/moved#here', status: 301 });
     expect(report.brokenLinks).toEqual([]);
     expect(report.leftOut).toEqual([

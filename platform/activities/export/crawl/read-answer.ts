@@ -4,8 +4,8 @@ import type { LeasedUrl } from '../../../store/frontier.ts';
 import type { FetchedResponse } from '../fetch/fetcher.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import { assignPath } from '../page/assign-path.ts';
-import { readDocument } from '../page/document.ts';
 import { extract, serializeExtraction } from '../page/extract.ts';
+import { readAnsweredDocument } from '../page/header-elements.ts';
 import { isOfSite } from '../page/url-identity.ts';
 import { kindOfRank } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
@@ -19,7 +19,9 @@ export function readAnswer(
   answer: FetchedResponse,
 ): Visited {
   const { url, rank, id } = leased;
-  const { bytes, contentType, format } = readDocument({ bytes: answer.body, contentType: answer.contentType, url });
+  const { body, headElements } = answer;
+  const fetched = { bytes: body, contentType: answer.contentType, url };
+  const { bytes, contentType, format } = readAnsweredDocument(fetched, headElements, site);
   const file = {
     id,
     outcome: 'file',

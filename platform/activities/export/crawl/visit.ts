@@ -63,7 +63,7 @@ async function ask(deps: VisitDeps, { settings, leased, signal }: VisitInput): P
     if (again !== undefined) return again;
   }
   const read = async (response: FetchedResponse): Promise<Visited> => {
-    if (known !== undefined && isSame(known, response, leased.url)) {
+    if (known !== undefined && isSame(known, response, leased.url, site)) {
       return takeOver(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
     const drawn = await deps.draw?.(leased, response, signal);

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { headerForbidsFollowing } from '../discovery/follow-rules.ts';
+import { elementsOfHeaders } from '../page/header-elements.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
 import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
@@ -18,6 +19,8 @@ export type FetchedResponse = {
   validators?: Validators;
   /** `X-Robots-Tag` forbids to follow the page's links. */
   nofollow?: boolean;
+  /** What the headers say of a page, as elements of its head; left out where that is nothing. */
+  headElements?: string;
   /** A browser made the body of what the origin answered. */
   drawn?: true;
 };
@@ -115,7 +118,8 @@ export function createFetcher(options: {
     );
     const validators = readValidators(answer.headers);
     if (body === undefined) return { kind: 'sunk', status, contentType, validators };
-    return { kind: 'response', status, contentType, body, validators, nofollow };
+    const headElements = elementsOfHeaders(answer.headers);
+    return { kind: 'response', status, contentType, body, validators, nofollow, ...(headElements && { headElements }) };
   }
 
   /** Also how long the answer took to begin; undefined where none did. */

@@ -5,7 +5,7 @@ import type { FetchedResponse } from '../fetch/fetcher.ts';
 import type { Validators } from '../fetch/validators.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import { assignPath } from '../page/assign-path.ts';
-import { readDocument } from '../page/document.ts';
+import { readAnsweredDocument } from '../page/header-elements.ts';
 import type { Site } from '../page/types.ts';
 import { kindOfRank } from '../resource-rank.ts';
 import type { KnownAnswer } from './known-answers.ts';
@@ -28,10 +28,11 @@ function mayBeHidden(known: KnownAnswer): boolean {
 }
 
 /** Whether an answer that came whole is, byte for byte, what the last export stored, and is to be read the same way. */
-export function isSame(known: KnownAnswer, answer: FetchedResponse, url: string): boolean {
+export function isSame(known: KnownAnswer, answer: FetchedResponse, url: string, site: Site): boolean {
   const { file } = known;
   if (answer.status !== file.status || answer.nofollow === true) return false;
-  const { bytes, contentType } = readDocument({ bytes: answer.body, contentType: answer.contentType, url });
+  const fetched = { bytes: answer.body, contentType: answer.contentType, url };
+  const { bytes, contentType } = readAnsweredDocument(fetched, answer.headElements, site);
   if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;
   return createHash('sha256').update(bytes).digest('hex') === file.sha256 && !mayBeHidden(known);
 }
