@@ -4,8 +4,11 @@ import type { LeasedUrl } from './frontier.ts';
 import { seconds } from './seconds.ts';
 
 /**
- * Takes up to `limit` addresses that are due, oldest first. What another worker is just taking is passed over, and
- * nothing stays locked.
+ * Takes up to `limit` addresses that are due, those nearest to the start page first, of these the oldest. What another
+ * worker is just taking is passed over, and nothing stays locked.
+ *
+ * By `id` alone the planner would follow the primary key, past the rows of all other jobs and those that this one has
+ * settled; only the index of what is queued has this order.
  */
 export async function leaseUrls(
   db: Executor,
@@ -15,7 +18,7 @@ export async function leaseUrls(
     with due as (
       select id from crawl_urls
       where job_id = ${jobId} and state = 'queued' and (due_at is null or due_at <= now())
-      order by id limit ${limit} for update skip locked
+      order by depth, id limit ${limit} for update skip locked
     )
     update crawl_urls u
     set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}, attempts = attempts + 1

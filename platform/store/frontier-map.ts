@@ -1,6 +1,6 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
-import { amongUrls, urlPages } from './url-pages.ts';
+import { rowsOfUrls, urlPages } from './url-pages.ts';
 
 /** An address as the freezing of paths sees it. Which fields are set depends on the outcome. */
 export type SettledRow = {
@@ -19,12 +19,9 @@ export type SettledRow = {
 
 /** Every settled address of a job in pieces, in no meaningful order. */
 export function settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
-  return urlPages((page) =>
-    db.execute<SettledRow>(sql`
-      select id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
-        content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256
-      from crawl_urls where job_id = ${jobId} and state = 'settled' and ${page}`),
-  );
+  const columns = sql`id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
+    content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256`;
+  return urlPages((statement) => db.execute<SettledRow>(statement), { jobId, columns, where: sql`state = 'settled'` });
 }
 
 /** What freezing decided for an address: its place in the bundle, or where a redirect ends. */
@@ -40,15 +37,18 @@ export type FrozenUrl = {
 
 const ROWS_PER_STATEMENT = 5_000;
 
-/** Writes decisions in few large statements. */
-export async function writeFrozen(db: Executor, jobId: string, frozen: readonly FrozenUrl[]): Promise<void> {
+/**
+ * Writes decisions in few large statements. Rows are found by their ids alone: told the job too, the planner goes through
+ * all of its rows for each piece as long as it doesn't know how many these are.
+ */
+export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): Promise<void> {
   for (let start = 0; start < frozen.length; start += ROWS_PER_STATEMENT) {
     await db.execute(sql`
       update crawl_urls u set outcome = v.outcome, reason = v.reason, redirect_to = v."redirectTo", path = v.path,
         fragment = v.fragment, batch = v.batch
       from json_to_recordset(${JSON.stringify(frozen.slice(start, start + ROWS_PER_STATEMENT))}::json) as v(
         id bigint, outcome text, reason text, "redirectTo" text, path text, fragment text, batch integer)
-      where u.id = v.id and u.job_id = ${jobId}`);
+      where u.id = v.id`);
   }
 }
 
@@ -57,11 +57,10 @@ export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fra
 
 /** The part of the frozen map that these addresses need; without `urls` the whole of it. */
 export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
-  return urlPages((page) =>
-    db.execute<MappedUrl>(sql`
-      select url, outcome, redirect_to as "redirectTo", path, fragment from crawl_urls
-      where job_id = ${jobId} and ${amongUrls(urls)} and ${page}`),
-  );
+  const columns = sql`url, outcome, redirect_to as "redirectTo", path, fragment`;
+  const selection = { jobId, columns, where: sql`true` };
+  const run = (statement: SQL) => db.execute<MappedUrl>(statement);
+  return urls === undefined ? urlPages(run, selection) : rowsOfUrls(run, selection, urls);
 }
 
 /** A file as rewriting needs it. */
@@ -120,10 +119,9 @@ export function mappedRedirects(
   db: Executor,
   jobId: string,
 ): AsyncGenerator<Array<{ url: string; redirectTo: string; status: number }>> {
-  return urlPages((page) =>
-    db.execute<{ url: string; redirectTo: string; status: number }>(sql`
-      select url, redirect_to as "redirectTo", coalesce(status, 302)::integer as status
-      from crawl_urls where job_id = ${jobId} and outcome = 'redirect' and redirect_to is not null
-        and rank > 1 and ${page}`),
-  );
+  return urlPages((statement) => db.execute<{ url: string; redirectTo: string; status: number }>(statement), {
+    jobId,
+    columns: sql`url, redirect_to as "redirectTo", coalesce(status, 302)::integer as status`,
+    where: sql`outcome = 'redirect' and redirect_to is not null and rank > 1`,
+  });
 }

@@ -57,6 +57,9 @@ export type FrontierCounts = { urlCount: number; settledCount: number };
  * A found address may be one that another worker is settling, so two of these could wait for each other in a circle,
  * which costs a second each time. Therefore the crawl's own row is locked before any address is: results of one export
  * are taken one after another.
+ *
+ * Rows are found by their ids alone, and a token is of one job: told the job too, the planner, which can't know yet how
+ * many rows a new job has, goes through all of them each time.
  */
 export async function settleUrls(
   db: Executor,
@@ -84,8 +87,7 @@ export async function settleUrls(
         "extractionLength" integer, sha256 text, path text, etag text, "lastModified" text, "linksOffset" bigint,
         "linksLength" integer)
     ), settling as materialized (
-      select u.id, u.url from crawl_urls u join result v on v.id = u.id
-      where u.job_id = ${jobId} and u.lease_token = ${token}
+      select u.id, u.url from crawl_urls u join result v on v.id = u.id where u.lease_token = ${token}
     ), settled as (
       update crawl_urls u
       set state = case v.outcome when 'retry' then 'queued' else 'settled' end,
@@ -97,7 +99,7 @@ export async function settleUrls(
         byte_length = v."byteLength", extraction_length = v."extractionLength", sha256 = v.sha256, path = v.path,
         etag = v.etag, last_modified = v."lastModified", links_offset = v."linksOffset", links_length = v."linksLength"
       from result v join settling s on s.id = v.id left join wanted w on w.url = s.url
-      where u.id = v.id and u.job_id = ${jobId} and u.lease_token = ${token}
+      where u.id = v.id and u.lease_token = ${token}
       returning u.state, u.byte_length
     ), found as (
       insert into crawl_urls as u

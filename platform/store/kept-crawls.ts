@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Executor, Transaction } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
-import { amongUrls, urlPages } from './url-pages.ts';
+import { rowsOfUrls, urlPages } from './url-pages.ts';
 
 /** What a kept crawl knows of an address that brought a file. All sizes in bytes. */
 export type KnownFile = {
@@ -22,15 +22,16 @@ export type KnownFile = {
 
 /** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
 export function knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
-  return urlPages((page) =>
-    db.execute<KnownFile>(sql`
-      select url, status, content_type as "contentType", is_page as "isPage",
-        object_key as "objectKey", byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength",
-        extraction_length as "extractionLength", sha256, etag, last_modified as "lastModified",
-        links_offset::float8 as "linksOffset", links_length as "linksLength"
-      from crawl_urls
-      where job_id = ${jobId} and outcome = 'file' and object_key is not null and ${amongUrls(urls)} and ${page}`),
-  );
+  const run = (statement: SQL) => db.execute<KnownFile>(statement);
+  const selection = {
+    jobId,
+    columns: sql`url, status, content_type as "contentType", is_page as "isPage",
+      object_key as "objectKey", byte_offset::float8 as "byteOffset", byte_length::float8 as "byteLength",
+      extraction_length as "extractionLength", sha256, etag, last_modified as "lastModified",
+      links_offset::float8 as "linksOffset", links_length as "linksLength"`,
+    where: sql`outcome = 'file' and object_key is not null`,
+  };
+  return urls === undefined ? urlPages(run, selection) : rowsOfUrls(run, selection, urls);
 }
 
 /** All that adds or forgets crawls of a project waits for this, so that none is chosen that is just being forgotten. */

@@ -2,24 +2,46 @@ import { type SQL, sql } from 'drizzle-orm';
 
 const PAGE_ROWS = 5_000;
 
+/** What is read of a job's rows in `crawl_urls`: `columns` as a select names them, the address as `url`. */
+export type UrlSelection = { jobId: string; columns: SQL; where: SQL };
+
+/** Runs a statement of this file. */
+type Run<Row> = (statement: SQL) => PromiseLike<{ rows: Row[] }>;
+
 /**
- * Rows of `crawl_urls` in pieces, by their addresses. `read` asks for one piece: `page` ends its conditions, with the
- * order and the limit. Pages go along the index of a job's addresses: by `id` the rows of all other jobs would be read
- * too.
+ * A job's rows in pieces, by their addresses. Pages go along the index of a job's addresses: by `id` the rows of all
+ * other jobs would be read too.
  */
 export async function* urlPages<Row extends { url: string }>(
-  read: (page: SQL) => PromiseLike<{ rows: Row[] }>,
+  run: Run<Row>,
+  { jobId, columns, where }: UrlSelection,
 ): AsyncGenerator<Row[]> {
   let after = '';
   while (true) {
-    const { rows } = await read(sql`url > ${after} order by url limit ${PAGE_ROWS}`);
+    const { rows } = await run(sql`
+      select ${columns} from crawl_urls
+      where job_id = ${jobId} and ${where} and url > ${after} order by url limit ${PAGE_ROWS}`);
     if (rows.length > 0) yield rows;
     if (rows.length < PAGE_ROWS) return;
     after = rows.at(-1)?.url ?? after;
   }
 }
 
-/** The condition that chooses these addresses; all of them where none are named. */
-export function amongUrls(urls: readonly string[] | undefined): SQL {
-  return urls === undefined ? sql`true` : sql`url = any(${sql.param(urls)}::text[])`;
+/**
+ * A job's rows of these addresses, in pieces. Each is looked up by itself: the planner would rather read all rows of a
+ * job, which takes longer the larger the site is, and a batch of files asks for thousands among hundred thousands.
+ */
+export async function* rowsOfUrls<Row>(
+  run: Run<Row>,
+  { jobId, columns, where }: UrlSelection,
+  urls: readonly string[],
+): AsyncGenerator<Row[]> {
+  for (let start = 0; start < urls.length; start += PAGE_ROWS) {
+    const { rows } = await run(sql`
+      select found.* from unnest(${sql.param(urls.slice(start, start + PAGE_ROWS))}::text[]) as wanted(url)
+      cross join lateral (
+        select ${columns} from crawl_urls where job_id = ${jobId} and url = wanted.url and ${where} limit 1
+      ) as found`);
+    yield rows;
+  }
 }

@@ -46,7 +46,7 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
       const impossible = judgeCrawl(rows, settings);
       if (impossible !== undefined) throw ApplicationFailure.nonRetryable(impossible, EXPORT_IMPOSSIBLE);
       const plan = planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings.site) });
-      for (const piece of inPieces(plan.frozen)) await writeFrozen(tx, jobId, piece);
+      for (const piece of inPieces(plan.frozen)) await writeFrozen(tx, piece);
       await freezeCrawl(tx, jobId, plan);
     });
     const { batchCount, pageCount } = await readCrawl(db, jobId);

@@ -82,7 +82,7 @@ export const crawlUrls = pgTable(
   },
   (table) => [
     uniqueIndex('crawl_urls_once').on(table.jobId, table.url),
-    index('crawl_urls_queued').on(table.jobId, table.id).where(sql`${table.state} = 'queued'`),
+    index('crawl_urls_queued').on(table.jobId, table.depth, table.id).where(sql`${table.state} = 'queued'`),
     index('crawl_urls_leased').on(table.jobId, table.leaseToken).where(sql`${table.state} = 'leased'`),
     index('crawl_urls_of_batch').on(table.jobId, table.batch).where(sql`${table.batch} is not null`),
   ],

@@ -189,7 +189,7 @@ export function frontierContract(name: string, start: () => Promise<TestDatabase
       for await (const piece of settledRows(db, jobId)) rows.push(...piece);
       expect(rows.map((row) => row.outcome).sort()).toEqual(['file', 'redirect']);
       const at = { reason: null, path: 'index.html', redirectTo: 'https://d.example/#x', batch: null };
-      await writeFrozen(db, jobId, [{ id: redirect.id, outcome: 'redirect', fragment: '#x', ...at }]);
+      await writeFrozen(db, [{ id: redirect.id, outcome: 'redirect', fragment: '#x', ...at }]);
       const part = [];
       for await (const piece of mappedUrls(db, jobId, ['https://d.example/old', 'https://d.example/none']))
         part.push(...piece);
