@@ -1,11 +1,15 @@
 // Records a history of each branch of staticExportJob under test/replay/static-export-job/, for this release:
 //   node --import ./scripts/typescript.js test/replay/record-static-export-job.ts 0.1
-// It takes the workflow bundle that the last `npm test` made. Recorded files are never written again: a changed workflow must still replay them.
+// It takes the workflow bundle that the last `npm test` made, and needs Chromium. Files that are there are left as they
+// are: a changed workflow must still replay them.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { pino } from 'pino';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { createBrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
 import { type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
@@ -43,6 +47,14 @@ const branches: Branch[] = [
     },
   },
   {
+    name: 'crawling-on-after-samples',
+    play: async (rig, site) => {
+      const page = `<title>One</title><script>fetch('/da' + 'ta.json')</script>`;
+      site.setHandler(serveFiles({ '/': page, '/data.json': { body: '{}', contentType: 'application/json' } }));
+      return rig.start({ origin: site.origin, settings: { discover: 'browser' } });
+    },
+  },
+  {
     name: 'cancelled-while-crawling',
     play: async (rig, site) => {
       site.requests.length = 0;
@@ -64,24 +76,35 @@ const temporal = await locateDevServer();
 const rig = await startExportRig(await startPglite());
 const assets = await startHttpSite(serveFiles(externalFiles));
 const site = await startHttpSite(serveFiles(fixtureSite(assets.origin)));
-await rig.startWorker({
-  privateHosts: [assets.host],
-  soloCrawlMs: 300,
-  maxConcurrency: 4,
-  initialConcurrency: 4,
-  batchFiles: 40,
+const pool = createBrowserPool({
+  path: undefined,
+  sandbox: false,
+  searchPath: process.env.PATH ?? '',
+  logger: pino({ level: 'silent' }),
 });
+await rig.startWorker(
+  {
+    privateHosts: [assets.host],
+    soloCrawlMs: 300,
+    maxConcurrency: 4,
+    initialConcurrency: 4,
+    batchFiles: 40,
+  },
+  pool,
+);
 for (const { name, play } of branches) {
+  const file = `test/replay/static-export-job/${name}-${release}.json`;
+  if (existsSync(file)) continue;
   const jobId = await play(rig, site);
   await rig.end(jobId);
   const show = ['workflow', 'show', '--workflow-id', jobId, '--output', 'json', '--address', rig.temporal.address];
   const { stdout } = await run(temporal, show, { maxBuffer: 64 * 1024 * 1024 });
   const history: { events: unknown[] } = JSON.parse(stdout);
-  const file = `test/replay/static-export-job/${name}-${release}.json`;
   await writeFile(file, historyText(history), { flag: 'wx' });
   console.log(`${file}: ${history.events.length} events`);
 }
 await rig.stop();
+await pool.close();
 await site.close();
 await assets.close();
 process.exit(0);

@@ -10,13 +10,15 @@ const DELAY_MS = 100;
 const site = serveFiles({
   '/': `<a href="/named" rel="nofollow">x</a><a href="/also-linked" rel="nofollow">x</a><a href="/also-linked">x</a>
     <a href="/private/page">x</a><a href="/old">x</a><a href="/by-meta">x</a><a href="/by-header">x</a>
-    <script>fetch("/private/data.json"); fetch("/private/guess")</script>`,
+    <script src="/app.js"></script><script>fetch("/private/data.json"); fetch("/private/guess")</script>`,
   '/named': 'reached by a link with nofollow',
   '/also-linked': { body: 'reached by another link too', headers: { link: '</by-header.css>; rel=stylesheet' } },
   '/by-header.css': { body: 'p{}', contentType: 'text/css' },
   '/private/page': 'reached against robots.txt',
   '/private/guess': 'reached by a guess',
   '/private/data.json': { body: '{}', contentType: 'application/json' },
+  '/app.js': { body: 'run()\n//# sourceMappingURL=maps/app.js.map', contentType: 'text/javascript' },
+  '/maps/app.js.map': { body: '{"version":3,"sources":["app.ts"]}', contentType: 'application/json' },
   '/old': { body: '', status: 301, headers: { location: '/older' } },
   '/older': { body: '', status: 302, headers: { location: '/moved#here' } },
   '/moved': 'reached by redirect only',
@@ -67,6 +69,7 @@ const AGAINST_RULES = [
   'private/guess.html',
   'private/page.html',
 ];
+const MAP = 'maps/app.js.map';
 const ALLOWED = [
   'also-linked.html',
   'by-header.css',
@@ -85,7 +88,8 @@ describe('a site with rules for crawlers', () => {
     const startedAt = Date.now();
     const { files, report, manifest } = await rig.run({ origin: server.origin });
     expect([...files.keys()]).toEqual(expect.arrayContaining(ALLOWED));
-    expect([...files.keys()].filter((path) => AGAINST_RULES.includes(path))).toEqual([]);
+    expect([...files.keys()].filter((path) => [...AGAINST_RULES, MAP].includes(path))).toEqual([]);
+    expect(files.get('app.js')?.trim()).toBe('run()');
     expect(files.get('index.html')).toContain(`href="${HOME}/named"`);
     expect(files.get('also-linked.html')).toContain('<link rel="stylesheet" href="by-header.css"/>');
     expect(manifest.redirects).toContainEqual({ from: '/old', to: '/moved#here', status: 301 });
@@ -104,11 +108,16 @@ describe('a site with rules for crawlers', () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual((server.requests.length - 2) * DELAY_MS);
   });
 
-  it('is exported whole, and at full speed, where its project ignores them', async () => {
+  it('is exported whole, and at full speed, where its project ignores them, with its source maps where it keeps these', async () => {
     const { handler, most } = watched(site);
     server.setHandler(handler);
-    const { files, report } = await rig.run({ origin: server.origin, settings: { robots: 'ignore' } });
+    const { files, report } = await rig.run({
+      origin: server.origin,
+      settings: { robots: 'ignore', sourceMaps: 'keep' },
+    });
     expect([...files.keys()]).toEqual(expect.arrayContaining([...ALLOWED, ...AGAINST_RULES]));
+    expect(files.get(MAP)).toContain('app.ts');
+    expect(files.get('app.js')).toMatch(/sourceMappingURL=maps\/app\.js\.map$/);
     expect(files.get('index.html')).toContain('href="named.html"');
     expect(report.leftOut).toEqual([]);
     expect(most()).toBeGreaterThan(1);
