@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { BrowserContext, BrowserContextOptions, CDPSession } from 'playwright-core';
+import { errorMessage } from '../fetch/error-code.ts';
 import { type AnswerMemory, createAnswerMemory } from './answer-memory.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
 import { browserProcesses } from './browser-memory.ts';
@@ -8,7 +9,12 @@ import { type Launched, launchBrowser } from './launch-browser.ts';
 
 /** Thrown when the browser ended under the work, which may be begun again. */
 export class BrowserGone extends Error {
-  override readonly name = 'BrowserGone';
+  override readonly name: string = 'BrowserGone';
+}
+
+/** Thrown when no browser started; `cause` says why. */
+export class BrowserNotStarted extends BrowserGone {
+  override readonly name = 'BrowserNotStarted';
 }
 
 export type BrowserPool = {
@@ -19,8 +25,8 @@ export type BrowserPool = {
   trouble(): Promise<BrowserTrouble | undefined>;
   /**
    * Runs work in a context of its own (no cookies, no storage), as soon as there is a place. Throws BrowserGone where
-   * the browser ended meanwhile, the signal's reason where it fires before there is a place, and what `work` throws:
-   * once it has begun, the signal is its own matter.
+   * the browser ended meanwhile or didn't start, the signal's reason where it fires before there is a place, and what
+   * `work` throws: once it has begun, the signal is its own matter.
    */
   use<Result>(
     options: BrowserContextOptions,
@@ -33,8 +39,8 @@ export type BrowserPool = {
 
 type Running = Launched & { session: CDPSession; served: number; active: number; retired: boolean };
 
-/** A context that takes longer to close has a page in it that holds the browser up. */
-const CLOSE_TIMEOUT_MS = 5_000;
+/** A context that takes longer to close has a page in it that holds the browser up, however busy the machine is. */
+const CLOSE_TIMEOUT_MS = 20_000;
 
 /**
  * One browser for this process, started when it is needed and replaced when it has served its pages, takes too much
@@ -151,7 +157,7 @@ export function createBrowserPool(options: {
   async function obtain(): Promise<Running> {
     current ??= launch().catch((error: unknown) => {
       current = undefined;
-      throw error;
+      throw new BrowserNotStarted(`the browser did not start: ${errorMessage(error).split('\n')[0]}`, { cause: error });
     });
     const running = await current;
     if (running.retired) return obtain();
@@ -213,10 +219,11 @@ export function createBrowserPool(options: {
         await use({}, new AbortController().signal, async () => undefined);
         return undefined;
       } catch (error) {
+        const cause = error instanceof BrowserNotStarted ? error.cause : error;
         // It was there, and ended under some page: the next one to need it starts another.
-        if (error instanceof BrowserGone) return undefined;
-        logger.warn({ err: error }, 'The browser does not start');
-        return startTrouble(error);
+        if (cause instanceof BrowserGone) return undefined;
+        logger.warn({ err: cause }, 'The browser does not start');
+        return startTrouble(cause);
       }
     },
 

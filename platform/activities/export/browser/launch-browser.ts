@@ -61,7 +61,8 @@ export async function launchBrowser({ executablePath, sandbox, searchPath }: Lau
       handleSIGHUP: false,
       handleSIGINT: false,
       handleSIGTERM: false,
-      timeout: 30_000,
+      // A busy machine takes its time.
+      timeout: 60_000,
     });
     return { browser, clear };
   } catch (error) {

@@ -6,7 +6,8 @@ import type { Resource, ScriptPolicy } from '../page/types.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { createNotices } from './notices.ts';
 import { serializePage } from './serialize-page.ts';
-import { PageLeft, PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
+import { PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
+import { PageLeft } from './shown-document.ts';
 
 export type Drawn = {
   /** The page as the browser showed it; undefined where it couldn't, and the notices say why. */

@@ -6,6 +6,7 @@ import type { BrowserLimits } from './browser-limits.ts';
 import type { BrowserPool } from './browser-pool.ts';
 import type { Notices } from './notices.ts';
 import { createPageRequests, type OriginDocument, type PageRequests } from './page-requests.ts';
+import { type ShownDocument, watchDocument } from './shown-document.ts';
 
 /** Thrown when the page's own process ended: it crashed, or was ended for its memory. */
 export class TabEnded extends Error {
@@ -15,11 +16,6 @@ export class TabEnded extends Error {
 /** Thrown when the page took all the time it may. */
 export class PageOverdue extends Error {
   override readonly name = 'PageOverdue';
-}
-
-/** Thrown when the window shows another document than the one it was given. */
-export class PageLeft extends Error {
-  override readonly name = 'PageLeft';
 }
 
 export type ShowDeps = {
@@ -104,15 +100,15 @@ export async function showPage<Result>(
       await session.send('Page.enable');
       // Pages shown before anybody asks for them would be asked for beside the fetcher.
       await session.send('Page.setPrerenderingAllowed', { isAllowed: false });
-      const shownDocuments = documentsOf(session);
+      const shownDocument = watchDocument(session);
       session.on('Page.windowOpen', ({ url }) => notices.add(`opens a window for ${url}, which was not shown`));
       await page.goto(document.url, { waitUntil: 'commit', timeout: pool.limits.loadTimeoutMs });
       const shown: ShownPage = {
         page,
         session,
         requests,
-        untilQuiet: (timeoutMs) => untilQuiet(shown, pool.limits.quietMs, timeoutMs),
-        evaluate: await evaluatorOf(session, shownDocuments),
+        untilQuiet: (timeoutMs) => untilQuiet(shownDocument, requests, { quietMs: pool.limits.quietMs, timeoutMs }),
+        evaluate: shownDocument.evaluate,
       };
       if (!(await hasLoaded(shown, pool.limits.loadTimeoutMs))) {
         // What has loaded by now is shown.
@@ -175,67 +171,25 @@ async function contain(context: BrowserContext, page: Page, notices: Notices): P
  * The time is the page's own: what its scripts were to do within it, they have done, however busy this machine is. What
  * they ask for meanwhile begins it anew.
  */
-async function untilQuiet({ requests, evaluate }: ShownPage, quietMs: number, timeoutMs: number): Promise<boolean> {
+async function untilQuiet(
+  { evaluate, isLeaving }: ShownDocument,
+  requests: PageRequests,
+  { quietMs, timeoutMs }: { quietMs: number; timeoutMs: number },
+): Promise<boolean> {
   const endAt = Date.now() + timeoutMs;
+  const isBusy = (): boolean => requests.underWay() > 0 || isLeaving();
+  const rest = `new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true)), ${quietMs}))`;
   while (Date.now() < endAt) {
     const since = requests.quietSince();
-    if (requests.underWay() > 0) {
+    if (isBusy()) {
       await sleep(POLL_MS);
       continue;
     }
-    await evaluate(`new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true)), ${quietMs}))`);
-    if (requests.underWay() === 0 && requests.quietSince() === since) return true;
+    const begunAt = performance.now();
+    await evaluate(rest);
+    // Where this process was late to hear of it, so was all that waits for us: a worker of the page begins only now.
+    if (performance.now() - begunAt > 2 * quietMs && !isBusy()) await evaluate(rest);
+    if (!isBusy() && requests.quietSince() === since) return true;
   }
   return false;
-}
-
-type ShownDocument = { url: string; loaderId: string };
-
-/** The documents that the window shows from now on, one after the other. */
-function documentsOf(session: CDPSession): ShownDocument[] {
-  const documents: ShownDocument[] = [];
-  session.on('Page.frameNavigated', ({ frame }) => {
-    if (frame.parentId === undefined) documents.push(frame);
-  });
-  return documents;
-}
-
-/**
- * Runs expressions in a world of their own on the one document that was loaded. Throws PageLeft once there is another:
- * a script may leave for an address that no request is made for.
- */
-async function evaluatorOf(
-  session: CDPSession,
-  shownDocuments: readonly ShownDocument[],
-): Promise<(expression: string) => Promise<unknown>> {
-  const { frameTree } = await session.send('Page.getFrameTree');
-  const frameId = frameTree.frame.id;
-  const [loaded = frameTree.frame] = shownDocuments;
-
-  return async (expression) => {
-    throwIfLeft();
-    const { result, exceptionDetails } = await inOwnWorld(expression).catch(async (error: unknown) => {
-      // A document takes its worlds along, and that may be heard before the one that follows it is.
-      const { frameTree } = await session.send('Page.getFrameTree');
-      throw frameTree.frame.loaderId === loaded.loaderId ? error : pageLeft(frameTree.frame);
-    });
-    throwIfLeft();
-    if (exceptionDetails === undefined) return result.value;
-    throw new Error(exceptionDetails.exception?.description?.split('\n')[0] ?? exceptionDetails.text);
-  };
-
-  function throwIfLeft(): void {
-    const [, another] = shownDocuments;
-    if (another !== undefined) throw pageLeft(another);
-  }
-
-  async function inOwnWorld(expression: string) {
-    const world = await session.send('Page.createIsolatedWorld', { frameId, worldName: 'galley' });
-    const contextId = world.executionContextId;
-    return session.send('Runtime.evaluate', { expression, contextId, awaitPromise: true, returnByValue: true });
-  }
-}
-
-function pageLeft({ url }: ShownDocument): PageLeft {
-  return new PageLeft(`a script left the page for ${url}`);
 }

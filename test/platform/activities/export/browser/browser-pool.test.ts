@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
-import { type BrowserPool, createBrowserPool } from '../../../../../platform/activities/export/browser/browser-pool.ts';
+import {
+  BrowserGone,
+  type BrowserPool,
+  createBrowserPool,
+} from '../../../../../platform/activities/export/browser/browser-pool.ts';
 import { needBrowser } from '../../../../../platform/activities/export/browser/need-browser.ts';
 
 let folder: string;
@@ -49,7 +53,10 @@ describe('places in the browser', () => {
     await writeFile(join(folder, 'end'), '');
     expect(await Promise.all([first, third])).toEqual(['no browser', 'no browser']);
     // Each was given back: one that comes now has its turn.
-    await expect(pool.use({}, stay.signal, work)).rejects.toThrow(/closed|exit/i);
+    const last = pool.use({}, stay.signal, work);
+    await expect(last).rejects.toThrow(/did not start: .*(closed|exit)/i);
+    // A page that it happens to begins again, as with a browser that ended later.
+    await expect(last).rejects.toBeInstanceOf(BrowserGone);
     const home = (await readFile(join(folder, 'home'), 'utf8')).trim();
     expect(dirname(home)).toBe(tmpdir());
     await expect(access(home)).rejects.toThrow('ENOENT');

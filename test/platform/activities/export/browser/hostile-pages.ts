@@ -1,4 +1,5 @@
 import { type SiteHandler, serveFiles } from '../../../../helpers/http-site.ts';
+import { createGate } from '../../../../helpers/system/gate.ts';
 
 /** What a page's script may try; each ends in a notice about that page, and in a page. */
 export const HOSTILE = {
@@ -15,7 +16,9 @@ export const HOSTILE = {
     /x\.png could not/,
   ],
   worker: [
-    'new Worker(URL.createObjectURL(new Blob([\'importScripts("http://PRIVATE/worker.js")\'])))',
+    // However late it starts: the page isn't at rest until it has asked.
+    `const asking = 'try { importScripts("http://PRIVATE/worker.js") } catch {} fetch(origin + "/asked")';
+    new Worker(URL.createObjectURL(new Blob([asking]))); fetch('/until-asked')`,
     /worker\.js could not be loaded: refused/,
   ],
   socket: [
@@ -43,10 +46,18 @@ export function hostileSite(privateHost: string): SiteHandler {
     const text = script.replaceAll('PRIVATE', privateHost);
     return [`/${name}`, `<!doctype html><title>${name}</title><h1>Page ${name}</h1><script>${text}</script>`];
   });
-  return serveFiles({
+  const asked = createGate();
+  const serve = serveFiles({
     '/': names.map((name) => `<a href="/${name}">${name}</a>`).join(''),
     ...Object.fromEntries(files),
     '/to-private': { body: '', status: 302, headers: { location: `http://${privateHost}/hop` } },
     '/file': { body: 'a file', contentType: 'application/zip' },
+    '/asked': '',
+    '/until-asked': '',
   });
+  return async (request, response) => {
+    if (request.url === '/asked') asked.open();
+    if (request.url === '/until-asked') await asked.pass();
+    serve(request, response);
+  };
 }
