@@ -6,19 +6,25 @@ import { promisify } from 'node:util';
 import { createForge } from '../../forge/create-forge.ts';
 import { caught } from './caught.ts';
 import type { TestRepository } from './forge-rig.ts';
+import { describeForge } from './forge-suite.ts';
 import { type GiteaRig, startGiteaRig } from './gitea-rig.ts';
 
 const run = promisify(execFile);
 const branch = 'galley/aj_0123456789abcdef';
 
+let rig: GiteaRig;
+
+beforeAll(async () => {
+  rig = await startGiteaRig();
+});
+afterAll(() => rig?.stop());
+
+// One Gitea for all: it takes long to start, and each test has a repository of its own.
+describeForge('Gitea', async () => ({ ...rig, stop: async () => undefined }));
+
 describe('the Gitea adapter', () => {
-  let rig: GiteaRig;
   let files: TestRepository;
 
-  beforeAll(async () => {
-    rig = await startGiteaRig();
-  });
-  afterAll(() => rig?.stop());
   beforeEach(async () => {
     files = await rig.createRepository({ 'README.md': '# Handbook\n' });
   });
@@ -52,7 +58,7 @@ describe('the Gitea adapter', () => {
 
   it('finds a branch’s pull request behind more than a page of others, and once the branch is gone', async () => {
     const { url, headSha } = await open();
-    for (let index = 0; index < 21; index += 1) await open(`other/${index}`);
+    for (let index = 0; index < 7; index += 1) await open(`other/${index}`);
     expect((await rig.writer.findPullRequest(request()))?.url).toBe(url);
     expect((await rig.writer.openPullRequest(request())).url).toBe(url);
     await files.close(url);

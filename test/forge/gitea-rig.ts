@@ -78,10 +78,8 @@ async function createRepository(
   const pull = (page: string): string => `${path}/pulls/${page.split('/').at(-1)}`;
 
   async function commit(branch: string, changes: FileChanges): Promise<string> {
-    const branches = z
-      .array(z.object({ name: z.string() }))
-      .parse(await call(admin, 'GET', `${path}/branches?limit=50`));
-    const from = branches.some((each) => each.name === branch) ? branch : 'main';
+    const known = await call(admin, 'GET', `${path}/branches/${encodeURIComponent(branch)}`).catch(() => undefined);
+    const from = known === undefined ? 'main' : branch;
     const tree = z
       .object({ tree: z.array(z.object({ path: z.string(), sha: z.string() })) })
       .parse(await call(admin, 'GET', `${path}/git/trees/${encodeURIComponent(from)}?recursive=true&per_page=1000`));

@@ -11,6 +11,7 @@ import { freePort } from './free-port.ts';
 import { locateRealTool } from './real-tool.ts';
 import { waitFor } from './system/wait-for.ts';
 import { unprivileged } from './unprivileged-user.ts';
+import { unsyncedFolder } from './unsynced-folder.ts';
 
 const run = promisify(execFile);
 
@@ -53,11 +54,12 @@ export async function startGitea(): Promise<TestGitea> {
   await mkdir(join(folder, 'work'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  await writeFile(join(folder, 'work', 'app.ini'), settings(folder, port));
-  await chmod(folder, 0o755);
-  if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, join(folder, 'work')]);
-
   const work = join(folder, 'work');
+  const unsynced = await unsyncedFolder('galley-gitea-');
+  await writeFile(join(work, 'app.ini'), settings(folder, join(unsynced, 'gitea.db'), port));
+  await chmod(folder, 0o755);
+  if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, work, unsynced]);
+
   const as = { ...user, cwd: work, env: { PATH: process.env.PATH ?? '', HOME: work, LC_ALL: 'C.UTF-8' } };
   const command = (...args: string[]) => run(program, [...args, '--config', join(work, 'app.ini')], as);
   let child: ChildProcess | undefined;
@@ -67,7 +69,8 @@ export async function startGitea(): Promise<TestGitea> {
       child.kill('SIGKILL');
       await exited;
     }
-    await rm(folder, { recursive: true, force: true });
+    // Its git may still be writing.
+    for (const made of [folder, unsynced]) await rm(made, { recursive: true, force: true, maxRetries: 5 });
   };
 
   try {
@@ -123,7 +126,7 @@ async function ask(url: string, method: string, authorization: string, body?: un
 }
 
 /** Without mail, sign-up, actions, the indexer and anything that calls the outside. */
-function settings(folder: string, port: number): string {
+function settings(folder: string, database: string, port: number): string {
   const secret = () => randomBytes(32).toString('hex');
   return `
 APP_NAME = Gitea
@@ -139,7 +142,7 @@ DISABLE_SSH = true
 OFFLINE_MODE = true
 [database]
 DB_TYPE = sqlite3
-PATH = ${folder}/work/gitea.db
+PATH = ${database}
 [security]
 INSTALL_LOCK = true
 SECRET_KEY = ${secret()}
@@ -152,9 +155,11 @@ ALLOWED_HOST_LIST = loopback
 ENABLED = false
 [api]
 ; Shorter pages than a client asks for, as an operator may set.
-MAX_RESPONSE_ITEMS = 20
+MAX_RESPONSE_ITEMS = 6
 [cron]
 ENABLED = false
+[git.config]
+core.fsync = none
 [log]
 MODE = file
 LEVEL = warn

@@ -1,4 +1,0 @@
-import { describeForge } from './forge-suite.ts';
-import { startGiteaRig } from './gitea-rig.ts';
-
-describeForge('Gitea', startGiteaRig);
