@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createContext } from '../context.ts';
+import { keepHeapSmall } from '../heap-growth.ts';
 import { openHome } from '../home.ts';
 import { runService } from '../run-service.ts';
 
@@ -12,6 +13,7 @@ export function platformWorkerCommand(): Command {
         'it takes. Any number may run and share the crawl. SIGINT and SIGTERM end it.',
     )
     .action(async () => {
+      keepHeapSmall();
       const { settings, logger } = createContext();
       await runService(logger, async (lifetime) => {
         const { openPlatformStore } = await import('../programs/platform-store.ts');

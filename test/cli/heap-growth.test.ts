@@ -1,0 +1,15 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+describe('keepHeapSmall', () => {
+  it('sets what this Node has a setting for', async () => {
+    const script = "import { keepHeapSmall } from './cli/heap-growth.ts'; keepHeapSmall();";
+    const options = ['--import', './scripts/typescript.js', '--no-warnings', '--input-type=module', '-e', script];
+    // V8 says so of a flag that it doesn't know, and goes on.
+    expect(await run(process.execPath, options)).toEqual({ stdout: '', stderr: '' });
+    const { stdout } = await run(process.execPath, ['--v8-options']);
+    expect(stdout).toContain('--heap-growing-percent');
+  });
+});
