@@ -45,7 +45,7 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
       for await (const piece of settledRows(tx, jobId)) for (const row of piece) rows.push(shared(row));
       const impossible = judgeCrawl(rows, settings);
       if (impossible !== undefined) throw ApplicationFailure.nonRetryable(impossible, EXPORT_IMPOSSIBLE);
-      const plan = planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings.site) });
+      const plan = await planBundle(rows, { ...limits, site: settings.site, notFoundUrl: notFoundUrl(settings.site) });
       for (const piece of inPieces(plan.frozen)) await writeFrozen(tx, piece);
       await freezeCrawl(tx, jobId, plan);
     });

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FrozenUrl, SettledRow } from '../../../store/frontier-map.ts';
 import { assignPath, NOT_FOUND_PATH } from '../page/assign-path.ts';
-import { resolveCollisions } from '../page/resolve-collisions.ts';
+import { type PathClaim, resolveCollisions } from '../page/resolve-collisions.ts';
 import type { Site } from '../page/types.ts';
 import { kindOfRank } from '../resource-rank.ts';
 import { divideIntoBatches } from './batches.ts';
@@ -52,19 +53,22 @@ function divideFiles(files: readonly FileRow[], paths: ReadonlyMap<string, strin
   return { batchOf, batchCount: (numbers.at(-1) ?? -1) + 1, pageCount };
 }
 
-function finalPaths(
+/** Rows between two pauses: some hundredths of a second. */
+const ROWS_AT_A_TIME = 5_000;
+
+/** The paths that the files ask for, before they are told apart. */
+async function claimPaths(
   files: readonly FileRow[],
   { site, notFoundUrl }: { site: Site; notFoundUrl: string },
-): ReadonlyMap<string, string> {
-  return resolveCollisions(
-    files.map(({ url, contentType, rank, sha256 }) => ({
-      url,
-      // By the strongest use that the whole crawl found: what was known when the file came depends on the order.
-      path: assignPath({ url, contentType, kind: kindOfRank(rank) }, site),
-      sha256,
-      pinned: url === notFoundUrl,
-    })),
-  );
+): Promise<PathClaim[]> {
+  const claims: PathClaim[] = [];
+  for (const { url, contentType, rank, sha256 } of files) {
+    // By the strongest use that the whole crawl found: what was known when the file came depends on the order.
+    const path = assignPath({ url, contentType, kind: kindOfRank(rank) }, site);
+    claims.push({ url, path, sha256, pinned: url === notFoundUrl });
+    if (claims.length % ROWS_AT_A_TIME === 0) await setImmediate();
+  }
+  return claims;
 }
 
 type Places = { paths: ReadonlyMap<string, string>; batchOf: ReadonlyMap<number, number> };
@@ -100,14 +104,17 @@ function settle(
 
 /**
  * Decides where every address of a finished crawl leads and how the bundle's files are divided into batches. Depends
- * only on what the origin answered, not on the order in which it did.
+ * only on what the origin answered, not on the order in which it did. Pauses now and then: a large site takes seconds, in
+ * which everything else in the process would give no sign of life.
  */
-export function planBundle(
+export async function planBundle(
   rows: readonly SettledRow[],
   { site, notFoundUrl, ...limits }: PieceLimits & { site: Site; notFoundUrl: string },
-): BundlePlan {
+): Promise<BundlePlan> {
   const files = rows.filter(isFile);
-  const paths = finalPaths(files, { site, notFoundUrl });
+  const claims = await claimPaths(files, { site, notFoundUrl });
+  const paths = resolveCollisions(claims);
+  await setImmediate();
   const { batchOf, ...counts } = divideFiles(files, paths, limits);
   return { ...counts, frozen: { [Symbol.iterator]: () => settleAll(rows, { paths, batchOf }) } };
 }
