@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { WORK_FOLDER } from './activities/export/object-keys.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
 import { createIntervalLoop } from './interval-loop.ts';
-import type { ObjectStore } from './objects/object-store.ts';
+import { dropUnfinished } from './objects/drop-unfinished.ts';
+import { BUNDLES_FOLDER, type ObjectStore } from './objects/object-store.ts';
 import { settleAgentJob } from './settle-agent-job.ts';
 import { listUnsettledAgentJobs } from './store/agent-jobs.ts';
 import type { Database } from './store/database.ts';
@@ -23,6 +25,8 @@ const USES_KEPT_MS = 86_400_000;
 
 /** What ended jobs left in the object store is in nobody's way: it is looked for rarely. */
 const SWEEP_INTERVAL_MS = 3_600_000;
+/** No activity that uploads may take longer than a quarter of it. */
+const UPLOAD_MS = 86_400_000;
 /** A worker that comes back later than this after its job's end is found by the next sweep. */
 const SWEEP_AFTER_MS = 600_000;
 
@@ -109,6 +113,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const endedBefore = new Date(nowMs - SWEEP_AFTER_MS);
     const deletedCount = await sweepExports({ db, objects, endedBefore, signal: loop.signal });
     if (deletedCount > 0) logger.info({ deletedCount }, 'Deleted what ended exports had left in the object store');
+    const prefixes = [WORK_FOLDER, BUNDLES_FOLDER];
+    await dropUnfinished({ objects, logger }, { prefixes, begunBefore: new Date(nowMs - UPLOAD_MS) });
   }
 
   return { reconcile, start: loop.start, stop: loop.stop };

@@ -8,6 +8,9 @@ import { measure } from './measure.ts';
 import { assertObjectKey, ObjectMissingError, type ObjectStore } from './object-store.ts';
 import { readSigningKey } from './signing-key.ts';
 
+/** Whoever writes waits for the disk at most. */
+const MAX_DRAFT_IDLE_MS = 86_400_000;
+
 /**
  * Objects as files of one folder, which several processes may share. Names that begin with a dot are the store's own:
  * `.tmp` for writes under way and `.signing-key`; no key can name them.
@@ -64,6 +67,14 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
     },
     async delete(keys) {
       for (const key of keys) await rm(pathOf(key), { force: true });
+    },
+    async dropUnfinished({ begunBefore }) {
+      // A draft doesn't tell its key, so only its age says that nobody writes it any more.
+      const idleBefore = Math.min(begunBefore?.getTime() ?? now(), now() - MAX_DRAFT_IDLE_MS);
+      for (const name of await readdir(tmp)) {
+        const info = await stat(join(tmp, name)).catch(() => undefined);
+        if (info !== undefined && info.mtimeMs < idleBefore) await rm(join(tmp, name), { force: true });
+      }
     },
     list: (prefix) => listFiles(folder, '', prefix),
     async presign(key, options) {

@@ -38,6 +38,11 @@ export type ObjectStore = {
   head(key: string): Promise<ObjectInfo | null>;
   /** Deletes objects; one that isn't there is no error. */
   delete(keys: readonly string[]): Promise<void>;
+  /**
+   * Drops what is left of `put`s that never ended, because their process died: of keys that begin with `prefix`, and
+   * where told begun before `begunBefore`. One that is still under way fails. A store may leave some of it for a day.
+   */
+  dropUnfinished(options: { prefix: string; begunBefore?: Date | undefined }): Promise<void>;
   /** The keys that begin with `prefix`, in code unit order. */
   list(prefix: string): AsyncIterable<string>;
   /** A signed link for reading. It asks nobody, so it doesn't tell whether the object is there. */
@@ -78,7 +83,10 @@ export function assertObjectKey(key: string): void {
   throw new RangeError(`${JSON.stringify(key.slice(0, 100))} is no object key: expected segments of A-Z a-z 0-9 . _ -`);
 }
 
+/** What all bundles lie below. */
+export const BUNDLES_FOLDER = 'bundles/';
+
 /** The key of a packed bundle: its hash is in every link's path, so a reader that has these bytes can tell. */
 export function bundleKey(sha256: string): string {
-  return `bundles/${sha256}/bundle.tar.gz`;
+  return `${BUNDLES_FOLDER}${sha256}/bundle.tar.gz`;
 }

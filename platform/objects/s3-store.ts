@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream';
 import {
+  AbortMultipartUploadCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -100,6 +103,21 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
         );
         const [first] = Errors.filter((each) => each.Code !== 'NoSuchKey');
         if (first) throw new Error(`${first.Key} was not deleted: ${first.Code} ${first.Message}`);
+      }
+    },
+
+    async dropUnfinished({ prefix, begunBefore }) {
+      for (let page: ListMultipartUploadsCommandOutput | undefined; page === undefined || page.IsTruncated; ) {
+        const after = { KeyMarker: page?.NextKeyMarker, UploadIdMarker: page?.NextUploadIdMarker };
+        page = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...after }));
+        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+          if (Key === undefined || !Key.startsWith(prefix) || (begunBefore && Initiated && Initiated >= begunBefore))
+            continue;
+          // One that has ended since is none to drop.
+          await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
+            if (!hasStatus(error, 404)) throw error;
+          });
+        }
       }
     },
 

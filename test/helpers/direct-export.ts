@@ -48,12 +48,15 @@ export type StageOptions = {
 };
 
 /** Exports by calling the activities one after another: what the workflow does, without Temporal's time. */
-export async function startDirectRig(limits: Partial<ExportLimits> = {}): Promise<DirectRig> {
+export async function startDirectRig(
+  limits: Partial<ExportLimits> = {},
+  given: { objects?: string } = {},
+): Promise<DirectRig> {
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'galley-direct-'));
   const database = await startPglite();
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
-  const objects = await createObjectStore({ url: pathToFileURL(folder).href });
+  const objects = await createObjectStore({ url: given.objects ?? pathToFileURL(folder).href });
   const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
   const organizationId = organization.id;
 

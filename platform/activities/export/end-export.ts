@@ -1,3 +1,4 @@
+import { dropUnfinished } from '../../objects/drop-unfinished.ts';
 import { getCrawl } from '../../store/crawls.ts';
 import { failExportJob } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
@@ -39,6 +40,7 @@ export async function cleanUpExport(deps: ExportDeps, jobId: string, archiveKey:
       if (archiveKey !== null) keys.push(archiveKey);
     }
     await objects.delete(keys);
+    await dropUnfinished(deps, { prefixes: [workPrefix(jobId), ...(archiveKey === null ? [] : [archiveKey])] });
   });
 }
 

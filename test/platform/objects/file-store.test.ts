@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -40,6 +40,15 @@ describe('a folder as object store', () => {
       await expect(store.put('a/c', broken, { contentType: 'text/plain' })).rejects.toThrow('broke');
       expect(await readdir(join(folder, '.tmp'))).toEqual([]);
       expect(await readdir(join(folder, 'a'))).toEqual(['b']);
+    });
+
+    it('drops drafts that nobody has written for a day, and no others', async () => {
+      const store = await open();
+      const drafts = ['old', 'new'].map((name) => join(folder, '.tmp', name));
+      for (const draft of drafts) await writeFile(draft, 'x');
+      await utimes(join(folder, '.tmp', 'old'), new Date(), new Date(Date.now() - 25 * 3_600_000));
+      await store.dropUnfinished({ prefix: 'a/' });
+      expect(await readdir(join(folder, '.tmp'))).toEqual(['new']);
     });
 
     it('has one signing key for all who open it at once, and keeps it', async () => {

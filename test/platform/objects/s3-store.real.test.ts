@@ -1,23 +1,86 @@
+import { PassThrough } from 'node:stream';
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
+import { workPrefix } from '../../../platform/activities/export/object-keys.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
-import { startS3 } from '../../helpers/s3.ts';
+import type { ObjectStore } from '../../../platform/objects/object-store.ts';
+import { startDirectRig } from '../../helpers/direct-export.ts';
+import { serveFiles, startHttpSite } from '../../helpers/http-site.ts';
+import { startS3, type TestS3 } from '../../helpers/s3.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
 import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
 
+const Bucket = 'galley-bundles';
+const BINARY = { contentType: 'application/octet-stream' };
+
+let s3: TestS3;
+let store: ObjectStore;
+let client: S3Client;
+const saved = { ...process.env };
+
 /** The standard AWS chain reads the environment first; the tests' own is put back afterwards. */
-async function startStore(): Promise<StoreUnderTest> {
-  const s3 = await startS3();
-  const saved = { ...process.env };
+beforeAll(async () => {
+  s3 = await startS3();
   process.env.AWS_ACCESS_KEY_ID = s3.credentials.accessKeyId;
   process.env.AWS_SECRET_ACCESS_KEY = s3.credentials.secretAccessKey;
-  const store = await createObjectStore({ url: s3.url });
-  return {
-    store,
-    follow: (url, init) => fetch(url, init),
-    async stop() {
-      await store.close();
-      await s3.stop();
-      process.env = saved;
-    },
-  };
+  store = await createObjectStore({ url: s3.url });
+  client = new S3Client({ endpoint: s3.endpoint, region: 'us-east-1', forcePathStyle: true });
+});
+
+afterAll(async () => {
+  client?.destroy();
+  await store?.close();
+  await s3?.stop();
+  process.env = saved;
+});
+
+async function unfinished(): Promise<string[]> {
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+  return Uploads.flatMap(({ Key }) => Key ?? []).sort();
+}
+
+/** What a process leaves that dies while it uploads. */
+async function abandon(key: string): Promise<void> {
+  await client.send(new CreateMultipartUploadCommand({ Bucket, Key: key }));
+}
+
+async function startStore(): Promise<StoreUnderTest> {
+  return { store, follow: (url, init) => fetch(url, init), stop: async () => undefined };
 }
 
 describe('an S3 server as object store', () => objectStoreContract(startStore));
+
+describe('uploads that never ended', () => {
+  it('are dropped by prefix and age, and whoever is still at one is told', async () => {
+    for (const key of ['one/a', 'one/b', 'other/c']) await abandon(key);
+    await store.dropUnfinished({ prefix: 'one/', begunBefore: new Date(Date.now() - 60_000) });
+    expect(await unfinished()).toEqual(['one/a', 'one/b', 'other/c']);
+    const source = new PassThrough();
+    source.write(Buffer.alloc(20 * 1024 ** 2));
+    const late = store.put('one/late', source, BINARY).catch((error: unknown) => error);
+    await waitFor(async () => (await unfinished()).includes('one/late'), { describe: 'begun' });
+    await store.dropUnfinished({ prefix: 'one/' });
+    expect(await unfinished()).toEqual(['other/c']);
+    source.end(Buffer.alloc(1024));
+    expect(await late).toBeInstanceOf(Error);
+    expect(await store.head('one/late')).toBeNull();
+    await store.dropUnfinished({ prefix: '' });
+  });
+
+  it('go with the job whose workers died at them, while it was crawled or packed', async () => {
+    const site = await startHttpSite(serveFiles({ '/': '<p>One page' }));
+    const rig = await startDirectRig({}, { objects: s3.url });
+    try {
+      const jobId = await rig.addJob(await rig.addProject(site.origin));
+      await rig.runStages(jobId, { until: 'pack' });
+      const { row } = await rig.read(jobId);
+      const left = [`${workPrefix(jobId)}large/a`, row.archiveKey ?? '', `${workPrefix('se_other')}large/b`];
+      for (const key of left) await abandon(key);
+      await rig.runStages(jobId);
+      expect(await unfinished()).toEqual(left.slice(2));
+      expect((await rig.read(jobId)).row.status).toBe('completed');
+    } finally {
+      await rig.stop();
+      await site.close();
+    }
+  });
+});
