@@ -74,6 +74,7 @@ export async function settleUrls(
 ): Promise<(FrontierCounts & { taken: LeasedUrl[] }) | undefined> {
   const { jobId, token, leaseMs } = input;
   const leaseUntil = sql`now() + ${seconds(leaseMs)}`;
+  const ids = input.settled.map(({ id }) => id);
   const { rows } = await db.execute<FrontierCounts & { taken: LeasedUrl[] | null }>(sql`
     with crawl as materialized (
       select job_id from crawls where job_id = ${jobId} and phase = 'crawling' for update
@@ -87,7 +88,7 @@ export async function settleUrls(
         "extractionLength" integer, sha256 text, path text, etag text, "lastModified" text, "linksOffset" bigint,
         "linksLength" integer)
     ), settling as materialized (
-      select u.id, u.url from crawl_urls u join result v on v.id = u.id where u.lease_token = ${token}
+      select id, url from crawl_urls where id = any(${sql.param(ids)}::bigint[]) and lease_token = ${token}
     ), settled as (
       update crawl_urls u
       set state = case v.outcome when 'retry' then 'queued' else 'settled' end,
