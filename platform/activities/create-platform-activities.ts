@@ -5,6 +5,7 @@ import type { Database } from '../store/database.ts';
 import { releaseLeases } from '../store/frontier-leases.ts';
 import type { AgentDeps } from './agent/agent-deps.ts';
 import { createAgentActivities } from './agent/create-agent-activities.ts';
+import { beginExport } from './export/begin-export.ts';
 import type { BrowserPool } from './export/browser/browser-pool.ts';
 import { createStoredUrlsOfJobs } from './export/crawl/stored-urls.ts';
 import { crawlSite } from './export/crawl-site.ts';
@@ -94,21 +95,28 @@ const idleRewrite = (db: Database, jobId: string, { activityMs }: ExportLimits) 
 export function createPlatformActivities(deps: PlatformActivityDeps) {
   const shared = exportDeps(deps);
   const [crawling, rewriting] = [createOneAtATime(deps), createOneAtATime(deps)];
-  return {
+  const stages = {
     /** Begins a job and says how its crawl is to be shared among workers. */
-    openExport: async ({ jobId }: { jobId: string }) => ({
-      ...(await openExport(shared, jobId)),
-      searchAttributes: deps.searchAttributes === true,
-    }),
+    openExport: ({ jobId }: { jobId: string }) => openExport(shared, jobId),
     crawlSite: (input: { jobId: string; maxMs: number }) =>
       crawling.run(input.jobId, idleCrawl(deps.db, input), (maxMs) => crawlSite(shared, { ...input, maxMs })),
-    visitSamples: ({ jobId }: { jobId: string }) => visitSamples(shared, jobId),
     freezeExport: ({ jobId }: { jobId: string }) => freezeExport(shared, jobId),
     rewriteFiles: ({ jobId }: { jobId: string }) =>
       rewriting.run(jobId, idleRewrite(deps.db, jobId, shared.limits), (maxMs) =>
         rewriteFiles(shared, { jobId, maxMs }),
       ),
     packExport: ({ jobId }: { jobId: string }) => packExport(shared, jobId),
+  };
+  const searchAttributes = deps.searchAttributes === true;
+  return {
+    ...stages,
+    openExport: async (job: { jobId: string }) => ({ ...(await stages.openExport(job)), searchAttributes }),
+    /** The same and as much more as a small site takes. */
+    beginExport: async ({ jobId }: { jobId: string }) => ({
+      ...(await beginExport(shared, stages, jobId)),
+      searchAttributes,
+    }),
+    visitSamples: ({ jobId }: { jobId: string }) => visitSamples(shared, jobId),
     failExport: ({ jobId, error }: { jobId: string; error: string }) => failExport(shared, jobId, error),
     cleanUpExport: ({ jobId, archiveKey }: { jobId: string; archiveKey: string | null }) =>
       cleanUpExport(shared, jobId, archiveKey),

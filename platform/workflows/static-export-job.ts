@@ -4,11 +4,13 @@ import {
   ContinueAsNew,
   continueAsNew,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
+import type { PackedExport } from '../activities/export/pack-export.ts';
 import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
 import { failureText } from './static-export-job/failure-text.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
@@ -79,41 +81,59 @@ export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<
 
 /** Undefined where the job ended before its workflow began. */
 async function runStages(jobId: string) {
-  const opened = await stages.openExport.executeWithOptions({ summary: 'robots.txt and sitemaps' }, [{ jobId }]);
+  const opened = await begin(jobId);
   if (opened.state === 'over') return undefined;
   const story: JobStory = { domain: opened.domain, version: opened.version, stage: 'crawling' };
   if (opened.searchAttributes) markJob(story);
 
-  await crawl(jobId, story, opened.plan);
+  const { packed, rest, plan } = opened;
+  if (packed !== null) return told(story, packed);
+  await crawl(jobId, story, plan, rest);
   // Jobs that an older release opened have no word on it, and go on without.
-  if (opened.visitsSamples === true) await visitSamples(jobId, story, opened.plan);
+  if (opened.visitsSamples === true) await visitSamples(jobId, story, plan);
 
-  const frozen = await freeze(jobId, story, opened.plan);
+  const frozen = await freeze(jobId, story, plan);
 
   tell(story, { ...frozen, stage: 'rewriting' });
-  const rewriters = rewritersFor(frozen.batchCount, opened.plan.parallelActivities);
-  await untilDone((round) => {
+  const rewriters = rewritersFor(frozen.batchCount, plan.parallelActivities);
+  await untilDone(1, (round) => {
     const summary = `rewrite ${frozen.batchCount} batches, round ${round}`;
     return together(rewriters, () => shared.rewriteFiles.executeWithOptions({ summary }, [{ jobId }]));
   });
 
   tell(story, { stage: 'packing the archive' });
-  const packed = await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]);
+  return told(story, await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]));
+}
+
+/** The job's beginning, which may be all of it. */
+async function begin(jobId: string) {
+  if (patched('small-sites-at-once')) {
+    return stages.beginExport.executeWithOptions({ summary: 'robots.txt, sitemaps, and all of a small site' }, [
+      { jobId },
+    ]);
+  }
+  const opened = await stages.openExport.executeWithOptions({ summary: 'robots.txt and sitemaps' }, [{ jobId }]);
+  return { ...opened, rest: null, packed: null };
+}
+
+function told(story: JobStory, packed: PackedExport): PackedExport {
   const { state, fileCount, sizeBytes, brokenLinks } = packed;
   const reused = packed.reusedFiles > 0 ? ` (${packed.reusedFiles} as in the last export)` : '';
   tell(story, { stage: `${state}: ${fileCount} files${reused}, ${sizeBytes} bytes, ${brokenLinks} broken links` });
   return packed;
 }
 
-/** One worker at first, which is all that a small site needs; then as many as there are links in line for. */
+/** One worker at first, unless a first round is over already; then as many as there are links in line for. */
 async function crawl(
   jobId: string,
   story: JobStory,
   plan: { soloCrawlMs: number; activityMs: number; parallelActivities: number },
+  begun: { done: boolean; queuedCount: number } | null = null,
 ): Promise<void> {
+  if (begun?.done === true) return;
   tell(story, {});
-  let crawlers = 1;
-  await untilDone(async (round) => {
+  let crawlers = begun === null ? 1 : crawlersFor(begun.queuedCount, plan.parallelActivities);
+  await untilDone(begun === null ? 1 : 2, async (round) => {
     if (workflowInfo().historyLength > LONG_HISTORY_EVENTS) await continueAsNew<typeof staticExportJob>({ jobId });
     const maxMs = crawlRoundMs(round, plan);
     const summary = `crawl, round ${round}, ${crawlers} at once`;
@@ -147,8 +167,11 @@ async function freeze(jobId: string, story: JobStory, plan: Parameters<typeof cr
   }
 }
 
-async function untilDone(runRound: (round: number) => Promise<Array<{ done: boolean }>>): Promise<void> {
-  for (let round = 1; ; round += 1) {
+async function untilDone(
+  firstRound: number,
+  runRound: (round: number) => Promise<Array<{ done: boolean }>>,
+): Promise<void> {
+  for (let round = firstRound; ; round += 1) {
     const rest = await runRound(round);
     if (rest.some((each) => each.done)) return;
   }

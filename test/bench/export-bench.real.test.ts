@@ -64,7 +64,7 @@ test('all contenders export all pages of the site', () => {
 });
 
 test('it is seen where the time of an export goes', () => {
-  expect(told.some((line) => /openExport [\d.]+, crawlSite [\d.]+, .*between [\d.]+/.test(line))).toBe(true);
+  expect(told.some((line) => /beginExport [\d.]+, .*between [\d.]+/.test(line))).toBe(true);
 });
 
 test('nothing of the bench is left behind', async () => {

@@ -16,6 +16,7 @@ import { type Discovery, discover } from './discovery/discover.ts';
 import { type KeepingFetcher, keepAnswers } from './discovery/keep-answers.ts';
 import { settleKept } from './discovery/settle-kept.ts';
 import type { ExportDeps } from './export-deps.ts';
+import type { ExportLimits } from './limits.ts';
 import type { ResourceKind, Site } from './page/types.ts';
 import { normalizeUrl, originUrl } from './page/url-identity.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
@@ -69,19 +70,23 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
       // Another release may have opened it, before this one was called anew.
       await openBase(deps, { ...crawl, settings });
       await seed(deps, settings, { hints, fetcher, life });
-      const { domain, version } = job;
-      return {
-        state: 'open',
-        domain,
-        version,
-        pageHints: hints.pages.length,
-        plan: crawlPlan(deps.limits, settings),
-        visitsSamples: settings.discover === 'browser',
-      };
+      return { ...openedAs(deps.limits, settings), pageHints: hints.pages.length };
     } finally {
       void fetcher.close();
     }
   });
+}
+
+/** What a workflow needs to know of an export with these settings. */
+export function openedAs(limits: ExportLimits, settings: ExportSettings): Extract<OpenedExport, { state: 'open' }> {
+  return {
+    state: 'open',
+    domain: settings.site.domain,
+    version: settings.version,
+    pageHints: 0,
+    plan: crawlPlan(limits, settings),
+    visitsSamples: settings.discover === 'browser',
+  };
 }
 
 function siteOf(domain: string, project: Project): Site {

@@ -15,7 +15,7 @@ import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
 
 type ExportStages = Pick<
   PlatformActivities,
-  'openExport' | 'crawlSite' | 'freezeExport' | 'rewriteFiles' | 'packExport' | 'failExport' | 'cleanUpExport'
+  'beginExport' | 'crawlSite' | 'freezeExport' | 'rewriteFiles' | 'packExport' | 'failExport' | 'cleanUpExport'
 >;
 
 let fixture: FixtureRig;
@@ -109,8 +109,8 @@ describe('the end of a staticExportJob', () => {
   it('waits for another crawl where addresses turn up at the moment of freezing', async () => {
     const calls: string[] = [];
     const activities: ExportStages = {
-      openExport: async () => ({
-        state: 'open',
+      beginExport: async () => ({
+        ...{ state: 'open', rest: null, packed: null },
         ...{ domain: 'docs.example.com', version: '1', pageHints: 0, visitsSamples: false, searchAttributes: false },
         plan: { soloCrawlMs: 2_000, activityMs: 50_000, parallelActivities: 1 },
       }),

@@ -13,7 +13,7 @@ import { CRAWL_UNFINISHED } from '../../../../platform/activities/export/freeze-
 import { createJobMemory } from '../../../../platform/activities/export/job-memory.ts';
 import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
 import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
-import { createSegmentStore } from '../../../../platform/activities/export/segment-store.ts';
+import { createSegmentStore, type SegmentStore } from '../../../../platform/activities/export/segment-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { type FoundUrl, settleUrls } from '../../../../platform/store/frontier.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';
@@ -108,7 +108,7 @@ describe('a stage that is done again, or comes late', () => {
     expect((await statesOf(drawn)).get(`${HOME}/robots.txt`)).toBe('settled');
   });
 
-  it('settles what has come in by the end of its time, though more is under way', async () => {
+  it('settles what has come in while it settled the last of its time, though more is under way', async () => {
     const jobId = await job();
     await rig.runStages(jobId, { until: 'open' });
     await find(jobId, {});
@@ -120,24 +120,69 @@ describe('a stage that is done again, or comes late', () => {
     const stored = createStoredUrlsOfJobs(createJobMemory()).of(jobId);
     const maxMs = 3_000;
     const endAt = Date.now() + maxMs;
-    const comesAt = new Map([
-      [`${HOME}/late`, endAt - 20],
-      [`${HOME}/later`, endAt + 20],
-    ]);
+    let comeLater = (): void => undefined;
+    const later = new Promise<void>((resolve) => {
+      comeLater = resolve;
+    });
+    const write: SegmentStore['write'] = async (...segment) => {
+      await sleep(endAt + 20 - Date.now());
+      comeLater();
+      await segments.write(...segment);
+    };
+    const file = {
+      outcome: 'file',
+      status: 200,
+      contentType: 'text/html',
+      isPage: true,
+      sha256: '',
+      path: '',
+    } as const;
+    const [bytes, extraction] = [Buffer.from('<p>'), Buffer.alloc(0)];
     await crawlFrontier(
-      { db: rig.db, segments, limits: DEFAULT_LIMITS },
+      { db: rig.db, segments: { ...segments, write }, limits: DEFAULT_LIMITS },
       {
         ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
         ...{ admission, stored },
         visit: async (leased) => {
-          const at = comesAt.get(leased.url);
-          if (at === undefined) return new Promise(() => undefined);
-          await sleep(at - Date.now());
-          return { leased, result: { id: leased.id, outcome: 'missing', reason: 'gone', status: 410 }, resources: [] };
+          if (leased.url === `${HOME}/later`) await later;
+          else if (leased.url !== `${HOME}/late`) return new Promise(() => undefined);
+          return { leased, result: { ...file, id: leased.id, bytes, extraction }, resources: [] };
         },
       },
     );
     const states = await statesOf(jobId);
-    expect([...comesAt.keys()].map((url) => states.get(url))).toEqual(['settled', 'settled']);
+    expect(['late', 'later'].map((name) => states.get(`${HOME}/${name}`))).toEqual(['settled', 'settled']);
   });
 });
+
+describe('the beginning of an export', () => {
+  it('is all of a small site, and does nothing twice when its answer is lost', async () => {
+    const jobId = await job();
+    const begun = await run(() => activities.beginExport({ jobId }));
+    expect(begun).toMatchObject({ state: 'open', rest: { done: true }, packed: { state: 'completed', pageCount: 1 } });
+    const asked = server.requests.length;
+    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => activities.beginExport({ jobId }));
+    expect(again).toEqual({ ...begun, rest: null, packed: null });
+    expect(server.requests).toHaveLength(asked);
+    expect(await run(() => activities.packExport({ jobId }))).toMatchObject({ state: 'completed', pageCount: 1 });
+  });
+
+  it('leaves the rest to the stages where it is tried again, where a browser is to visit pages, and where it would take long', async () => {
+    const tried = await job();
+    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => activities.beginExport({ jobId: tried }));
+    expect(again).toMatchObject({ state: 'open', rest: null, packed: null });
+    const visited = await job({ discover: 'browser' });
+    const crawled = { rest: { done: true }, packed: null };
+    expect(await run(() => activities.beginExport({ jobId: visited }))).toMatchObject(crawled);
+    expect(await getCrawl(rig.db, visited)).toMatchObject({ phase: 'crawling' });
+    const large = await job();
+    const manyBatches = createPlatformActivities({ ...rig, logger, limits: { batchFiles: 1, soloCrawlMs: 60_000 } });
+    server.setHandler(serveFiles({ '/': [1, 2, 3, 4, 5, 6, 7].map((n) => `<a href="/${n}">`).join(''), ...pages(7) }));
+    expect(await run(() => manyBatches.beginExport({ jobId: large }))).toMatchObject(crawled);
+    expect(await getCrawl(rig.db, large)).toMatchObject({ phase: 'frozen' });
+  });
+});
+
+function pages(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`/${index + 1}`, `<p>${index}`]));
+}

@@ -1,0 +1,62 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { getCrawl } from '../../store/crawls.ts';
+import type { CrawlRest } from './crawl/crawl-frontier.ts';
+import type { ExportDeps } from './export-deps.ts';
+import { CRAWL_UNFINISHED, type FrozenExport } from './freeze-export.ts';
+import { type OpenedExport, openedAs } from './open-export.ts';
+import type { PackedExport } from './pack-export.ts';
+import type { RewriteRest } from './rewrite-files.ts';
+import { readExportSettings } from './settings.ts';
+
+/** How far a beginning got: what its first round of crawling left, and the archive where nothing was left to do. */
+export type BegunExport = OpenedExport & { rest: CrawlRest | null; packed: PackedExport | null };
+
+type Job = { jobId: string };
+
+/** The stages of an export, each of which goes on from where it was left. */
+export type Stages = {
+  openExport(job: Job): Promise<OpenedExport>;
+  crawlSite(job: Job & { maxMs: number }): Promise<CrawlRest>;
+  freezeExport(job: Job): Promise<FrozenExport>;
+  rewriteFiles(job: Job): Promise<RewriteRest>;
+  packExport(job: Job): Promise<PackedExport>;
+};
+
+/** As many batches as one worker makes alone (`rewritersFor`). */
+const MAX_BATCHES = 6;
+
+/**
+ * Opens a job and crawls for a first, short round; what is crawled by then is small, and is frozen, rewritten and packed
+ * at once: to have each of a small site's stages scheduled would take a good part of its time. Whatever goes wrong on
+ * the way, the stages by themselves do the rest.
+ */
+export async function beginExport(deps: ExportDeps, stages: Stages, jobId: string): Promise<BegunExport> {
+  const { info, cancellationSignal } = Context.current();
+  const isFirst = info.attempt === 1;
+  const crawl = isFirst ? undefined : await getCrawl(deps.db, jobId);
+  // The job may even have completed: its last stage tells of it once more.
+  if (crawl?.phase === 'frozen') {
+    return { ...openedAs(deps.limits, readExportSettings(crawl.settingsJson)), rest: null, packed: null };
+  }
+  const opened = await stages.openExport({ jobId });
+  if (opened.state === 'over' || !isFirst) return { ...opened, rest: null, packed: null };
+  cancellationSignal.throwIfAborted();
+  const rest = await stages.crawlSite({ jobId, maxMs: opened.plan.soloCrawlMs });
+  cancellationSignal.throwIfAborted();
+  const isSmall = rest.done && !opened.visitsSamples && (await freezeSmall(stages, jobId));
+  cancellationSignal.throwIfAborted();
+  const isRewritten = isSmall && (await stages.rewriteFiles({ jobId })).done;
+  cancellationSignal.throwIfAborted();
+  return { ...opened, rest, packed: isRewritten ? await stages.packExport({ jobId }) : null };
+}
+
+/** Whether the crawl is frozen, and was of a small site. */
+async function freezeSmall(stages: Stages, jobId: string): Promise<boolean> {
+  try {
+    return (await stages.freezeExport({ jobId })).batchCount <= MAX_BATCHES;
+  } catch (error) {
+    if (error instanceof ApplicationFailure && error.type === CRAWL_UNFINISHED) return false;
+    throw error;
+  }
+}
