@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { MAX_FOLDERS, MAX_YEARS_AHEAD } from '../../platform/activities/export/crawl/endless-paths.ts';
+import { MAX_FOLDERS, MAX_YEARS_AHEAD, MAX_YEARS_BACK } from '../../platform/activities/export/crawl/endless-paths.ts';
 import { retryDelayMs } from '../../platform/activities/export/crawl/retry-delay.ts';
 import { SKIP_RULES } from '../../platform/activities/export/crawl/skip-rules.ts';
 import { MAX_CRAWL_DELAY_MS } from '../../platform/activities/export/discovery/robots.ts';
@@ -32,6 +32,10 @@ describe('the page of the crawl rules', () => {
     ['addresses', DEFAULT_LIMITS.maxUrls.toLocaleString('en')],
   ])('tells the bound of %s', (rule, bound) => {
     expect(page).toMatch(new RegExp(`\\| \`${rule}\` \\|[^|]*\\| ${bound} \\|`));
+  });
+
+  it('tells how far calendars go back', () => {
+    expect(page).toContain(`more than ${MAX_YEARS_BACK} years ago`);
   });
 
   it('tells the bounds of speed, time and size', () => {

@@ -8,7 +8,7 @@ import { type CrawledKind, rankOf, SKIPPED_RANK } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
 import {
   hasTooManyFolders,
-  leadsFarAhead,
+  leadsFarOff,
   MAX_FOLDERS,
   MAX_YEARS_AHEAD,
   pathOf,
@@ -82,7 +82,7 @@ export function createAdmission(options: {
     if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
     if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);
     if (repeatsItself(pathname)) return skipReason('repeats');
-    if (leadsFarAhead(pathname, pathOf(from.url), year)) return skipReason('dates', MAX_YEARS_AHEAD);
+    if (leadsFarOff(pathname, pathOf(from.url), year)) return skipReason('dates', MAX_YEARS_AHEAD);
     if (search === '') return null;
     const path = `${origin}${pathname}`;
     const known = variants.get(path) ?? new Set();

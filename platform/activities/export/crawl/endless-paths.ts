@@ -3,6 +3,8 @@ export const MAX_FOLDERS = 40;
 const MAX_SEGMENT_REPEATS = 5;
 /** A calendar always has a next month. Nobody publishes further ahead than this. */
 export const MAX_YEARS_AHEAD = 5;
+/** It has one before as well. Archives go back a long way, but hardly month by month to before there were sites. */
+export const MAX_YEARS_BACK = 40;
 
 const YEAR_AND_MONTH = /(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)/;
 
@@ -25,15 +27,25 @@ function shapeOf(path: string): string {
   return path.replace(/\d+/g, '#');
 }
 
-/** Whether a path names a month more than `MAX_YEARS_AHEAD` years after `year`. */
-export function liesFarAhead(pathname: string, year: number): boolean {
-  return Number(YEAR_AND_MONTH.exec(pathname)?.[1] ?? 0) > year + MAX_YEARS_AHEAD;
+/** The year of a path that names a month, such as `/events/2031/11` or `/2031-11-05`. */
+function yearOf(pathname: string): number | undefined {
+  const written = YEAR_AND_MONTH.exec(pathname)?.[1];
+  return written === undefined ? undefined : Number(written);
+}
+
+/** Whether a path names a month past one of the bounds of calendars, seen from `year`. */
+export function liesFarOff(pathname: string, year: number): boolean {
+  const own = yearOf(pathname) ?? year;
+  return own > year + MAX_YEARS_AHEAD || own < year - MAX_YEARS_BACK;
 }
 
 /**
- * Whether a page of a calendar leads on to one years from now: both addresses are the same but for their numbers, and
- * the one it leads to names a month (`/events/2031/11`, `/2031-11-05`) more than `MAX_YEARS_AHEAD` years after `year`.
+ * Whether a page of a calendar leads on past its bounds: both addresses are the same but for their numbers, and the one
+ * it leads to names a month more than `MAX_YEARS_AHEAD` years after `year`, or is the step over `MAX_YEARS_BACK` years
+ * before it. Numbers that are no years are often as small as that, so only the step counts, which every calendar takes.
  */
-export function leadsFarAhead(pathname: string, from: string, year: number): boolean {
-  return liesFarAhead(pathname, year) && shapeOf(pathname) === shapeOf(from);
+export function leadsFarOff(pathname: string, from: string, year: number): boolean {
+  if (!liesFarOff(pathname, year) || shapeOf(pathname) !== shapeOf(from)) return false;
+  const [before = year, after = year] = [yearOf(from), yearOf(pathname)];
+  return after > year || (before >= year - MAX_YEARS_BACK && before - after <= 1);
 }

@@ -1,3 +1,5 @@
+import { MAX_YEARS_BACK } from './endless-paths.ts';
+
 /**
  * The rules by which addresses are left out, each with the words that the frontier keeps and the report shows; `#` stands
  * for the rule's bound.
@@ -9,7 +11,7 @@ const WORDS = {
   depth: 'more than # links away from the start page',
   folders: 'its path has more than # folders',
   repeats: 'its path repeats itself',
-  dates: 'its date is more than # years ahead',
+  dates: `its date is more than # years ahead, or ${MAX_YEARS_BACK} back`,
   queries: 'its path has more than # query strings',
   addresses: 'the export holds its most addresses, #',
   length: 'the address is longer than # characters',

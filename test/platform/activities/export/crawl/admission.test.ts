@@ -91,13 +91,21 @@ describe('admission', () => {
     expect(admit(`${HOME}/b`)).toMatchObject({ skip: null });
   });
 
-  it('does not follow a calendar for years, and takes no other numbers for one', () => {
+  const FAR_OFF = 'its date is more than 5 years ahead, or 40 back';
+
+  it('does not follow a calendar for years in either direction, and takes no other numbers for one', () => {
     const admission = admissionFor();
     const from = (path: string, to: string) => admission(`${HOME}${to}`, 'page', 0, `${HOME}${path}`)?.skip;
     expect(from('/events/2031/11', '/events/2031/12')).toBeNull();
-    expect(from('/events/2031/12', '/events/2032/1')).toBe('its date is more than 5 years ahead');
-    expect(from('/day-2031-12-31', '/day-2032-01-01')).toBe('its date is more than 5 years ahead');
+    expect(from('/events/2031/12', '/events/2032/1')).toBe(FAR_OFF);
+    expect(from('/day-2031-12-31', '/day-2032-01-01')).toBe(FAR_OFF);
     expect(from('/', '/events/2032/1')).toBeNull();
+    expect(from('/events/1987/1', '/events/1986/12')).toBeNull();
+    expect(from('/events/1986/1', '/events/1985/12')).toBe(FAR_OFF);
+    expect(from('/day-1986-01-01', '/day-1985-12-31')).toBe(FAR_OFF);
+    expect(from('/', '/archive/1985/7')).toBeNull();
+    expect(from('/threads/1200/3', '/threads/1200/4')).toBeNull();
+    expect(from('/threads/2014/3', '/threads/1200/1')).toBeNull();
     expect(from('/parts/9000/13', '/parts/9001/14')).toBeNull();
     expect(from('/a/12032/1', '/a/12033/1')).toBeNull();
   });
