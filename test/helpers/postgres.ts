@@ -36,7 +36,7 @@ export async function startPostgres({
     `-c fsync=${durable ? 'on' : 'off'}`,
   ];
   const control = (...args: string[]) =>
-    run(join(bin, 'pg_ctl'), ['-D', data, '-l', join(folder, 'log'), '-w', '-t', '60', ...args], as);
+    run(join(bin, 'pg_ctl'), ['-D', data, '-l', join(folder, 'log'), '-w', '-t', '240', ...args], as);
   const start = () => control('-o', settings.join(' '), 'start');
 
   await run(join(bin, 'initdb'), ['-D', data, '-U', 'galley', '-A', 'trust', '-E', 'UTF8', '--no-sync'], as);
