@@ -4,6 +4,7 @@ import { composeOperatorMail } from '../../../activities/reviewers/operator-mail
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
+import { STEP_TIMEOUT_MS } from '../../platform/activities/export/sites/visitor.ts';
 import { INPUT } from './mail-rig.ts';
 
 const sender = readSender('Galley <galley@example.com>');
@@ -100,6 +101,7 @@ describe('the HTML part in a browser', () => {
       [375, 'dark'],
     ] as const)('fits %i pixels, is readable in the %s, and loads nothing', async (width, colorScheme) => {
       const page = await browser.newPage({ viewport: { width, height: 600 }, colorScheme });
+      page.setDefaultTimeout(STEP_TIMEOUT_MS);
       const requests: string[] = [];
       page.on('request', (request) => requests.push(request.url()));
       await page.setContent(html);

@@ -1,6 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
+import { STEP_TIMEOUT_MS } from '../activities/export/sites/visitor.ts';
 import { BRANCH, type ForgeStage, startForgeStage } from './forge-stage.ts';
 
 describe('the page of a pull request in a browser', () => {
@@ -29,6 +30,7 @@ describe('the page of a pull request in a browser', () => {
   /** With what the browser complains of, such as a broken policy. */
   async function openPage(url: string, width: number): Promise<{ page: Page; complaints: string[] }> {
     const page = await browser.newPage({ viewport: { width, height: 800 } });
+    page.setDefaultTimeout(STEP_TIMEOUT_MS);
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(String(error)));

@@ -13,6 +13,7 @@ import { startPglite } from '../../../helpers/pglite.ts';
 import { locateRealTool } from '../../../helpers/real-tool.ts';
 import { startConstructSite } from './construct-site.ts';
 import { staticHost } from './sites/static-host.ts';
+import { BROWSER_ARGUMENTS, STEP_TIMEOUT_MS } from './sites/visitor.ts';
 
 /** Pages whose scripts say when they have drawn what they load. */
 const DRAWN_BY_SCRIPTS = ['scripts', 'outside', 'based/page', 'search'];
@@ -29,6 +30,9 @@ const TOP = '#top';
 
 const MAX_ADDRESS_LENGTH = 120;
 
+/** A frame shows the pictures that have loaded; otherwise large ones follow in a later frame. */
+const PAINTED_AT_ONCE = ['--disable-checker-imaging'];
+
 /** Frames and fonts may be painted well after the network is quiet, on a busy machine by seconds. */
 const PAINTED_WITHIN_MS = 30_000;
 const PICTURE_EVERY_MS = 300;
@@ -43,8 +47,7 @@ let host: HttpSite;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-every-construct-'));
-  // No name is resolved: whatever isn't on this machine can't be reached.
-  const args = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
+  const args = [...BROWSER_ARGUMENTS, ...PAINTED_AT_ONCE];
   browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args });
   const origin = await startConstructSite();
   rig = await startExportRig(await startPglite());
@@ -85,6 +88,7 @@ async function visitAll(
   { spelling, known = new Map() }: { spelling: 'files' | 'extensionless'; known?: ReadonlyMap<string, Buffer> },
 ): Promise<Visits> {
   const context = await browser.newContext({ viewport: { width: 800, height: 700 } });
+  context.setDefaultTimeout(STEP_TIMEOUT_MS);
   const visits: Visits = { faults: [], pictures: new Map() };
   const rest = [...pages];
   const next = async (): Promise<void> => {

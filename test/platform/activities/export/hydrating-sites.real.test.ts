@@ -135,12 +135,15 @@ describe.each(SITES)('A site of $name, exported, its origin stopped', (given) =>
     expect(await page.evaluate("'__sameDocument' in window")).toBe(tour.hasRouter);
     await page.reload();
     await waitForStop(page, tour, root, tour.stops.at(-1) ?? start);
+    await page.waitForFunction(tour.isHydrated);
 
     await tour.search.lookFor(page, tour.search.word);
     await waitForStop(page, tour, root, tour.search.found);
+    await page.waitForFunction(tour.isHydrated);
 
-    const chosen = await tour.switchTheme(page);
-    expect(chosen).toBe('dark');
+    expect(await page.evaluate(tour.isDark)).toBe(false);
+    await tour.switchTheme(page);
+    await page.waitForFunction(tour.isDark);
     if (tour.late !== undefined) {
       await (await linkTo(page, root, tour.late.path)).click();
       await tour.late.use(page);
@@ -193,7 +196,7 @@ describe.each(SITES)('A site of $name, exported, its origin stopped', (given) =>
     await page.waitForLoadState('networkidle');
     expect(await page.evaluate(tour.isHydrated)).toBe(false);
     if (tour.hasFont === true) {
-      expect(await page.evaluate('[...document.fonts].some((font) => font.status === "loaded")')).toBe(true);
+      await page.waitForFunction('[...document.fonts].some((font) => font.status === "loaded")');
     }
     await page.goto(`${root}404.html`);
     await page.getByText('Page not found').first().waitFor();

@@ -15,6 +15,7 @@ import { locateRealTool } from '../../../helpers/real-tool.ts';
 import { startS3, type TestS3 } from '../../../helpers/s3.ts';
 import { type WalkedSite, walkSite } from '../../../helpers/walk-site.ts';
 import { staticHost } from './sites/static-host.ts';
+import { BROWSER_ARGUMENTS, STEP_TIMEOUT_MS } from './sites/visitor.ts';
 
 /** Pages of each manual that a browser opens. */
 const SAMPLE = 20;
@@ -33,7 +34,7 @@ beforeAll(async () => {
   await rig.startWorker();
   browser = await chromium.launch({
     executablePath: await locateRealTool('chromium'),
-    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+    args: BROWSER_ARGUMENTS,
   });
 });
 
@@ -61,6 +62,7 @@ async function unpack(archiveSha256: string, name: string): Promise<string> {
 /** Opens pages one after another and answers what failed to load. */
 async function openAll(addresses: readonly string[]): Promise<string[]> {
   const page = await browser.newPage();
+  page.setDefaultTimeout(STEP_TIMEOUT_MS);
   const faults: string[] = [];
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;

@@ -1,12 +1,19 @@
 import type { Page } from 'playwright-core';
+import { waitFor } from '../../../../helpers/system/wait-for.ts';
 import type { Generator } from './build-site.ts';
 import type { Tour } from './visitor.ts';
 
-const theme = (page: Page): Promise<string> => page.evaluate('document.documentElement.dataset.theme').then(String);
+const HAS_DARK_THEME = "document.documentElement.dataset.theme === 'dark'";
 
+/** A press that comes before the page's scripts is lost, as a hand's is. */
 const openPanel = async (page: Page): Promise<void> => {
-  await page.locator('#open').click();
-  await page.locator('#panel', { hasText: 'The panel is open' }).waitFor();
+  const panel = page.locator('#panel', { hasText: 'The panel is open' });
+  const press = async (): Promise<boolean> => {
+    await page.locator('#open').click();
+    await panel.waitFor({ timeout: 3_000 });
+    return true;
+  };
+  await waitFor(press, { describe: 'opened the panel' });
   await page.waitForFunction("document.querySelector('#panel img').naturalWidth > 0");
 };
 
@@ -36,7 +43,8 @@ export const TOURS: Record<Generator, Tour> = {
       to: ['/docs/guides/more', 'More'],
     },
     hasRouter: true,
-    isHydrated: "'docusaurus' in window",
+    // Its button for the theme can be pressed once React runs the page.
+    isHydrated: "document.querySelector('.navbar button[class*=toggleButton]:not([disabled])') !== null",
     search: {
       word: 'needle',
       found: ['/docs/guides/more', 'More'],
@@ -46,10 +54,8 @@ export const TOURS: Record<Generator, Tour> = {
         await page.locator('.navbar__search [class*=suggestion]').first().click();
       },
     },
-    switchTheme: async (page) => {
-      await page.locator('.navbar button[class*=toggleButton]').click();
-      return theme(page);
-    },
+    switchTheme: (page) => page.locator('.navbar button[class*=toggleButton]').click(),
+    isDark: HAS_DARK_THEME,
     late: { path: '/tools', use: openPanel },
   },
 
@@ -69,7 +75,7 @@ export const TOURS: Record<Generator, Tour> = {
       to: ['/guides/more/', 'More'],
     },
     hasRouter: false,
-    isHydrated: "customElements.get('site-search') !== undefined",
+    isHydrated: "['site-search', 'starlight-theme-select'].every((name) => customElements.get(name) !== undefined)",
     search: {
       word: 'needle',
       found: ['/guides/more/', 'More'],
@@ -81,8 +87,8 @@ export const TOURS: Record<Generator, Tour> = {
     },
     switchTheme: async (page) => {
       await page.locator('starlight-theme-select select:visible').selectOption('dark');
-      return theme(page);
     },
+    isDark: HAS_DARK_THEME,
     late: { path: '/guides/more/', use: openPanel },
   },
 
@@ -115,9 +121,7 @@ export const TOURS: Record<Generator, Tour> = {
         await page.locator('.VPLocalSearchBox .result').first().click();
       },
     },
-    switchTheme: async (page) => {
-      await page.locator('.VPSwitchAppearance:visible').first().click();
-      return page.evaluate('document.documentElement.className').then(String);
-    },
+    switchTheme: (page) => page.locator('.VPSwitchAppearance:visible').first().click(),
+    isDark: "document.documentElement.className === 'dark'",
   },
 };

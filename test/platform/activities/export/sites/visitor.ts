@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { waitFor } from '../../../../helpers/system/wait-for.ts';
 
 /** A page of Chromium; every failed request, error answer and error message of it and its neighbours is kept. */
 export type Visitor = { page: Page; faults: string[]; leave(): Promise<void> };
@@ -6,8 +7,12 @@ export type Visitor = { page: Page; faults: string[]; leave(): Promise<void> };
 /** Only 127.0.0.1 has a name: whatever a page asks of any other host fails, and is told. */
 export const BROWSER_ARGUMENTS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
 
+/** A bound for a machine that is busy, of each step of a visit. */
+export const STEP_TIMEOUT_MS = 180_000;
+
 export async function openVisitor(browser: Browser): Promise<Visitor> {
   const context = await browser.newContext();
+  context.setDefaultTimeout(STEP_TIMEOUT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   context.on('requestfailed', (request) => {
@@ -46,8 +51,10 @@ export type Tour = {
   hasFont?: true;
   /** Opens the search box, looks for the one page that has the word, and follows the result. */
   search: { lookFor(page: Page, word: string): Promise<void>; word: string; found: Stop };
-  /** Switches between light and dark and answers what the document then says of it. */
-  switchTheme(page: Page): Promise<string>;
+  /** Switches between light and dark. */
+  switchTheme(page: Page): Promise<void>;
+  /** An expression that is true while the page is dark. */
+  isDark: string;
   /** Something that loads only when it is used, on the page of that address. */
   late?: { path: string; use(page: Page): Promise<void> };
 };
@@ -66,21 +73,18 @@ export async function waitForStop(page: Page, { heading }: Tour, root: string, [
 /** The first visible link of the page that leads to a path of the site, pointed at as a hand does. */
 export async function linkTo(page: Page, root: string, path: string): Promise<Locator> {
   const expected = nameOf(new URL(root).pathname + path.slice(1));
-  const links = page.locator('a[href]:visible');
-  const find = async (): Promise<number> => {
-    const addresses = await links.evaluateAll((all) =>
-      all.map((each) => ('pathname' in each && 'hash' in each && each.hash === '' ? String(each.pathname) : '')),
+  const find = async (): Promise<string | undefined> => {
+    const links = await page.locator('a[href]:visible').evaluateAll((all) =>
+      all.flatMap((each) => {
+        const leads = 'pathname' in each && 'hash' in each && each.hash === '';
+        return leads ? [{ pathname: String(each.pathname), href: each.getAttribute('href') ?? '' }] : [];
+      }),
     );
-    return addresses.findIndex((address) => address !== '' && nameOf(address) === expected);
+    return links.find(({ pathname }) => nameOf(pathname) === expected)?.href;
   };
-  const deadline = Date.now() + 30_000;
-  let index = await find();
-  while (index < 0 && Date.now() < deadline) {
-    await page.waitForTimeout(100);
-    index = await find();
-  }
-  if (index < 0) throw new Error(`${page.url()} has no visible link to ${path}`);
-  const link = links.nth(index);
+  const href = await waitFor(find, { describe: `had a visible link to ${path}` });
+  // By what it says: where it stands among the others may change until it is pressed.
+  const link = page.locator(`a[href=${JSON.stringify(href)}]:visible`).first();
   await link.hover();
   return link;
 }
