@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type BundleManifest, MANIFEST_PATH } from '../../../../contract/bundle.ts';
 import { endOfTar, tarBlocks } from './tar-blocks.ts';
 import type { ArchiveEntry, ArchiveMember, ArchiveOptions } from './types.ts';
 
@@ -23,12 +22,6 @@ export async function gzipMember(
     contentType,
   }));
   return { bytes: await member(await tarBlocks(entries), options), files };
-}
-
-/** The member that every archive begins with: `.galley/manifest.json`. */
-export async function manifestMember(manifest: BundleManifest, options: ArchiveOptions = {}): Promise<Uint8Array> {
-  const bytes = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`, 'utf8');
-  return member(await tarBlocks([{ path: MANIFEST_PATH, bytes }]), options);
 }
 
 /** The member that every archive ends with: the two zero blocks. */

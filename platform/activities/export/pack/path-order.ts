@@ -1,5 +1,10 @@
 import type { BundleFile } from '../../../../contract/bundle.ts';
-import { byPath } from '../archive/manifest.ts';
+
+/** The order of files in a bundle: by path, UTF-16 code units. */
+export function byPath(a: Pick<BundleFile, 'path'>, b: Pick<BundleFile, 'path'>): number {
+  if (a.path === b.path) return 0;
+  return a.path < b.path ? -1 : 1;
+}
 
 export type PathOrder = {
   /** Takes the files that come next in the archive and returns those that the manifest may name next. */

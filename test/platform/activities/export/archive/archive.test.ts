@@ -6,13 +6,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { bundleManifest, contentDigestLine } from '../../../../../contract/bundle.ts';
-import { createManifest } from '../../../../../platform/activities/export/archive/manifest.ts';
-import {
-  gzipMember,
-  manifestMember,
-  trailerMember,
-} from '../../../../../platform/activities/export/archive/members.ts';
+import { MANIFEST_PATH } from '../../../../../contract/bundle.ts';
+import { gzipMember, trailerMember } from '../../../../../platform/activities/export/archive/members.ts';
+import { streamedMember } from '../../../../../platform/activities/export/archive/streamed-member.ts';
+import { manifestText } from '../../../../../platform/activities/export/pack/manifest-text.ts';
 
 const LONG = `${'folder/'.repeat(30)}${'n'.repeat(150)}.html`;
 const ENTRIES = [
@@ -22,19 +19,32 @@ const ENTRIES = [
   { path: LONG, bytes: Buffer.from('deep'), contentType: 'text/html' },
   { path: 'über/日本 %.html', bytes: Buffer.from('é'), contentType: 'text/html' },
 ];
-const JOB = {
+const HEAD = {
+  formatVersion: 1,
   jobId: 'se_0123456789abcdef',
   domain: 'docs.example.com',
   version: 'v1',
   createdAt: '2026-01-01T00:00:00Z',
-};
+  contentSha256: 'a'.repeat(64),
+  pageCount: 3,
+} as const;
 
-async function archive(): Promise<{ bytes: Buffer; manifestText: string }> {
+async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const collected: Buffer[] = [];
+  for await (const chunk of chunks) collected.push(chunk);
+  return Buffer.concat(collected);
+}
+
+/** The members as packing joins them. */
+async function archive(): Promise<{ bytes: Buffer; manifest: Buffer }> {
   const members = [await gzipMember(ENTRIES.slice(0, 2)), await gzipMember(ENTRIES.slice(2), { level: 1 })];
-  const files = members.flatMap((member) => member.files);
-  const manifest = createManifest({ ...JOB, pageCount: 3, files, redirects: [] });
-  const parts = [await manifestMember(manifest), ...members.map(({ bytes }) => bytes), await trailerMember()];
-  return { bytes: Buffer.concat(parts), manifestText: JSON.stringify(manifest) };
+  async function* files() {
+    for (const member of members) yield member.files;
+  }
+  const manifest = await bytesOf(manifestText(HEAD, files(), []));
+  const first = { path: MANIFEST_PATH, sizeBytes: manifest.length, source: Readable.from([manifest]) };
+  const head = await bytesOf(streamedMember(first, { level: 6 }));
+  return { bytes: Buffer.concat([head, ...members.map(({ bytes }) => bytes), await trailerMember()]), manifest };
 }
 
 describe('the archive', () => {
@@ -56,7 +66,7 @@ describe('the archive', () => {
   });
 
   it('is read by tar-stream and gunzip, the manifest first', async () => {
-    const { bytes, manifestText } = await archive();
+    const { bytes, manifest } = await archive();
     const tar = extract();
     Readable.from([gunzipSync(bytes)]).pipe(tar);
     const seen: { name: string; text: string; mode: number | undefined; uid: number | undefined }[] = [];
@@ -68,7 +78,7 @@ describe('the archive', () => {
     }
     expect(seen.map(({ name }) => name)).toEqual(['.galley/manifest.json', ...ENTRIES.map(({ path }) => path)]);
     expect(seen.every(({ mode, uid }) => mode === 0o644 && uid === 0)).toBe(true);
-    expect(JSON.parse(seen[0]?.text ?? '')).toEqual(JSON.parse(manifestText));
+    expect(seen[0]?.text).toBe(manifest.toString('utf8'));
     expect(
       gunzipSync(bytes)
         .subarray(-1024)
@@ -95,31 +105,5 @@ describe('the archive', () => {
   it('holds nothing but the end where there are no files', async () => {
     const { bytes } = await gzipMember([]);
     expect(gunzipSync(Buffer.concat([bytes, await trailerMember()]))).toEqual(Buffer.alloc(1024));
-  });
-});
-
-describe('the manifest', () => {
-  const file = (path: string, sha256 = 'a'.repeat(64)) => ({ path, size: 1, sha256, contentType: 'text/html' });
-
-  it('lists files and redirects in one order and hashes paths and contents only', () => {
-    const redirects = [
-      { from: '/b', to: '/c', status: 301 },
-      { from: '/a', to: '/c', status: 302 },
-    ];
-    const one = createManifest({ ...JOB, pageCount: 2, files: [file('b'), file('B'), file('a/z')], redirects });
-    expect(bundleManifest.parse(one)).toEqual(one);
-    expect(one.files.map(({ path }) => path)).toEqual(['B', 'a/z', 'b']);
-    expect(one.redirects.map(({ from }) => from)).toEqual(['/a', '/b']);
-    const lines = one.files.map(contentDigestLine).join('');
-    expect(one.contentSha256).toBe(createHash('sha256').update(lines).digest('hex'));
-  });
-
-  it('differs in its content hash exactly where a path or content does', () => {
-    const base = { ...JOB, pageCount: 1, redirects: [] };
-    const one = createManifest({ ...base, files: [file('a')] });
-    const other = { ...base, jobId: 'se_ffffffffffffffff', version: 'v2', createdAt: '2027-01-01T00:00:00Z' };
-    expect(createManifest({ ...other, files: [file('a')] }).contentSha256).toBe(one.contentSha256);
-    expect(createManifest({ ...base, files: [file('b')] }).contentSha256).not.toBe(one.contentSha256);
-    expect(createManifest({ ...base, files: [file('a', 'b'.repeat(64))] }).contentSha256).not.toBe(one.contentSha256);
   });
 });
