@@ -22,8 +22,8 @@ const SOURCES = [
 /** What the build writes last. */
 const LAST_WRITTEN = join('dist', 'workflow-bundles', 'platform.js');
 
-/** A build takes some seconds; a lock not renewed for this long is a dead process's. */
-const LOCK_STALE_MS = 20_000;
+/** A lock not renewed for this long is a dead process’s; a busy machine may keep a live one from it for a while. */
+const LOCK_STALE_MS = 60_000;
 
 /** Path of the built command, as `npx galley` runs it. Builds first where a source is newer than the build. */
 export async function builtGalley(): Promise<string> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExportJob } from '../../../contract/admin-api.ts';
 import { startPostgres } from '../postgres.ts';
+import { unsyncedFolder } from '../unsynced-folder.ts';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { type InterceptingProxy, startInterceptingProxy } from './intercepting-proxy.ts';
@@ -56,7 +57,9 @@ async function start({ sites, objects = 'files', variables = {} }: SystemOptions
   cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const postgres = await startPostgres();
   cleanups.add(postgres.stop);
-  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  const unsynced = await unsyncedFolder('galley-temporal-');
+  cleanups.add(() => rm(unsynced, { recursive: true, force: true, maxRetries: 3 }));
+  const temporal = await startTemporalServer(join(unsynced, 'temporal.db'));
   cleanups.add(temporal.stop);
   const storage = objects === 's3' ? await startS3Storage(cleanups) : fileStorage(folder);
   const programs = createPrograms(galley);
@@ -73,18 +76,21 @@ async function start({ sites, objects = 'files', variables = {} }: SystemOptions
   cleanups.add(proxy.close);
   const key = await platform.createKey();
   const origins = new Map<string, OriginSite>();
-  for (const name of Object.keys(sites)) {
-    const origin = await startOriginSite({ '/': edition('edition 1'), [SLOW_PAGE]: page('slow') });
-    cleanups.add(origin.close);
-    origins.set(name, origin);
-    await platform.addProject({ name, domain: domainOf(name), origin: origin.origin });
-  }
+  const names = Object.keys(sites);
+  await Promise.all(
+    names.map(async (name) => {
+      const origin = await startOriginSite({ '/': edition('edition 1'), [SLOW_PAGE]: page('slow') });
+      cleanups.add(origin.close);
+      origins.set(name, origin);
+      await platform.addProject({ name, domain: domainOf(name), origin: origin.origin });
+    }),
+  );
   const orchestrator = await startOrchestrator({
     ...{ folder, programs, temporalAddress, variables },
     sites: Object.entries(sites).map(([name, settings]) => ({ name, domain: domainOf(name), export: settings })),
     adminApi: { url: proxy.url, key: key.key },
   });
-  for (const name of Object.keys(sites)) await orchestrator.deploy(name);
+  await Promise.all(names.map((name) => orchestrator.deploy(name)));
 
   return {
     ...orchestrator,
