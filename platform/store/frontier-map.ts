@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
+import type { LinksPlace, StoredFile } from './stored-file.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
 /** An address as the freezing of paths sees it. Which fields are set depends on the outcome. */
@@ -64,19 +65,7 @@ export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]
 }
 
 /** A file as rewriting needs it. */
-export type BatchFileRow = {
-  url: string;
-  path: string;
-  contentType: string;
-  isPage: boolean;
-  objectKey: string;
-  byteOffset: number;
-  byteLength: number;
-  extractionLength: number;
-  sha256: string;
-  linksOffset: number | null;
-  linksLength: number | null;
-};
+export type BatchFileRow = StoredFile & LinksPlace & { url: string; path: string };
 
 /** The files of one batch, in no meaningful order (the database's is not the bundle's). */
 export async function batchFiles(db: Executor, jobId: string, batch: number): Promise<BatchFileRow[]> {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import { seconds } from './seconds.ts';
+import type { LinksPlace, StoredFile } from './stored-file.ts';
 
 /** An address a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
 export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
@@ -24,24 +25,17 @@ export type SettledUrl =
   | { id: number; outcome: 'retry'; dueInMs: number; reason: string; status: number | null }
   | { id: number; outcome: 'missing'; reason: string; status: number | null }
   | { id: number; outcome: 'redirect'; status: number; redirectTo: string }
-  | {
-      id: number;
-      outcome: 'file';
-      status: number;
-      contentType: string;
-      isPage: boolean;
-      objectKey: string;
-      byteOffset: number;
-      byteLength: number;
-      extractionLength: number;
-      sha256: string;
-      path: string;
-      etag?: string | null;
-      lastModified?: string | null;
-      /** Where the table of links of the file's group lies in the same object. */
-      linksOffset?: number | null;
-      linksLength?: number | null;
-    };
+  | SettledFile;
+
+type SettledFile = StoredFile &
+  Partial<LinksPlace> & {
+    id: number;
+    outcome: 'file';
+    status: number;
+    path: string;
+    etag?: string | null;
+    lastModified?: string | null;
+  };
 
 /** For progress only: an address that comes back after it was skipped isn't counted. */
 export type FrontierCounts = { urlCount: number; settledCount: number };
