@@ -21,10 +21,15 @@ export async function storedAnswer(db: Executor, jobId: string, url: string): Pr
   return rows[0];
 }
 
-/** The first pages that a crawl has brought, in the order they were found. */
+/**
+ * The first pages that a crawl has brought, in the order they were found. All of its pages are sorted: asked for the
+ * first ones alone, the planner follows the primary key, past the rows of all other jobs.
+ */
 export async function crawledPages(db: Executor, jobId: string, limit: number): Promise<string[]> {
   const { rows } = await db.execute<{ url: string }>(sql`
-    select url from crawl_urls
-    where job_id = ${jobId} and is_page and outcome = 'file' and path <> '404.html' order by id limit ${limit}`);
+    select url from (
+      select id, url from crawl_urls
+      where job_id = ${jobId} and is_page and outcome = 'file' and path <> '404.html' offset 0
+    ) of_job order by id limit ${limit}`);
   return rows.map(({ url }) => url);
 }
