@@ -21,6 +21,7 @@ import { createPrograms, type Programs } from '../helpers/system/programs.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
 import { startTemporalServer, type TemporalServer } from '../helpers/system/temporal-server.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
+import { unsyncedFolder } from '../helpers/unsynced-folder.ts';
 
 const PAGES = 10_000;
 const DOMAIN = 'docs.example.test';
@@ -56,7 +57,9 @@ describe('an export of 10,000 pages by three workers', () => {
     cleanups.add(() => pool.end());
     s3 = await startS3();
     cleanups.add(s3.stop);
-    temporal = await startTemporalServer(join(folder, 'temporal.db'));
+    const unsynced = await unsyncedFolder('galley-temporal-');
+    cleanups.add(() => rm(unsynced, { recursive: true, force: true, maxRetries: 3 }));
+    temporal = await startTemporalServer(join(unsynced, 'temporal.db'));
     cleanups.add(temporal.stop);
     programs = createPrograms(galley);
     cleanups.add(programs.stop);
