@@ -14,5 +14,5 @@ export default {
   // More than a small machine has cores: a suite waits for servers and timers for most of its time.
   maxWorkers: 3,
   // What a machine with many neighbours may need. Only a test that hangs comes to it; speed is no test's matter.
-  testTimeout: 300_000,
+  testTimeout: 600_000,
 };

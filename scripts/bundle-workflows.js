@@ -1,6 +1,6 @@
 // Bundles workflow code once, so that neither a worker's start nor a test pays for it.
 //   node scripts/bundle-workflows.js          after tsc: dist/**/workflows/index.js → dist/workflow-bundles/
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
@@ -20,7 +20,10 @@ export async function bundleWorkflows({ sourceRoot, extension, outDir }) {
     const workflowsPath = join(sourceRoot, folder, `index.${extension}`);
     await stat(workflowsPath);
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
-    await writeFile(join(outDir, `${name}.js`), code);
+    // Never half a bundle: tests of another run may be reading the one before.
+    const part = join(outDir, `${name}.js.${process.pid}`);
+    await writeFile(part, code);
+    await rename(part, join(outDir, `${name}.js`));
   }
 }
 
