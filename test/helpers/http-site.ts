@@ -26,6 +26,8 @@ export async function startHttpSite(handler: SiteHandler): Promise<HttpSite> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
+  // Idle connections are the client's to end: on a busy machine ours would end as it asks for something more.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');

@@ -13,6 +13,7 @@ import { QUERIES, WORKFLOW_IDS } from '../../../contract/names.ts';
 import { type BareRepository, createBareRepository } from '../../../embedded/bare-repository.ts';
 import { freePort } from '../free-port.ts';
 import { startPostgres } from '../postgres.ts';
+import { unsyncedFolder } from '../unsynced-folder.ts';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { FORGE_SECRET, OPERATOR_TOKEN, type Orchestrator, startOrchestrator } from './orchestrator.ts';
@@ -85,7 +86,9 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
   const repository = await createBareRepository(join(folder, 'handbook.git'), options.files);
   const origin = await startOriginSite({ '/': page('home') });
   cleanups.add(origin.close);
-  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  const unsynced = await unsyncedFolder('galley-temporal-');
+  cleanups.add(() => rm(unsynced, { recursive: true, force: true, maxRetries: 3 }));
+  const temporal = await startTemporalServer(join(unsynced, 'temporal.db'));
   cleanups.add(temporal.stop);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);

@@ -47,7 +47,8 @@ beforeAll(async () => {
     sandbox: false,
     searchPath: process.env.PATH ?? '',
     logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
-    limits: { tabBytes: 400 * 1024 ** 2, pagesPerBrowser: 8, quietTimeoutMs: 4_000, pageTimeoutMs: 20_000 },
+    // Not the page's whole time: on a busy machine each would come to its end.
+    limits: { tabBytes: 400 * 1024 ** 2, pagesPerBrowser: 8, quietTimeoutMs: 4_000 },
   });
   visitor = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: BROWSER_ARGUMENTS });
   rig = await startExportRig(await startPglite());
@@ -231,8 +232,7 @@ it('loses no page when its browser dies, and replaces a browser that has served 
   const before = (await browserPids()).length;
   const jobId = await rig.start({ origin: origin.origin, settings: { render: 'browser' } });
   await waitFor(() => origin.requests.length > 6, { describe: 'pages are being drawn' });
-  const pids = await browserPids();
-  process.kill(pids.at(-1) ?? 0, 'SIGKILL');
+  process.kill((await browserPids()).at(-1) ?? 0, 'SIGKILL');
   await rig.end(jobId);
   const { files, report } = await rig.read(jobId);
   for (const name of names) expect(files.get(`${name}.html`)).toContain('<div id="a">Drawn</div>');
