@@ -50,7 +50,7 @@ describe('ninety days of a site', () => {
     const site = await bench();
     const random = randomFrom(Number(process.env.GALLEY_TEST_SEED ?? 20_261_121));
     site.api.behaviour.linkLifetimeMs = 12 * HOUR_MS;
-    site.api.behaviour.jobDurationMs = 10 * 60_000;
+    site.api.behaviour.jobDurationMs = 60_000;
     try {
       const endMs = (await env.currentTimeMs()) + 90 * DAY_MS;
       while ((await env.currentTimeMs()) < endMs) {
