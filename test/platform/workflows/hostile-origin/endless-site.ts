@@ -2,9 +2,14 @@ import { type RawAnswer, rawAnswer } from './raw-site.ts';
 
 /** Near the bound of folders already, so that the bound of links isn't met first. */
 const DEEP = Array.from({ length: 32 }, (_, index) => `/${index}`).join('');
-const STARTS = ['/calendar/YEAR/1', '/list?page=0', '/inward/more', `/path${DEEP}`, '/chain/0', '/hop/0'];
-/** The tree would fill the export before the others come to their ends. */
-const TREE_BEGINS_AT = 16;
+const STARTS = ['/calendar/YEAR/1', '/list?page=0', '/inward/more', `/path${DEEP}`, '/chain/0', '/hop/0', '/wide'];
+const WIDTH = 200;
+/**
+ * Fills the export with pictures, which have no bound of links, behind the link that this bound leaves out: whatever else
+ * is under way, the other bounds are met first.
+ */
+const LAST_OF_CHAIN = 24;
+const PICTURES = 600;
 
 /** Where a page of the site leads; undefined where there is none. Every part of it goes on for ever. */
 function linksOf(path: string, year: number): string[] | undefined {
@@ -22,12 +27,17 @@ function linksOf(path: string, year: number): string[] | undefined {
     case 'path':
       return [`${path}/${path.split('/').length}`];
     case 'chain':
-      return [`/chain/${number + 1}`, ...(number === TREE_BEGINS_AT ? ['/tree/1'] : [])];
-    case 'tree':
-      return Array.from({ length: 10 }, (_, child) => `/tree/${10 * number + child}`);
+      return [`/chain/${number + 1}`];
+    case 'wide':
+      return first === '' ? Array.from({ length: WIDTH }, (_, index) => `/wide/${index}`) : [];
     default:
       return undefined;
   }
+}
+
+function picturesOf(path: string): string {
+  if (path !== `/chain/${LAST_OF_CHAIN}`) return '';
+  return Array.from({ length: PICTURES }, (_, index) => `<img src="/picture/${index}">`).join('');
 }
 
 /** A site without an end in any direction. */
@@ -37,7 +47,9 @@ export function endlessSite(year: number): RawAnswer {
     const hop = /^\/hop\/(\d+)$/.exec(path)?.[1];
     if (hop !== undefined) {
       socket.write(rawAnswer('', { status: '302 Found', headers: [`Location: /hop/${Number(hop) + 1}`] }));
+    } else if (path.startsWith('/picture/')) {
+      socket.write(rawAnswer('picture', { type: 'image/png' }));
     } else if (links === undefined) socket.write(rawAnswer('', { status: '404 Not Found' }));
-    else socket.write(rawAnswer(links.map((link) => `<a href="${link}">x</a>`).join('')));
+    else socket.write(rawAnswer(links.map((link) => `<a href="${link}">x</a>`).join('') + picturesOf(path)));
   };
 }
