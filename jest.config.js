@@ -13,6 +13,9 @@ export default {
   globalSetup: '<rootDir>/test/helpers/global-setup.js',
   // More than a small machine has cores: a suite waits for servers and timers for most of its time.
   maxWorkers: 3,
+  // Modules of suites that are over stay in a worker's heap. Past this size it begins anew: a large process starts each
+  // program that a test needs many times as slowly, since all its pages are listed for the fork.
+  workerIdleMemoryLimit: '500MB',
   // What a machine with many neighbours may need. Only a test that hangs comes to it; speed is no test's matter.
   testTimeout: 600_000,
 };
