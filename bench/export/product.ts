@@ -24,7 +24,7 @@ export interface MeasuredExport extends FinishedExport {
 
 /** Galley's platform as it runs in production, each part a process of its own. */
 export interface Product {
-  /** A project that was never exported, so that its first export is a full one. */
+  /** A project that was never exported, so that its first export is a full one. All have one domain. */
   newProject(origin: string): Promise<Project>;
   export(project: Project): Promise<MeasuredExport>;
   /** Ends the workers and starts so many, with these variables beside the usual ones. */
@@ -35,6 +35,8 @@ export type ObjectsOption = 'files' | 's3';
 
 const OPERATOR_TOKEN = 'bench-operator';
 const WORKER = 'platform-worker';
+/** Alike for all projects: a link that leads nowhere is written with it, and exports of one site are to be compared. */
+const DOMAIN = 'docs.example.test';
 const SECOND_WORKER = `${WORKER}-2`;
 
 /** Starts PostgreSQL, Temporal's dev server on its database file, the platform and one worker, from a fresh build. */
@@ -100,10 +102,9 @@ async function makeProject(url: string, name: string, origin: string): Promise<P
     return await answer.json();
   };
   const id = `prj_${name}`;
-  const domain = `${name}.example.test`;
   const { key } = z.object({ key: z.string() }).parse(await ask('keys', { organization: name, plan: 'enterprise' }));
-  await ask('projects', { organization: name, project: id, domain, origin });
-  return { id, domain, key };
+  await ask('projects', { organization: name, project: id, domain: DOMAIN, origin });
+  return { id, domain: DOMAIN, key };
 }
 
 async function s3Storage(lifetime: Lifetime): Promise<{ url: string; variables: Record<string, string> }> {
