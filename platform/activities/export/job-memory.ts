@@ -1,3 +1,5 @@
+import { createRecentReadings, type RecentReadings } from './recent-readings.ts';
+
 /** What was made for a job, or what `make` makes of it now. */
 export type OfJob<Value> = (jobId: string, make: () => Value) => Value;
 
@@ -52,5 +54,16 @@ export function createJobMemory({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): 
       };
     },
     forget,
+  };
+}
+
+/** A place for one reading of each job, which is read once while the job is remembered, and anew where that failed. */
+export function placeForReading<Value>(
+  memory: JobMemory,
+): (jobId: string) => (read: () => Promise<Value>) => Promise<Value> {
+  const readings = memory.place<RecentReadings<string, Value>>();
+  return (jobId) => {
+    const reading = readings(jobId, () => createRecentReadings(1));
+    return (read) => reading(jobId, read);
   };
 }

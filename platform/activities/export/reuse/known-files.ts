@@ -1,7 +1,6 @@
 import type { Database } from '../../../store/database.ts';
 import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
-import type { JobMemory } from '../job-memory.ts';
-import { createRecentReadings, type RecentReadings } from '../recent-readings.ts';
+import { type JobMemory, placeForReading } from '../job-memory.ts';
 
 /** The file that a kept crawl has for an address. */
 export type KnownFileOf = (url: string) => Promise<KnownFile | undefined>;
@@ -18,11 +17,11 @@ const MAX_WHOLE = 50_000;
  * this process; of a large one, addresses asked for in the same moment are looked up by one statement.
  */
 export function rememberKnownFiles(db: Database, memory: JobMemory): KnownFilesFor {
-  const whole = memory.place<RecentReadings<string, FileMap>>();
+  const whole = placeForReading<FileMap>(memory);
   return ({ jobId, base }) => {
     if (base.urlCount > MAX_WHOLE) return fromBatches(db, base.jobId);
-    const reading = whole(jobId, () => createRecentReadings(1));
-    return async (url) => (await reading(base.jobId, () => collect(knownFiles(db, base.jobId)))).get(url);
+    const reading = whole(jobId);
+    return async (url) => (await reading(() => collect(knownFiles(db, base.jobId)))).get(url);
   };
 }
 

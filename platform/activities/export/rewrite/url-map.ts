@@ -1,8 +1,7 @@
 import type { Database } from '../../../store/database.ts';
 import { type MappedUrl, mappedUrls } from '../../../store/frontier-map.ts';
-import type { JobMemory } from '../job-memory.ts';
+import { type JobMemory, placeForReading } from '../job-memory.ts';
 import type { Resource, Target } from '../page/types.ts';
-import { createRecentReadings, type RecentReadings } from '../recent-readings.ts';
 
 /** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
 const MAX_WHOLE_MAP = 50_000;
@@ -38,12 +37,12 @@ export type UrlMaps = {
 
 /** Reads frozen maps, whole and once per job where they are small. */
 export function createUrlMaps(db: Database, memory: JobMemory): UrlMaps {
-  const whole = memory.place<RecentReadings<string, UrlMap>>();
+  const whole = placeForReading<UrlMap>(memory);
 
   return {
     forUrls: ({ jobId, urlCount }, urls) =>
       urlCount <= MAX_WHOLE_MAP
-        ? whole(jobId, () => createRecentReadings(1))(jobId, () => collect(mappedUrls(db, jobId)))
+        ? whole(jobId)(() => collect(mappedUrls(db, jobId)))
         : collect(mappedUrls(db, jobId, [...new Set(urls())])),
   };
 }
