@@ -85,6 +85,7 @@ export default defineConfig({
           { text: 'Bundle format', link: '/reference/bundle-format' },
           { text: 'Crawl rules', link: '/reference/crawl-rules' },
           { text: 'Dependencies', link: '/dependencies' },
+          { text: 'Development', link: '/development' },
         ],
       },
       { text: 'Webhook sources', collapsed: true, items: pagesOf('sources') },
