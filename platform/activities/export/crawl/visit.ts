@@ -14,6 +14,7 @@ import { isSame, stillValid, takeOver, validatorsOf } from '../reuse/take-over.t
 import type { ExportSettings } from '../settings.ts';
 import { withoutForbiddenPage } from './guessed-page.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
+import { ownTurn } from './own-turn.ts';
 import { readAnswer } from './read-answer.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { type LargeBody, storeLarge } from './store-large.ts';
@@ -63,6 +64,7 @@ async function ask(deps: VisitDeps, { settings, leased, signal }: VisitInput): P
     if (again !== undefined) return again;
   }
   const read = async (response: FetchedResponse): Promise<Visited> => {
+    await ownTurn();
     if (known !== undefined && isSame(known, response, leased.url, site)) {
       return takeOver(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
