@@ -1,26 +1,22 @@
 import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
-import { getCrawl, openCrawl } from '../../store/crawls.ts';
+import { type CrawlRow, getCrawl, openCrawl } from '../../store/crawls.ts';
 import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
-import type { FoundUrl } from '../../store/frontier.ts';
 import { releaseLeases } from '../../store/frontier-leases.ts';
 import { getProject, type Project } from '../../store/projects.ts';
-import { type Lively, lively } from '../lively.ts';
+import { lively } from '../lively.ts';
 import { needBrowser } from './browser/need-browser.ts';
-import { createAdmission } from './crawl/admission.ts';
-import { type CrawlPlan, crawlPlan } from './crawl/crawl-plan.ts';
-import { notFoundUrl } from './crawl/not-found-page.ts';
-import { putInLine } from './crawl/put-in-line.ts';
-import { createStrongestUses } from './crawl/strongest-uses.ts';
+import { type CrawlPlan, crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
 import { type Discovery, discover } from './discovery/discover.ts';
-import { type KeepingFetcher, keepAnswers } from './discovery/keep-answers.ts';
-import { settleKept } from './discovery/settle-kept.ts';
+import { createFirstAddresses } from './discovery/first-addresses.ts';
+import { keepAnswers } from './discovery/keep-answers.ts';
+import { readRules } from './discovery/read-rules.ts';
+import { sideBySide } from './discovery/side-by-side.ts';
 import type { ExportDeps } from './export-deps.ts';
 import type { ExportLimits } from './limits.ts';
-import type { ResourceKind, Site } from './page/types.ts';
-import { normalizeUrl, originUrl } from './page/url-identity.ts';
+import type { Site } from './page/types.ts';
+import { normalizeUrl } from './page/url-identity.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
-import { rankOf } from './resource-rank.ts';
 import { engineVersion } from './reuse/engine-version.ts';
 import { openBase } from './reuse/open-base.ts';
 import { reuseKeyOf } from './reuse/reuse-key.ts';
@@ -50,31 +46,51 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
     const fetcher = keepAnswers(deps.fetcherFor(wanted));
     try {
       const { maxUrls, maxAttempts } = deps.limits;
-      const hints = await discover(fetcher, site, {
-        ...{ signal, maxAttempts, maxPages: maxUrls },
-        sitemaps: wanted.pages === null,
-        robots: wanted.robots,
-        robotsTxt: begun?.robotsTxt,
-      });
-      const settings: ExportSettings = begun ?? { ...wanted, robotsTxt: hints.robotsTxt };
-      const { incremental } = project.settings;
-      const crawl = await openCrawl(deps.db, {
-        jobId,
-        settingsJson: JSON.stringify(settings),
-        projectId: project.id,
-        reuseKey: reuseKeyOf(await engineVersion(deps.logger), settings, deps.limits),
-        takes: incremental,
-        // A part of a site is nothing that a later export of the whole could begin from.
-        keep: incremental && settings.pages === null,
-      });
-      // Another release may have opened it, before this one was called anew.
-      await openBase(deps, { ...crawl, settings });
-      await seed(deps, settings, { hints, fetcher, life });
+      const { robots } = wanted;
+      const robotsTxt = begun?.robotsTxt ?? (await readRules(fetcher, site, { robots, maxAttempts, signal }));
+      const settings: ExportSettings = begun ?? { ...wanted, robotsTxt };
+      fetcher.space(site.origin, crawlDelayMs(settings));
+      if (life.deadTokens.length > 0) await releaseLeases(deps.db, jobId, life.deadTokens);
+      const first = createFirstAddresses(deps, { settings, token: life.token, fetcher });
+      const [hints] = await sideBySide(
+        signal,
+        async (either) =>
+          settings.pages === null
+            ? discover(fetcher, site, { robotsTxt, maxAttempts, maxPages: maxUrls, signal: either })
+            : NO_HINTS,
+        async (either) => {
+          const base = await openWithBase(deps, { project, settings });
+          // What the last export knows of a start page is the crawl's to use.
+          await first.begin({ visitStart: base === undefined, signal: either });
+        },
+      );
+      await first.end(hints, signal);
       return { ...openedAs(deps.limits, settings), pageHints: hints.pages.length };
     } finally {
       void fetcher.close();
     }
   });
+}
+
+const NO_HINTS: Discovery = { sitemaps: [], pages: [] };
+
+/** Opens the job's crawl, where that isn't done yet. Returns the kept crawl that it takes from, if there is one. */
+async function openWithBase(
+  deps: ExportDeps,
+  { project, settings }: { project: Project; settings: ExportSettings },
+): Promise<CrawlRow | undefined> {
+  const { incremental } = project.settings;
+  const crawl = await openCrawl(deps.db, {
+    jobId: settings.jobId,
+    settingsJson: JSON.stringify(settings),
+    projectId: project.id,
+    reuseKey: reuseKeyOf(await engineVersion(deps.logger), settings, deps.limits),
+    takes: incremental,
+    // A part of a site is nothing that a later export of the whole could begin from.
+    keep: incremental && settings.pages === null,
+  });
+  // Another release may have opened it, before this one was called anew.
+  return openBase(deps, { ...crawl, settings });
 }
 
 /** What a workflow needs to know of an export with these settings. */
@@ -118,38 +134,4 @@ function settingsOf(job: ExportJobRow, project: Project, site: Site): Omit<Expor
 function hostAndPort(origin: URL): string {
   const defaultPort = origin.protocol === 'https:' ? '443' : '80';
   return `${origin.hostname}:${origin.port === '' ? defaultPort : origin.port}`;
-}
-
-/** Adds the first addresses; those that are there already stay as they are. What discovery has read is settled at once. */
-async function seed(
-  deps: ExportDeps,
-  settings: ExportSettings,
-  { hints, fetcher, life }: { hints: Discovery; fetcher: KeepingFetcher; life: Lively },
-): Promise<void> {
-  const { db, limits } = deps;
-  const { jobId, site, pages } = settings;
-  const { token, deadTokens, signal } = life;
-  const home = `https://${site.domain}/`;
-  const admission = createAdmission({ settings, limits, urlCount: 0, variants: new Map(), skips: new Map() });
-  const entry = (url: string, kind: ResourceKind, foundOn: string | null, depth = 0): FoundUrl[] => {
-    const found = admission.admit({ url, kind }, { url: '', depth: depth - 1 });
-    if (found === undefined) return [];
-    // A page that is to be drawn isn't settled here, though discovery may have come by it: /robots.txt may lead to it.
-    const mayTake = found.skip === null && (settings.render === 'http' || found.rank === rankOf('probe'));
-    const take = mayTake && fetcher.has(new URL(originUrl(url, site)));
-    return [{ ...found, foundOn, take }];
-  };
-  const uses = createStrongestUses();
-  for (const found of [
-    ...(pages ?? [home]).flatMap((url) => entry(url, 'page', null)),
-    // Whatever robots.txt and the paths say: a bundle always has a not-found page.
-    { url: notFoundUrl(settings.site), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
-    ...['favicon.ico', 'robots.txt'].flatMap((name) => entry(`${home}${name}`, 'probe', null)),
-    ...hints.sitemaps.flatMap((url) => entry(url, 'probe', null)),
-    ...hints.pages.flatMap(({ url, foundOn }) => entry(url, 'page', foundOn, 1)),
-  ])
-    uses.add(found);
-  if (deadTokens.length > 0) await releaseLeases(db, jobId, deadTokens);
-  const leased = await putInLine(db, { jobId, token, leaseMs: limits.leaseMs }, uses.list());
-  await settleKept(deps, { settings, token, leased, fetcher, admission, signal });
 }

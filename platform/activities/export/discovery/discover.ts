@@ -2,7 +2,7 @@ import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Site } from '../page/types.ts';
 import { isOfSite, normalizeUrl } from '../page/url-identity.ts';
 import { askPatiently } from './ask-patiently.ts';
-import { MAX_HINT_TRIES, readRules } from './read-rules.ts';
+import { MAX_HINT_TRIES } from './read-rules.ts';
 import { readRobots } from './robots.ts';
 import { readSitemap } from './sitemap.ts';
 
@@ -10,7 +10,6 @@ import { readSitemap } from './sitemap.ts';
 export const ROBOTS_AGENT = 'galley';
 
 export type Discovery = {
-  robotsTxt: string;
   /** Addresses of the sitemaps that were there, normalised. */
   sitemaps: string[];
   /** Pages of the site that the sitemaps list, normalised. */
@@ -21,31 +20,23 @@ export type Discovery = {
 const MAX_SITEMAPS = 500;
 
 /**
- * Asks a site's origin for robots.txt and the sitemaps (those robots.txt names, and /sitemap.xml), which already keep to
- * its Crawl-delay. A sitemap that isn't there or fails is a hint less; a robots.txt that fails ends the job, where the
- * project respects it.
+ * Asks a site's origin for its sitemaps: those its robots.txt names, and /sitemap.xml. One that isn't there or fails is a
+ * hint less. Throws the signal's reason only.
  */
 export async function discover(
   fetcher: Fetcher,
   site: Site,
   options: {
     signal: AbortSignal;
+    robotsTxt: string;
     maxPages: number;
     /** Tries of what fails softly. */
     maxAttempts: number;
-    sitemaps: boolean;
-    robots: 'respect' | 'ignore';
-    /** The rules that the export has begun with: robots.txt isn't asked for again. */
-    robotsTxt?: string | undefined;
   },
 ): Promise<Discovery> {
   const { maxAttempts, signal } = options;
   const home = `https://${site.domain}/`;
-  const robotsTxt = options.robotsTxt ?? (await readRules(fetcher, site, options));
-  const found: Discovery = { robotsTxt, sitemaps: [], pages: [] };
-  const { crawlDelayMs, sitemaps: named } = readRobots(robotsTxt, ROBOTS_AGENT);
-  fetcher.space(site.origin, options.robots === 'respect' ? crawlDelayMs : 0);
-  if (!options.sitemaps) return found;
+  const found: Discovery = { sitemaps: [], pages: [] };
 
   // A set's walk takes in what is added on the way.
   const queue = new Set<string>();
@@ -59,7 +50,7 @@ export async function discover(
       enqueue(url, base);
     }
   };
-  enqueueAll(named, home);
+  enqueueAll(readRobots(options.robotsTxt, ROBOTS_AGENT).sitemaps, home);
   enqueue(`${home}sitemap.xml`, home);
   for (const url of queue) {
     if (found.pages.length >= options.maxPages) break;

@@ -1,4 +1,4 @@
-import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
+import type { Fetcher, FetchOptions, FetchResult } from '../fetch/fetcher.ts';
 
 /** Many times what robots.txt and sitemaps take; what doesn't fit is fetched again. */
 const KEPT_BYTES = 32 * 1024 * 1024;
@@ -10,18 +10,30 @@ export type KeepingFetcher = Fetcher & {
 
 /**
  * A fetcher that keeps what it was answered for good: what discovery has read of an origin goes into the bundle too, and
- * an origin is asked for an address once.
+ * an origin is asked for an address once. Whoever wants what is being asked for waits for that answer.
  */
 export function keepAnswers(fetcher: Fetcher): KeepingFetcher {
   const kept = new Map<string, FetchResult>();
+  const underWay = new Map<string, Promise<FetchResult>>();
   let keptBytes = 0;
+
+  async function ask(url: URL, options: FetchOptions): Promise<FetchResult> {
+    const asking = fetcher.get(url, options);
+    underWay.set(url.href, asking);
+    try {
+      return await asking;
+    } finally {
+      underWay.delete(url.href);
+    }
+  }
+
   return {
     ...fetcher,
     has: (url) => kept.has(url.href),
     get: async (url, options) => {
-      const known = kept.get(url.href);
-      if (known !== undefined) return known;
-      const result = await fetcher.get(url, options);
+      const known = kept.get(url.href) ?? (await underWay.get(url.href));
+      if (known !== undefined && isFinal(known)) return known;
+      const result = await ask(url, options);
       const sizeBytes = result.kind === 'response' ? result.body.length : 0;
       if (isFinal(result) && keptBytes + sizeBytes <= KEPT_BYTES) {
         keptBytes += sizeBytes;

@@ -23,21 +23,23 @@ import { type HttpSite, serveFiles, startHttpSite } from '../../../helpers/http-
 const logger = pino({ level: 'silent' });
 const HOME = 'https://docs.example.com';
 
+const SITE = serveFiles({
+  '/': '<p>start',
+  '/late': '<p>late',
+  '/robots.txt': { body: '', status: 302, headers: { location: '/' } },
+});
+
 let rig: DirectRig;
 let server: HttpSite;
 let activities: PlatformActivities;
 
 beforeAll(async () => {
   rig = await startDirectRig();
-  server = await startHttpSite(
-    serveFiles({
-      '/': '<p>start',
-      '/late': '<p>late',
-      '/robots.txt': { body: '', status: 302, headers: { location: '/' } },
-    }),
-  );
+  server = await startHttpSite(SITE);
   activities = createPlatformActivities({ ...rig, logger });
 });
+
+beforeEach(() => server.setHandler(SITE));
 
 afterAll(async () => {
   await server.close();
@@ -129,14 +131,8 @@ describe('a stage that is done again, or comes late', () => {
       comeLater();
       await segments.write(...segment);
     };
-    const file = {
-      outcome: 'file',
-      status: 200,
-      contentType: 'text/html',
-      isPage: true,
-      sha256: '',
-      path: '',
-    } as const;
+    const html = { contentType: 'text/html', isPage: true, sha256: '', path: '' };
+    const file = { outcome: 'file', status: 200, ...html } as const;
     const [bytes, extraction] = [Buffer.from('<p>'), Buffer.alloc(0)];
     await crawlFrontier(
       { db: rig.db, segments: { ...segments, write }, limits: DEFAULT_LIMITS },
@@ -156,6 +152,59 @@ describe('a stage that is done again, or comes late', () => {
 });
 
 describe('the beginning of an export', () => {
+  it('asks for the start page while the sitemap is on its way, and has what both tell of in line', async () => {
+    const files = {
+      '/': '<a href="/linked">',
+      '/sitemap.xml': `<urlset><url><loc>${HOME}/listed</loc></url></urlset>`,
+    };
+    const startAsked = once((tell) => {
+      server.setHandler(async (request, response) => {
+        if (request.url === '/') tell();
+        if (request.url === '/sitemap.xml') await startAsked;
+        return serveFiles(files)(request, response);
+      });
+    });
+    const jobId = await job();
+    const asked = await requestsOf(() => activities.openExport({ jobId }));
+    expect(asked.sort()).toEqual(['/', '/robots.txt', '/sitemap.xml']);
+    const states = await statesOf(jobId);
+    const about = ['/', '/sitemap.xml', '/linked', '/listed', '/404.html'].map((path) => states.get(HOME + path));
+    expect(about).toEqual(['settled', 'settled', 'queued', 'queued', 'queued']);
+    // Opened anew, it goes by the rules that it began with.
+    expect(await requestsOf(() => activities.openExport({ jobId }))).toEqual(['/sitemap.xml']);
+  });
+
+  it('asks once for a start page that the sitemap leads to as well, whichever asks first', async () => {
+    const files = serveFiles({ '/': '<p>', '/sitemap.xml': { body: '', status: 302, headers: { location: '/' } } });
+    for (const slow of ['/', '/sitemap.xml']) {
+      const otherAnswered = once((tell) => {
+        server.setHandler(async (request, response) => {
+          if (request.url === slow) await otherAnswered;
+          else if (request.url !== '/robots.txt') response.on('finish', () => setTimeout(tell, 100));
+          return files(request, response);
+        });
+      });
+      const jobId = await job();
+      expect((await requestsOf(() => activities.openExport({ jobId }))).filter((path) => path === '/')).toHaveLength(1);
+    }
+  });
+
+  it('asks for one thing after another where robots.txt wants a delay', async () => {
+    const files = serveFiles({ '/': '<p>', '/robots.txt': 'User-agent: *\nCrawl-delay: 0.05\n' });
+    let underWay = 0;
+    let most = 0;
+    server.setHandler(async (request, response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await sleep(100);
+      underWay -= 1;
+      return files(request, response);
+    });
+    const jobId = await job();
+    const asked = await requestsOf(() => activities.openExport({ jobId }));
+    expect({ asked: asked.sort(), most }).toEqual({ asked: ['/', '/robots.txt', '/sitemap.xml'], most: 1 });
+  });
+
   it('is all of a small site, and does nothing twice when its answer is lost', async () => {
     const jobId = await job();
     const begun = await run(() => activities.beginExport({ jobId }));
@@ -185,4 +234,16 @@ describe('the beginning of an export', () => {
 
 function pages(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`/${index + 1}`, `<p>${index}`]));
+}
+
+/** A promise, and what settles it. */
+function once(begin: (tell: () => void) => void): Promise<void> {
+  return new Promise((resolve) => begin(resolve));
+}
+
+/** What the origin was asked for meanwhile. */
+async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const before = server.requests.length;
+  await run(work);
+  return server.requests.slice(before);
 }

@@ -1,17 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { discover } from '../../../../../platform/activities/export/discovery/discover.ts';
+import { type Discovery, discover } from '../../../../../platform/activities/export/discovery/discover.ts';
+import { readRules } from '../../../../../platform/activities/export/discovery/read-rules.ts';
 import { createAddressGuard } from '../../../../../platform/activities/export/fetch/address-guard.ts';
 import { createFetcher, type Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
 import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
 
-const options = {
-  signal: new AbortController().signal,
-  maxPages: 1_000,
-  maxAttempts: 1,
-  sitemaps: true,
-  robots: 'respect',
-} as const;
+const options = { signal: new AbortController().signal, maxPages: 1_000, maxAttempts: 1 } as const;
 const urlset = (...pages: string[]) =>
   `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${pages
     .map((page) => `<url><loc>${page}</loc><lastmod>2026-01-01</lastmod></url>`)
@@ -47,6 +42,12 @@ afterEach(async () => {
 const NOTHING = { robotsTxt: '', sitemaps: [], pages: [] };
 const site = () => ({ domain: 'docs.example.com', origin: server.origin });
 
+/** Reads the rules, and by them the sitemaps. */
+async function readOrigin(from = fetcher): Promise<Discovery & { robotsTxt: string }> {
+  const robotsTxt = await readRules(from, site(), { ...options, robots: 'respect' });
+  return { robotsTxt, ...(await discover(from, site(), { ...options, robotsTxt })) };
+}
+
 describe('discover', () => {
   it('reads sitemaps from robots.txt and /sitemap.xml: indexes, gzip, text lists, entities', async () => {
     server.setHandler(
@@ -59,7 +60,7 @@ describe('discover', () => {
         '/sitemap.xml': urlset(`${server.origin}/d`, '<![CDATA[https://docs.example.com/e]]>'),
       }),
     );
-    const found = await discover(fetcher, site(), options);
+    const found = await readOrigin();
     expect(found.pages.map((page) => page.url).sort()).toEqual([
       'https://docs.example.com/a?x=1&y=2',
       'https://docs.example.com/b',
@@ -75,13 +76,13 @@ describe('discover', () => {
   });
 
   it('goes on without rules and hints where the origin has none, or sends nonsense', async () => {
-    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
+    expect(await readOrigin()).toEqual(NOTHING);
     server.setHandler((_request, response) => response.writeHead(403).end());
-    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
+    expect(await readOrigin()).toEqual(NOTHING);
     server.setHandler(serveFiles({ '/sitemap.xml': { body: Buffer.from([0x1f, 0x8b, 1, 2, 3]) } }));
-    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
+    expect(await readOrigin()).toEqual(NOTHING);
     server.setHandler(serveFiles({ '/robots.txt': { body: '', status: 302, headers: { location: '/robots.txt' } } }));
-    expect(await discover(fetcher, site(), options)).toEqual(NOTHING);
+    expect(await readOrigin()).toEqual(NOTHING);
   });
 
   it('reads no more of an index than its bound, however many it lists of the site and of others', async () => {
@@ -96,7 +97,7 @@ describe('discover', () => {
     };
     server.setHandler(serveFiles(files));
     const roomy = fetcherFor(50_000_000);
-    const { sitemaps } = await discover(roomy, site(), options);
+    const { sitemaps } = await readOrigin(roomy);
     await roomy.close();
     expect(sitemaps.map((url) => new URL(url).pathname)).toEqual(['/others.xml', '/own.xml']);
     expect(server.requests).toHaveLength(501);
@@ -108,7 +109,7 @@ describe('discover', () => {
     const redirect = (path: string) => ({ body: '', status: 301, headers: { location: other.origin + path } });
     server.setHandler(serveFiles({ '/robots.txt': redirect('/robots.txt'), '/sitemap.xml': redirect('/s.xml') }));
     const both = fetcherFor(1_000_000, [server.host, other.host]);
-    expect((await discover(both, site(), options)).robotsTxt).toContain('Disallow: /private');
+    expect((await readOrigin(both)).robotsTxt).toContain('Disallow: /private');
     expect(other.requests).toEqual(['/robots.txt']);
     await both.close();
     await other.close();
@@ -121,6 +122,6 @@ describe('discover', () => {
         '/real.xml': urlset('https://docs.example.com/a'),
       }),
     );
-    expect((await discover(fetcher, site(), options)).pages).toHaveLength(1);
+    expect((await readOrigin()).pages).toHaveLength(1);
   });
 });

@@ -89,15 +89,7 @@ describe('the rules of an origin that fails to tell them', () => {
     server.setHandler(answering(500));
     expect(await read('ignore')).toBe('');
     server.setHandler(serveFiles({ '/robots.txt': RULES, '/pages.txt': 'https://docs.example.com/a' }));
-    const hints = { signal, maxAttempts: 1, maxPages: 100, sitemaps: true } as const;
-    const found = await discover(fetcher, site(), { ...hints, robots: 'ignore' });
+    const found = await discover(fetcher, site(), { signal, maxAttempts: 1, maxPages: 100, robotsTxt: RULES });
     expect(found.pages.map((page) => page.url)).toEqual(['https://docs.example.com/a']);
-  });
-
-  it('are not asked for again by an export that has begun with them', async () => {
-    server.setHandler(failing(100, answering(500)));
-    const hints = { signal, maxAttempts: 1, maxPages: 100, sitemaps: false, robots: 'respect' } as const;
-    expect((await discover(fetcher, site(), { ...hints, robotsTxt: RULES })).robotsTxt).toBe(RULES);
-    expect(server.requests).toEqual([]);
   });
 });
