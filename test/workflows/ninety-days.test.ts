@@ -49,7 +49,7 @@ describe('ninety days of a site', () => {
   it('with publishes at random leave it with a valid link at every instant, in short runs, with nothing lost', async () => {
     const site = await bench();
     const random = randomFrom(Number(process.env.GALLEY_TEST_SEED ?? 20_261_121));
-    site.api.behaviour.linkLifetimeMs = 12 * HOUR_MS;
+    site.api.behaviour.linkLifetimeMs = 24 * HOUR_MS;
     site.api.behaviour.jobDurationMs = 60_000;
     try {
       const endMs = (await env.currentTimeMs()) + 90 * DAY_MS;
