@@ -1,4 +1,5 @@
 import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream';
+import type { AnswerBody } from './answer-body.ts';
 import { decodeBody, decodingStreams, readContentEncoding, UnreadableBody } from './content-encoding.ts';
 import { errorCode } from './error-code.ts';
 
@@ -23,25 +24,21 @@ function limitBytes(maxBytes: number): Transform {
   });
 }
 
-async function* joined(chunks: Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield* chunks.splice(0);
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
-}
-
 /**
- * Reads a body and undoes its content encoding. A body within `maxBufferedBytes` is answered whole; a larger one goes
- * to the sink and undefined is answered. Throws UnreadableBody where it can't be decoded, passes `maxBodyBytes`, or is
- * too large and there is no sink. Neither the wire's bytes nor the decoded ones ever pile up beyond the limits.
+ * Reads a body that holds up to `maxBufferedBytes`, and undoes its content encoding. A body within that is answered
+ * whole; a larger one goes to the sink and undefined is answered. Throws UnreadableBody where it can't be decoded,
+ * passes `maxBodyBytes`, or is too large and there is no sink. Neither the wire's bytes nor the decoded ones ever pile
+ * up beyond the limits.
  */
 export async function readBody(
-  body: Readable,
+  body: AnswerBody,
   encoding: string | undefined,
   limits: BodyLimits,
   sink: BodySink | undefined,
 ): Promise<Buffer | undefined> {
   const codings = readContentEncoding(encoding);
 
-  async function toSink(source: AsyncIterable<Buffer>): Promise<undefined> {
+  async function toSink(source: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<undefined> {
     if (sink === undefined) throw new UnreadableBody(`the body is larger than ${limits.maxBufferedBytes} bytes`);
     const decoded = limitBytes(limits.maxBodyBytes);
     // The callback has nothing to do: a failure destroys `decoded`, and the sink that reads it sees the error.
@@ -50,21 +47,13 @@ export async function readBody(
     return undefined;
   }
 
-  const chunks: Buffer[] = [];
-  let wireBytes = 0;
-  const iterator: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
-  for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-    chunks.push(next.value);
-    wireBytes += next.value.length;
-    if (wireBytes > limits.maxBufferedBytes) return toSink(joined(chunks, iterator));
-  }
-  const [only] = chunks;
-  const wire = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, wireBytes);
+  const wire = await body.whole();
+  if (wire === undefined) return toSink(body.pieces());
   if (codings.length === 0) return wire;
   try {
     return await decodeBody(wire, codings, limits.maxBufferedBytes);
   } catch (error) {
     if (sink === undefined || errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
-    return toSink(joined([wire], iterator));
+    return toSink([wire]);
   }
 }

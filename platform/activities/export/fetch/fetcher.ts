@@ -1,9 +1,9 @@
-import type { Dispatcher } from 'undici';
 import { headerForbidsFollowing } from '../discovery/follow-rules.ts';
 import { elementsOfHeaders } from '../page/header-elements.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
 import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
+import { type Answer, beginExchange } from './exchange.ts';
 import { type FetchFailure, failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { OriginAskedForQuiet } from './patience.ts';
@@ -63,8 +63,10 @@ export type FetcherLimits = BodyLimits & {
 };
 
 const NOT_MODIFIED = 304;
-/** Without a reason each abort would make an error of its own, with its stack. */
+/** Why an exchange ended early: made once, for an error of each one's own would have its stack read. */
 const ENOUGH = new Error('enough of the answer was read');
+const LATE = new Error('the answer took too long');
+const CANCELLED = new Error('the request was cancelled');
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Compressing for a reader on the same machine costs both sides time and saves nobody anything. */
@@ -87,8 +89,8 @@ export function createFetcher(options: {
   const headers = { 'user-agent': limits.userAgent, accept: '*/*', 'accept-encoding': ACCEPT_ENCODING };
   const localHeaders = { ...headers, 'accept-encoding': 'identity' };
 
-  async function readAnswer(url: URL, answer: Dispatcher.ResponseData, request: FetchOptions): Promise<FetchResult> {
-    const status = answer.statusCode;
+  async function readAnswer(url: URL, answer: Answer, request: FetchOptions): Promise<FetchResult> {
+    const { status } = answer;
     const location = headerText(answer.headers.location);
     if (status === NOT_MODIFIED && request.unlessMatching !== undefined) {
       await answer.body.dump();
@@ -124,27 +126,24 @@ export function createFetcher(options: {
 
   /** Also how long the answer took to begin; undefined where none did. */
   async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
-    const controller = new AbortController();
-    const cancel = (): void => controller.abort(request.signal.reason);
+    const { unlessMatching } = request;
+    const always = isThisMachine(url.hostname) ? localHeaders : headers;
+    const startedAt = performance.now();
+    const exchange = beginExchange(agent, {
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      headers: unlessMatching === undefined ? always : { ...always, ...conditionalHeaders(unlessMatching) },
+      maxHeldBytes: limits.maxBufferedBytes,
+    });
+    const cancel = (): void => exchange.abort(CANCELLED);
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      controller.abort();
+      exchange.abort(LATE);
     }, limits.requestTimeoutMs);
     request.signal.addEventListener('abort', cancel, { once: true });
-    const startedAt = performance.now();
     try {
-      const path = `${url.pathname}${url.search}`;
-      const { signal } = controller;
-      const always = isThisMachine(url.hostname) ? localHeaders : headers;
-      const { unlessMatching } = request;
-      const answer = await agent.request({
-        origin: url.origin,
-        path,
-        method: 'GET',
-        headers: unlessMatching === undefined ? always : { ...always, ...conditionalHeaders(unlessMatching) },
-        signal,
-      });
+      const answer = await exchange.answer;
       const latencyMs = performance.now() - startedAt;
       return { result: await readAnswer(url, answer, request), latencyMs };
     } catch (error) {
@@ -152,7 +151,7 @@ export function createFetcher(options: {
       return { result: isLate ? failureOfLateness(limits.requestTimeoutMs) : failureOfError(error) };
     } finally {
       // Whatever is still to come of a body that nobody wants: the connection goes with it.
-      controller.abort(ENOUGH);
+      exchange.abort(ENOUGH);
       clearTimeout(timer);
       request.signal.removeEventListener('abort', cancel);
     }
