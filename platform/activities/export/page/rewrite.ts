@@ -7,8 +7,6 @@ import { applySplices, type Splice } from './splice.ts';
 import type { Reference, Resource, RewriteInput, Target } from './types.ts';
 import { isOfSite } from './url-identity.ts';
 
-const HASH = '#'.charCodeAt(0);
-
 /** Writes a document as it stands in the bundle, in one pass over the spans. Returns `bytes` itself if nothing changes. */
 export function rewrite(input: RewriteInput): Uint8Array {
   const { bytes, extraction } = input;
@@ -20,9 +18,11 @@ export function rewrite(input: RewriteInput): Uint8Array {
     return targets[index];
   };
 
+  // One character a byte, once for all: a site's pages hold millions of links.
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const base = documentBase(input);
   const references = extraction.references.flatMap((reference) => {
-    const splice = referenceSplice(reference, targetOf(reference[2]), input, base);
+    const splice = referenceSplice(reference, source, targetOf(reference[2]), input, base);
     return splice === undefined ? [] : [splice];
   });
   const policies = policySplices(input, (index) => 'path' in targetOf(index));
@@ -51,14 +51,15 @@ function inBundle(target: Target): Target {
 
 function referenceSplice(
   reference: Reference,
+  source: string,
   target: Target,
   input: RewriteInput,
   base: DocumentBase | undefined,
 ): Splice | undefined {
   const [start, end, resource, layers, fragment = ''] = reference;
-  const { bytes, extraction, ownPath } = input;
-  const written = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
-  const hasFragment = fragment !== '' || bytes[end] === HASH;
+  const { extraction, ownPath } = input;
+  const written = source.slice(start, end);
+  const hasFragment = fragment !== '' || source[end] === '#';
 
   if ('path' in target) {
     const ownFragment = hasFragment ? fragment : (target.fragment ?? '');

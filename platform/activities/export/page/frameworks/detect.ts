@@ -11,8 +11,12 @@ import { webpackChunks } from './webpack-chunks.ts';
 
 const ADAPTERS: readonly FrameworkAdapter[] = [vitepress, next, nuxt, docusaurus, gatsby, astro];
 
+/** Every mark that an adapter looks for holds one of these. Most pages have none, and needn't be searched for each mark. */
+const HINTS = ['__', '<astro-island', 'content="VitePress', 'content="Docusaurus', 'content="Astro v'];
+
 /** The framework that hydrates a page, if one does. `html` is one character a byte. */
 export function detectFramework(html: string): FrameworkAdapter | undefined {
+  if (!HINTS.some((hint) => html.includes(hint))) return undefined;
   return ADAPTERS.find((adapter) => adapter.detect(html));
 }
 
