@@ -1,7 +1,7 @@
 import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Site } from '../page/types.ts';
 import { isOfSite, normalizeUrl } from '../page/url-identity.ts';
-import { askPatiently } from './ask-patiently.ts';
+import { type Asked, askPatiently } from './ask-patiently.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
 import { readRobots } from './robots.ts';
 import { readSitemap } from './sitemap.ts';
@@ -18,10 +18,12 @@ export type Discovery = {
 
 /** An index of indexes is as deep as it gets in practice; the bound also ends an index that lists itself. */
 const MAX_SITEMAPS = 500;
+/** Behind a long way each one after another would take as long as a hundred pages; each may be large. */
+const SITEMAPS_AT_ONCE = 4;
 
 /**
- * Asks a site's origin for its sitemaps: those its robots.txt names, and /sitemap.xml. One that isn't there or fails is a
- * hint less. Throws the signal's reason only.
+ * Asks a site's origin for its sitemaps, some at a time: those its robots.txt names, and /sitemap.xml. They are read in
+ * their order. One that isn't there or fails is a hint less. Throws the signal's reason only.
  */
 export async function discover(
   fetcher: Fetcher,
@@ -52,12 +54,24 @@ export async function discover(
   };
   enqueueAll(readRobots(options.robotsTxt, ROBOTS_AGENT).sitemaps, home);
   enqueue(`${home}sitemap.xml`, home);
+
+  const asking = new Map<string, Promise<Asked>>();
+  const ask = (url: string): Promise<Asked> => {
+    // Of another site's sitemap nothing would be of use.
+    const options = { url, leavesSite: false, maxAttempts, maxTries: MAX_HINT_TRIES, signal };
+    const answer = asking.get(url) ?? askPatiently(fetcher, site, options);
+    asking.set(url, answer);
+    // Whoever reads it hears of it.
+    answer.catch(() => undefined);
+    return answer;
+  };
+  let readCount = 0;
   for (const url of queue) {
     if (found.pages.length >= options.maxPages) break;
-    // Of another site's sitemap nothing would be of use.
-    const asked = await askPatiently(fetcher, site, {
-      ...{ url, leavesSite: false, maxAttempts, maxTries: MAX_HINT_TRIES, signal },
-    });
+    for (const next of [...queue].slice(readCount, readCount + SITEMAPS_AT_ONCE)) ask(next);
+    const asked = await ask(url);
+    asking.delete(url);
+    readCount += 1;
     if (asked.kind !== 'answer') continue;
     const { pages, sitemaps } = await readSitemap(asked.answer.body);
     if (pages.length + sitemaps.length > 0) found.sitemaps.push(url);
@@ -67,5 +81,6 @@ export async function discover(
       if (normal !== undefined && isOfSite(normal, site)) found.pages.push({ url: normal, foundOn: url });
     }
   }
+  await Promise.allSettled(asking.values());
   return found;
 }

@@ -115,6 +115,23 @@ describe('discover', () => {
     await other.close();
   });
 
+  it('asks for several sitemaps at a time, but reads them in their order', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const index = names.map((name) => `<sitemap><loc>/${name}.xml</loc></sitemap>`).join('');
+    const files = Object.fromEntries(names.map((name) => [`/${name}.xml`, urlset(`/page-${name}`)]));
+    const answer = serveFiles({ ...files, '/sitemap.xml': `<sitemapindex>${index}</sitemapindex>` });
+    const fourthAsked = new Promise<void>((resolve) => {
+      server.setHandler(async (request, response) => {
+        if (request.url === '/d.xml') resolve();
+        if (request.url === '/a.xml') await fourthAsked;
+        return answer(request, response);
+      });
+    });
+    const { pages } = await readOrigin();
+    expect(pages.map(({ url }) => new URL(url).pathname)).toEqual(names.map((name) => `/page-${name}`));
+    expect(server.requests).toHaveLength(2 + names.length);
+  });
+
   it('follows a redirect within the site', async () => {
     server.setHandler(
       serveFiles({
