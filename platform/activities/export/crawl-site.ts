@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { getCrawl } from '../../store/crawls.ts';
+import { type CrawlRow, getCrawl } from '../../store/crawls.ts';
 import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { countPages } from '../../store/frontier.ts';
 import { giveBackUnasked, releaseLeases, renewLeases } from '../../store/frontier-leases.ts';
@@ -17,7 +17,9 @@ import type { Fetcher } from './fetch/fetcher.ts';
 import { crawlProgress } from './progress.ts';
 import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
 import { createKnownAnswers } from './reuse/known-answers.ts';
+import { MAX_WHOLE } from './reuse/known-files.ts';
 import { openBase } from './reuse/open-base.ts';
+import { settleKnown } from './reuse/settle-known.ts';
 import type { ExportSettings } from './settings.ts';
 
 /** Counting pages takes longer the more there are: it must stay this small a part of the time, one in so many. */
@@ -81,6 +83,19 @@ export async function crawlSite(
       if (settings.render === 'browser') drawing = await openDrawing(deps, settings, origin);
       const fetcher = drawing?.fetcher ?? origin;
       const draw = drawing?.draw;
+      if (taking !== undefined && known !== undefined && mayWalk(taking, settings)) {
+        const onAnswer = () => (fetchedCount += 1);
+        await settleKnown(deps, {
+          settings,
+          baseJobId: taking.jobId,
+          known,
+          admission,
+          fetcher,
+          token,
+          signal,
+          onAnswer,
+        });
+      }
       return await crawlFrontier(drawing === undefined ? deps : { ...deps, limits: drawing.limits }, {
         jobId,
         token,
@@ -109,6 +124,11 @@ export async function crawlSite(
       await tryTo(() => releaseLeases(db, jobId, [token]));
     }
   });
+}
+
+/** Where pages are to be asked for one at a time, or are more than memory should hold, the frontier serves better. */
+function mayWalk(base: CrawlRow, settings: ExportSettings): boolean {
+  return base.urlCount <= MAX_WHOLE && crawlDelayMs(settings) === 0;
 }
 
 /** The browser for this crawl, which takes on fewer addresses at a time: each waits for its place in it. */

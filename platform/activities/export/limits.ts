@@ -17,6 +17,8 @@ export type ExportLimits = {
   maxAttempts: number;
   /** A single crawl activity this long has shown that the site is large enough to share it among workers. */
   soloCrawlMs: number;
+  /** How long one worker goes through what the last export knows, all of which a death on the way costs. */
+  walkMs: number;
   /** Activities of one export that crawl, or rewrite, at the same time. */
   parallelActivities: number;
   /** The longest a crawl or rewrite activity takes on new work. */
@@ -49,6 +51,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   maxConcurrency: 48,
   maxAttempts: 5,
   soloCrawlMs: 2_000,
+  walkMs: 8_000,
   parallelActivities: 8,
   activityMs: 50_000,
   leaseMs: 60_000,

@@ -33,6 +33,8 @@ export const crawls = pgTable('crawls', {
   baseJobId: text('base_job_id'),
   /** Where the first batch begins in the packed archive. */
   archiveHeadBytes: integer('archive_head_bytes'),
+  /** Whether a worker has begun to go through what the kept crawl knows; nobody does so a second time. */
+  walked: boolean('walked').notNull().default(false),
 });
 
 /**

@@ -9,7 +9,7 @@ export type StoredUrls = {
   has(resource: Resource): boolean;
   hasFound(found: FoundUrl): boolean;
   /** After the statement that stored them, not before: a worker that fails in between has told nobody. */
-  add(found: readonly FoundUrl[]): void;
+  add(found: ReadonlyArray<Pick<FoundUrl, 'url' | 'rank'>>): void;
 };
 
 /** Addresses of a job that a process remembers; past them the frontier itself sorts out what it has. */

@@ -10,7 +10,7 @@ type FileMap = ReadonlyMap<string, KnownFile>;
 export type KnownFilesFor = (job: { jobId: string; base: { jobId: string; urlCount: number } }) => KnownFileOf;
 
 /** Up to this many addresses the kept crawl is read whole instead of being asked address by address. */
-const MAX_WHOLE = 50_000;
+export const MAX_WHOLE = 50_000;
 
 /**
  * The files of the kept crawl that a job takes from. A small one is read whole, once for all that crawls the job in

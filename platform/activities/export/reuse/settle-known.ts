@@ -1,0 +1,91 @@
+import { lockCrawl } from '../../../store/crawl-batches.ts';
+import { type LeasedUrl, settleUrls } from '../../../store/frontier.ts';
+import { claimKnownWalk, leaseNamedUrls, settleUnchanged, urlsInLine } from '../../../store/unchanged-urls.ts';
+import type { Admission } from '../crawl/admission.ts';
+import { CrawlOver } from '../crawl/crawl-frontier.ts';
+import { putInLine } from '../crawl/put-in-line.ts';
+import { placeFiles } from '../crawl/segment.ts';
+import { createStrongestUses } from '../crawl/strongest-uses.ts';
+import { visit } from '../crawl/visit.ts';
+import { keepAnswers } from '../discovery/keep-answers.ts';
+import type { ExportDeps } from '../export-deps.ts';
+import type { Fetcher } from '../fetch/fetcher.ts';
+import type { ExportSettings } from '../settings.ts';
+import type { KnownAnswers } from './known-answers.ts';
+import { type KnownWalk, walkKnown } from './walk-known.ts';
+
+/** As many addresses as are worth to be held in memory; what is in line past them is crawled as ever. */
+const MAX_STARTS = 50_000;
+const FOUND_PER_STATEMENT = 2_000;
+
+type Options = {
+  settings: ExportSettings;
+  baseJobId: string;
+  known: KnownAnswers;
+  admission: Admission;
+  fetcher: Fetcher;
+  token: string;
+  signal: AbortSignal;
+  /** After each answer, for the count of what was fetched. */
+  onAnswer: () => void;
+};
+type Lease = { jobId: string; token: string; leaseMs: number };
+
+/**
+ * Settles at one stroke what the origin calls unchanged, as far as the kept crawl leads; the rest is put in line. To find,
+ * lease and settle each address by itself would cost several times what asking for it does. Once per job: whoever dies
+ * on the way leaves all of it to the crawl.
+ */
+export async function settleKnown(deps: ExportDeps, options: Options): Promise<void> {
+  const { db, limits } = deps;
+  const { settings, known, admission, token, signal, onAnswer } = options;
+  const { jobId } = settings;
+  if (!(await claimKnownWalk(db, jobId))) return;
+  const fetcher = keepAnswers(options.fetcher);
+  const starts = await urlsInLine(db, jobId, MAX_STARTS);
+  const walk = await walkKnown(
+    { fetcher, known, admission, limits },
+    { settings, starts, signal, maxMs: limits.walkMs, onAnswer },
+  );
+  const lease = { jobId, token, leaseMs: limits.leaseMs };
+  await storeWalk(deps, { ...options, lease, walk });
+  const leased = await leaseNamedUrls(db, { ...lease, urls: walk.answered });
+  if (leased.length > 0) await settleAnswered(deps, { ...options, fetcher, lease, leased });
+}
+
+/** Settles what has changed, by the answers at hand, and puts in line what it leads to. */
+async function settleAnswered(
+  deps: ExportDeps,
+  { settings, admission, fetcher, signal, lease, leased }: Options & { lease: Lease; leased: readonly LeasedUrl[] },
+): Promise<void> {
+  const visits = await Promise.all(
+    leased.map((each) => visit({ ...deps, fetcher }, { settings, leased: each, signal })),
+  );
+  const found = createStrongestUses();
+  for (const { leased: from, resources } of visits) {
+    for (const resource of resources) found.add(admission.admit(resource, from));
+  }
+  // First, for a worker that dies in between has another one visit them again.
+  await putInLine(deps.db, lease, found.list());
+  const settled = await placeFiles(deps.segments, settings.jobId, visits);
+  await settleUrls(deps.db, { ...lease, settled, found: [] });
+}
+
+/** All or nothing: an address that is settled while one it leads to is not in line would be the end of its way. */
+async function storeWalk(
+  { db, stored }: ExportDeps,
+  { settings, baseJobId, lease, walk }: Options & { lease: Lease; walk: KnownWalk },
+): Promise<void> {
+  const { jobId } = settings;
+  const { unchanged, rest } = walk;
+  const found = rest.toSorted((a, b) => (a.url < b.url ? -1 : 1));
+  await db.transaction(async (tx) => {
+    if ((await lockCrawl(tx, jobId)) !== 'crawling') throw new CrawlOver('the crawl is over');
+    await settleUnchanged(tx, { jobId, baseJobId, unchanged });
+    for (let start = 0; start < found.length; start += FOUND_PER_STATEMENT) {
+      await settleUrls(tx, { ...lease, settled: [], found: found.slice(start, start + FOUND_PER_STATEMENT) });
+    }
+  });
+  stored.of(jobId).add(rest);
+  stored.of(jobId).add(unchanged);
+}

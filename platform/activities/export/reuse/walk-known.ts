@@ -1,0 +1,155 @@
+import type { FoundUrl } from '../../../store/frontier.ts';
+import type { UnchangedUrl } from '../../../store/unchanged-urls.ts';
+import type { Admission } from '../crawl/admission.ts';
+import { notFoundUrl } from '../crawl/not-found-page.ts';
+import type { KeepingFetcher } from '../discovery/keep-answers.ts';
+import type { FetchResult } from '../fetch/fetcher.ts';
+import { NO_VALIDATORS } from '../fetch/validators.ts';
+import type { ExportLimits } from '../limits.ts';
+import { originUrl } from '../page/url-identity.ts';
+import { rankOf } from '../resource-rank.ts';
+import type { ExportSettings } from '../settings.ts';
+import type { KnownAnswer, KnownAnswers } from './known-answers.ts';
+import { isSame, validatorsOf } from './take-over.ts';
+
+export type KnownWalk = {
+  unchanged: UnchangedUrl[];
+  /** What else was found on the way: left out, new to the site, changed, or not asked for. */
+  rest: FoundUrl[];
+  /** Those of the rest whose answers the fetcher has kept. */
+  answered: string[];
+};
+
+type Validity = Pick<UnchangedUrl, 'etag' | 'lastModified' | 'keepsValidators'>;
+
+/** Answers other than "unchanged" that end a walk: the site is rather new than known, or its origin is in trouble. */
+const MAX_CHANGED = 500;
+/** Of the changed pages' bodies, which are kept until all is stored. */
+const MAX_CHANGED_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Goes from the first addresses of a site to all that can be reached over what its origin calls unchanged, as the last
+ * export stored it. All of it happens in memory: it counts only once it is stored, the whole of it at once.
+ */
+export async function walkKnown(
+  deps: { fetcher: KeepingFetcher; known: KnownAnswers; admission: Admission; limits: ExportLimits },
+  options: {
+    settings: ExportSettings;
+    starts: readonly FoundUrl[];
+    signal: AbortSignal;
+    maxMs: number;
+    onAnswer: () => void;
+  },
+): Promise<KnownWalk> {
+  const { fetcher, known, admission, limits } = deps;
+  const { settings, signal } = options;
+  const { site } = settings;
+  const endAt = Date.now() + options.maxMs;
+  const found = new Map<string, FoundUrl>();
+  const waiting: FoundUrl[] = [];
+  const unchanged = new Map<string, Validity>();
+  const answered: string[] = [];
+  const askers: Array<Promise<void>> = [];
+  let nextIndex = 0;
+  let busyCount = 0;
+  let changedCount = 0;
+  let changedBytes = 0;
+  let failure: { error: unknown } | undefined;
+
+  function note(url: FoundUrl): void {
+    const before = found.get(url.url);
+    if (before === undefined || (before.skip !== null && url.skip === null)) {
+      found.set(url.url, url);
+      if (url.skip === null) waiting.push(url);
+    } else {
+      before.rank = Math.max(before.rank, url.rank);
+    }
+  }
+
+  function goesOn(): boolean {
+    const changedLittle = changedCount < MAX_CHANGED && changedBytes < MAX_CHANGED_BYTES;
+    return failure === undefined && !signal.aborted && Date.now() < endAt && changedLittle;
+  }
+
+  /** Each asks for one address after another; what that leads to gives work to more of them. */
+  async function askInTurn(): Promise<void> {
+    busyCount += 1;
+    try {
+      while (nextIndex < waiting.length && goesOn()) {
+        const url = waiting[nextIndex];
+        nextIndex += 1;
+        if (url !== undefined) await ask(url);
+        if (goesOn()) callMore();
+      }
+    } finally {
+      busyCount -= 1;
+    }
+  }
+
+  function callMore(): void {
+    const count = Math.min(limits.maxConcurrency - busyCount, waiting.length - nextIndex);
+    for (let more = 0; more < count; more += 1) begin();
+  }
+
+  function begin(): void {
+    askers.push(
+      askInTurn().catch((error: unknown) => {
+        failure ??= { error };
+      }),
+    );
+  }
+
+  async function ask(url: FoundUrl): Promise<void> {
+    if (!mayBeKnown(url, settings)) return;
+    const stored = await known.of(url.url);
+    if (stored === undefined || stored.file.byteLength > limits.maxBufferedBytes) return;
+    const target = new URL(originUrl(url.url, site));
+    const answer = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored) });
+    options.onAnswer();
+    const validators = stillSame(stored, answer, url.url, settings);
+    if (validators === undefined) {
+      changedCount += 1;
+      if (fetcher.has(target)) answered.push(url.url);
+      if (answer.kind === 'response') changedBytes += answer.body.length;
+      return;
+    }
+    unchanged.set(url.url, validators);
+    for (const resource of stored.newResources(url)) {
+      const next = admission.admit(resource, url);
+      if (next !== undefined) note(next);
+    }
+  }
+
+  for (const url of options.starts) note(url);
+  begin();
+  // More of them come while these are waited for.
+  for (const asker of askers) await asker;
+  signal.throwIfAborted();
+  if (failure !== undefined) throw failure.error;
+  const all = [...found.values()];
+  return {
+    unchanged: all.flatMap(({ url, rank, depth, foundOn }) => {
+      const validators = unchanged.get(url);
+      return validators === undefined ? [] : [{ url, rank, depth, foundOn, ...validators }];
+    }),
+    rest: all.filter(({ url }) => !unchanged.has(url)),
+    answered,
+  };
+}
+
+/** A guess may be right today and wrong tomorrow, and the not-found page may come from any address. */
+function mayBeKnown({ url, rank }: FoundUrl, { site }: ExportSettings): boolean {
+  return rank > rankOf('probe') && url !== notFoundUrl(site);
+}
+
+/** What an unchanged file's validators are from here on; undefined: it has changed. */
+function stillSame(
+  stored: KnownAnswer,
+  answer: FetchResult,
+  url: string,
+  { site }: ExportSettings,
+): Validity | undefined {
+  if (answer.kind === 'unchanged') return { ...answer.validators, keepsValidators: true };
+  if (answer.kind !== 'response' || !isSame(stored, answer, url, site)) return undefined;
+  return { ...(answer.validators ?? NO_VALIDATORS), keepsValidators: false };
+}

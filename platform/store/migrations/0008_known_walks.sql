@@ -1,0 +1,1 @@
+ALTER TABLE "crawls" ADD COLUMN "walked" boolean DEFAULT false NOT NULL;

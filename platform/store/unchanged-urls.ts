@@ -1,0 +1,93 @@
+import { sql } from 'drizzle-orm';
+import type { Executor, Transaction } from './database.ts';
+import type { FoundUrl, LeasedUrl } from './frontier.ts';
+import { seconds } from './seconds.ts';
+
+/** An address whose file is what the kept crawl has of it, with the validators that its origin tells now. */
+export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> & {
+  etag: string | null;
+  lastModified: string | null;
+  /** Whether those of before hold where there are none. */
+  keepsValidators: boolean;
+};
+
+/** Whether the caller is the first to ask, and so the one who goes through what a job's kept crawl knows. */
+export async function claimKnownWalk(db: Executor, jobId: string): Promise<boolean> {
+  const { rows } = await db.execute(sql`
+    update crawls set walked = true where job_id = ${jobId} and phase = 'crawling' and not walked returning job_id`);
+  return rows.length > 0;
+}
+
+/** The addresses of a job that nobody has asked for yet, nearest to the start page first. */
+export async function urlsInLine(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
+  const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take'>>(sql`
+    select url, rank, depth, found_on as "foundOn" from crawl_urls
+    where job_id = ${jobId} and state = 'queued' and attempts = 0 order by depth, id limit ${limit}`);
+  return rows.map((row) => ({ ...row, skip: null, take: false }));
+}
+
+const ROWS_PER_STATEMENT = 5_000;
+
+/**
+ * Settles addresses, new or in line, with the rows that the kept crawl has of them. Call it in the transaction that also
+ * adds all that they lead to, and with the crawl's row locked (`lockCrawl`).
+ */
+export async function settleUnchanged(
+  tx: Transaction,
+  { jobId, baseJobId, unchanged }: { jobId: string; baseJobId: string; unchanged: readonly UnchangedUrl[] },
+): Promise<void> {
+  for (let start = 0; start < unchanged.length; start += ROWS_PER_STATEMENT) {
+    const given = unchanged.slice(start, start + ROWS_PER_STATEMENT);
+    await tx.execute(sql`
+      with given as materialized (
+        select * from json_to_recordset(${JSON.stringify(given)}::json) as v(url text, rank smallint, depth integer,
+          "foundOn" text, etag text, "lastModified" text, "keepsValidators" boolean)
+      ), settled as (
+        insert into crawl_urls as u (job_id, url, rank, depth, found_on, state, attempts, outcome, status, content_type,
+          is_page, object_key, byte_offset, byte_length, extraction_length, sha256, path, links_offset, links_length,
+          etag, last_modified)
+        select ${jobId}, v.url, v.rank, v.depth, v."foundOn", 'settled', 1, k.outcome, k.status, k.content_type,
+          k.is_page, k.object_key, k.byte_offset, k.byte_length, k.extraction_length, k.sha256, k.path, k.links_offset,
+          k.links_length, coalesce(v.etag, case when v."keepsValidators" then k.etag end),
+          coalesce(v."lastModified", case when v."keepsValidators" then k.last_modified end)
+        from given v cross join lateral (
+          select * from crawl_urls where job_id = ${baseJobId} and url = v.url and outcome = 'file' limit 1
+        ) k
+        on conflict (job_id, url) do update set rank = greatest(u.rank, excluded.rank), state = excluded.state,
+          attempts = u.attempts + 1, outcome = excluded.outcome, status = excluded.status,
+          content_type = excluded.content_type, is_page = excluded.is_page, object_key = excluded.object_key,
+          byte_offset = excluded.byte_offset, byte_length = excluded.byte_length,
+          extraction_length = excluded.extraction_length, sha256 = excluded.sha256, path = excluded.path,
+          links_offset = excluded.links_offset, links_length = excluded.links_length, etag = excluded.etag,
+          last_modified = excluded.last_modified
+        where u.state = 'queued'
+        returning u.byte_length, u.xmax = 0 as is_new
+      )
+      update crawls set
+        url_count = url_count + (select count(*) from settled where is_new),
+        settled_count = settled_count + (select count(*) from settled),
+        raw_bytes = raw_bytes + (select coalesce(sum(byte_length), 0) from settled)
+      where job_id = ${jobId}`);
+  }
+}
+
+/** Takes these addresses, where they are still in line. */
+export async function leaseNamedUrls(
+  db: Executor,
+  { jobId, token, leaseMs, urls }: { jobId: string; token: string; leaseMs: number; urls: readonly string[] },
+): Promise<LeasedUrl[]> {
+  if (urls.length === 0) return [];
+  const { rows } = await db.execute<LeasedUrl>(sql`
+    with named as (
+      select u.id from unnest(${sql.param(urls)}::text[]) as named(url)
+      cross join lateral (
+        select id from crawl_urls where job_id = ${jobId} and url = named.url and state = 'queued' limit 1
+        for update skip locked
+      ) u
+    )
+    update crawl_urls u
+    set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}, attempts = attempts + 1
+    from named where u.id = named.id
+    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts`);
+  return rows;
+}
