@@ -11,5 +11,6 @@ describe('keepHeapSmall', () => {
     expect(await run(process.execPath, options)).toEqual({ stdout: '', stderr: '' });
     const { stdout } = await run(process.execPath, ['--v8-options']);
     expect(stdout).toContain('--heap-growing-percent');
+    expect(stdout).toContain('--max-semi-space-size');
   });
 });
