@@ -58,7 +58,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   pieceBytes: 64 * 1024,
   batchFiles: 256,
   batchBytes: 4 * MIB,
-  cacheBytes: 48 * MIB,
+  cacheBytes: 32 * MIB,
   gzipLevel: 5,
   privateHosts: [],
 };
