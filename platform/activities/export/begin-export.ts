@@ -27,11 +27,15 @@ export type Stages = {
 const MAX_BATCHES = 6;
 
 /**
- * Opens a job and crawls for a first, short round; what is crawled by then is small, and is frozen, rewritten and packed
- * at once: to have each of a small site's stages scheduled would take a good part of its time. Whatever goes wrong on
+ * Opens a job and crawls for a first, short round, and for a second one where little is left; what is crawled by then is
+ * small, and is frozen, rewritten and packed at once: to have each of a small site's stages scheduled would take a good part of its time. Whatever goes wrong on
  * the way, the stages by themselves do the rest.
  */
-export async function beginExport(deps: ExportDeps, stages: Stages, jobId: string): Promise<BegunExport> {
+export async function beginExport(
+  deps: Pick<ExportDeps, 'db' | 'limits'>,
+  stages: Stages,
+  jobId: string,
+): Promise<BegunExport> {
   const { info, cancellationSignal } = Context.current();
   const isFirst = info.attempt === 1;
   const crawl = isFirst ? undefined : await getCrawl(deps.db, jobId);
@@ -42,13 +46,27 @@ export async function beginExport(deps: ExportDeps, stages: Stages, jobId: strin
   const opened = await stages.openExport({ jobId });
   if (opened.state === 'over' || !isFirst) return { ...opened, rest: null, packed: null };
   cancellationSignal.throwIfAborted();
-  const rest = await stages.crawlSite({ jobId, maxMs: opened.plan.soloCrawlMs });
+  const maxMs = opened.plan.soloCrawlMs;
+  let rest = await stages.crawlSite({ jobId, maxMs });
+  cancellationSignal.throwIfAborted();
+  if (await isNearlyDone(deps, jobId, rest)) rest = await stages.crawlSite({ jobId, maxMs });
   cancellationSignal.throwIfAborted();
   const isSmall = rest.done && !opened.visitsSamples && (await freezeSmall(stages, jobId));
   cancellationSignal.throwIfAborted();
   const isRewritten = isSmall && (await stages.rewriteFiles({ jobId })).done;
   cancellationSignal.throwIfAborted();
   return { ...opened, rest, packed: isRewritten ? await stages.packExport({ jobId }) : null };
+}
+
+/** What is left takes less than half as long again at the pace so far: to share it would take longer. */
+async function isNearlyDone(
+  { db }: Pick<ExportDeps, 'db'>,
+  jobId: string,
+  { done, queuedCount }: CrawlRest,
+): Promise<boolean> {
+  if (done) return false;
+  const settledCount = (await getCrawl(db, jobId))?.settledCount ?? 0;
+  return queuedCount <= settledCount / 2;
 }
 
 /** Whether the crawl is frozen, and was of a small site. */

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import {
+  createPlatformActivities,
+  type PlatformActivities,
+} from '../../../../platform/activities/create-platform-activities.ts';
+import { beginExport } from '../../../../platform/activities/export/begin-export.ts';
+import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
+import { getCrawl } from '../../../../platform/store/crawls.ts';
+import { settleUrls } from '../../../../platform/store/frontier.ts';
+import { type DirectRig, startDirectRig } from '../../../helpers/direct-export.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../../helpers/http-site.ts';
+
+const logger = pino({ level: 'silent' });
+const HOME = 'https://docs.example.com';
+
+const SITE = serveFiles({
+  '/': '<p>start',
+  '/late': '<p>late',
+  '/robots.txt': { body: '', status: 302, headers: { location: '/' } },
+});
+
+let rig: DirectRig;
+let server: HttpSite;
+let activities: PlatformActivities;
+
+beforeAll(async () => {
+  rig = await startDirectRig();
+  server = await startHttpSite(SITE);
+  activities = createPlatformActivities({ ...rig, logger });
+});
+
+beforeEach(() => server.setHandler(SITE));
+
+afterAll(async () => {
+  await server.close();
+  await rig.stop();
+});
+
+function run<Result>(work: () => Promise<Result>): Promise<Result> {
+  return new MockActivityEnvironment().run(work);
+}
+
+async function job(settings: Record<string, unknown> = {}): Promise<string> {
+  return rig.addJob(await rig.addProject(server.origin, settings));
+}
+
+async function find(jobId: string, count: number): Promise<void> {
+  const found = Array.from({ length: count }, (_, index) => {
+    return { url: `${HOME}/left/${index}`, rank: 4, depth: 1, foundOn: null, skip: null, take: false };
+  });
+  await settleUrls(rig.db, { jobId, token: '', leaseMs: 60_000, settled: [], found });
+}
+
+async function statesOf(jobId: string): Promise<Map<string, string>> {
+  const { rows } = await rig.db.execute<{ url: string; state: string }>(
+    `select url, state from crawl_urls where job_id = '${jobId}'`,
+  );
+  return new Map(rows.map(({ url, state }) => [url, state]));
+}
+
+describe('the beginning of an export', () => {
+  it('asks for the start page while the sitemap is on its way, and has what both tell of in line', async () => {
+    const files = {
+      '/': '<a href="/linked">',
+      '/sitemap.xml': `<urlset><url><loc>${HOME}/listed</loc></url></urlset>`,
+    };
+    const startAsked = once((tell) => {
+      server.setHandler(async (request, response) => {
+        if (request.url === '/') tell();
+        if (request.url === '/sitemap.xml') await startAsked;
+        return serveFiles(files)(request, response);
+      });
+    });
+    const jobId = await job();
+    const asked = await requestsOf(() => activities.openExport({ jobId }));
+    expect(asked.sort()).toEqual(['/', '/robots.txt', '/sitemap.xml']);
+    const states = await statesOf(jobId);
+    const about = ['/', '/sitemap.xml', '/linked', '/listed', '/404.html'].map((path) => states.get(HOME + path));
+    expect(about).toEqual(['settled', 'settled', 'queued', 'queued', 'queued']);
+    // Opened anew, it goes by the rules that it began with.
+    expect(await requestsOf(() => activities.openExport({ jobId }))).toEqual(['/sitemap.xml']);
+  });
+
+  it('asks once for a start page that the sitemap leads to as well, whichever asks first', async () => {
+    const files = serveFiles({ '/': '<p>', '/sitemap.xml': { body: '', status: 302, headers: { location: '/' } } });
+    for (const slow of ['/', '/sitemap.xml']) {
+      const otherAnswered = once((tell) => {
+        server.setHandler(async (request, response) => {
+          if (request.url === slow) await otherAnswered;
+          else if (request.url !== '/robots.txt') response.on('finish', () => setTimeout(tell, 100));
+          return files(request, response);
+        });
+      });
+      const jobId = await job();
+      expect((await requestsOf(() => activities.openExport({ jobId }))).filter((path) => path === '/')).toHaveLength(1);
+    }
+  });
+
+  it('asks for one thing after another where robots.txt wants a delay', async () => {
+    const files = serveFiles({ '/': '<p>', '/robots.txt': 'User-agent: *\nCrawl-delay: 0.05\n' });
+    let underWay = 0;
+    let most = 0;
+    server.setHandler(async (request, response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await sleep(100);
+      underWay -= 1;
+      return files(request, response);
+    });
+    const jobId = await job();
+    const asked = await requestsOf(() => activities.openExport({ jobId }));
+    expect({ asked: asked.sort(), most }).toEqual({ asked: ['/', '/robots.txt', '/sitemap.xml'], most: 1 });
+  });
+
+  it('is all of a small site, and does nothing twice when its answer is lost', async () => {
+    const jobId = await job();
+    const begun = await run(() => activities.beginExport({ jobId }));
+    expect(begun).toMatchObject({ state: 'open', rest: { done: true }, packed: { state: 'completed', pageCount: 1 } });
+    const asked = server.requests.length;
+    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => activities.beginExport({ jobId }));
+    expect(again).toEqual({ ...begun, rest: null, packed: null });
+    expect(server.requests).toHaveLength(asked);
+    expect(await run(() => activities.packExport({ jobId }))).toMatchObject({ state: 'completed', pageCount: 1 });
+  });
+
+  it.each([
+    { left: 3, rounds: 2 },
+    { left: 30, rounds: 1 },
+  ])('crawls for $rounds rounds where $left addresses are left of a dozen', async ({ left, rounds }) => {
+    const count = 10;
+    const links = Array.from({ length: count }, (_, index) => `<a href="/${index + 1}">`).join('');
+    server.setHandler(serveFiles({ '/': links, ...pages(count) }));
+    const patient = createPlatformActivities({ ...rig, logger, limits: { soloCrawlMs: 60_000 } });
+    const jobId = await job();
+    let begun = 0;
+    const crawlSite: PlatformActivities['crawlSite'] = async (input) => {
+      const rest = await patient.crawlSite(input);
+      begun += 1;
+      if (begun > 1) return rest;
+      // As if the time had been up before them.
+      await find(jobId, left);
+      return { done: false, queuedCount: left };
+    };
+    const { packed } = await run(() =>
+      beginExport({ ...rig, limits: DEFAULT_LIMITS }, { ...patient, crawlSite }, jobId),
+    );
+    expect({ begun, packed: packed?.state }).toEqual({ begun: rounds, packed: rounds > 1 ? 'completed' : undefined });
+  });
+
+  it('leaves the rest to the stages where it is tried again, where a browser is to visit pages, and where it would take long', async () => {
+    const tried = await job();
+    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => activities.beginExport({ jobId: tried }));
+    expect(again).toMatchObject({ state: 'open', rest: null, packed: null });
+    const visited = await job({ discover: 'browser' });
+    const crawled = { rest: { done: true }, packed: null };
+    expect(await run(() => activities.beginExport({ jobId: visited }))).toMatchObject(crawled);
+    expect(await getCrawl(rig.db, visited)).toMatchObject({ phase: 'crawling' });
+    const large = await job();
+    const manyBatches = createPlatformActivities({ ...rig, logger, limits: { batchFiles: 1, soloCrawlMs: 60_000 } });
+    server.setHandler(serveFiles({ '/': [1, 2, 3, 4, 5, 6, 7].map((n) => `<a href="/${n}">`).join(''), ...pages(7) }));
+    expect(await run(() => manyBatches.beginExport({ jobId: large }))).toMatchObject(crawled);
+    expect(await getCrawl(rig.db, large)).toMatchObject({ phase: 'frozen' });
+  });
+});
+
+function pages(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`/${index + 1}`, `<p>${index}`]));
+}
+
+/** A promise, and what settles it. */
+function once(begin: (tell: () => void) => void): Promise<void> {
+  return new Promise((resolve) => begin(resolve));
+}
+
+/** What the origin was asked for meanwhile. */
+async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const before = server.requests.length;
+  await run(work);
+  return server.requests.slice(before);
+}
