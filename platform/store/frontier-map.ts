@@ -39,7 +39,8 @@ export type FrozenUrl = {
 const ROWS_PER_STATEMENT = 5_000;
 
 /**
- * Writes decisions in few large statements. Rows are found by their ids alone: told the job too, the planner goes through
+ * Writes decisions in few large statements, where they aren't what the row says already, as with most of what an export
+ * takes over. Rows are found by their ids alone: told the job too, the planner goes through
  * all of its rows for each piece as long as it doesn't know how many these are.
  */
 export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): Promise<void> {
@@ -49,7 +50,8 @@ export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): P
         fragment = v.fragment, batch = v.batch
       from json_to_recordset(${JSON.stringify(frozen.slice(start, start + ROWS_PER_STATEMENT))}::json) as v(
         id bigint, outcome text, reason text, "redirectTo" text, path text, fragment text, batch integer)
-      where u.id = v.id`);
+      where u.id = v.id and (u.outcome, u.reason, u.redirect_to, u.path, u.fragment, u.batch)
+        is distinct from (v.outcome, v.reason, v."redirectTo", v.path, v.fragment, v.batch)`);
   }
 }
 

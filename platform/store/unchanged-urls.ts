@@ -29,7 +29,8 @@ export async function urlsInLine(db: Executor, jobId: string, limit: number): Pr
 const ROWS_PER_STATEMENT = 5_000;
 
 /**
- * Settles addresses, new or in line, with the rows that the kept crawl has of them. Call it in the transaction that also
+ * Settles addresses, new or in line, with the rows that the kept crawl has of them, also with the places that these have in
+ * its bundle: mostly they stay the same, and freezing has nothing to write. Call it in the transaction that also
  * adds all that they lead to, and with the crawl's row locked (`lockCrawl`).
  */
 export async function settleUnchanged(
@@ -44,11 +45,11 @@ export async function settleUnchanged(
           "foundOn" text, etag text, "lastModified" text, "keepsValidators" boolean)
       ), settled as (
         insert into crawl_urls as u (job_id, url, rank, depth, found_on, state, attempts, outcome, status, content_type,
-          is_page, object_key, byte_offset, byte_length, extraction_length, sha256, path, links_offset, links_length,
-          etag, last_modified)
+          is_page, object_key, byte_offset, byte_length, extraction_length, sha256, path, batch, links_offset,
+          links_length, etag, last_modified)
         select ${jobId}, v.url, v.rank, v.depth, v."foundOn", 'settled', 1, k.outcome, k.status, k.content_type,
-          k.is_page, k.object_key, k.byte_offset, k.byte_length, k.extraction_length, k.sha256, k.path, k.links_offset,
-          k.links_length, coalesce(v.etag, case when v."keepsValidators" then k.etag end),
+          k.is_page, k.object_key, k.byte_offset, k.byte_length, k.extraction_length, k.sha256, k.path, k.batch,
+          k.links_offset, k.links_length, coalesce(v.etag, case when v."keepsValidators" then k.etag end),
           coalesce(v."lastModified", case when v."keepsValidators" then k.last_modified end)
         from given v cross join lateral (
           select * from crawl_urls where job_id = ${baseJobId} and url = v.url and outcome = 'file' limit 1
@@ -58,8 +59,8 @@ export async function settleUnchanged(
           content_type = excluded.content_type, is_page = excluded.is_page, object_key = excluded.object_key,
           byte_offset = excluded.byte_offset, byte_length = excluded.byte_length,
           extraction_length = excluded.extraction_length, sha256 = excluded.sha256, path = excluded.path,
-          links_offset = excluded.links_offset, links_length = excluded.links_length, etag = excluded.etag,
-          last_modified = excluded.last_modified
+          batch = excluded.batch, links_offset = excluded.links_offset, links_length = excluded.links_length,
+          etag = excluded.etag, last_modified = excluded.last_modified
         where u.state = 'queued'
         returning u.byte_length, u.xmax = 0 as is_new
       )

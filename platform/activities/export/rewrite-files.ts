@@ -13,6 +13,8 @@ import { rewriteBatch } from './rewrite/rewrite-batch.ts';
 
 /** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */
 const BATCHES_AT_ONCE = 3;
+/** Of an export that takes over: most of these only ask the database. */
+const KNOWN_BATCHES_AT_ONCE = 8;
 /** How often a worker without a batch looks whether another one's came back. */
 const POLL_MS = 200;
 
@@ -41,6 +43,7 @@ export async function rewriteFiles(
     const siblings = await planSiblings(db, crawl.settings);
     const base = await openBase(deps, crawl);
     const known = base && deps.knownPiecesFor({ jobId, base });
+    const atOnce = known === undefined ? BATCHES_AT_ONCE : KNOWN_BATCHES_AT_ONCE;
     const endAt = Date.now() + maxMs;
 
     async function makeBatches(): Promise<void> {
@@ -56,7 +59,7 @@ export async function rewriteFiles(
 
     try {
       while (true) {
-        await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, makeBatches));
+        await Promise.all(Array.from({ length: atOnce }, makeBatches));
         const { total, settled, free } = await batchProgress(db, jobId);
         if (settled === total || Date.now() >= endAt) return { done: settled === total, settled, total };
         // The rest is in other hands; it comes back to us if those let go of it.

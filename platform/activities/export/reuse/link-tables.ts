@@ -51,8 +51,8 @@ export type LinkTables = {
   of(place: LinkPlace): Promise<LinkTable | undefined>;
 };
 
-/** Tables are some 100 kB each, and what is crawled together lies together. */
-const MAX_TABLES = 48;
+/** Some 200 kB each. Who goes through a site by its links comes back to each table many times: better all are at hand. */
+const MAX_TABLES = 256;
 
 /** Reads tables of links, each once while it is in use. */
 export function createLinkTables(objects: ObjectStore): LinkTables {
