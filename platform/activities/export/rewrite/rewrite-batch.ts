@@ -38,6 +38,9 @@ export type RewriteJob = {
   siblings: SiblingPlan;
 };
 
+/** Pieces of a batch made at a time: more would wait for zlib's threads, rewritten and in memory. */
+const PIECES_AT_ONCE = 4;
+
 async function readFile(deps: RewriteDeps, job: RewriteJob, row: BatchFileRow): Promise<PieceFile> {
   const byteLength = row.byteLength + row.extractionLength;
   // Extractions lie in the segments too; a site is taken to fit only when there is room for both.
@@ -85,16 +88,18 @@ export async function rewriteBatch(
   };
   const targets: UrlMap =
     wanted.length === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount: job.urlCount }, referred);
-  const pieces = await Promise.all(
-    divided.map(async ({ piece, key }, index): Promise<Piece> => {
+  const pieces: Piece[] = [];
+  const rest = divided.entries();
+  const makePieces = async (): Promise<void> => {
+    for (const [index, { piece, key }] of rest) {
       const taken = found[index];
-      if (taken !== undefined) return { key, known: taken };
       const files = piece.flatMap((row) => read.get(row) ?? []);
       const { settings, siblings } = job;
       const { gzipLevel } = limits;
       const input = { files, targets, site: settings.site, policy: settings, siblings, gzipLevel };
-      return { key, made: await makePiece(input) };
-    }),
-  );
+      pieces[index] = taken === undefined ? { key, made: await makePiece(input) } : { key, known: taken };
+    }
+  };
+  await Promise.all(Array.from({ length: PIECES_AT_ONCE }, makePieces));
   return { number, pageCount, ...(await storePieces(deps, objectKey, pieces)) };
 }
