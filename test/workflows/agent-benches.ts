@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
+import { type RecordedRun, replayErrors } from '../helpers/replay.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type AgentBench, startAgentBench } from './agent-bench.ts';
@@ -14,6 +14,7 @@ export type AgentBenches = {
 export function useAgentBenches(): AgentBenches {
   let running: TestDevServer | undefined;
   const benches: AgentBench[] = [];
+  const played: RecordedRun[] = [];
   const server = (): TestDevServer => {
     if (running === undefined) throw new Error('the dev server is started by beforeAll');
     return running;
@@ -23,15 +24,18 @@ export function useAgentBenches(): AgentBenches {
     running = await startDevServer();
   });
   afterEach(async () => {
-    const played = benches.splice(0);
+    const ended = benches.splice(0);
     try {
-      for (const each of played) for (const id of each.workflowIds()) await replayRuns(server().client, id);
+      for (const each of ended)
+        for (const id of each.workflowIds()) played.push(...(await runsOf(server().client, id)));
     } finally {
-      await Promise.all(played.map((each) => each.close()));
+      await Promise.all(ended.map((each) => each.close()));
     }
   });
   afterAll(async () => {
     await running?.stop();
+    const errors = await replayErrors(workflowBundles.orchestrator, played);
+    expect(errors.filter((error) => error !== undefined)).toEqual([]);
   });
 
   return {
@@ -46,11 +50,15 @@ export function useAgentBenches(): AgentBenches {
 }
 
 /** The histories of a workflow's runs, newest run first; none where it never ran. */
-export async function runsOf(client: Client, workflowId: string): Promise<{ runId: string; length: number }[]> {
-  const runs: { runId: string; length: number }[] = [];
+export async function runsOf(
+  client: Client,
+  workflowId: string,
+): Promise<(RecordedRun & { runId: string; length: number })[]> {
+  const runs: (RecordedRun & { runId: string; length: number })[] = [];
   for (let runId = await newestRun(client, workflowId); runId; ) {
-    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    runs.push({ runId, length: events?.length ?? 0 });
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const { events } = history;
+    runs.push({ workflowId, runId, history, length: events?.length ?? 0 });
     runId = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
   }
   return runs;
@@ -64,11 +72,4 @@ async function newestRun(client: Client, workflowId: string): Promise<string | u
       (description) => description.runId,
       () => undefined,
     );
-}
-
-async function replayRuns(client: Client, workflowId: string): Promise<void> {
-  for (const { runId } of await runsOf(client, workflowId)) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    await Worker.runReplayHistory({ workflowBundle: workflowBundles.orchestrator }, history, workflowId);
-  }
 }

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
+import { type RecordedRun, replayErrors } from '../helpers/replay.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SiteBench, type SiteBenchOptions, startSiteBench } from './site-bench.ts';
@@ -13,6 +13,7 @@ export type Benches = {
 export function useDevServer(): Benches {
   let server: TestDevServer | undefined;
   const benches: SiteBench[] = [];
+  const played: RecordedRun[] = [];
   const running = (): TestDevServer => {
     if (!server) throw new Error('the dev server is started by beforeAll');
     return server;
@@ -22,15 +23,17 @@ export function useDevServer(): Benches {
     server = await startDevServer();
   });
   afterEach(async () => {
-    const played = benches.splice(0);
+    const ended = benches.splice(0);
     try {
-      for (const { handle } of played) await replayRuns(handle);
+      for (const { handle } of ended) played.push(...(await runsOf(handle)));
     } finally {
-      await Promise.all(played.map((each) => each.close()));
+      await Promise.all(ended.map((each) => each.close()));
     }
   });
   afterAll(async () => {
     await server?.stop();
+    const errors = await replayErrors(workflowBundles.orchestrator, played);
+    expect(errors.filter((error) => error !== undefined)).toEqual([]);
   });
 
   return {
@@ -44,14 +47,16 @@ export function useDevServer(): Benches {
   };
 }
 
-async function replayRuns(handle: WorkflowHandle): Promise<void> {
+async function runsOf(handle: WorkflowHandle): Promise<RecordedRun[]> {
+  const runs: RecordedRun[] = [];
   let runId: string | null | undefined = await handle.describe().then(
     (description) => description.runId,
     () => undefined,
   );
   while (runId) {
     const history = await handle.client.getHandle(handle.workflowId, runId).fetchHistory();
-    await Worker.runReplayHistory({ workflowBundle: workflowBundles.orchestrator }, history, handle.workflowId);
+    runs.push({ workflowId: handle.workflowId, history });
     runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
   }
+  return runs;
 }
