@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentRuleState } from '../../contract/agent-state.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
+import type { AgentBench } from './agent-bench.ts';
 import { runsOf, useAgentBenches } from './agent-benches.ts';
 
 const { bench, server } = useAgentBenches();
@@ -32,7 +34,7 @@ describe('a rule that continues as new', () => {
     await rig.publish({ id: 'first' });
     await rig.rule.signal('unsubscribed', { address: 'bob@example.com' });
     await waitFor(async () => (await rig.ruleState()).changes.length > 0, { describe: 'started the first change' });
-    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two', quietPeriodMs: 15_000 };
+    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two', quietPeriodMs: 30_000 };
     const { runId } = await rig.rule.describe();
     // Without a worker all three come in one turn, so that the old quiet period can't end between them.
     await rig.stopWorker();
@@ -76,7 +78,7 @@ describe('a change that was started for a delivery already', () => {
     expect((await rig.ruleState()).changes).toEqual([]);
     await rig.publish({ id: 'hash-of-body', dedupeMs: 60_000 });
     await waitFor(() => rig.jobs.length === 3, { describe: 'prompted once more' });
-    const { changes } = await rig.ruleState();
+    const changes = await startedChanges(rig);
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([expect.stringMatching(/:hash-of-body~/)]);
   });
 
@@ -88,7 +90,18 @@ describe('a change that was started for a delivery already', () => {
     await rig.change('new').until('prompted', ({ jobId }) => jobId !== null);
     const prompted = rig.jobs.filter(({ events }) => events.some(({ title }) => title === 'New'));
     expect(prompted).toMatchObject([{ eventCount: 2, events: [{ title: 'New' }, { title: 'Newer' }] }]);
-    const { changes } = await rig.ruleState();
+    const changes = await startedChanges(rig);
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([rig.change('new').workflowId]);
   });
 });
+
+/** A change may have its job before the rule hears that it has started. */
+async function startedChanges(rig: AgentBench): Promise<AgentRuleState['changes']> {
+  return await waitFor(
+    async () => {
+      const { changes } = await rig.ruleState();
+      return changes.length > 0 && changes;
+    },
+    { describe: 'heard that a change has started' },
+  );
+}
