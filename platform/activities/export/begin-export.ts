@@ -28,8 +28,8 @@ const MAX_BATCHES = 6;
 
 /**
  * Opens a job and crawls for a first, short round, and for a second one where little is left; what is crawled by then is
- * small, and is frozen, rewritten and packed at once: to have each of a small site's stages scheduled would take a good part of its time. Whatever goes wrong on
- * the way, the stages by themselves do the rest.
+ * small, and is frozen, rewritten and packed at once: to have each of a small site's stages scheduled would take a good
+ * part of its time. Whatever goes wrong on the way, the stages by themselves do the rest.
  */
 export async function beginExport(
   deps: Pick<ExportDeps, 'db' | 'limits'>,
