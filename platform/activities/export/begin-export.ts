@@ -1,9 +1,11 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { getCrawl } from '../../store/crawls.ts';
+import { countTakenOver } from '../../store/kept-pieces.ts';
 import type { CrawlRest } from './crawl/crawl-frontier.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { CRAWL_UNFINISHED, type FrozenExport } from './freeze-export.ts';
+import { workPrefix } from './object-keys.ts';
 import { type OpenedExport, openedAs } from './open-export.ts';
 import type { PackedExport } from './pack-export.ts';
 import type { RewriteRest } from './rewrite-files.ts';
@@ -25,11 +27,13 @@ export type Stages = {
 
 /** As many batches as one worker makes alone (`rewritersFor`). */
 const MAX_BATCHES = 6;
+/** Where this share of a site is as in the last export, one worker makes what is left of its bundle alone. */
+const SHARE_TAKEN_OVER = 0.9;
 
 /**
  * Opens a job and crawls for a first, short round, and for a second one where little is left; what is crawled by then is
- * small, and is frozen, rewritten and packed at once: to have each of a small site's stages scheduled would take a good
- * part of its time. Whatever goes wrong on the way, the stages by themselves do the rest.
+ * small, or mostly as in the last export, and is frozen, rewritten and packed at once: to have each stage scheduled would
+ * take a good part of the time. Whatever goes wrong on the way, the stages by themselves do the rest.
  */
 export async function beginExport(
   deps: Pick<ExportDeps, 'db' | 'limits'>,
@@ -51,7 +55,7 @@ export async function beginExport(
   cancellationSignal.throwIfAborted();
   if (await isNearlyDone(deps, jobId, rest)) rest = await stages.crawlSite({ jobId, maxMs });
   cancellationSignal.throwIfAborted();
-  const isSmall = rest.done && !opened.visitsSamples && (await freezeSmall(stages, jobId));
+  const isSmall = rest.done && !opened.visitsSamples && (await freezeSmall(deps, stages, jobId));
   cancellationSignal.throwIfAborted();
   const isRewritten = isSmall && (await stages.rewriteFiles({ jobId })).done;
   cancellationSignal.throwIfAborted();
@@ -69,10 +73,12 @@ async function isNearlyDone(
   return queuedCount <= settledCount / 2;
 }
 
-/** Whether the crawl is frozen, and was of a small site. */
-async function freezeSmall(stages: Stages, jobId: string): Promise<boolean> {
+/** Whether the crawl is frozen, and was of a small site or of one that has hardly changed. */
+async function freezeSmall({ db }: Pick<ExportDeps, 'db'>, stages: Stages, jobId: string): Promise<boolean> {
   try {
-    return (await stages.freezeExport({ jobId })).batchCount <= MAX_BATCHES;
+    const { batchCount, urlCount } = await stages.freezeExport({ jobId });
+    if (batchCount <= MAX_BATCHES) return true;
+    return (await countTakenOver(db, jobId, workPrefix(jobId))) >= SHARE_TAKEN_OVER * urlCount;
   } catch (error) {
     if (error instanceof ApplicationFailure && error.type === CRAWL_UNFINISHED) return false;
     throw error;

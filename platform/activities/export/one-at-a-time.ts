@@ -13,7 +13,8 @@ const FIRST_WAIT_MS = 500;
 const LATER_WAIT_MS = 5_000;
 /** Below the number of attempts that the workflow allows. */
 const LAST_LOOK = 20;
-const OFFER_DELAY_MS = 1_000;
+/** An end that falls into it is heard of so much later. */
+const OFFER_DELAY_MS = 200;
 /** What one that waits shows in the Temporal UI, and what tells the next attempt that it comes from an offer. */
 const WAITING = 'this process is at it already';
 

@@ -39,6 +39,11 @@ export function liesFarOff(pathname: string, year: number): boolean {
   return own > year + MAX_YEARS_AHEAD || own < year - MAX_YEARS_BACK;
 }
 
+/** As `liesFarOff`, for an address. Hardly any names a month, and to take it apart costs ten times the look at its text. */
+export function addressLiesFarOff(url: string, year: number): boolean {
+  return YEAR_AND_MONTH.test(url) && liesFarOff(pathOf(url), year);
+}
+
 /**
  * Whether a page of a calendar leads on past its bounds: both addresses are the same but for their numbers, and the one
  * it leads to names a month more than `MAX_YEARS_AHEAD` years after `year`, or is the step over `MAX_YEARS_BACK` years

@@ -79,7 +79,8 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
         throw new RefusedUrl(`refused: port ${port} is not a web port`);
       }
       const literal = withoutBrackets(url.hostname);
-      if (isIP(literal) !== 0 && !isPublicAddress(literal) && !isOperatorHost(url.hostname, port)) {
+      // Whom the operator named is asked for first: most addresses are of that one host.
+      if (isIP(literal) !== 0 && !isOperatorHost(url.hostname, port) && !isPublicAddress(literal)) {
         throw new RefusedUrl(`refused: ${url.hostname} is not a public address`);
       }
     },

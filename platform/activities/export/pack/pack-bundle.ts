@@ -5,6 +5,7 @@ import { bundleKey, type ObjectStore } from '../../../objects/object-store.ts';
 import { trailerMember } from '../archive/members.ts';
 import { streamedMember } from '../archive/streamed-member.ts';
 import type { BundleOutline } from './manifest.ts';
+import { readExtents } from './read-extents.ts';
 
 export type PackedArchive = {
   archiveKey: string;
@@ -34,15 +35,14 @@ export async function packBundle(
   }
   const tail = Buffer.from(await trailerMember());
 
+  const extents = members.filter(({ byteLength }) => byteLength > 0);
+
   async function* archive(): AsyncGenerator<Buffer> {
     yield* head;
-    for (const { objectKey, byteOffset, byteLength } of members) {
-      if (byteLength === 0) continue;
-      for await (const chunk of await objects.get(objectKey, { start: byteOffset, end: byteOffset + byteLength - 1 })) {
-        options.signal.throwIfAborted();
-        options.onBytes(chunk.length);
-        yield chunk;
-      }
+    for await (const chunk of readExtents(objects, extents)) {
+      options.signal.throwIfAborted();
+      options.onBytes(chunk.length);
+      yield chunk;
     }
     yield tail;
   }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { ObjectMissingError } from '../../../objects/object-store.ts';
 import type { KnownFile } from '../../../store/kept-crawls.ts';
-import { liesFarOff, pathOf } from '../crawl/endless-paths.ts';
+import { addressLiesFarOff } from '../crawl/endless-paths.ts';
 import type { Resource } from '../page/types.ts';
 import type { KnownFileOf } from './known-files.ts';
 import { type LinkTable, type LinkTables, linksOf } from './link-tables.ts';
@@ -49,7 +49,7 @@ export function createKnownAnswers(
     return indices.flatMap((index) => {
       const resource = table.resources[index];
       if (resource === undefined || (depths[index] ?? NEVER) <= at) return [];
-      if (!liesFarOff(pathOf(resource.url), year)) depths[index] = at;
+      if (!addressLiesFarOff(resource.url, year)) depths[index] = at;
       return [resource];
     });
   }

@@ -163,6 +163,28 @@ describe('the beginning of an export', () => {
     expect(await run(() => manyBatches.beginExport({ jobId: large }))).toMatchObject(crawled);
     expect(await getCrawl(rig.db, large)).toMatchObject({ phase: 'frozen' });
   });
+
+  it.each([
+    [1, true],
+    [50, false],
+  ])('is all of a large site where %i of 100 pages are new since the last export: %s', async (changedCount, isAll) => {
+    const limits = { batchFiles: 1, soloCrawlMs: 60_000 };
+    const site = {
+      '/': Object.keys(pages(100))
+        .map((path) => `<a href="${path}">`)
+        .join(''),
+      ...pages(100),
+    };
+    const changed = Object.fromEntries(Object.keys(pages(changedCount)).map((path) => [path, '<p>New']));
+    server.setHandler(serveFiles(site));
+    const projectId = await rig.addProject(server.origin);
+    await rig.run(projectId, { limits });
+    server.setHandler(serveFiles({ ...site, ...changed }));
+    const begun = await run(async () =>
+      createPlatformActivities({ ...rig, logger, limits }).beginExport({ jobId: await rig.addJob(projectId) }),
+    );
+    expect(begun).toMatchObject({ rest: { done: true }, packed: isAll ? { state: 'completed' } : null });
+  });
 });
 
 function pages(count: number): Record<string, string> {
