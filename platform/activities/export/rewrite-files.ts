@@ -13,8 +13,8 @@ import { rewriteBatch } from './rewrite/rewrite-batch.ts';
 
 /** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */
 const BATCHES_AT_ONCE = 3;
-/** Of an export that takes over: most of these only ask the database. */
-const KNOWN_BATCHES_AT_ONCE = 8;
+/** Of an export that takes over: most of these only wait for the database and the disk. */
+const KNOWN_BATCHES_AT_ONCE = 16;
 /** How often a worker without a batch looks whether another one's came back. */
 const POLL_MS = 200;
 

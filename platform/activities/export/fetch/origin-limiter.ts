@@ -147,13 +147,18 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
           reject(new OriginAskedForQuiet());
           return;
         }
+        let isWaiting = true;
+        const end = (): void => {
+          isWaiting = false;
+          signal.removeEventListener('abort', leave);
+        };
         const waiter: Waiter = {
           enter: () => {
-            signal.removeEventListener('abort', leave);
+            end();
             resolve(releaseOnce(lane));
           },
           refuse: () => {
-            signal.removeEventListener('abort', leave);
+            end();
             reject(new OriginAskedForQuiet());
           },
         };
@@ -161,9 +166,10 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
           lane.waiting = lane.waiting.filter((each) => each !== waiter);
           reject(signal.reason);
         };
-        signal.addEventListener('abort', leave, { once: true });
         lane.waiting.push(waiter);
         admit(lane);
+        // Most are let in at once, and needn't listen.
+        if (isWaiting) signal.addEventListener('abort', leave, { once: true });
       });
     },
 
