@@ -22,7 +22,7 @@ import { openExport } from './export/open-export.ts';
 import { packExport } from './export/pack-export.ts';
 import { rememberKnownFiles } from './export/reuse/known-files.ts';
 import { rememberKnownPieces } from './export/reuse/known-pieces.ts';
-import { createLinkTables } from './export/reuse/link-tables.ts';
+import { rememberLinkTables } from './export/reuse/link-tables.ts';
 import { createUrlMaps } from './export/rewrite/url-map.ts';
 import { rewriteFiles } from './export/rewrite-files.ts';
 import { createSegmentStore } from './export/segment-store.ts';
@@ -47,8 +47,8 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
 function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency });
-  const links = createLinkTables(deps.objects);
   const memory = createJobMemory();
+  const linksFor = rememberLinkTables(deps.objects, memory);
   const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
     createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] });
   return {
@@ -59,9 +59,9 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
     memory,
     maps: createUrlMaps(deps.db, memory),
-    links,
+    linksFor,
     knownFilesFor: rememberKnownFiles(deps.db, memory),
-    knownPiecesFor: rememberKnownPieces({ ...deps, links }, memory),
+    knownPiecesFor: rememberKnownPieces({ ...deps, linksFor }, memory),
     stored: createStoredUrlsOfJobs(memory),
     guardFor,
     browser: deps.browser,

@@ -91,8 +91,8 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
 async function readRange(path: string, { start, end }: { start: number; end?: number }): Promise<Buffer> {
   const file = await open(path);
   try {
-    const last = (await file.stat()).size - 1;
-    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(end ?? last, last) - start + 1));
+    const last = end ?? (await file.stat()).size - 1;
+    const bytes = Buffer.allocUnsafe(Math.max(0, last - start + 1));
     let filled = 0;
     while (filled < bytes.length) {
       const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, start + filled);

@@ -70,7 +70,9 @@ export async function crawlSite(
     const base = await openBase(deps, crawl);
     // What a browser draws depends on more than the one answer that its origin can call unchanged.
     const taking = settings.render === 'http' ? base : undefined;
-    const known = taking && createKnownAnswers(deps, deps.knownFilesFor({ jobId, base: taking }), settings.createdAt);
+    const links = deps.linksFor(jobId);
+    const known =
+      taking && createKnownAnswers({ links, logger }, deps.knownFilesFor({ jobId, base: taking }), settings.createdAt);
     const variants = await queryVariants(db, jobId);
     const skips = await countSkips(db, jobId);
     const admission = createAdmission({ settings, limits, urlCount, variants, skips });

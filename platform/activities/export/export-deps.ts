@@ -9,7 +9,7 @@ import type { JobMemory } from './job-memory.ts';
 import type { ExportLimits } from './limits.ts';
 import type { KnownFilesFor } from './reuse/known-files.ts';
 import type { KnownPiecesFor } from './reuse/known-pieces.ts';
-import type { LinkTables } from './reuse/link-tables.ts';
+import type { LinkTablesFor } from './reuse/link-tables.ts';
 import type { UrlMaps } from './rewrite/url-map.ts';
 import type { SegmentStore } from './segment-store.ts';
 import type { ExportSettings } from './settings.ts';
@@ -25,7 +25,7 @@ export type ExportDeps = {
   memory: JobMemory;
   maps: UrlMaps;
   stored: { of(jobId: string): StoredUrls };
-  links: LinkTables;
+  linksFor: LinkTablesFor;
   knownFilesFor: KnownFilesFor;
   knownPiecesFor: KnownPiecesFor;
   /** A fetcher that may reach this site's origin; close it. */

@@ -11,7 +11,7 @@ import { createRecentReadings } from '../recent-readings.ts';
 import type { Extent } from '../segment-store.ts';
 import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
 import { type KnownPlaces, readPlaces } from './known-places.ts';
-import type { LinkTables } from './link-tables.ts';
+import type { LinkTablesFor } from './link-tables.ts';
 import type { StoredPiece } from './stored-piece.ts';
 
 /** A piece of the last archive: where its bytes lie, and what the manifest says of its files. */
@@ -28,7 +28,7 @@ const MAX_CHANGED = 100_000;
 const MAX_FILE_LISTS = 8;
 
 type Index = { places: KnownPlaces; changed: ChangedTargets | undefined };
-type Deps = { db: Database; objects: ObjectStore; links: LinkTables; logger: Logger };
+type Deps = { db: Database; objects: ObjectStore; linksFor: LinkTablesFor; logger: Logger };
 
 /** The pieces of the archive that a kept crawl was packed into, for the export `jobId` whose paths are frozen. */
 export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; base: CrawlRow }): KnownPieces {
@@ -75,7 +75,7 @@ export function rememberKnownPieces(deps: Deps, memory: JobMemory): KnownPiecesF
 
 /** Without pieces where the archive is gone: somebody may have deleted it since. */
 async function readIndex(
-  { db, objects, links, logger }: Deps,
+  { db, objects, linksFor, logger }: Deps,
   { jobId, base }: { jobId: string; base: CrawlRow },
 ): Promise<Index> {
   const job = await getExportJob(db, base.jobId);
@@ -88,5 +88,5 @@ async function readIndex(
     return { places: new Map(), changed: undefined };
   }
   const urls = await changedAddresses(db, { jobId, baseJobId: base.jobId, limit: MAX_CHANGED });
-  return { places, changed: urls && createChangedTargets(urls, links) };
+  return { places, changed: urls && createChangedTargets(urls, linksFor(jobId)) };
 }

@@ -1,4 +1,5 @@
 import type { ObjectStore } from '../../../objects/object-store.ts';
+import type { JobMemory } from '../job-memory.ts';
 import type { Resource, ResourceKind } from '../page/types.ts';
 import { createRecentReadings } from '../recent-readings.ts';
 
@@ -74,6 +75,14 @@ export function createLinkTables(objects: ObjectStore): LinkTables {
       return tables(objectKey, () => read(objectKey, linksOffset, linksLength));
     },
   };
+}
+
+export type LinkTablesFor = (jobId: string) => LinkTables;
+
+/** The same tables for all that takes from a kept crawl for a job in this process; they go with the job. */
+export function rememberLinkTables(objects: ObjectStore, memory: JobMemory): LinkTablesFor {
+  const tables = memory.place<LinkTables>();
+  return (jobId) => tables(jobId, () => createLinkTables(objects));
 }
 
 /** The resources that these indices of a table stand for. */
