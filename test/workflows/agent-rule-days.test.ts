@@ -43,7 +43,8 @@ describe('events that never stop', () => {
 describe('maxPerHour', () => {
   it('lets no more changes start in any hour; what is collected meanwhile waits for its turn', async () => {
     const rig = await bench({ quietPeriodMs: 1_000, maxPerHour: 2 });
-    for (let count = 0; count < 30; count++) {
+    // Until shortly before the next ones may start.
+    for (let count = 0; count < 29; count++) {
       await rig.publish();
       await env().sleep(6 * MINUTE_MS);
     }
@@ -54,7 +55,7 @@ describe('maxPerHour', () => {
     const { changes, pendingCount } = await rig.ruleState();
     expect(minutes(changes.map(({ startedAt }) => startedAt))).toEqual([0, 6, 60, 66, 120, 126, 180]);
     expect(pendingCount).toBe(0);
-    expect(rig.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(30);
+    expect(rig.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(29);
   });
 });
 
