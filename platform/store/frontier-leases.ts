@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import type { LeasedUrl } from './frontier.ts';
 import { seconds } from './seconds.ts';
@@ -14,15 +14,39 @@ export async function leaseUrls(
   db: Executor,
   { jobId, token, limit, leaseMs }: { jobId: string; token: string; limit: number; leaseMs: number },
 ): Promise<LeasedUrl[]> {
+  const due = sql`
+    select id from crawl_urls
+    where job_id = ${jobId} and state = 'queued' and (due_at is null or due_at <= now())
+    order by depth, id limit ${limit} for update skip locked`;
+  return leaseChosen(db, due, { token, leaseMs });
+}
+
+/** Takes these addresses, where they are still in line. */
+export async function leaseNamedUrls(
+  db: Executor,
+  { jobId, token, leaseMs, urls }: { jobId: string; token: string; leaseMs: number; urls: readonly string[] },
+): Promise<LeasedUrl[]> {
+  if (urls.length === 0) return [];
+  const named = sql`
+    select found.id from unnest(${sql.param(urls)}::text[]) as named(url)
+    cross join lateral (
+      select id from crawl_urls where job_id = ${jobId} and url = named.url and state = 'queued' limit 1
+      for update skip locked
+    ) found`;
+  return leaseChosen(db, named, { token, leaseMs });
+}
+
+/** Takes the rows whose ids a select chooses and locks. */
+async function leaseChosen(
+  db: Executor,
+  chosen: SQL,
+  { token, leaseMs }: { token: string; leaseMs: number },
+): Promise<LeasedUrl[]> {
   const { rows } = await db.execute<LeasedUrl>(sql`
-    with due as (
-      select id from crawl_urls
-      where job_id = ${jobId} and state = 'queued' and (due_at is null or due_at <= now())
-      order by depth, id limit ${limit} for update skip locked
-    )
+    with chosen as (${chosen})
     update crawl_urls u
     set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}, attempts = attempts + 1
-    from due where u.id = due.id
+    from chosen where u.id = chosen.id
     returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts`);
   return rows;
 }

@@ -40,8 +40,8 @@ const ROWS_PER_STATEMENT = 5_000;
 
 /**
  * Writes decisions in few large statements, where they aren't what the row says already, as with most of what an export
- * takes over. Rows are found by their ids alone: told the job too, the planner goes through
- * all of its rows for each piece as long as it doesn't know how many these are.
+ * takes over. Rows are found by their ids alone: told the job too, the planner goes through all of its rows for each
+ * piece as long as it doesn't know how many these are.
  */
 export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): Promise<void> {
   for (let start = 0; start < frozen.length; start += ROWS_PER_STATEMENT) {

@@ -1,14 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Executor, Transaction } from './database.ts';
-import type { FoundUrl, LeasedUrl } from './frontier.ts';
-import { seconds } from './seconds.ts';
+import type { FoundUrl } from './frontier.ts';
 
-/** An address whose file is what the kept crawl has of it, with the validators that its origin tells now. */
+/** An address whose file is what the kept crawl has of it, with the validators that hold from here on. */
 export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> & {
   etag: string | null;
   lastModified: string | null;
-  /** Whether those of before hold where there are none. */
-  keepsValidators: boolean;
 };
 
 /** Whether the caller is the first to ask, and so the one who goes through what a job's kept crawl knows. */
@@ -42,15 +39,14 @@ export async function settleUnchanged(
     await tx.execute(sql`
       with given as materialized (
         select * from json_to_recordset(${JSON.stringify(given)}::json) as v(url text, rank smallint, depth integer,
-          "foundOn" text, etag text, "lastModified" text, "keepsValidators" boolean)
+          "foundOn" text, etag text, "lastModified" text)
       ), settled as (
         insert into crawl_urls as u (job_id, url, rank, depth, found_on, state, attempts, outcome, status, content_type,
           is_page, object_key, byte_offset, byte_length, extraction_length, sha256, path, batch, links_offset,
           links_length, etag, last_modified)
         select ${jobId}, v.url, v.rank, v.depth, v."foundOn", 'settled', 1, k.outcome, k.status, k.content_type,
           k.is_page, k.object_key, k.byte_offset, k.byte_length, k.extraction_length, k.sha256, k.path, k.batch,
-          k.links_offset, k.links_length, coalesce(v.etag, case when v."keepsValidators" then k.etag end),
-          coalesce(v."lastModified", case when v."keepsValidators" then k.last_modified end)
+          k.links_offset, k.links_length, v.etag, v."lastModified"
         from given v cross join lateral (
           select * from crawl_urls where job_id = ${baseJobId} and url = v.url and outcome = 'file' limit 1
         ) k
@@ -70,25 +66,4 @@ export async function settleUnchanged(
         raw_bytes = raw_bytes + (select coalesce(sum(byte_length), 0) from settled)
       where job_id = ${jobId}`);
   }
-}
-
-/** Takes these addresses, where they are still in line. */
-export async function leaseNamedUrls(
-  db: Executor,
-  { jobId, token, leaseMs, urls }: { jobId: string; token: string; leaseMs: number; urls: readonly string[] },
-): Promise<LeasedUrl[]> {
-  if (urls.length === 0) return [];
-  const { rows } = await db.execute<LeasedUrl>(sql`
-    with named as (
-      select u.id from unnest(${sql.param(urls)}::text[]) as named(url)
-      cross join lateral (
-        select id from crawl_urls where job_id = ${jobId} and url = named.url and state = 'queued' limit 1
-        for update skip locked
-      ) u
-    )
-    update crawl_urls u
-    set state = 'leased', lease_token = ${token}, lease_until = now() + ${seconds(leaseMs)}, attempts = attempts + 1
-    from named where u.id = named.id
-    returning u.id::float8 as id, u.url, u.rank, u.depth, u.attempts`);
-  return rows;
 }

@@ -85,7 +85,7 @@ export async function crawlSite(
       if (settings.render === 'browser') drawing = await openDrawing(deps, settings, origin);
       const fetcher = drawing?.fetcher ?? origin;
       const draw = drawing?.draw;
-      if (taking !== undefined && known !== undefined && mayWalk(taking, settings)) {
+      if (taking !== undefined && known !== undefined && !crawl.walked && mayWalk(taking, settings)) {
         const onAnswer = () => (fetchedCount += 1);
         await settleKnown(deps, {
           settings,

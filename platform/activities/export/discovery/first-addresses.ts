@@ -1,8 +1,8 @@
-import { type FoundUrl, settleUrls } from '../../../store/frontier.ts';
+import type { FoundUrl } from '../../../store/frontier.ts';
 import { createAdmission } from '../crawl/admission.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { putInLine } from '../crawl/put-in-line.ts';
-import { placeFiles } from '../crawl/segment.ts';
+import { settleVisits } from '../crawl/settle-visits.ts';
 import { createStrongestUses } from '../crawl/strongest-uses.ts';
 import { visit } from '../crawl/visit.ts';
 import type { Visited } from '../crawl/visited.ts';
@@ -33,7 +33,7 @@ export function createFirstAddresses(
   deps: ExportDeps,
   { settings, token, fetcher }: { settings: ExportSettings; token: string; fetcher: KeepingFetcher },
 ): FirstAddresses {
-  const { db, segments, limits } = deps;
+  const { db, limits } = deps;
   const { jobId, site, pages, render } = settings;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const home = `https://${site.domain}/`;
@@ -51,15 +51,12 @@ export function createFirstAddresses(
     return skip === null && (render === 'http' || rank === rankOf('probe'));
   }
 
-  async function visitThoseTaken(found: readonly (FoundUrl | undefined)[], signal: AbortSignal): Promise<Visited[]> {
+  async function visitThoseTaken(found: readonly FoundUrl[], signal: AbortSignal): Promise<Visited[]> {
     const uses = createStrongestUses();
     for (const each of found) uses.add(each);
     const leased = await putInLine(db, lease, uses.list());
     return Promise.all(leased.map((each) => visit({ ...deps, fetcher }, { settings, leased: each, signal })));
   }
-
-  const leadsOf = (visits: readonly Visited[]) =>
-    visits.flatMap(({ leased, resources }) => resources.map((resource) => admission.admit(resource, leased)));
 
   return {
     async begin({ visitStart, signal }) {
@@ -78,13 +75,9 @@ export function createFirstAddresses(
       const found = [
         ...hints.sitemaps.flatMap((url) => entry(url, 'probe')),
         ...hints.pages.flatMap(({ url, foundOn }) => entry(url, 'page', foundOn, 1)),
-        ...leadsOf(started),
       ];
       const visits = [...started, ...(await visitThoseTaken(found, signal))];
-      if (visits.length === 0) return;
-      // What they lead to comes first: a worker that dies in between has another one visit them again.
-      await visitThoseTaken(leadsOf(visits.slice(started.length)), signal);
-      await settleUrls(db, { ...lease, settled: await placeFiles(segments, jobId, visits), found: [] });
+      if (visits.length > 0) await settleVisits(deps, { lease, admission, visits });
     },
   };
 }

@@ -1,11 +1,10 @@
 import { lockCrawl } from '../../../store/crawl-batches.ts';
-import { type LeasedUrl, settleUrls } from '../../../store/frontier.ts';
-import { claimKnownWalk, leaseNamedUrls, settleUnchanged, urlsInLine } from '../../../store/unchanged-urls.ts';
+import { settleUrls } from '../../../store/frontier.ts';
+import { leaseNamedUrls } from '../../../store/frontier-leases.ts';
+import { claimKnownWalk, settleUnchanged, urlsInLine } from '../../../store/unchanged-urls.ts';
 import type { Admission } from '../crawl/admission.ts';
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
-import { putInLine } from '../crawl/put-in-line.ts';
-import { placeFiles } from '../crawl/segment.ts';
-import { createStrongestUses } from '../crawl/strongest-uses.ts';
+import { type Lease, settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
 import { keepAnswers } from '../discovery/keep-answers.ts';
 import type { ExportDeps } from '../export-deps.ts';
@@ -29,7 +28,6 @@ type Options = {
   /** After each answer, for the count of what was fetched. */
   onAnswer: () => void;
 };
-type Lease = { jobId: string; token: string; leaseMs: number };
 
 /**
  * Settles at one stroke what the origin calls unchanged, as far as the kept crawl leads; the rest is put in line. To find,
@@ -50,25 +48,11 @@ export async function settleKnown(deps: ExportDeps, options: Options): Promise<v
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   await storeWalk(deps, { ...options, lease, walk });
   const leased = await leaseNamedUrls(db, { ...lease, urls: walk.answered });
-  if (leased.length > 0) await settleAnswered(deps, { ...options, fetcher, lease, leased });
-}
-
-/** Settles what has changed, by the answers at hand, and puts in line what it leads to. */
-async function settleAnswered(
-  deps: ExportDeps,
-  { settings, admission, fetcher, signal, lease, leased }: Options & { lease: Lease; leased: readonly LeasedUrl[] },
-): Promise<void> {
+  if (leased.length === 0) return;
   const visits = await Promise.all(
     leased.map((each) => visit({ ...deps, fetcher }, { settings, leased: each, signal })),
   );
-  const found = createStrongestUses();
-  for (const { leased: from, resources } of visits) {
-    for (const resource of resources) found.add(admission.admit(resource, from));
-  }
-  // First, for a worker that dies in between has another one visit them again.
-  await putInLine(deps.db, lease, found.list());
-  const settled = await placeFiles(deps.segments, settings.jobId, visits);
-  await settleUrls(deps.db, { ...lease, settled, found: [] });
+  await settleVisits(deps, { lease, admission, visits });
 }
 
 /** All or nothing: an address that is settled while one it leads to is not in line would be the end of its way. */

@@ -4,13 +4,14 @@ import type { Admission } from '../crawl/admission.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import type { KeepingFetcher } from '../discovery/keep-answers.ts';
 import type { FetchResult } from '../fetch/fetcher.ts';
-import { NO_VALIDATORS } from '../fetch/validators.ts';
+import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
 import type { ExportLimits } from '../limits.ts';
 import { originUrl } from '../page/url-identity.ts';
 import { rankOf } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { KnownAnswer, KnownAnswers } from './known-answers.ts';
-import { isSame, validatorsOf } from './take-over.ts';
+import { isSame, stillValid, validatorsOf } from './take-over.ts';
+import { workThrough } from './work-through.ts';
 
 export type KnownWalk = {
   unchanged: UnchangedUrl[];
@@ -19,8 +20,6 @@ export type KnownWalk = {
   /** Those of the rest whose answers the fetcher has kept. */
   answered: string[];
 };
-
-type Validity = Pick<UnchangedUrl, 'etag' | 'lastModified' | 'keepsValidators'>;
 
 /** Answers other than "unchanged" that end a walk: the site is rather new than known, or its origin is in trouble. */
 const MAX_CHANGED = 500;
@@ -47,14 +46,10 @@ export async function walkKnown(
   const endAt = Date.now() + options.maxMs;
   const found = new Map<string, FoundUrl>();
   const waiting: FoundUrl[] = [];
-  const unchanged = new Map<string, Validity>();
+  const unchanged = new Map<string, Validators>();
   const answered: string[] = [];
-  const askers: Array<Promise<void>> = [];
-  let nextIndex = 0;
-  let busyCount = 0;
   let changedCount = 0;
   let changedBytes = 0;
-  let failure: { error: unknown } | undefined;
 
   function note(url: FoundUrl): void {
     const before = found.get(url.url);
@@ -68,35 +63,7 @@ export async function walkKnown(
 
   function goesOn(): boolean {
     const changedLittle = changedCount < MAX_CHANGED && changedBytes < MAX_CHANGED_BYTES;
-    return failure === undefined && !signal.aborted && Date.now() < endAt && changedLittle;
-  }
-
-  /** Each asks for one address after another; what that leads to gives work to more of them. */
-  async function askInTurn(): Promise<void> {
-    busyCount += 1;
-    try {
-      while (nextIndex < waiting.length && goesOn()) {
-        const url = waiting[nextIndex];
-        nextIndex += 1;
-        if (url !== undefined) await ask(url);
-        if (goesOn()) callMore();
-      }
-    } finally {
-      busyCount -= 1;
-    }
-  }
-
-  function callMore(): void {
-    const count = Math.min(limits.maxConcurrency - busyCount, waiting.length - nextIndex);
-    for (let more = 0; more < count; more += 1) begin();
-  }
-
-  function begin(): void {
-    askers.push(
-      askInTurn().catch((error: unknown) => {
-        failure ??= { error };
-      }),
-    );
+    return !signal.aborted && Date.now() < endAt && changedLittle;
   }
 
   async function ask(url: FoundUrl): Promise<void> {
@@ -121,11 +88,8 @@ export async function walkKnown(
   }
 
   for (const url of options.starts) note(url);
-  begin();
-  // More of them come while these are waited for.
-  for (const asker of askers) await asker;
+  await workThrough(waiting, { atOnce: limits.maxConcurrency, goesOn }, ask);
   signal.throwIfAborted();
-  if (failure !== undefined) throw failure.error;
   const all = [...found.values()];
   return {
     unchanged: all.flatMap(({ url, rank, depth, foundOn }) => {
@@ -148,8 +112,8 @@ function stillSame(
   answer: FetchResult,
   url: string,
   { site }: ExportSettings,
-): Validity | undefined {
-  if (answer.kind === 'unchanged') return { ...answer.validators, keepsValidators: true };
+): Validators | undefined {
+  if (answer.kind === 'unchanged') return stillValid(stored, answer.validators);
   if (answer.kind !== 'response' || !isSame(stored, answer, url, site)) return undefined;
-  return { ...(answer.validators ?? NO_VALIDATORS), keepsValidators: false };
+  return answer.validators ?? NO_VALIDATORS;
 }
