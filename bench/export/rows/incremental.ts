@@ -12,7 +12,10 @@ import type { MeasuredExport } from '../product.ts';
 const SHARE = 0.01;
 const GOAL: Goal = { is: 'at most', bound: 1 / 5, written: '1/5' };
 
-/** Once both kinds of export have run, each round changes 1 % of the pages, then exports what was exported before, and the same site as a new project. */
+/**
+ * Once both kinds of export have run, each round changes 1 % of the pages, then exports what was exported before, and the
+ * same site as a new project.
+ */
 export async function incrementalRow(bench: ExportBench, manual: ManualName): Promise<RowResult> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-edited-'));
   bench.lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../objects/object-store.ts';
+import type { ByteRange, ObjectStore } from '../../objects/object-store.ts';
 import { createSegmentBuffers, type SegmentBuffers } from './segment-buffers.ts';
 
 /** A part of a stored object, in bytes. */
@@ -16,6 +16,11 @@ export function joinExtents(extents: readonly Extent[]): Extent[] {
     }
   }
   return joined;
+}
+
+/** The part of its object that an extent of at least one byte is. */
+export function rangeOf({ byteOffset, byteLength }: Extent): ByteRange {
+  return { start: byteOffset, end: byteOffset + byteLength - 1 };
 }
 
 export type SegmentStore = {
@@ -106,7 +111,7 @@ export function createSegmentStore({
         return (await known).subarray(byteOffset, end);
       }
       if (segmentsFit) return (await readWhole(objectKey)).subarray(byteOffset, end);
-      return objects.read(objectKey, { start: byteOffset, end: end - 1 });
+      return objects.read(objectKey, rangeOf({ objectKey, byteOffset, byteLength }));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { Extent } from '../segment-store.ts';
+import { type Extent, rangeOf } from '../segment-store.ts';
 
 /** A larger extent is a stream. */
 const SMALL_BYTES = 1024 * 1024;
@@ -35,8 +35,4 @@ export async function* readExtents(
     if (reading === undefined) yield* await objects.get(extent.objectKey, rangeOf(extent));
     else yield await reading;
   }
-}
-
-function rangeOf({ byteOffset, byteLength }: Extent): { start: number; end: number } {
-  return { start: byteOffset, end: byteOffset + byteLength - 1 };
 }
