@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { pino } from 'pino';
 import {
   createPlatformActivities,
   type PlatformActivities,
@@ -8,57 +7,18 @@ import {
 import { beginExport } from '../../../../platform/activities/export/begin-export.ts';
 import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
-import { settleUrls } from '../../../../platform/store/frontier.ts';
-import { type DirectRig, startDirectRig } from '../../../helpers/direct-export.ts';
-import { type HttpSite, serveFiles, startHttpSite } from '../../../helpers/http-site.ts';
+import { serveFiles } from '../../../helpers/http-site.ts';
+import { HOME, logger, runActivity, SITE, type StagesRig, startStagesRig } from './stages-rig.ts';
 
-const logger = pino({ level: 'silent' });
-const HOME = 'https://docs.example.com';
-
-const SITE = serveFiles({
-  '/': '<p>start',
-  '/late': '<p>late',
-  '/robots.txt': { body: '', status: 302, headers: { location: '/' } },
-});
-
-let rig: DirectRig;
-let server: HttpSite;
-let activities: PlatformActivities;
+let stages: StagesRig;
 
 beforeAll(async () => {
-  rig = await startDirectRig();
-  server = await startHttpSite(SITE);
-  activities = createPlatformActivities({ ...rig, logger });
+  stages = await startStagesRig();
 });
 
-beforeEach(() => server.setHandler(SITE));
+beforeEach(() => stages.server.setHandler(SITE));
 
-afterAll(async () => {
-  await server.close();
-  await rig.stop();
-});
-
-function run<Result>(work: () => Promise<Result>): Promise<Result> {
-  return new MockActivityEnvironment().run(work);
-}
-
-async function job(settings: Record<string, unknown> = {}): Promise<string> {
-  return rig.addJob(await rig.addProject(server.origin, settings));
-}
-
-async function find(jobId: string, count: number): Promise<void> {
-  const found = Array.from({ length: count }, (_, index) => {
-    return { url: `${HOME}/left/${index}`, rank: 4, depth: 1, foundOn: null, skip: null, take: false };
-  });
-  await settleUrls(rig.db, { jobId, token: '', leaseMs: 60_000, settled: [], found });
-}
-
-async function statesOf(jobId: string): Promise<Map<string, string>> {
-  const { rows } = await rig.db.execute<{ url: string; state: string }>(
-    `select url, state from crawl_urls where job_id = '${jobId}'`,
-  );
-  return new Map(rows.map(({ url, state }) => [url, state]));
-}
+afterAll(() => stages.stop());
 
 describe('the beginning of an export', () => {
   it('asks for the start page while the sitemap is on its way, and has what both tell of in line', async () => {
@@ -67,34 +27,36 @@ describe('the beginning of an export', () => {
       '/sitemap.xml': `<urlset><url><loc>${HOME}/listed</loc></url></urlset>`,
     };
     const startAsked = once((tell) => {
-      server.setHandler(async (request, response) => {
+      stages.server.setHandler(async (request, response) => {
         if (request.url === '/') tell();
         if (request.url === '/sitemap.xml') await startAsked;
         return serveFiles(files)(request, response);
       });
     });
-    const jobId = await job();
-    const asked = await requestsOf(() => activities.openExport({ jobId }));
+    const jobId = await stages.job();
+    const asked = await requestsOf(() => stages.activities.openExport({ jobId }));
     expect(asked.sort()).toEqual(['/', '/robots.txt', '/sitemap.xml']);
-    const states = await statesOf(jobId);
+    const states = await stages.statesOf(jobId);
     const about = ['/', '/sitemap.xml', '/linked', '/listed', '/404.html'].map((path) => states.get(HOME + path));
     expect(about).toEqual(['settled', 'settled', 'queued', 'queued', 'queued']);
     // Opened anew, it goes by the rules that it began with.
-    expect(await requestsOf(() => activities.openExport({ jobId }))).toEqual(['/sitemap.xml']);
+    expect(await requestsOf(() => stages.activities.openExport({ jobId }))).toEqual(['/sitemap.xml']);
   });
 
   it('asks once for a start page that the sitemap leads to as well, whichever asks first', async () => {
     const files = serveFiles({ '/': '<p>', '/sitemap.xml': { body: '', status: 302, headers: { location: '/' } } });
     for (const slow of ['/', '/sitemap.xml']) {
       const otherAnswered = once((tell) => {
-        server.setHandler(async (request, response) => {
+        stages.server.setHandler(async (request, response) => {
           if (request.url === slow) await otherAnswered;
           else if (request.url !== '/robots.txt') response.on('finish', () => setTimeout(tell, 100));
           return files(request, response);
         });
       });
-      const jobId = await job();
-      expect((await requestsOf(() => activities.openExport({ jobId }))).filter((path) => path === '/')).toHaveLength(1);
+      const jobId = await stages.job();
+      expect(
+        (await requestsOf(() => stages.activities.openExport({ jobId }))).filter((path) => path === '/'),
+      ).toHaveLength(1);
     }
   });
 
@@ -102,27 +64,30 @@ describe('the beginning of an export', () => {
     const files = serveFiles({ '/': '<p>', '/robots.txt': 'User-agent: *\nCrawl-delay: 0.05\n' });
     let underWay = 0;
     let most = 0;
-    server.setHandler(async (request, response) => {
+    stages.server.setHandler(async (request, response) => {
       underWay += 1;
       most = Math.max(most, underWay);
       await sleep(100);
       underWay -= 1;
       return files(request, response);
     });
-    const jobId = await job();
-    const asked = await requestsOf(() => activities.openExport({ jobId }));
+    const jobId = await stages.job();
+    const asked = await requestsOf(() => stages.activities.openExport({ jobId }));
     expect({ asked: asked.sort(), most }).toEqual({ asked: ['/', '/robots.txt', '/sitemap.xml'], most: 1 });
   });
 
   it('is all of a small site, and does nothing twice when its answer is lost', async () => {
-    const jobId = await job();
-    const begun = await run(() => activities.beginExport({ jobId }));
+    const jobId = await stages.job();
+    const begun = await runActivity(() => stages.activities.beginExport({ jobId }));
     expect(begun).toMatchObject({ state: 'open', rest: { done: true }, packed: { state: 'completed', pageCount: 1 } });
-    const asked = server.requests.length;
-    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => activities.beginExport({ jobId }));
+    const asked = stages.server.requests.length;
+    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => stages.activities.beginExport({ jobId }));
     expect(again).toEqual({ ...begun, rest: null, packed: null });
-    expect(server.requests).toHaveLength(asked);
-    expect(await run(() => activities.packExport({ jobId }))).toMatchObject({ state: 'completed', pageCount: 1 });
+    expect(stages.server.requests).toHaveLength(asked);
+    expect(await runActivity(() => stages.activities.packExport({ jobId }))).toMatchObject({
+      state: 'completed',
+      pageCount: 1,
+    });
   });
 
   it.each([
@@ -131,37 +96,48 @@ describe('the beginning of an export', () => {
   ])('crawls for $rounds rounds where $left addresses are left of a dozen', async ({ left, rounds }) => {
     const count = 10;
     const links = Array.from({ length: count }, (_, index) => `<a href="/${index + 1}">`).join('');
-    server.setHandler(serveFiles({ '/': links, ...pages(count) }));
-    const patient = createPlatformActivities({ ...rig, logger, limits: { soloCrawlMs: 60_000 } });
-    const jobId = await job();
+    stages.server.setHandler(serveFiles({ '/': links, ...pages(count) }));
+    const patient = createPlatformActivities({ ...stages.rig, logger, limits: { soloCrawlMs: 60_000 } });
+    const jobId = await stages.job();
     let begun = 0;
     const crawlSite: PlatformActivities['crawlSite'] = async (input) => {
       const rest = await patient.crawlSite(input);
       begun += 1;
       if (begun > 1) return rest;
       // As if the time had been up before them.
-      await find(jobId, left);
+      await stages.find(
+        jobId,
+        Array.from({ length: left }, (_, index) => ({ url: `${HOME}/left/${index}` })),
+      );
       return { done: false, queuedCount: left };
     };
-    const { packed } = await run(() =>
-      beginExport({ ...rig, limits: DEFAULT_LIMITS }, { ...patient, crawlSite }, jobId),
+    const { packed } = await runActivity(() =>
+      beginExport({ ...stages.rig, limits: DEFAULT_LIMITS }, { ...patient, crawlSite }, jobId),
     );
     expect({ begun, packed: packed?.state }).toEqual({ begun: rounds, packed: rounds > 1 ? 'completed' : undefined });
   });
 
   it('leaves the rest to the stages where it is tried again, where a browser is to visit pages, and where it would take long', async () => {
-    const tried = await job();
-    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() => activities.beginExport({ jobId: tried }));
+    const tried = await stages.job();
+    const again = await new MockActivityEnvironment({ attempt: 2 }).run(() =>
+      stages.activities.beginExport({ jobId: tried }),
+    );
     expect(again).toMatchObject({ state: 'open', rest: null, packed: null });
-    const visited = await job({ discover: 'browser' });
+    const visited = await stages.job({ discover: 'browser' });
     const crawled = { rest: { done: true }, packed: null };
-    expect(await run(() => activities.beginExport({ jobId: visited }))).toMatchObject(crawled);
-    expect(await getCrawl(rig.db, visited)).toMatchObject({ phase: 'crawling' });
-    const large = await job();
-    const manyBatches = createPlatformActivities({ ...rig, logger, limits: { batchFiles: 1, soloCrawlMs: 60_000 } });
-    server.setHandler(serveFiles({ '/': [1, 2, 3, 4, 5, 6, 7].map((n) => `<a href="/${n}">`).join(''), ...pages(7) }));
-    expect(await run(() => manyBatches.beginExport({ jobId: large }))).toMatchObject(crawled);
-    expect(await getCrawl(rig.db, large)).toMatchObject({ phase: 'frozen' });
+    expect(await runActivity(() => stages.activities.beginExport({ jobId: visited }))).toMatchObject(crawled);
+    expect(await getCrawl(stages.rig.db, visited)).toMatchObject({ phase: 'crawling' });
+    const large = await stages.job();
+    const manyBatches = createPlatformActivities({
+      ...stages.rig,
+      logger,
+      limits: { batchFiles: 1, soloCrawlMs: 60_000 },
+    });
+    stages.server.setHandler(
+      serveFiles({ '/': [1, 2, 3, 4, 5, 6, 7].map((n) => `<a href="/${n}">`).join(''), ...pages(7) }),
+    );
+    expect(await runActivity(() => manyBatches.beginExport({ jobId: large }))).toMatchObject(crawled);
+    expect(await getCrawl(stages.rig.db, large)).toMatchObject({ phase: 'frozen' });
   });
 
   it.each([
@@ -176,12 +152,14 @@ describe('the beginning of an export', () => {
       ...pages(100),
     };
     const changed = Object.fromEntries(Object.keys(pages(changedCount)).map((path) => [path, '<p>New']));
-    server.setHandler(serveFiles(site));
-    const projectId = await rig.addProject(server.origin);
-    await rig.run(projectId, { limits });
-    server.setHandler(serveFiles({ ...site, ...changed }));
-    const begun = await run(async () =>
-      createPlatformActivities({ ...rig, logger, limits }).beginExport({ jobId: await rig.addJob(projectId) }),
+    stages.server.setHandler(serveFiles(site));
+    const projectId = await stages.rig.addProject(stages.server.origin);
+    await stages.rig.run(projectId, { limits });
+    stages.server.setHandler(serveFiles({ ...site, ...changed }));
+    const begun = await runActivity(async () =>
+      createPlatformActivities({ ...stages.rig, logger, limits }).beginExport({
+        jobId: await stages.rig.addJob(projectId),
+      }),
     );
     expect(begun).toMatchObject({ rest: { done: true }, packed: isAll ? { state: 'completed' } : null });
   });
@@ -198,7 +176,7 @@ function once(begin: (tell: () => void) => void): Promise<void> {
 
 /** What the origin was asked for meanwhile. */
 async function requestsOf(work: () => Promise<unknown>): Promise<string[]> {
-  const before = server.requests.length;
-  await run(work);
-  return server.requests.slice(before);
+  const before = stages.server.requests.length;
+  await runActivity(work);
+  return stages.server.requests.slice(before);
 }

@@ -1,10 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { pino } from 'pino';
-import {
-  createPlatformActivities,
-  type PlatformActivities,
-} from '../../../../platform/activities/create-platform-activities.ts';
+import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
 import { createBrowserPool } from '../../../../platform/activities/export/browser/browser-pool.ts';
 import { createAdmission } from '../../../../platform/activities/export/crawl/admission.ts';
 import { crawlFrontier } from '../../../../platform/activities/export/crawl/crawl-frontier.ts';
@@ -15,108 +10,75 @@ import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts
 import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
 import { createSegmentStore, type SegmentStore } from '../../../../platform/activities/export/segment-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
-import { type FoundUrl, settleUrls } from '../../../../platform/store/frontier.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';
-import { type DirectRig, startDirectRig } from '../../../helpers/direct-export.ts';
-import { type HttpSite, serveFiles, startHttpSite } from '../../../helpers/http-site.ts';
+import { HOME, logger, runActivity, SITE, type StagesRig, startStagesRig } from './stages-rig.ts';
 
-const logger = pino({ level: 'silent' });
-const HOME = 'https://docs.example.com';
-
-const SITE = serveFiles({
-  '/': '<p>start',
-  '/late': '<p>late',
-  '/robots.txt': { body: '', status: 302, headers: { location: '/' } },
-});
-
-let rig: DirectRig;
-let server: HttpSite;
-let activities: PlatformActivities;
+let stages: StagesRig;
 
 beforeAll(async () => {
-  rig = await startDirectRig();
-  server = await startHttpSite(SITE);
-  activities = createPlatformActivities({ ...rig, logger });
+  stages = await startStagesRig();
 });
 
-beforeEach(() => server.setHandler(SITE));
+beforeEach(() => stages.server.setHandler(SITE));
 
-afterAll(async () => {
-  await server.close();
-  await rig.stop();
-});
-
-function run<Result>(work: () => Promise<Result>): Promise<Result> {
-  return new MockActivityEnvironment().run(work);
-}
-
-async function job(settings: Record<string, unknown> = {}): Promise<string> {
-  return rig.addJob(await rig.addProject(server.origin, settings));
-}
-
-async function find(jobId: string, change: Partial<FoundUrl>): Promise<void> {
-  const found = { url: `${HOME}/late`, rank: 4, depth: 1, foundOn: null, skip: null, take: false, ...change };
-  await settleUrls(rig.db, { jobId, token: '', leaseMs: 60_000, settled: [], found: [found] });
-}
-
-async function statesOf(jobId: string): Promise<Map<string, string>> {
-  const { rows } = await rig.db.execute<{ url: string; state: string }>(
-    `select url, state from crawl_urls where job_id = '${jobId}'`,
-  );
-  return new Map(rows.map(({ url, state }) => [url, state]));
-}
+afterAll(() => stages.stop());
 
 describe('a stage that is done again, or comes late', () => {
   it('counts what a visit of samples that was cut short had put in line, also an address that was left out before', async () => {
-    const jobId = await job({ discover: 'browser' });
-    await rig.runStages(jobId, { until: 'crawl' });
-    await find(jobId, { rank: 0, skip: 'robots' });
-    expect(await run(() => activities.visitSamples({ jobId }))).toMatchObject({ foundCount: 0 });
-    await find(jobId, {});
-    expect(await run(() => activities.visitSamples({ jobId }))).toMatchObject({ foundCount: 1 });
+    const jobId = await stages.job({ discover: 'browser' });
+    await stages.rig.runStages(jobId, { until: 'crawl' });
+    await stages.find(jobId, [{ url: `${HOME}/late`, rank: 0, skip: 'robots' }]);
+    expect(await runActivity(() => stages.activities.visitSamples({ jobId }))).toMatchObject({ foundCount: 0 });
+    await stages.find(jobId, [{ url: `${HOME}/late` }]);
+    expect(await runActivity(() => stages.activities.visitSamples({ jobId }))).toMatchObject({ foundCount: 1 });
   });
 
   it('does not freeze while an address is in line or held, and takes it in once it was crawled', async () => {
-    const jobId = await job();
-    await rig.runStages(jobId, { until: 'crawl' });
-    await find(jobId, { take: true });
-    await expect(run(() => activities.freezeExport({ jobId }))).rejects.toMatchObject({ type: CRAWL_UNFINISHED });
-    expect(await getCrawl(rig.db, jobId)).toMatchObject({ phase: 'crawling' });
-    await rig.db.execute(`update crawl_urls set lease_until = now() where job_id = '${jobId}' and state = 'leased'`);
-    await rig.runStages(jobId);
-    expect((await rig.read(jobId)).files.has('late.html')).toBe(true);
+    const jobId = await stages.job();
+    await stages.rig.runStages(jobId, { until: 'crawl' });
+    await stages.find(jobId, [{ url: `${HOME}/late`, take: true }]);
+    await expect(runActivity(() => stages.activities.freezeExport({ jobId }))).rejects.toMatchObject({
+      type: CRAWL_UNFINISHED,
+    });
+    expect(await getCrawl(stages.rig.db, jobId)).toMatchObject({ phase: 'crawling' });
+    await stages.rig.db.execute(
+      `update crawl_urls set lease_until = now() where job_id = '${jobId}' and state = 'leased'`,
+    );
+    await stages.rig.runStages(jobId);
+    expect((await stages.rig.read(jobId)).files.has('late.html')).toBe(true);
   });
 
   it('goes by the settings that the export began with, not by those that its project has by now', async () => {
-    const projectId = await rig.addProject(server.origin);
-    const jobId = await rig.addJob(projectId);
-    await rig.runStages(jobId, { until: 'open' });
-    const project = await getProject(rig.db, projectId);
+    const projectId = await stages.rig.addProject(stages.server.origin);
+    const jobId = await stages.rig.addJob(projectId);
+    await stages.rig.runStages(jobId, { until: 'open' });
+    const project = await getProject(stages.rig.db, projectId);
     if (project === undefined) throw new Error('The project is gone');
-    await updateProject(rig.db, projectId, { settings: { ...project.settings, render: 'browser' } });
-    expect(await run(() => activities.openExport({ jobId }))).toMatchObject({ state: 'open' });
+    await updateProject(stages.rig.db, projectId, { settings: { ...project.settings, render: 'browser' } });
+    expect(await runActivity(() => stages.activities.openExport({ jobId }))).toMatchObject({ state: 'open' });
   });
 
   it('leaves a page that is to be drawn to the crawl, though robots.txt led discovery to it', async () => {
     // Opening an export asks only whether there is a browser.
     const pool = createBrowserPool({ path: undefined, sandbox: true, searchPath: '', logger });
     const browser = { ...pool, trouble: async () => undefined };
-    const drawing = createPlatformActivities({ ...rig, logger, browser });
-    const [plain, drawn] = [await job(), await job({ render: 'browser' })];
-    await run(() => drawing.openExport({ jobId: plain }));
-    await run(() => drawing.openExport({ jobId: drawn }));
-    expect((await statesOf(plain)).get(`${HOME}/`)).toBe('settled');
-    expect((await statesOf(drawn)).get(`${HOME}/`)).toBe('queued');
-    expect((await statesOf(drawn)).get(`${HOME}/robots.txt`)).toBe('settled');
+    const drawing = createPlatformActivities({ ...stages.rig, logger, browser });
+    const [plain, drawn] = [await stages.job(), await stages.job({ render: 'browser' })];
+    await runActivity(() => drawing.openExport({ jobId: plain }));
+    await runActivity(() => drawing.openExport({ jobId: drawn }));
+    expect((await stages.statesOf(plain)).get(`${HOME}/`)).toBe('settled');
+    expect((await stages.statesOf(drawn)).get(`${HOME}/`)).toBe('queued');
+    expect((await stages.statesOf(drawn)).get(`${HOME}/robots.txt`)).toBe('settled');
   });
 
   it('settles what has come in while it settled the last of its time, though more is under way', async () => {
-    const jobId = await job();
-    await rig.runStages(jobId, { until: 'open' });
-    await find(jobId, {});
-    for (const name of ['later', 'never/1', 'never/2', 'never/3']) await find(jobId, { url: `${HOME}/${name}` });
-    const { settings } = await readCrawl(rig.db, jobId);
-    const segments = createSegmentStore({ objects: rig.objects, cacheBytes: 0 });
+    const jobId = await stages.job();
+    await stages.rig.runStages(jobId, { until: 'open' });
+    await stages.find(jobId, [{ url: `${HOME}/late` }]);
+    for (const name of ['later', 'never/1', 'never/2', 'never/3'])
+      await stages.find(jobId, [{ url: `${HOME}/${name}` }]);
+    const { settings } = await readCrawl(stages.rig.db, jobId);
+    const segments = createSegmentStore({ objects: stages.rig.objects, cacheBytes: 0 });
     const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
     const admission = createAdmission({ settings, limits: DEFAULT_LIMITS, ...counts });
     const stored = createStoredUrlsOfJobs(createJobMemory()).of(jobId);
@@ -135,7 +97,7 @@ describe('a stage that is done again, or comes late', () => {
     const file = { outcome: 'file', status: 200, ...html } as const;
     const [bytes, extraction] = [Buffer.from('<p>'), Buffer.alloc(0)];
     await crawlFrontier(
-      { db: rig.db, segments: { ...segments, write }, limits: DEFAULT_LIMITS },
+      { db: stages.rig.db, segments: { ...segments, write }, limits: DEFAULT_LIMITS },
       {
         ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
         ...{ admission, stored },
@@ -146,7 +108,7 @@ describe('a stage that is done again, or comes late', () => {
         },
       },
     );
-    const states = await statesOf(jobId);
+    const states = await stages.statesOf(jobId);
     expect(['late', 'later'].map((name) => states.get(`${HOME}/${name}`))).toEqual(['settled', 'settled']);
   });
 });
