@@ -32,7 +32,14 @@ export type ExportedBundle = {
   report: ExportReport;
 };
 
-export type TestSite = { origin: string; domain?: string; settings?: Record<string, unknown>; paths?: string[] };
+export type TestSite = {
+  origin: string;
+  domain?: string;
+  settings?: Record<string, unknown>;
+  paths?: string[];
+  /** The project of an earlier job, to be exported once more; without it a new one. */
+  projectId?: string;
+};
 
 export type ExportRig = {
   db: Database;
@@ -66,7 +73,7 @@ export async function startExportRig(database: TestDatabase, given: { objects?: 
   const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
   const stops: Array<() => Promise<void>> = [];
 
-  async function start({ origin, domain = 'docs.example.com', settings = {}, paths }: TestSite): Promise<string> {
+  async function addProject({ origin, settings = {} }: TestSite): Promise<string> {
     const project = await insertProject(db, {
       id: `prj_${randomBytes(8).toString('hex')}`,
       organizationId: organization.id,
@@ -77,10 +84,15 @@ export async function startExportRig(database: TestDatabase, given: { objects?: 
       settings: projectSettings.parse(settings),
     });
     if (project === undefined) throw new Error('The project could not be added');
+    return project.id;
+  }
+
+  async function start(site: TestSite): Promise<string> {
+    const { domain = 'docs.example.com', paths, projectId = await addProject(site) } = site;
     const job = await db.transaction((tx) =>
       insertExportJob(tx, {
         organizationId: organization.id,
-        projectId: project.id,
+        projectId,
         domain,
         version: null,
         paths: paths ?? null,

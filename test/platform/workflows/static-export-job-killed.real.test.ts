@@ -4,8 +4,11 @@ import type { ExportLimits } from '../../../platform/activities/export/limits.ts
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
+import { holdStatements } from '../../helpers/kills/held-statements.ts';
+import { leftByExports } from '../../helpers/kills/left-by-exports.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../helpers/platform-worker-process.ts';
 import { startPostgres } from '../../helpers/postgres.ts';
+import { bundleContent, changingOrigin, newSite } from '../activities/export/reuse/changing-site.ts';
 
 const PAGES = 400;
 const MEDIA = 24;
@@ -129,6 +132,95 @@ describe('a worker killed without warning', () => {
       for (const worker of workers.splice(0)) await worker.kill();
     }
   });
+});
+
+describe('a worker killed without warning during an incremental export', () => {
+  const KNOWN_PAGES = 150;
+  const EDITED = [3, 70, 149];
+  /** More than are settled before the known pages are, and fewer than these. */
+  const MANY = KNOWN_PAGES / 2;
+
+  /** Where the worker is killed: SQL over the row that it is about to write. */
+  const POINTS = [
+    // What is unchanged is settled, but its transaction has not ended.
+    { table: 'crawls', column: 'job_id', when: `new.settled_count > ${MANY}` },
+    // It has, and the changed pages, whose answers only this worker has, are about to be taken.
+    {
+      ...{ table: 'crawl_urls', column: 'job_id' },
+      when: `new.state = 'leased' and (select settled_count > ${MANY} from crawls where job_id = new.job_id)`,
+    },
+    // The archive is in the store, and nothing says so yet.
+    { table: 'export_jobs', column: 'id', when: `new.status = 'completed'` },
+  ];
+
+  const editors = newSite(KNOWN_PAGES);
+  const origin = changingOrigin(
+    () => editors,
+    () => 'etag',
+  );
+  let changing: HttpSite;
+
+  beforeAll(async () => {
+    changing = await startHttpSite(origin.handle);
+  });
+
+  afterAll(() => changing.close());
+
+  it('loses nothing and leaves nothing behind, between the known pages and the archive', async () => {
+    // However slow the machine is, nothing that is known shall be left to the crawl.
+    const limits = { walkMs: 60_000 };
+    const first = await startWorker('first', limits);
+    const before = await Promise.all(POINTS.map(() => rig.run({ origin: changing.origin })));
+    for (const page of EDITED) editors.pages.set(page, { text: 'New', links: [1], pictures: [], movedTo: null });
+    const held = await holdStatements(
+      rig.addresses.databaseUrl,
+      POINTS.map(({ table, column, when }, index) => {
+        const { projectId = '', id = '' } = before[index]?.row ?? {};
+        const next = `select id from export_jobs where project_id = '${projectId}' and id <> '${id}'`;
+        return { table, when: `new.${column} in (${next}) and ${when}` };
+      }),
+    );
+    const jobIds = await Promise.all(
+      before.map(({ row: { projectId } }) => rig.start({ origin: changing.origin, projectId })),
+    );
+    await held.untilAllHeld();
+    await first.kill();
+    await held.giveUp();
+    expect(await Promise.all(jobIds.map(standing))).toEqual([
+      { phase: 'crawling', isWalked: true, knowsMany: false, changed: 0 },
+      { phase: 'crawling', isWalked: true, knowsMany: true, changed: EDITED.length },
+      { phase: 'frozen', isWalked: true, knowsMany: true, changed: 0 },
+    ]);
+
+    await startWorker('second', limits);
+    const full = bundleContent(await rig.run({ origin: changing.origin }));
+    await Promise.all(jobIds.map(rig.end));
+    const ended = await Promise.all(jobIds.map(rig.read));
+    for (const bundle of ended) {
+      expect(bundleContent(bundle)).toEqual(full);
+      expect(bundle.report.reuse?.unchangedAddresses).toBeGreaterThanOrEqual(KNOWN_PAGES - EDITED.length);
+    }
+    expect(
+      await leftByExports(
+        rig,
+        [...before, ...ended].map(({ row }) => row.id),
+      ),
+    ).toEqual({
+      crawls: jobIds.toSorted(),
+      keys: [],
+    });
+  });
+
+  /** How far an export has come whose worker is dead. */
+  async function standing(jobId: string): Promise<unknown> {
+    const { rows } = await rig.db.execute(`
+      select phase, walked as "isWalked", settled_count > ${MANY} as "knowsMany", (
+        select count(*)::integer from crawl_urls
+        where job_id = '${jobId}' and state = 'queued' and attempts = 0 and substring(url from '/p([0-9]+)$')::integer
+          in (${EDITED})) as changed
+      from crawls where job_id = '${jobId}'`);
+    return rows[0];
+  }
 });
 
 describe('two workers', () => {
