@@ -51,6 +51,8 @@ export type ReconcilerDeps = {
   intervalMs?: number;
   /** How long a row must have been untouched before it is looked at: its workflow may be just about to move it. */
   graceMs?: number;
+  /** The clock, in milliseconds since 1970. */
+  now?: () => number;
 };
 
 /**
@@ -60,7 +62,16 @@ export type ReconcilerDeps = {
  * job nothing is swept: its logs stay, and the packs of a run go with its end.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { db, objects, temporalClient, logger, taskQueue, intervalMs = 10_000, graceMs = 10_000 } = deps;
+  const {
+    db,
+    objects,
+    temporalClient,
+    logger,
+    taskQueue,
+    intervalMs = 10_000,
+    graceMs = 10_000,
+    now = Date.now,
+  } = deps;
   const client = { client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) };
   const workflows = createExportWorkflows(client);
   const agentWorkflows = createAgentWorkflows(client);
@@ -84,8 +95,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const settling = { db, objects, workflows: agentWorkflows, logger };
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));
     if (loop.signal.aborted) return;
-    await deleteExpiredAnswers(db, new Date());
-    const nowMs = Date.now();
+    const nowMs = now();
+    await deleteExpiredAnswers(db, new Date(nowMs));
     await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
     if (nowMs >= nextSweepAt) await sweep(nowMs);
   }
@@ -94,8 +105,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     list: (db: Database, page: Page) => Promise<Row[]>,
     settleRow: (row: Row) => Promise<void>,
   ): Promise<void> {
-    const untouchedSince = new Date(Date.now() - graceMs);
-    const latest = new Date(Date.now() + CLOCK_ERROR_MS);
+    const nowMs = now();
+    const untouchedSince = new Date(nowMs - graceMs);
+    const latest = new Date(nowMs + CLOCK_ERROR_MS);
     let afterSequence = 0;
     for (;;) {
       const rows = await list(db, { untouchedSince, latest, afterSequence, limit: PAGE_SIZE });

@@ -1,7 +1,12 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { bundleKey } from '../../platform/objects/object-store.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
 import {
@@ -132,6 +137,34 @@ describe('the reconciler', () => {
     await reconciler().reconcile();
     for (const key of stay) expect([key, await objects.head(key)]).toEqual([key, expect.anything()]);
     for (const key of go) expect([key, await objects.head(key)]).toEqual([key, null]);
+  });
+
+  it('drops once an hour what a process that died a day ago or earlier had half written', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'galley-swept-'));
+    const objects = await createObjectStore({ url: pathToFileURL(folder).href });
+    const drafts = join(folder, '.tmp');
+    const leave = async (name: string, ageHours: number) => {
+      await writeFile(join(drafts, name), 'x');
+      await utimes(join(drafts, name), new Date(), new Date(Date.now() - ageHours * 3_600_000));
+    };
+    let nowMs = Date.now();
+    const { reconcile } = createReconciler({
+      ...{ ...platform, objects, temporalClient: temporal.client, logger },
+      now: () => nowMs,
+    });
+    await leave('a day old', 25);
+    await leave('of today', 22);
+    await reconcile();
+    expect(await readdir(drafts)).toEqual(['of today']);
+    await leave('found later', 25);
+    nowMs += 3_500_000;
+    await reconcile();
+    expect((await readdir(drafts)).sort()).toEqual(['found later', 'of today']);
+    nowMs += 200_000;
+    await reconcile();
+    expect(await readdir(drafts)).toEqual(['of today']);
+    await objects.close();
+    await rm(folder, { recursive: true });
   });
 
   it('goes on by itself, through failures, until it is stopped', async () => {

@@ -5,9 +5,12 @@ import {
   ListPartsCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
 import { workPrefix } from '../../../platform/activities/export/object-keys.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
-import type { ObjectStore } from '../../../platform/objects/object-store.ts';
+import { BUNDLES_FOLDER, type ObjectStore } from '../../../platform/objects/object-store.ts';
+import { createReconciler } from '../../../platform/reconciler.ts';
 import { startDirectRig } from '../../helpers/direct-export.ts';
 import { serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { startS3, type TestS3 } from '../../helpers/s3.ts';
@@ -80,7 +83,7 @@ describe('uploads that never ended', () => {
     expect(await store.head('one/late')).toBeNull();
   });
 
-  it('go with the job whose workers died at them, while it was crawled or packed', async () => {
+  it('go with the job whose workers died at them, or a day later with the next sweep', async () => {
     const site = await startHttpSite(serveFiles({ '/': '<p>One page' }));
     const rig = await startDirectRig({}, { objects: s3.url });
     try {
@@ -92,6 +95,18 @@ describe('uploads that never ended', () => {
       await rig.runStages(jobId);
       expect((await unfinished()).filter((key) => left.includes(key))).toEqual(left.slice(2));
       expect((await rig.read(jobId)).row.status).toBe('completed');
+
+      // What no job's end has found: the platform looks for it by itself, and waits a day for whoever is still at it.
+      const swept = [`${workPrefix('se_dead')}large/a`, `${BUNDLES_FOLDER}0/bundle.tar.gz`];
+      for (const key of [...swept, 'other/d']) await abandon(key);
+      const before = await unfinished();
+      const temporalClient = new Client({ connection: Connection.lazy({ address: '127.0.0.1:9' }) });
+      const deps = { ...rig, temporalClient, logger: pino({ level: 'silent' }) };
+      await createReconciler(deps).reconcile();
+      expect(await unfinished()).toEqual(before);
+      await createReconciler({ ...deps, now: () => Date.now() + 25 * 3_600_000 }).reconcile();
+      expect(await unfinished()).toEqual(before.filter((key) => key.startsWith('other/')));
+      await temporalClient.connection.close();
     } finally {
       await rig.stop();
       await site.close();
