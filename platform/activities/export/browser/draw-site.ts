@@ -8,6 +8,7 @@ import type { FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportLimits } from '../limits.ts';
 import { documentFormat, mediaType } from '../page/document.ts';
+import { refreshOf } from '../page/header-elements.ts';
 import type { Resource } from '../page/types.ts';
 import { isOfSite, originUrl } from '../page/url-identity.ts';
 import { rankOf } from '../resource-rank.ts';
@@ -59,8 +60,10 @@ export async function drawSite(
     );
     await addNotices(db, { jobId, url, texts: drawn.notices });
     if (drawn.html === undefined) return undefined;
-    const contentType = 'text/html; charset=utf-8';
-    return { answer: { ...answer, contentType, body: drawn.html, drawn: true as const }, requested: drawn.requested };
+    const made = { contentType: 'text/html; charset=utf-8', body: drawn.html, drawn: true as const };
+    // The other elements were part of what was shown.
+    const headElements = refreshOf(answer.headElements ?? '');
+    return { answer: { ...answer, ...made, headElements }, requested: drawn.requested };
   }
 
   return { draw, fetcher: remembering, close: shown.close };

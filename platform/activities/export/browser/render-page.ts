@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchedResponse } from '../fetch/fetcher.ts';
-import { readDocument } from '../page/document.ts';
+import { readAnsweredDocument, refreshOf } from '../page/header-elements.ts';
 import type { Resource, ScriptPolicy } from '../page/types.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { createNotices } from './notices.ts';
@@ -38,8 +38,14 @@ export async function renderPage(
 ): Promise<Drawn> {
   const { url, answer, scripts, path, signal } = input;
   const { limits } = deps.pool;
-  // Brought to UTF-8 first, its declarations too: that is what the drawn page will be.
-  const { bytes, contentType } = readDocument({ bytes: answer.body, contentType: answer.contentType, url });
+  const elements = answer.headElements ?? '';
+  // Brought to UTF-8 first, its declarations too: that is what the drawn page will be. What its headers say stands in
+  // it already, as a style may decide what scripts draw; but for what would lead the browser away.
+  const { bytes, contentType } = readAnsweredDocument(
+    { bytes: answer.body, contentType: answer.contentType, url },
+    elements.slice(refreshOf(elements).length),
+    deps.site,
+  );
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const document = { url, status: answer.status, contentType, body };
   const originHtml = body.toString('utf8');

@@ -30,6 +30,13 @@ export function elementsOfHeaders(headers: Headers): string {
   return elements.slice(0, MAX_ELEMENTS).join('');
 }
 
+const REFRESH = /^<meta http-equiv="refresh" content="[^"]*"\/>/;
+
+/** Of the elements that headers say, the one that leads a reader on; it stands first. Empty where there is none. */
+export function refreshOf(elements: string): string {
+  return REFRESH.exec(elements)?.[0] ?? '';
+}
+
 /**
  * Makes an answer ready as a document. What its headers say of a page stands at the start of its head then, before
  * anything it could depend on: a header counts before the page.

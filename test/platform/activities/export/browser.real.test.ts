@@ -10,6 +10,7 @@ import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../.
 import { startPglite } from '../../../helpers/pglite.ts';
 import { locateRealTool } from '../../../helpers/real-tool.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
+import { drawingSite } from './browser/drawing-site.ts';
 import { HOSTILE, hostileSite } from './browser/hostile-pages.ts';
 import { LOADED_BY_SCRIPTS, NEVER_ASKED, scriptedSite } from './browser/scripted-site.ts';
 import { appHost, buildClientApp, bundleHost } from './client-app.ts';
@@ -88,18 +89,9 @@ async function exported(handler: SiteHandler, settings: Record<string, unknown>)
   return { bundle, requests: origin.requests };
 }
 
-const DRAWING = {
-  '/': '<!doctype html><div id="app"></div><script src="/app.js"></script>',
-  '/app.js': {
-    contentType: 'text/javascript',
-    body: `document.getElementById('app').textContent = 'Drawn';
-    const more = document.createElement('script'); more.src = '/more.js'; document.head.append(more);`,
-  },
-  '/more.js': { body: 'document.title = "More"', contentType: 'text/javascript' },
-};
-
 async function exportDrawing(scripts: string): Promise<string> {
-  const { bundle } = await exported(serveFiles(DRAWING), { render: 'browser', scripts });
+  const { bundle } = await exported(drawingSite(), { render: 'browser', scripts });
+  expect(bundle.report.notices).toEqual([]);
   return bundle.files.get('index.html') ?? '';
 }
 
@@ -199,6 +191,14 @@ it('leaves no script where the project strips them, and only the origin’s own 
   expect(stripped).toContain('Drawn');
   expect(stripped).not.toContain('<script');
   expect(kept.match(/<script[^>]*>/g)).toEqual(['<script src="app.js">']);
+});
+
+it('draws a page with the styles that only its headers name, and doesn’t go where they lead a reader on', async () => {
+  for (const page of await begun.drawing) {
+    expect(page).toContain('Drawn in order 7');
+    expect(page.match(/<link [^>]*>/g)).toEqual(['<link rel="stylesheet" href="style.css">']);
+    expect(page.match(/<meta http-equiv="refresh"[^>]*>/g)).toHaveLength(1);
+  }
 });
 
 describe('pages that mean no good', () => {
