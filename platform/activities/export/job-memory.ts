@@ -64,6 +64,6 @@ export function placeForReading<Value>(
   const readings = memory.place<RecentReadings<string, Value>>();
   return (jobId) => {
     const reading = readings(jobId, () => createRecentReadings(1));
-    return (read) => reading(jobId, read);
+    return (read) => reading.of(jobId, read);
   };
 }

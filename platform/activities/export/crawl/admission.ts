@@ -103,10 +103,10 @@ export function createAdmission(options: {
       const { url } = resource;
       const kind = crawledKind(resource.kind);
       if (kind === undefined) return undefined;
-      if ((told.get(url) ?? -1) >= rankOf(kind)) return undefined;
+      const before = told.get(url);
+      if (before !== undefined && before >= rankOf(kind)) return undefined;
       const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
       if (!isWanted({ url, kind }, site, external)) return undefined;
-      const before = told.get(url);
       const isNew = before === undefined;
       const isFresh = isNew || before === SKIPPED_RANK;
       const isUnfollowed = resource.kind === 'unfollowed' && !ignoresRobots;

@@ -44,7 +44,8 @@ export function keepAnswers(fetcher: Fetcher): KeepingFetcher {
   };
 }
 
-function isFinal(result: FetchResult): boolean {
+/** Whether an answer is the same for whoever asks, and however. */
+export function isFinal(result: FetchResult): boolean {
   switch (result.kind) {
     case 'response':
     case 'redirect':

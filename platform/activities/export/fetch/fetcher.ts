@@ -6,7 +6,6 @@ import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
 import { type Answer, beginExchange } from './exchange.ts';
 import { type FetchFailure, failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
-import { OriginAskedForQuiet } from './patience.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import { readRetryAfterMs } from './retry-after.ts';
 import { conditionalHeaders, readValidators, type Validators } from './validators.ts';
@@ -159,16 +158,14 @@ export function createFetcher(options: {
 
   return {
     async get(url, request) {
+      let release: (outcome: RequestOutcome) => void;
       try {
         guard.checkUrl(url);
+        release = await limiter.acquire(url.origin, request.signal);
       } catch (error) {
+        request.signal.throwIfAborted();
         return failureOfError(error);
       }
-      const release = await limiter.acquire(url.origin, request.signal).catch((error: unknown) => {
-        if (error instanceof OriginAskedForQuiet) return failureOfError(error);
-        throw error;
-      });
-      if (typeof release !== 'function') return release;
       let outcome: RequestOutcome = { kind: 'none' };
       try {
         request.onBegin?.();

@@ -18,7 +18,7 @@ export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTable
   async function readUntouched(file: BatchFileRow): Promise<ReadonlySet<number>> {
     const table = await links.of(file);
     if (table === undefined) return new Set();
-    const changed = new Set(table.resources.flatMap(({ url }, index) => (urls.has(url) ? [index] : [])));
+    const changed = new Set(table.urls.flatMap((url, index) => (urls.has(url) ? [index] : [])));
     const files = Object.entries(table.files);
     return new Set(files.flatMap(([at, indices]) => (indices.some((each) => changed.has(each)) ? [] : [Number(at)])));
   }
@@ -26,7 +26,7 @@ export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTable
   return {
     async concern(file) {
       if (file.extractionLength === 0 || urls.size === 0) return false;
-      const offsets = await untouched(file.objectKey, () => readUntouched(file));
+      const offsets = await untouched.of(file.objectKey, () => readUntouched(file));
       return !offsets.has(file.byteOffset);
     },
   };

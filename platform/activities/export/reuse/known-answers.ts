@@ -3,8 +3,8 @@ import { ObjectMissingError } from '../../../objects/object-store.ts';
 import type { KnownFile } from '../../../store/kept-crawls.ts';
 import { addressLiesFarOff } from '../crawl/endless-paths.ts';
 import type { Resource } from '../page/types.ts';
-import type { KnownFileOf } from './known-files.ts';
-import { type LinkTable, type LinkTables, linksOf } from './link-tables.ts';
+import type { KnownFiles } from './known-files.ts';
+import { type LinkTable, type LinkTables, resourceAt } from './link-tables.ts';
 
 /** What the project's last export stored for an address, and what it refers to. */
 export type KnownAnswer = {
@@ -22,7 +22,13 @@ export type KnownAnswer = {
 export type KnownAnswers = {
   /** Undefined where there is nothing to take over. */
   of(url: string): Promise<KnownAnswer | undefined>;
+  /** The same for those who needn't wait then; undefined also where something is to be read for it. */
+  atHand(url: string): KnownAnswer | undefined;
 };
+
+function withoutLinks(file: KnownFile): KnownAnswer {
+  return { file, resources: () => [], newResources: () => [] };
+}
 
 /** Deeper than any crawl goes. */
 const NEVER = 0xff_ff;
@@ -33,7 +39,7 @@ const NEVER = 0xff_ff;
  */
 export function createKnownAnswers(
   { links, logger }: { links: LinkTables; logger: Logger },
-  fileOf: KnownFileOf,
+  files: KnownFiles,
   /** Of the crawl that takes over; RFC 3339. */
   createdAt: string,
 ): KnownAnswers {
@@ -43,36 +49,47 @@ export function createKnownAnswers(
 
   /** The links of a table that nobody was told of yet, which from now on is no longer so. */
   function tellNew(table: LinkTable, indices: readonly number[], depth: number): Resource[] {
-    const depths = told.get(table) ?? new Uint16Array(table.resources.length).fill(NEVER);
+    const depths = told.get(table) ?? new Uint16Array(table.urls.length).fill(NEVER);
     told.set(table, depths);
     const at = Math.min(depth, NEVER - 1);
-    return indices.flatMap((index) => {
-      const resource = table.resources[index];
-      if (resource === undefined || (depths[index] ?? NEVER) <= at) return [];
+    const resources: Resource[] = [];
+    for (const index of indices) {
+      if ((depths[index] ?? NEVER) <= at) continue;
+      const resource = resourceAt(table, index);
+      if (resource === undefined) continue;
       if (!addressLiesFarOff(resource.url, year)) depths[index] = at;
-      return [resource];
-    });
+      resources.push(resource);
+    }
+    return resources;
+  }
+
+  function answerOf(file: KnownFile, table: LinkTable | undefined): KnownAnswer | undefined {
+    const indices = table?.files[file.byteOffset];
+    if (table === undefined || indices === undefined) return undefined;
+    return {
+      file,
+      resources: () => indices.flatMap((index) => resourceAt(table, index) ?? []),
+      newResources: ({ depth }) => tellNew(table, indices, depth),
+    };
   }
 
   return {
     async of(url) {
-      const file = await fileOf(url);
-      if (file === undefined) return undefined;
+      const file = await files.of(url);
+      if (file === undefined || file.extractionLength === 0) return file && withoutLinks(file);
       try {
-        if (file.extractionLength === 0) return { file, resources: () => [], newResources: () => [] };
-        const table = await links.of(file);
-        const indices = table?.files[file.byteOffset];
-        if (table === undefined || indices === undefined) return undefined;
-        return {
-          file,
-          resources: () => linksOf(table, indices),
-          newResources: ({ depth }) => tellNew(table, indices, depth),
-        };
+        return answerOf(file, await links.of(file));
       } catch (error) {
         if (!(error instanceof ObjectMissingError)) throw error;
         logger.warn({ url, key: error.key }, 'What the last export stored is gone; the address is fetched anew');
         return undefined;
       }
+    },
+
+    atHand(url) {
+      const file = files.atHand(url);
+      if (file === undefined || file.extractionLength === 0) return file && withoutLinks(file);
+      return answerOf(file, links.atHand(file));
     },
   };
 }

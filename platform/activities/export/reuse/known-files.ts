@@ -2,12 +2,16 @@ import type { Database } from '../../../store/database.ts';
 import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
 import { type JobMemory, placeForReading } from '../job-memory.ts';
 
-/** The file that a kept crawl has for an address. */
-export type KnownFileOf = (url: string) => Promise<KnownFile | undefined>;
+/** The files that a kept crawl has for addresses. */
+export type KnownFiles = {
+  of(url: string): Promise<KnownFile | undefined>;
+  /** The file, for those who needn't wait then; undefined also where it wasn't read yet. */
+  atHand(url: string): KnownFile | undefined;
+};
 
 type FileMap = ReadonlyMap<string, KnownFile>;
 
-export type KnownFilesFor = (job: { jobId: string; base: { jobId: string; urlCount: number } }) => KnownFileOf;
+export type KnownFilesFor = (job: { jobId: string; base: { jobId: string; urlCount: number } }) => KnownFiles;
 
 /** Up to this many addresses the kept crawl is read whole instead of being asked address by address. */
 export const MAX_WHOLE = 50_000;
@@ -21,23 +25,33 @@ export function rememberKnownFiles(db: Database, memory: JobMemory): KnownFilesF
   return ({ jobId, base }) => {
     if (base.urlCount > MAX_WHOLE) return fromBatches(db, base.jobId);
     const reading = whole(jobId);
-    return async (url) => (await reading(() => collect(knownFiles(db, base.jobId)))).get(url);
+    let files: FileMap | undefined;
+    return {
+      async of(url) {
+        files ??= await reading(() => collect(knownFiles(db, base.jobId)));
+        return files.get(url);
+      },
+      atHand: (url) => files?.get(url),
+    };
   };
 }
 
-function fromBatches(db: Database, jobId: string): KnownFileOf {
+function fromBatches(db: Database, jobId: string): KnownFiles {
   let batch: { urls: string[]; answer: Promise<FileMap> } | undefined;
-  return async (url) => {
-    if (batch === undefined) {
-      const urls: string[] = [];
-      const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
-        batch = undefined;
-        return collect(knownFiles(db, jobId, urls));
-      });
-      batch = { urls, answer };
-    }
-    batch.urls.push(url);
-    return (await batch.answer).get(url);
+  return {
+    async of(url) {
+      if (batch === undefined) {
+        const urls: string[] = [];
+        const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+          batch = undefined;
+          return collect(knownFiles(db, jobId, urls));
+        });
+        batch = { urls, answer };
+      }
+      batch.urls.push(url);
+      return (await batch.answer).get(url);
+    },
+    atHand: () => undefined,
   };
 }
 

@@ -49,7 +49,7 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
 
   return {
     async of(key, files) {
-      const { places, changed } = await index(jobId, () => readIndex(deps, { jobId, base }));
+      const { places, changed } = await index.of(jobId, () => readIndex(deps, { jobId, base }));
       const place = places.get(key);
       if (place === undefined) return undefined;
       try {
@@ -59,7 +59,7 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
         throw error;
       }
       const { stored, extent, batch, firstFile } = place;
-      const list = (await lists(batch, () => readFiles(batch))).slice(firstFile, firstFile + stored.fileCount);
+      const list = (await lists.of(batch, () => readFiles(batch))).slice(firstFile, firstFile + stored.fileCount);
       return list.length === stored.fileCount ? { stored, extent, files: list } : undefined;
     },
   };

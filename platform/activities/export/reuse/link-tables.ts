@@ -5,12 +5,12 @@ import { createRecentReadings } from '../recent-readings.ts';
 
 /** What the files of one segment refer to. Pages of a site link to much the same, so each address stands there once. */
 export type LinkTable = {
-  resources: readonly Resource[];
-  /** Indices into `resources` by the file's offset in the segment. */
+  /** Address and kind of each resource: two lists, for a list of objects takes twice the time and room. */
+  urls: readonly string[];
+  kinds: readonly ResourceKind[];
+  /** Indices into both by the file's offset in the segment. */
   files: Readonly<Record<string, readonly number[]>>;
 };
-
-type StoredTable = { resources: Array<readonly [ResourceKind, string]>; files: LinkTable['files'] };
 
 /** What the file at an offset of a segment refers to. */
 export type FileLinks = { byteOffset: number; resources: readonly Resource[] };
@@ -19,23 +19,30 @@ export type FileLinks = { byteOffset: number; resources: readonly Resource[] };
 export function encodeLinks(files: readonly FileLinks[]): Buffer {
   // By kind first: to join kind and address to one key would cost more than all the rest, a million times.
   const known = new Map<ResourceKind, Map<string, number>>();
-  const table: Pick<StoredTable, 'resources'> & { files: Record<string, number[]> } = { resources: [], files: {} };
+  const urls: string[] = [];
+  const kinds: ResourceKind[] = [];
+  const indices: Record<string, number[]> = {};
   for (const { byteOffset, resources } of files) {
-    table.files[byteOffset] = resources.map(({ kind, url }) => {
+    indices[byteOffset] = resources.map(({ kind, url }) => {
       const ofKind = known.get(kind) ?? new Map<string, number>();
       known.set(kind, ofKind);
-      const index = ofKind.get(url) ?? table.resources.push([kind, url]) - 1;
-      ofKind.set(url, index);
+      const index = ofKind.get(url) ?? urls.length;
+      if (index === urls.length) {
+        urls.push(url);
+        kinds.push(kind);
+        ofKind.set(url, index);
+      }
       return index;
     });
   }
-  return Buffer.from(JSON.stringify(table));
+  return Buffer.from(JSON.stringify({ urls, kinds, files: indices } satisfies LinkTable));
 }
 
-/** Reads what `encodeLinks` wrote. */
-export function decodeLinks(text: string): LinkTable {
-  const { resources, files }: StoredTable = JSON.parse(text);
-  return { resources: resources.map(([kind, url]) => ({ kind, url })), files };
+/** Reads what `encodeLinks` wrote. Throws where it is something else. */
+function decodeLinks(text: string): LinkTable {
+  const { urls, kinds, files }: LinkTable = JSON.parse(text);
+  if (urls.length !== kinds.length) throw new Error('The lists are of different lengths');
+  return { urls, kinds, files };
 }
 
 /** Where a file and its links lie. */
@@ -50,10 +57,12 @@ export type LinkPlace = {
 export type LinkTables = {
   /** The table that a file's links are in; undefined where there is none that can be read. Throws `ObjectMissingError`. */
   of(place: LinkPlace): Promise<LinkTable | undefined>;
+  /** The table, for those who needn't wait then; undefined also where it wasn't read yet. */
+  atHand(place: LinkPlace): LinkTable | undefined;
 };
 
-/** Some 200 kB each. Who goes through a site by its links comes back to each table many times: better all are at hand. */
-const MAX_TABLES = 256;
+/** Some 100 kB each. Who goes through a site by its links comes back to each table many times: better all are at hand. */
+const MAX_TABLES = 512;
 
 /** Reads tables of links, each once while it is in use. */
 export function createLinkTables(objects: ObjectStore): LinkTables {
@@ -72,8 +81,9 @@ export function createLinkTables(objects: ObjectStore): LinkTables {
   return {
     async of({ objectKey, linksOffset, linksLength }) {
       if (linksOffset === null || linksLength === null) return undefined;
-      return tables(objectKey, () => read(objectKey, linksOffset, linksLength));
+      return tables.of(objectKey, () => read(objectKey, linksOffset, linksLength));
     },
+    atHand: ({ objectKey, linksOffset }) => (linksOffset === null ? undefined : tables.atHand(objectKey)),
   };
 }
 
@@ -85,10 +95,9 @@ export function rememberLinkTables(objects: ObjectStore, memory: JobMemory): Lin
   return (jobId) => tables(jobId, () => createLinkTables(objects));
 }
 
-/** The resources that these indices of a table stand for. */
-export function linksOf(table: LinkTable, indices: readonly number[]): Resource[] {
-  return indices.flatMap((index) => {
-    const resource = table.resources[index];
-    return resource === undefined ? [] : [resource];
-  });
+/** The resource that an index of a table stands for. */
+export function resourceAt({ urls, kinds }: LinkTable, index: number): Resource | undefined {
+  const url = urls[index];
+  const kind = kinds[index];
+  return url === undefined || kind === undefined ? undefined : { kind, url };
 }

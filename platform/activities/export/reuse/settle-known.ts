@@ -6,9 +6,10 @@ import type { Admission } from '../crawl/admission.ts';
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
 import { type Lease, settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
-import { keepAnswers } from '../discovery/keep-answers.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
+import type { Site } from '../page/types.ts';
+import { originUrl } from '../page/url-identity.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { KnownAnswers } from './known-answers.ts';
 import { type KnownWalk, walkKnown } from './walk-known.ts';
@@ -36,10 +37,9 @@ type Options = {
  */
 export async function settleKnown(deps: ExportDeps, options: Options): Promise<void> {
   const { db, limits } = deps;
-  const { settings, known, admission, token, signal, onAnswer } = options;
+  const { settings, known, admission, fetcher, token, signal, onAnswer } = options;
   const { jobId } = settings;
   if (!(await claimKnownWalk(db, jobId))) return;
-  const fetcher = keepAnswers(options.fetcher);
   const starts = await urlsInLine(db, jobId, MAX_STARTS);
   const walk = await walkKnown(
     { fetcher, known, admission, limits },
@@ -47,12 +47,17 @@ export async function settleKnown(deps: ExportDeps, options: Options): Promise<v
   );
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   await storeWalk(deps, { ...options, lease, walk });
-  const leased = await leaseNamedUrls(db, { ...lease, urls: walk.answered });
+  const leased = await leaseNamedUrls(db, { ...lease, urls: [...walk.answers.keys()] });
   if (leased.length === 0) return;
-  const visits = await Promise.all(
-    leased.map((each) => visit({ ...deps, fetcher }, { settings, leased: each, signal })),
-  );
+  const reading = { ...deps, fetcher: answering(fetcher, walk.answers, settings.site) };
+  const visits = await Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal })));
   await settleVisits(deps, { lease, admission, visits });
+}
+
+/** The same fetcher, which asks nobody for an address that was answered. */
+function answering(fetcher: Fetcher, answers: ReadonlyMap<string, FetchResult>, site: Site): Fetcher {
+  const atHand = new Map([...answers].map(([url, answer]) => [new URL(originUrl(url, site)).href, answer]));
+  return { ...fetcher, get: async (url, options) => atHand.get(url.href) ?? fetcher.get(url, options) };
 }
 
 /** All or nothing: an address that is settled while one it leads to is not in line would be the end of its way. */

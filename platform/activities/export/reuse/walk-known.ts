@@ -2,8 +2,8 @@ import type { FoundUrl } from '../../../store/frontier.ts';
 import type { UnchangedUrl } from '../../../store/unchanged-urls.ts';
 import type { Admission } from '../crawl/admission.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
-import type { KeepingFetcher } from '../discovery/keep-answers.ts';
-import type { FetchResult } from '../fetch/fetcher.ts';
+import { isFinal } from '../discovery/keep-answers.ts';
+import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
 import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
 import type { ExportLimits } from '../limits.ts';
 import { originUrl } from '../page/url-identity.ts';
@@ -17,8 +17,8 @@ export type KnownWalk = {
   unchanged: UnchangedUrl[];
   /** What else was found on the way: left out, new to the site, changed, or not asked for. */
   rest: FoundUrl[];
-  /** Those of the rest whose answers the fetcher has kept. */
-  answered: string[];
+  /** Answers to those of the rest that were asked for and answered for good, by address. */
+  answers: ReadonlyMap<string, FetchResult>;
 };
 
 /** Answers other than "unchanged" that end a walk: the site is rather new than known, or its origin is in trouble. */
@@ -31,7 +31,7 @@ const MAX_CHANGED_BYTES = 8 * 1024 * 1024;
  * export stored it. All of it happens in memory: it counts only once it is stored, the whole of it at once.
  */
 export async function walkKnown(
-  deps: { fetcher: KeepingFetcher; known: KnownAnswers; admission: Admission; limits: ExportLimits },
+  deps: { fetcher: Fetcher; known: KnownAnswers; admission: Admission; limits: ExportLimits },
   options: {
     settings: ExportSettings;
     starts: readonly FoundUrl[];
@@ -47,7 +47,7 @@ export async function walkKnown(
   const found = new Map<string, FoundUrl>();
   const waiting: FoundUrl[] = [];
   const unchanged = new Map<string, Validators>();
-  const answered: string[] = [];
+  const answers = new Map<string, FetchResult>();
   let changedCount = 0;
   let changedBytes = 0;
 
@@ -68,7 +68,7 @@ export async function walkKnown(
 
   async function ask(url: FoundUrl): Promise<void> {
     if (!mayBeKnown(url, settings)) return;
-    const stored = await known.of(url.url);
+    const stored = known.atHand(url.url) ?? (await known.of(url.url));
     if (stored === undefined || stored.file.byteLength > limits.maxBufferedBytes) return;
     const target = new URL(originUrl(url.url, site));
     const answer = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored) });
@@ -76,7 +76,7 @@ export async function walkKnown(
     const validators = stillSame(stored, answer, url.url, settings);
     if (validators === undefined) {
       changedCount += 1;
-      if (fetcher.has(target)) answered.push(url.url);
+      if (isFinal(answer)) answers.set(url.url, answer);
       if (answer.kind === 'response') changedBytes += answer.body.length;
       return;
     }
@@ -97,7 +97,7 @@ export async function walkKnown(
       return validators === undefined ? [] : [{ url, rank, depth, foundOn, ...validators }];
     }),
     rest: all.filter(({ url }) => !unchanged.has(url)),
-    answered,
+    answers,
   };
 }
 

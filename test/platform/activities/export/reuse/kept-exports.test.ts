@@ -237,7 +237,7 @@ describe('what a completed export keeps for the next one', () => {
     const { row } = await rig.run(await rig.addProject(server.origin));
     const memory = createJobMemory();
     const knownFilesFor = rememberKnownFiles(rig.db, memory);
-    const known = () => knownFilesFor({ jobId: 'se_next', base: { jobId: row.id, urlCount: FILES } })(HOME);
+    const known = () => knownFilesFor({ jobId: 'se_next', base: { jobId: row.id, urlCount: FILES } }).of(HOME);
     expect(await known()).toMatchObject({ url: HOME, isPage: true });
     await rig.db.execute(`delete from crawl_urls where job_id = '${row.id}'`);
     expect(await known()).toMatchObject({ url: HOME, isPage: true });
