@@ -16,12 +16,16 @@ export type SettledRow = {
   isPage: boolean;
   byteLength: number | null;
   sha256: string | null;
+  /** The place in the bundle that the row came with from the last export, null where it has none. */
+  path: string | null;
+  batch: number | null;
 };
 
 /** Every settled address of a job in pieces, in no meaningful order. */
 export function settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
   const columns = sql`id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
-    content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256`;
+    content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256,
+    case when batch is not null then path end as path, batch`;
   return urlPages((statement) => db.execute<SettledRow>(statement), { jobId, columns, where: sql`state = 'settled'` });
 }
 
@@ -39,9 +43,8 @@ export type FrozenUrl = {
 const ROWS_PER_STATEMENT = 5_000;
 
 /**
- * Writes decisions in few large statements, where they aren't what the row says already, as with most of what an export
- * takes over. Rows are found by their ids alone: told the job too, the planner goes through all of its rows for each
- * piece as long as it doesn't know how many these are.
+ * Writes decisions in few large statements. Rows are found by their ids alone: told the job too, the planner goes through
+ * all of its rows for each piece as long as it doesn't know how many these are.
  */
 export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): Promise<void> {
   for (let start = 0; start < frozen.length; start += ROWS_PER_STATEMENT) {
@@ -50,8 +53,7 @@ export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): P
         fragment = v.fragment, batch = v.batch
       from json_to_recordset(${JSON.stringify(frozen.slice(start, start + ROWS_PER_STATEMENT))}::json) as v(
         id bigint, outcome text, reason text, "redirectTo" text, path text, fragment text, batch integer)
-      where u.id = v.id and (u.outcome, u.reason, u.redirect_to, u.path, u.fragment, u.batch)
-        is distinct from (v.outcome, v.reason, v."redirectTo", v.path, v.fragment, v.batch)`);
+      where u.id = v.id`);
   }
 }
 

@@ -89,7 +89,12 @@ function settle(
 ): FrozenUrl | undefined {
   const { id, outcome, reason } = row;
   const nothing = { id, outcome, reason, redirectTo: null, path: null, fragment: null, batch: null };
-  if (isFile(row)) return { ...nothing, path: paths.get(row.url) ?? null, batch: batchOf.get(id) ?? null };
+  if (isFile(row)) {
+    const path = paths.get(row.url) ?? null;
+    const batch = batchOf.get(id) ?? null;
+    // Most of what an export takes over stays where it was.
+    return batch !== null && batch === row.batch && path === row.path ? undefined : { ...nothing, path, batch };
+  }
   if (outcome === 'file') return { ...nothing, outcome: 'missing', reason: 'not there' };
   if (outcome !== 'redirect') return undefined;
   const end = followRedirect(row, targets);

@@ -17,19 +17,25 @@ export function resolveCollisions(claims: readonly PathClaim[]): Map<string, str
   const holders = new Map<string, PathClaim>();
   const paths = new Map<string, string>();
   for (const claim of ordered) {
-    const path = freePath(claim, folders, holders);
-    if (!holders.has(collisionKey(path))) holders.set(collisionKey(path), claim);
+    const { path, key } = freePlace(claim, folders, holders);
+    if (!holders.has(key)) holders.set(key, claim);
     paths.set(claim.url, path);
   }
   return paths;
 }
 
-function freePath(claim: PathClaim, folders: ReadonlySet<string>, holders: ReadonlyMap<string, PathClaim>): string {
+/** A path that nothing else stands in the way of, and its key. */
+function freePlace(
+  claim: PathClaim,
+  folders: ReadonlySet<string>,
+  holders: ReadonlyMap<string, PathClaim>,
+): { path: string; key: string } {
   for (let attempt = 0; ; attempt += 1) {
     const path = attempt === 0 ? claim.path : marked(claim, attempt);
-    const holder = holders.get(collisionKey(path));
+    const key = collisionKey(path);
+    const holder = holders.get(key);
     const shares = holder?.path === claim.path && holder.sha256 === claim.sha256 && path === claim.path;
-    if ((holder === undefined || shares) && !folders.has(collisionKey(path))) return path;
+    if ((holder === undefined || shares) && !folders.has(key)) return { path, key };
   }
 }
 
@@ -44,9 +50,12 @@ function byRank(a: PathClaim, b: PathClaim): number {
   return a.url < b.url ? -1 : 1;
 }
 
+const BEYOND_ASCII = /[^ -~]/;
+
 /** What a file system without case or with one Unicode form makes of a path. */
 export function collisionKey(path: string): string {
-  return path.normalize('NFC').toLowerCase().normalize('NFC');
+  // Most paths are plain, and to have Unicode's forms looked through costs ten times the rest.
+  return BEYOND_ASCII.test(path) ? path.normalize('NFC').toLowerCase().normalize('NFC') : path.toLowerCase();
 }
 
 function foldersOf(claims: readonly PathClaim[]): Set<string> {

@@ -26,6 +26,8 @@ function row(path: string, change: Partial<SettledRow> = {}): SettledRow {
     contentType: 'text/html',
     isPage: true,
     byteLength: 10,
+    path: null,
+    batch: null,
     sha256: `hash of ${path}`,
     ...change,
   };
@@ -126,6 +128,15 @@ describe('planBundle', () => {
     const plan = await planned([loop, back, dead, gone]);
     expect(plan.of(loop)).toMatchObject({ outcome: 'missing', reason: expect.stringContaining('redirects') });
     expect(plan.of(dead)).toMatchObject({ outcome: 'missing', reason: expect.stringContaining('HTTP 404') });
+  });
+
+  it('has nothing to write of a file that stays in its place, and writes what has another batch or path', async () => {
+    const stays = row('/', { path: 'index.html', batch: 1 });
+    const [movesOn, renamed] = [row('/a', { path: 'a.html', batch: 5 }), row('/b', { path: 'b.html.html', batch: 0 })];
+    const plan = await planned([stays, movesOn, renamed]);
+    expect(plan.of(stays)).toBeUndefined();
+    expect(plan.of(movesOn)).toMatchObject({ path: 'a.html', batch: 0 });
+    expect(plan.of(renamed)).toMatchObject({ path: 'b.html', batch: 0 });
   });
 
   it('keeps one file of two addresses with one path and one content, and counts it once', async () => {
