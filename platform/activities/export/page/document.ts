@@ -1,4 +1,5 @@
 import { toUtf8 } from './charset.ts';
+import { isNextTree } from './frameworks/next-tree.ts';
 import { isPagefind } from './frameworks/pagefind.ts';
 import type { DocumentFormat, FetchedDocument, PageDocument } from './types.ts';
 
@@ -22,7 +23,10 @@ const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
   ['svg', 'svg'],
   ['webmanifest', 'manifest'],
 ]);
-const VAGUE = /^(?:|text\/plain|application\/(?:octet-stream|json|x-unknown))$/;
+const VAGUE = /^(?:|text\/(?:plain|x-component)|application\/(?:octet-stream|json|x-unknown))$/;
+
+/** What is no text, or has one charset only. */
+const UNTOUCHED: ReadonlySet<DocumentFormat> = new Set(['other', 'pagefind', 'next-tree']);
 
 /** The type of a content type header without its parameters, in lower case. */
 export function mediaType(contentType: string): string {
@@ -37,6 +41,7 @@ export function documentFormat(contentType: string, url: string): DocumentFormat
   if (!VAGUE.test(type)) return 'other';
   const path = url.split(/[?#]/)[0] ?? '';
   if (isPagefind(path)) return 'pagefind';
+  if (isNextTree(path)) return 'next-tree';
   const byExtension = FORMAT_BY_EXTENSION.get(/\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '');
   if (byExtension !== undefined) return byExtension;
   return type === 'application/json' && /manifest\.json$/.test(path) ? 'manifest' : 'other';
@@ -62,7 +67,7 @@ export function readDocument(fetched: FetchedDocument): PageDocument {
   const { bytes, contentType, url } = fetched;
   const named = documentFormat(contentType, url);
   const format = named === 'other' && mediaType(contentType) === 'application/json' ? jsonFormat(bytes) : named;
-  if (format === 'other' || format === 'pagefind') return { ...fetched, format };
+  if (UNTOUCHED.has(format)) return { ...fetched, format };
   const transcoded = toUtf8(bytes, contentType, format);
   if (transcoded === bytes) return { ...fetched, format };
   return { url, format, bytes: transcoded, contentType: `${mediaType(contentType)}; charset=utf-8` };

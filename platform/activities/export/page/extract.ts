@@ -3,6 +3,7 @@ import { extractCss } from './css/extract-css.ts';
 import { extractXml } from './extract-xml.ts';
 import type { Patch } from './frameworks/adapter.ts';
 import { detectFramework, discoverInScript, patchScript } from './frameworks/detect.ts';
+import { nextSegments } from './frameworks/next-tree.ts';
 import { pagefindFiles } from './frameworks/pagefind.ts';
 import { extractHtml } from './html/extract-html.ts';
 import { extractScript } from './script/extract-script.ts';
@@ -56,6 +57,9 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
       for (const { url, kind } of pagefindFiles(new URL(collector.url).pathname, document.bytes)) {
         collector.mention(url, kind);
       }
+      break;
+    case 'next-tree':
+      for (const { url, kind } of nextSegments(document.bytes)) collector.mention(url, kind);
       break;
   }
   return null;

@@ -55,10 +55,11 @@ const START = [
   "each('a[href],area[href],link[href]:not([rel~=stylesheet])',function(e){root(e,'href')});",
   "each('form[action]',function(e){root(e,'action')});",
   `each('link[rel^="${HELD_REL}"]',function(e){e.rel=e.rel.slice(${HELD_REL.length})});`,
+  // A loader knows a script that has arrived by the address it was asked for with, spelled from the root.
   `each('script[type="${HELD_TYPE}"]',function(o){var n=document.createElement('script');`,
   "Array.prototype.forEach.call(o.attributes,function(a){if(a.name!=='type')if(a.name!=='data-galley-type')n.setAttribute(a.name,a.value)});",
   "if(o.getAttribute('data-galley-type'))n.type=o.getAttribute('data-galley-type');",
-  "n.async=o.hasAttribute('async');if(!n.src)n.text=o.text;o.parentNode.replaceChild(n,o)})",
+  "n.async=o.hasAttribute('async');if(n.src)root(n,'src');else n.text=o.text;o.parentNode.replaceChild(n,o)})",
 ].join('');
 
 /** A string literal of ASCII only, safe inside a script element. */

@@ -15,7 +15,17 @@ export type Site = {
 export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string };
 
 /** How a document's references are written; `other` has none that we read. */
-export type DocumentFormat = 'html' | 'css' | 'js' | 'svg' | 'xml' | 'manifest' | 'feed' | 'pagefind' | 'other';
+export type DocumentFormat =
+  | 'html'
+  | 'css'
+  | 'js'
+  | 'svg'
+  | 'xml'
+  | 'manifest'
+  | 'feed'
+  | 'pagefind'
+  | 'next-tree'
+  | 'other';
 
 /** A fetched document made ready: `bytes` are UTF-8 (untouched where they already were) and what must be stored. */
 export type PageDocument = {

@@ -2,27 +2,38 @@ import type { FrameworkAdapter, Mention } from './adapter.ts';
 
 const ASSET_PREFIX = /(?:src|href)="([^"]*?\/_next\/)static\//;
 const BUILD_ID = /"buildId":"([^"]+)"/;
-const BUILD_MANIFEST = /\/_next\/static\/[^/]+\/_buildManifest\.js$/;
-const CHUNK = /"(static\/[^"]+\.(?:js|css))"/g;
+const OWN_FILES = /^(.*\/_next\/)static\//;
+const CHUNK = /["'](static\/[^"'\\]{1,300}\.(?:js|css|wasm))["']/g;
 
-/** Next.js, pages and app router: page data, and the chunks that the build manifest names. */
+/** Next.js, pages and app router: page data, and the chunks that its scripts name without the folder they lie in. */
 export const next: FrameworkAdapter = {
   name: 'next',
   startsByClassicScripts: true,
   detect: (html) => html.includes('id="__NEXT_DATA__"') || html.includes('self.__next_f'),
 
   discover({ html, url }) {
+    const { pathname } = new URL(url);
+    const page = pathname.replace(/(?<=\/)index\.html$|\.html$/, '');
+    if (!html.includes('__NEXT_DATA__')) return appData(page);
     const [, prefix] = ASSET_PREFIX.exec(html) ?? [];
     const [, buildId] = BUILD_ID.exec(html) ?? [];
-    const path = new URL(url).pathname.replace(/\.html$|\/$/, '') || '/index';
-    const appData: Mention = { url: `${path}.txt`, kind: 'probe' };
-    if (prefix === undefined || buildId === undefined || !html.includes('__NEXT_DATA__')) return [appData];
-    return [{ url: `${prefix}data/${buildId}${path}.json`, kind: 'probe' }];
+    if (prefix === undefined || buildId === undefined) return [];
+    return [{ url: `${prefix}data/${buildId}${page.replace(/\/$/, '') || '/index'}.json`, kind: 'probe' }];
   },
 
   discoverInScript(url, script) {
-    if (!BUILD_MANIFEST.test(url)) return [];
-    return [...script.matchAll(CHUNK)].map(([, chunk = '']) => ({ url: `../../${chunk}`, kind: 'probe' }));
+    const [, folder] = OWN_FILES.exec(url) ?? [];
+    if (folder === undefined) return [];
+    return [...script.matchAll(CHUNK)].map(([, chunk = '']) => ({ url: `${folder}${chunk}`, kind: 'probe' }));
   },
   patch: () => [],
 };
+
+/** What the app router asks for in place of a page; `index` where the page's address ends with a slash. */
+function appData(page: string): Mention[] {
+  const folder = page.replace(/\/$/, '');
+  return [
+    { url: folder === page && page !== '' ? `${page}.txt` : `${folder}/index.txt`, kind: 'probe' },
+    { url: `${folder}/__next._tree.txt`, kind: 'probe' },
+  ];
+}

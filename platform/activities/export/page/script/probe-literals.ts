@@ -3,9 +3,12 @@ import type { Collector } from '../collector.ts';
 /** What a site's script may load by a literal address. Pages are left out: they are found by links and the sitemap. */
 const EXTENSIONS =
   'js|mjs|css|json|html|wasm|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|eot|mp4|webm|mp3|ogg|wav|pdf|txt|xml|md|csv|bin|glb|gltf|webmanifest';
-/** A quoted address of letters that need no care. `\/` is how JSON inside HTML often writes a slash. */
+/**
+ * A quoted address of letters that need no care. `\/` is how JSON inside HTML often writes a slash, `\"` how a script
+ * writes the quotes of JSON that it holds as text.
+ */
 const LITERAL = new RegExp(
-  `["'\`]((?:\\.{0,2}\\\\?/)?[\\w@%.~-]+(?:\\\\?/[\\w@%.~-]+)*\\.(?:${EXTENSIONS}))(?:\\?[\\w=&.%-]*)?["'\`]`,
+  `["'\`]((?:\\.{0,2}\\\\?/)?[\\w@%.~-]+(?:\\\\?/[\\w@%.~-]+)*\\.(?:${EXTENSIONS}))(?:\\?[\\w=&.%-]*)?\\\\?["'\`]`,
   'g',
 );
 

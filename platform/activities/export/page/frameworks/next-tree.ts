@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Mention } from './adapter.ts';
+
+/**
+ * Next's app router, exported as files: beside a page's address lies `__next._tree.txt`, which tells the segments that
+ * the page is put together of. Before a link is followed its tree is asked for, and then a file a segment, by names
+ * that only the router composes: `__next.{segment}.{segment}….txt`.
+ *
+ * A tree is a few lines `{number}:{JSON}`, one of which may stand in another as `$Q{number}`. Versions name the same
+ * things in two ways: `s` and `c`, or `name` with `paramType` and `slots`.
+ */
+
+const TREE = /\/__next\._tree\.txt$/;
+const ROW = /^([\da-f]+):([[{].*)$/gm;
+const OUTLINED = /^\$[QW]?([\da-f]+)$/;
+const PLAIN = /^[\w@-]+$/;
+const NOT_FOUND = '/_not-found';
+const MAX_SEGMENTS = 200;
+/** The root's own segment, the page's head, and the whole of it, whatever it is put together of. */
+const ALWAYS = ['_index', '_head', '_full'];
+
+const parameter = z.object({ n: z.string(), t: z.string() });
+const node = z.object({
+  s: z.union([z.string(), parameter]).optional(),
+  c: z.unknown().optional(),
+  name: z.string().optional(),
+  paramType: z.string().nullish(),
+  slots: z.unknown().optional(),
+});
+const root = z.union([
+  z.object({ t: z.object({ t: z.unknown() }) }).transform(({ t }) => t.t),
+  z.object({ tree: z.unknown() }).transform(({ tree }) => tree),
+]);
+const slotList = z.union([
+  z.array(z.tuple([z.string(), z.unknown()])),
+  z.record(z.string(), z.unknown()).transform((slots) => Object.entries(slots)),
+]);
+
+type Rows = ReadonlyMap<string, unknown>;
+
+/** Whether a file is a page's tree. `path` is of its address, without the query. */
+export function isNextTree(path: string): boolean {
+  return TREE.test(path);
+}
+
+/** The files of a page's segments; relative to its tree. Nothing where that can't be read. */
+export function nextSegments(bytes: Uint8Array): Mention[] {
+  const rows = rowsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  const top = root.safeParse(rows.get('0'));
+  if (!top.success) return [];
+  const names = [...ALWAYS, ...segmentsBelow(top.data, rows)];
+  return names.map((name) => ({ url: `__next.${encodeURIComponent(name)}.txt`, kind: 'probe' }));
+}
+
+function rowsOf(text: string): Rows {
+  const rows = new Map<string, unknown>();
+  for (const [, id = '', json = ''] of text.matchAll(ROW)) {
+    try {
+      rows.set(id, JSON.parse(json));
+    } catch {
+      // A line that isn't JSON tells of something else.
+    }
+  }
+  return rows;
+}
+
+/** The names of all segments below the root. Bounded: a tree may lead back to itself. */
+function segmentsBelow(top: unknown, rows: Rows): string[] {
+  const names: string[] = [];
+  const left = [{ tree: top, prefix: '' }];
+  for (let next = left.shift(); next !== undefined && names.length < MAX_SEGMENTS; next = left.shift()) {
+    for (const [slot, child] of slotsOf(next.tree, rows)) {
+      const segment = segmentOf(resolved(child, rows));
+      if (segment === undefined) continue;
+      const name = `${next.prefix}${slot === 'children' ? '' : `@${safeName(slot)}.`}${segment}`;
+      names.push(name);
+      left.push({ tree: child, prefix: `${name}.` });
+    }
+  }
+  return names;
+}
+
+function slotsOf(tree: unknown, rows: Rows): [string, unknown][] {
+  const read = node.safeParse(resolved(tree, rows));
+  if (!read.success) return [];
+  const slots = slotList.safeParse(resolved(read.data.c ?? read.data.slots, rows));
+  return slots.success ? slots.data : [];
+}
+
+function segmentOf(tree: unknown): string | undefined {
+  const { data } = node.safeParse(tree);
+  if (data === undefined) return undefined;
+  const { s: own = data.name, paramType } = data;
+  if (typeof own === 'object') return `$${own.t}$${safeName(own.n)}`;
+  if (own === undefined) return undefined;
+  return paramType ? `$${paramType}$${safeName(own)}` : safeName(own);
+}
+
+function resolved(value: unknown, rows: Rows): unknown {
+  const [, row] = (typeof value === 'string' ? OUTLINED.exec(value) : null) ?? [];
+  return row === undefined ? value : rows.get(row);
+}
+
+/** How a name stands in a file's name: as it is, or in base64 after a mark. */
+function safeName(name: string): string {
+  if (name === NOT_FOUND) return NOT_FOUND.slice(1);
+  return PLAIN.test(name) ? name : `!${Buffer.from(name, 'latin1').toString('base64url')}`;
+}
