@@ -21,15 +21,16 @@ export async function gzipMember(
     sha256: createHash('sha256').update(bytes).digest('hex'),
     contentType,
   }));
-  return { bytes: await member(await tarBlocks(entries), options), files };
+  return { bytes: await gzipBlocks(await tarBlocks(entries), options), files };
 }
 
 /** The member that every archive ends with: the two zero blocks. */
 export async function trailerMember(): Promise<Uint8Array> {
-  return member(endOfTar(), {});
+  return gzipBlocks(endOfTar());
 }
 
-async function member(blocks: Uint8Array, { level = DEFAULT_LEVEL }: ArchiveOptions): Promise<Buffer> {
+/** Blocks of a tar file as one gzip member. */
+export async function gzipBlocks(blocks: Uint8Array, { level = DEFAULT_LEVEL }: ArchiveOptions = {}): Promise<Buffer> {
   const bytes = await compress(blocks, { level });
   bytes[OPERATING_SYSTEM_AT] = 255;
   return bytes;

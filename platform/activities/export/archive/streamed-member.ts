@@ -17,7 +17,7 @@ async function* withoutEnd(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffe
 }
 
 /** The gzip header's tenth byte names the system that wrote it; 255 stands for any, so all machines write the same. */
-async function* withoutSystem(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* withoutSystem(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let seen = 0;
   for await (const chunk of chunks) {
     const at = 9 - seen;

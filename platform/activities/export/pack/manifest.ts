@@ -21,7 +21,6 @@ export type ArchiveReuse = { files: number; reusedFiles: number };
 /** What is known of a bundle without holding the names of its files. */
 export type BundleOutline = {
   head: ManifestHead;
-  manifestBytes: number;
   /** The manifest's text, read from the database anew at each call. */
   manifest(): AsyncIterable<Buffer>;
   /** Where the pieces of the archive lie, in order. */
@@ -80,8 +79,5 @@ export async function outlineBundle(
   const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
   const redirects = await redirectsOf(db, settings);
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(db, jobId), redirects);
-  // A tar header comes before its file, and names its size.
-  let manifestBytes = 0;
-  for await (const piece of manifest()) manifestBytes += piece.length;
-  return { head, manifestBytes, manifest, members: joinExtents(members), reuse };
+  return { head, manifest, members: joinExtents(members), reuse };
 }

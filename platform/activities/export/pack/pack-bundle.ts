@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
 import { bundleKey, type ObjectStore } from '../../../objects/object-store.ts';
+import { measuredMember } from '../archive/measured-member.ts';
 import { trailerMember } from '../archive/members.ts';
-import { streamedMember } from '../archive/streamed-member.ts';
 import type { BundleOutline } from './manifest.ts';
 import { readExtents } from './read-extents.ts';
 
@@ -22,17 +22,11 @@ export type PackedArchive = {
  */
 export async function packBundle(
   objects: ObjectStore,
-  { manifest, manifestBytes, members }: Pick<BundleOutline, 'manifest' | 'manifestBytes' | 'members'>,
+  { manifest, members }: Pick<BundleOutline, 'manifest' | 'members'>,
   options: { gzipLevel: number; onBytes: (bytes: number) => void; signal: AbortSignal },
 ): Promise<PackedArchive> {
-  const source = Readable.from(manifest());
-  const head: Buffer[] = [];
-  let headBytes = 0;
-  const first = { path: MANIFEST_PATH, sizeBytes: manifestBytes, source };
-  for await (const chunk of streamedMember(first, { level: options.gzipLevel })) {
-    head.push(chunk);
-    headBytes += chunk.length;
-  }
+  const head = await measuredMember({ path: MANIFEST_PATH, source: manifest() }, { level: options.gzipLevel });
+  const headBytes = head.reduce((sum, { length }) => sum + length, 0);
   const tail = Buffer.from(await trailerMember());
 
   const extents = members.filter(({ byteLength }) => byteLength > 0);

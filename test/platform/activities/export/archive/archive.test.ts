@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { MANIFEST_PATH } from '../../../../../contract/bundle.ts';
+import { measuredMember } from '../../../../../platform/activities/export/archive/measured-member.ts';
 import { gzipMember, trailerMember } from '../../../../../platform/activities/export/archive/members.ts';
-import { streamedMember } from '../../../../../platform/activities/export/archive/streamed-member.ts';
 import { manifestText } from '../../../../../platform/activities/export/pack/manifest-text.ts';
 
 const LONG = `${'folder/'.repeat(30)}${'n'.repeat(150)}.html`;
@@ -42,9 +42,9 @@ async function archive(): Promise<{ bytes: Buffer; manifest: Buffer }> {
     for (const member of members) yield member.files;
   }
   const manifest = await bytesOf(manifestText(HEAD, files(), []));
-  const first = { path: MANIFEST_PATH, sizeBytes: manifest.length, source: Readable.from([manifest]) };
-  const head = await bytesOf(streamedMember(first, { level: 6 }));
-  return { bytes: Buffer.concat([head, ...members.map(({ bytes }) => bytes), await trailerMember()]), manifest };
+  const source = manifestText(HEAD, files(), []);
+  const head = await measuredMember({ path: MANIFEST_PATH, source }, { level: 6 });
+  return { bytes: Buffer.concat([...head, ...members.map(({ bytes }) => bytes), await trailerMember()]), manifest };
 }
 
 describe('the archive', () => {
@@ -84,6 +84,24 @@ describe('the archive', () => {
         .subarray(-1024)
         .every((byte) => byte === 0),
     ).toBe(true);
+  });
+
+  it.each([0, 1, 511, 512, 513, 200_000])('holds a file of %d bytes whose size nobody told', async (sizeBytes) => {
+    const text = Buffer.alloc(sizeBytes, 'galley ');
+    const half = Math.floor(sizeBytes / 2);
+    const source = Readable.from([text.subarray(0, half), text.subarray(half)]);
+    const member = Buffer.concat(await measuredMember({ path: MANIFEST_PATH, source }, { level: 6 }));
+    const { bytes } = await gzipMember([{ path: MANIFEST_PATH, bytes: text, contentType: 'application/json' }]);
+    expect(gunzipSync(member)).toEqual(gunzipSync(bytes));
+  });
+
+  it('fails with what a file that passes through failed with', async () => {
+    async function* broken(): AsyncGenerator<Buffer> {
+      yield Buffer.from('so far');
+      throw new Error('no further');
+    }
+    const member = measuredMember({ path: MANIFEST_PATH, source: broken() }, { level: 6 });
+    await expect(member).rejects.toThrow('no further');
   });
 
   it('is the same bytes for the same files', async () => {
