@@ -27,8 +27,8 @@ const ROWS_PER_STATEMENT = 5_000;
 
 /**
  * Settles addresses, new or in line, with the rows that the kept crawl has of them, also with the places that these have in
- * its bundle: mostly they stay the same, and freezing has nothing to write. Call it in the transaction that also
- * adds all that they lead to, and with the crawl's row locked (`lockCrawl`).
+ * its bundle: mostly they stay the same, and freezing has nothing to write. Call it with the crawl's row locked
+ * (`lockCrawl`), and with all in line that they lead to beside each other.
  */
 export async function settleUnchanged(
   tx: Transaction,

@@ -7,7 +7,7 @@ import { createStrongestUses } from './strongest-uses.ts';
 import type { Visited } from './visited.ts';
 
 /** What a worker holds addresses by. */
-export type Lease = { jobId: string; token: string; leaseMs: number };
+type Lease = { jobId: string; token: string; leaseMs: number };
 
 /** Puts in line what visits lead to, and settles them. For few of them, beside the crawl's own groups. */
 export async function settleVisits(

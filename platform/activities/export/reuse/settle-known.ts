@@ -1,10 +1,10 @@
 import { lockCrawl } from '../../../store/crawl-batches.ts';
-import { settleUrls } from '../../../store/frontier.ts';
 import { leaseNamedUrls } from '../../../store/frontier-leases.ts';
-import { claimKnownWalk, settleUnchanged, urlsInLine } from '../../../store/unchanged-urls.ts';
+import { claimKnownWalk, settleUnchanged, type UnchangedUrl, urlsInLine } from '../../../store/unchanged-urls.ts';
 import type { Admission } from '../crawl/admission.ts';
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
-import { type Lease, settleVisits } from '../crawl/settle-visits.ts';
+import { putInLine } from '../crawl/put-in-line.ts';
+import { settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
@@ -12,11 +12,10 @@ import type { Site } from '../page/types.ts';
 import { originUrl } from '../page/url-identity.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { KnownAnswers } from './known-answers.ts';
-import { type KnownWalk, walkKnown } from './walk-known.ts';
+import { walkKnown } from './walk-known.ts';
 
 /** As many addresses as are worth to be held in memory; what is in line past them is crawled as ever. */
 const MAX_STARTS = 50_000;
-const FOUND_PER_STATEMENT = 2_000;
 
 type Options = {
   settings: ExportSettings;
@@ -36,7 +35,7 @@ type Options = {
  * on the way leaves all of it to the crawl.
  */
 export async function settleKnown(deps: ExportDeps, options: Options): Promise<void> {
-  const { db, limits } = deps;
+  const { db, limits, stored } = deps;
   const { settings, known, admission, fetcher, token, signal, onAnswer } = options;
   const { jobId } = settings;
   if (!(await claimKnownWalk(db, jobId))) return;
@@ -46,12 +45,22 @@ export async function settleKnown(deps: ExportDeps, options: Options): Promise<v
     { settings, starts, signal, maxMs: limits.walkMs, onAnswer },
   );
   const lease = { jobId, token, leaseMs: limits.leaseMs };
-  await storeWalk(deps, { ...options, lease, walk });
+  // First, for an address that is settled while one it leads to is not in line would be the end of its way.
+  await putInLine(
+    db,
+    lease,
+    walk.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
+  );
   const leased = await leaseNamedUrls(db, { ...lease, urls: [...walk.answers.keys()] });
-  if (leased.length === 0) return;
   const reading = { ...deps, fetcher: answering(fetcher, walk.answers, settings.site) };
-  const visits = await Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal })));
-  await settleVisits(deps, { lease, admission, visits });
+  // Changed pages are read while the database has the most to do.
+  const [visits] = await Promise.all([
+    Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal }))),
+    storeUnchanged(deps, { ...options, unchanged: walk.unchanged }),
+  ]);
+  stored.of(jobId).add(walk.rest);
+  stored.of(jobId).add(walk.unchanged);
+  if (visits.length > 0) await settleVisits(deps, { lease, admission, visits });
 }
 
 /** The same fetcher, which asks nobody for an address that was answered. */
@@ -60,21 +69,13 @@ function answering(fetcher: Fetcher, answers: ReadonlyMap<string, FetchResult>, 
   return { ...fetcher, get: async (url, options) => atHand.get(url.href) ?? fetcher.get(url, options) };
 }
 
-/** All or nothing: an address that is settled while one it leads to is not in line would be the end of its way. */
-async function storeWalk(
-  { db, stored }: ExportDeps,
-  { settings, baseJobId, lease, walk }: Options & { lease: Lease; walk: KnownWalk },
+/** All or nothing: they lead to each other. */
+async function storeUnchanged(
+  { db }: ExportDeps,
+  { settings: { jobId }, baseJobId, unchanged }: Options & { unchanged: readonly UnchangedUrl[] },
 ): Promise<void> {
-  const { jobId } = settings;
-  const { unchanged, rest } = walk;
-  const found = rest.toSorted((a, b) => (a.url < b.url ? -1 : 1));
   await db.transaction(async (tx) => {
     if ((await lockCrawl(tx, jobId)) !== 'crawling') throw new CrawlOver('the crawl is over');
     await settleUnchanged(tx, { jobId, baseJobId, unchanged });
-    for (let start = 0; start < found.length; start += FOUND_PER_STATEMENT) {
-      await settleUrls(tx, { ...lease, settled: [], found: found.slice(start, start + FOUND_PER_STATEMENT) });
-    }
   });
-  stored.of(jobId).add(rest);
-  stored.of(jobId).add(unchanged);
 }
