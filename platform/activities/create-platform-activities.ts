@@ -5,6 +5,7 @@ import type { Database } from '../store/database.ts';
 import { releaseLeases } from '../store/frontier-leases.ts';
 import type { AgentDeps } from './agent/agent-deps.ts';
 import { createAgentActivities } from './agent/create-agent-activities.ts';
+import { beginAnew, createMemoryCheck } from './export/begin-anew.ts';
 import { beginExport } from './export/begin-export.ts';
 import type { BrowserPool } from './export/browser/browser-pool.ts';
 import { createStoredUrlsOfJobs } from './export/crawl/stored-urls.ts';
@@ -58,6 +59,7 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     limits,
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
     memory,
+    checkMemory: createMemoryCheck(memory),
     maps: createUrlMaps(deps.db, memory),
     linksFor,
     knownFilesFor: rememberKnownFiles(deps.db, memory),
@@ -116,6 +118,7 @@ export function createPlatformActivities(deps: PlatformActivityDeps) {
       ...(await beginExport(shared, stages, jobId)),
       searchAttributes,
     }),
+    beginAnew: ({ jobId }: { jobId: string }) => beginAnew(shared, jobId),
     visitSamples: ({ jobId }: { jobId: string }) => visitSamples(shared, jobId),
     failExport: ({ jobId, error }: { jobId: string; error: string }) => failExport(shared, jobId, error),
     cleanUpExport: ({ jobId, archiveKey }: { jobId: string; archiveKey: string | null }) =>

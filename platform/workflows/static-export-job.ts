@@ -13,6 +13,7 @@ import type { PlatformActivities } from '../activities/create-platform-activitie
 import type { PackedExport } from '../activities/export/pack-export.ts';
 import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
 import { failureText } from './static-export-job/failure-text.ts';
+import { isInputGone } from './static-export-job/input-gone.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
 import { isUnfinishedCrawl } from './static-export-job/unfinished-crawl.ts';
 
@@ -60,7 +61,7 @@ const MAX_FREEZES = 5;
 export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<StaticExportJobResult> {
   let archiveKey: string | null = null;
   try {
-    const packed = await runStages(jobId);
+    const packed = await runStages(jobId).catch((error: unknown) => runAnew(jobId, error));
     if (packed === undefined) return { status: 'over', contentSha256: null, pageCount: 0 };
     archiveKey = packed.archiveKey;
     if (packed.state === 'cancelled') throw ApplicationFailure.nonRetryable('cancelled', 'ExportFailed');
@@ -103,6 +104,15 @@ async function runStages(jobId: string) {
 
   tell(story, { stage: 'packing the archive' });
   return told(story, await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]));
+}
+
+/** What an export took over may be gone by the time that it is needed: then it does without, from the start. */
+async function runAnew(jobId: string, error: unknown): ReturnType<typeof runStages> {
+  if (!isInputGone(error) || !patched('anew-without-the-last')) throw error;
+  const summary = 'once more, without the last export';
+  const { isAnew } = await stages.beginAnew.executeWithOptions({ summary }, [{ jobId }]);
+  if (!isAnew) throw error;
+  return runStages(jobId);
 }
 
 /** The job's beginning, which may be all of it. */

@@ -55,6 +55,17 @@ const branches: Branch[] = [
     },
   },
   {
+    name: 'begun-anew',
+    play: async (rig, site) => {
+      site.setHandler(serveFiles({ '/': '<img src="/dot.png">', '/dot.png': { body: '.', contentType: 'image/png' } }));
+      const { row } = await rig.run({ origin: site.origin });
+      const keys = [row.archiveKey ?? ''];
+      for await (const key of rig.objects.list(`exports/${row.id}/`)) keys.push(key);
+      await rig.objects.delete(keys);
+      return rig.start({ origin: site.origin, projectId: row.projectId });
+    },
+  },
+  {
     name: 'cancelled-while-crawling',
     play: async (rig, site) => {
       site.requests.length = 0;
@@ -89,6 +100,8 @@ await rig.startWorker(
     maxConcurrency: 4,
     initialConcurrency: 4,
     batchFiles: 40,
+    // What is gone from the store shall be gone.
+    cacheBytes: 0,
   },
   pool,
 );

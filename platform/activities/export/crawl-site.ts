@@ -66,6 +66,7 @@ export async function crawlSite(
     token = life.token;
     if (life.deadTokens.length > 0) await releaseLeases(db, jobId, life.deadTokens);
     const crawl = await readCrawl(db, jobId);
+    deps.checkMemory(crawl);
     const { settings, urlCount } = crawl;
     const base = await openBase(deps, crawl);
     // What a browser draws depends on more than the one answer that its origin can call unchanged.

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ObjectStore } from '../../objects/object-store.ts';
+import type { CrawlRow } from '../../store/crawls.ts';
 import type { Database } from '../../store/database.ts';
 import type { BrowserPool } from './browser/browser-pool.ts';
 import type { StoredUrls } from './crawl/stored-urls.ts';
@@ -23,6 +24,8 @@ export type ExportDeps = {
   segments: SegmentStore;
   /** What the fields below keep of jobs. */
   memory: JobMemory;
+  /** Drops what is kept of a job that has begun anew since. */
+  checkMemory(crawl: Pick<CrawlRow, 'jobId' | 'baseJobId'>): void;
   maps: UrlMaps;
   stored: { of(jobId: string): StoredUrls };
   linksFor: LinkTablesFor;

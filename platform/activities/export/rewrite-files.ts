@@ -39,6 +39,7 @@ export async function rewriteFiles(
     token = life.token;
     if (life.deadTokens.length > 0) await releaseBatches(db, jobId, life.deadTokens);
     const crawl = await readCrawl(db, jobId);
+    deps.checkMemory(crawl);
     needCompressors(crawl.settings.precompress);
     const siblings = await planSiblings(db, crawl.settings);
     const base = await openBase(deps, crawl);

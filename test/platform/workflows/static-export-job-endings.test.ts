@@ -4,6 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { WORKFLOW_TYPES } from '../../../contract/names.ts';
 import type { PlatformActivities } from '../../../platform/activities/create-platform-activities.ts';
 import { CRAWL_UNFINISHED } from '../../../platform/activities/export/freeze-export.ts';
+import { inputGone } from '../../../platform/activities/export/missing-object.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
@@ -15,7 +16,14 @@ import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
 
 type ExportStages = Pick<
   PlatformActivities,
-  'beginExport' | 'crawlSite' | 'freezeExport' | 'rewriteFiles' | 'packExport' | 'failExport' | 'cleanUpExport'
+  | 'beginExport'
+  | 'crawlSite'
+  | 'freezeExport'
+  | 'rewriteFiles'
+  | 'packExport'
+  | 'beginAnew'
+  | 'failExport'
+  | 'cleanUpExport'
 >;
 
 let fixture: FixtureRig;
@@ -108,38 +116,80 @@ describe('the end of a staticExportJob', () => {
 
   it('waits for another crawl where addresses turn up at the moment of freezing', async () => {
     const calls: string[] = [];
-    const activities: ExportStages = {
-      beginExport: async () => ({
-        ...{ state: 'open', rest: null, packed: null },
-        ...{ domain: 'docs.example.com', version: '1', pageHints: 0, visitsSamples: false, searchAttributes: false },
-        plan: { soloCrawlMs: 2_000, activityMs: 50_000, parallelActivities: 1 },
-      }),
-      crawlSite: async () => {
-        calls.push('crawl');
-        return { done: true, queuedCount: 0 };
-      },
+    const ended = await play('late-finds', calls, {
       freezeExport: async () => {
         calls.push('freeze');
         if (calls.length < 3) throw ApplicationFailure.nonRetryable('there are more', CRAWL_UNFINISHED);
-        return { batchCount: 1, pageCount: 1, urlCount: 1 };
+        return FROZEN;
       },
-      rewriteFiles: async () => ({ done: true, settled: 1, total: 1 }),
-      packExport: async () => ({
-        ...{ state: 'completed', archiveKey: 'a', sizeBytes: 1, contentSha256: 'c' },
-        ...{ pageCount: 1, fileCount: 1, brokenLinks: 0, reusedFiles: 0 },
-      }),
-      failExport: async () => undefined,
-      cleanUpExport: async () => undefined,
-    };
-    const taskQueue = 'late-finds';
-    const { nativeConnection: connection, client } = rig.temporal;
-    const worker = await Worker.create({
-      ...{ connection, taskQueue, activities },
-      workflowBundle: workflowBundles.platform,
     });
-    const job = { workflowId: taskQueue, taskQueue, args: [{ jobId: 'se_late' }] };
-    const ended = await worker.runUntil(client.workflow.execute(WORKFLOW_TYPES.staticExportJob, job));
     expect(ended).toMatchObject({ status: 'completed' });
     expect(calls).toEqual(['crawl', 'freeze', 'crawl', 'freeze']);
   });
+
+  const ANEW = ['crawl', 'rewrite', 'anew', 'crawl', 'rewrite'];
+
+  it.each([
+    ['begins anew, once', { goneTimes: 1, isAnew: true }, 'completed', ANEW],
+    ['fails where it is gone again', { goneTimes: 2, isAnew: true }, 'failed', [...ANEW, 'failed']],
+    [
+      'fails if it has not taken it over',
+      { goneTimes: 1, isAnew: false },
+      'failed',
+      ['crawl', 'rewrite', 'anew', 'failed'],
+    ],
+  ])('%s, where what it needs is gone from the store', async (name, { goneTimes, isAnew }, status, expected) => {
+    const calls: string[] = [];
+    const ended = await play(name.replaceAll(/\W/g, '-'), calls, {
+      rewriteFiles: async () => {
+        calls.push('rewrite');
+        if (calls.filter((call) => call === 'rewrite').length <= goneTimes) throw inputGone('exports/se_0/segments/0');
+        return { done: true, settled: 1, total: 1 };
+      },
+      beginAnew: async () => {
+        calls.push('anew');
+        return { isAnew };
+      },
+    });
+    const failed = { cause: { message: expect.stringMatching(/starting it again may help/) } };
+    expect(ended).toMatchObject(status === 'completed' ? { status } : failed);
+    expect(calls).toEqual(expected);
+  });
 });
+
+const FROZEN = { batchCount: 1, pageCount: 1, urlCount: 1 };
+
+/** Runs the workflow with activities that do nothing, but for some, and answers its result or its failure. */
+async function play(taskQueue: string, calls: string[], own: Partial<ExportStages>): Promise<unknown> {
+  const activities: ExportStages = {
+    beginExport: async () => ({
+      ...{ state: 'open', rest: null, packed: null },
+      ...{ domain: 'docs.example.com', version: '1', pageHints: 0, visitsSamples: false, searchAttributes: false },
+      plan: { soloCrawlMs: 2_000, activityMs: 50_000, parallelActivities: 1 },
+    }),
+    crawlSite: async () => {
+      calls.push('crawl');
+      return { done: true, queuedCount: 0 };
+    },
+    freezeExport: async () => FROZEN,
+    rewriteFiles: async () => ({ done: true, settled: 1, total: 1 }),
+    packExport: async () => ({
+      ...{ state: 'completed', archiveKey: 'a', sizeBytes: 1, contentSha256: 'c' },
+      ...{ pageCount: 1, fileCount: 1, brokenLinks: 0, reusedFiles: 0 },
+    }),
+    beginAnew: async () => ({ isAnew: false }),
+    failExport: async () => {
+      calls.push('failed');
+    },
+    cleanUpExport: async () => undefined,
+    ...own,
+  };
+  const { nativeConnection: connection, client } = rig.temporal;
+  const worker = await Worker.create({
+    ...{ connection, taskQueue, activities },
+    workflowBundle: workflowBundles.platform,
+  });
+  const job = { workflowId: taskQueue, taskQueue, args: [{ jobId: 'se_late' }] };
+  const playing = client.workflow.execute(WORKFLOW_TYPES.staticExportJob, job).catch((error: unknown) => error);
+  return worker.runUntil(playing);
+}

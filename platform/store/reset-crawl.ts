@@ -1,0 +1,31 @@
+import { eq, sql } from 'drizzle-orm';
+import { addNotices } from './crawl-notices.ts';
+import type { Database } from './database.ts';
+import { spoilCrawl } from './kept-crawls.ts';
+import { crawls } from './schema/crawls.ts';
+
+const ANEW = 'what the last export had stored of the site was gone or damaged, so all of it was fetched anew';
+
+/**
+ * Sets a job's crawl back to its beginning: with the settings that it began with, and with nothing to take from. The
+ * crawl that it took from is no longer kept. False where it took from none, and so has nobody else to blame.
+ */
+export async function resetCrawl(db: Database, jobId: string): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const [crawl] = await tx.select().from(crawls).where(eq(crawls.jobId, jobId)).for('update');
+    if (crawl === undefined) return false;
+    // Set back already: the answer of a call before this one was lost.
+    if (crawl.baseJobId === null) return crawl.phase === 'crawling';
+    await spoilCrawl(tx, crawl.baseJobId);
+    for (const table of ['crawl_batches', 'crawl_urls', 'crawl_notices']) {
+      await tx.execute(sql`delete from ${sql.identifier(table)} where job_id = ${jobId}`);
+    }
+    const counts = { urlCount: 0, settledCount: 0, rawBytes: 0, skippedCount: 0, batchCount: 0, pageCount: 0 };
+    await tx
+      .update(crawls)
+      .set({ ...counts, phase: 'crawling', baseJobId: null, archiveHeadBytes: null, walked: false })
+      .where(eq(crawls.jobId, jobId));
+    await addNotices(tx, { jobId, url: null, texts: [ANEW] });
+    return true;
+  });
+}
