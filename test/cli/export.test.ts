@@ -48,7 +48,8 @@ afterEach(async () => {
 describe('galley export', () => {
   test('writes the archive by a platform of its own, shows progress, and leaves no state', async () => {
     const args = ['export', 'docs.example.com', '--origin', origin.url, '--out', out];
-    const { code, stdout, stderr } = await galley(args, variables, folder);
+    // From its source, which is to start all of the platform as the build does.
+    const { code, stdout, stderr } = await galley(args, variables, folder, 'source');
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/docs\.example\.com 100 % \| 2 pages/) });
     expect(stdout).toBe(`${out}: 2 pages, ${(await stat(out)).size} bytes, job ${/se_\w+/.exec(stdout)?.[0]}\n`);
     expect(await listing(out)).toEqual(

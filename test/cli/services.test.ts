@@ -73,7 +73,7 @@ describe('a service without what it needs', () => {
 
   test('platform-worker waiting for its database ends at SIGTERM with 0', async () => {
     variables.DATABASE_URL = `postgres://postgres:postgres@127.0.0.1:${await freePort()}/postgres`;
-    const worker = spawnService(['platform-worker'], variables, folder);
+    const worker = await spawnService(['platform-worker'], variables, folder);
     const ended = worker.ready.then(
       () => 'ready',
       (error: unknown) => String(error),

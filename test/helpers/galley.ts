@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { builtGalley } from './system/built-product.ts';
 
 /** What a command that ended said. */
 export interface Finished {
@@ -19,6 +20,8 @@ export interface RunningGalley {
 
 type Variables = Readonly<Record<string, string>>;
 
+type Form = 'built' | 'source';
+
 /** Only what a shell would have, so that the tester's own variables change nothing. */
 function environment(variables: Variables): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
@@ -26,9 +29,27 @@ function environment(variables: Variables): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LOG_LEVEL: 'warn', ...variables };
 }
 
-function spawnGalley(args: readonly string[], variables: Variables, cwd: string | undefined): ChildProcess {
+/** The build is looked after once a test file: it reads the times of all sources. */
+let built: Promise<string> | undefined;
+
+/**
+ * As operators have it. Its source is what a test passes to see that this runs as well: it takes twice as long to start,
+ * since each of its files is compiled first.
+ */
+async function programOf(form: Form): Promise<string[]> {
   const root = process.cwd();
-  return spawn(process.execPath, ['--import', `${root}/scripts/typescript.js`, `${root}/cli/main.ts`, ...args], {
+  if (form === 'source') return ['--import', `${root}/scripts/typescript.js`, `${root}/cli/main.ts`];
+  built ??= builtGalley();
+  return [await built];
+}
+
+async function spawnGalley(
+  args: readonly string[],
+  variables: Variables,
+  cwd: string | undefined,
+  form: Form = 'built',
+): Promise<ChildProcess> {
+  return spawn(process.execPath, [...(await programOf(form)), ...args], {
     env: environment(variables),
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
@@ -50,23 +71,28 @@ function collect(child: ChildProcess): { finished: Promise<Finished>; output: ()
   return { finished, output: () => stdout + stderr };
 }
 
-/** Runs a galley command to its end, as a process of its own, from the source. */
-export async function galley(args: readonly string[], variables: Variables = {}, cwd?: string): Promise<Finished> {
-  return await collect(spawnGalley(args, variables, cwd)).finished;
+/** Runs a galley command to its end, as a process of its own. */
+export async function galley(
+  args: readonly string[],
+  variables: Variables = {},
+  cwd?: string,
+  form?: Form,
+): Promise<Finished> {
+  return await collect(await spawnGalley(args, variables, cwd, form)).finished;
 }
 
 /** Starts a galley service and waits for its line `ready …`; rejects with what it said where it ends before that. */
 export async function startGalley(args: readonly string[], variables: Variables, cwd?: string): Promise<RunningGalley> {
-  return await untilReady(spawnGalley(args, variables, cwd), args);
+  return await untilReady(await spawnGalley(args, variables, cwd), args);
 }
 
 /** A service that isn't ready yet, for what happens until then. */
-export function spawnService(
+export async function spawnService(
   args: readonly string[],
   variables: Variables,
   cwd?: string,
-): { process: ChildProcess; ready: Promise<RunningGalley>; output: () => string } {
-  const child = spawnGalley(args, variables, cwd);
+): Promise<{ process: ChildProcess; ready: Promise<RunningGalley>; output: () => string }> {
+  const child = await spawnGalley(args, variables, cwd);
   return { process: child, ready: untilReady(child, args), output: collect(child).output };
 }
 
