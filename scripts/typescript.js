@@ -1,5 +1,9 @@
 // Lets plain Node import this project's TypeScript: `node --import ./scripts/typescript.js cli/main.ts …`.
 // The tests need it for what jest doesn't transform: its global setup, worker threads and spawned commands.
 import { register } from 'node:module';
+import { extname } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 
-register('./typescript-loader.js', import.meta.url);
+// Every thread of such a process comes here, and the hooks are a further thread with a compiler in it. A thread that
+// begins with a package's JavaScript, such as the one that Temporal's workers keep workflows in, needs neither.
+if (isMainThread || extname(process.argv[1] ?? '') === '.ts') register('./typescript-loader.js', import.meta.url);
