@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../../../embedded/cache-folder.ts';
 
-export type Generator = 'docusaurus' | 'starlight' | 'vitepress';
+export type Generator = 'docusaurus' | 'next' | 'starlight' | 'vitepress';
 
 /** By generator: its command line in `node_modules`, and where the built files lie. */
 const PROGRAMS = {
   docusaurus: { program: '@docusaurus/core/bin/docusaurus.mjs', output: 'build' },
+  next: { program: 'next/dist/bin/next', output: 'out' },
   starlight: { program: 'astro/astro.js', output: 'dist' },
   vitepress: { program: 'vitepress/bin/vitepress.js', output: '.vitepress/dist' },
 } as const satisfies Record<Generator, { program: string; output: string }>;
@@ -40,6 +41,7 @@ export async function buildSite(
       NODE_ENV: 'production',
       NODE_OPTIONS: '',
       ASTRO_TELEMETRY_DISABLED: '1',
+      NEXT_TELEMETRY_DISABLED: '1',
       GALLEY_TEST_CLEAN_URLS: String(cleanUrls),
     },
     cwd: site,

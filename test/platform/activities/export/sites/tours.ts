@@ -59,6 +59,34 @@ export const TOURS: Record<Generator, Tour> = {
     late: { path: '/tools', use: openPanel },
   },
 
+  next: {
+    heading: 'h1',
+    stops: [
+      ['/', 'Home'],
+      ['/guides', 'Guides'],
+      ['/guides/start', 'Start'],
+      ['/guides/more', 'More'],
+      ['/guides/über uns', 'Über uns'],
+      ['/reference', 'Reference'],
+      ['/tools', 'Tools'],
+    ],
+    deepLink: { from: '/guides/start', to: ['/guides/more', 'More'], hash: '#deep' },
+    pager: { from: '/guides/start', next: 'a[rel=next]', previous: 'a[rel=prev]', to: ['/guides/more', 'More'] },
+    hasRouter: true,
+    isHydrated: "document.querySelector('#theme-switch:not([disabled])') !== null",
+    search: {
+      word: 'needle',
+      found: ['/guides/more', 'More'],
+      lookFor: async (page, word) => {
+        await page.locator('#search').fill(word);
+        await page.locator('.found').first().click();
+      },
+    },
+    switchTheme: (page) => page.locator('#theme-switch').click(),
+    isDark: HAS_DARK_THEME,
+    late: { path: '/tools', use: openPanel },
+  },
+
   starlight: {
     heading: 'h1',
     stops: [
