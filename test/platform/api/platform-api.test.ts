@@ -125,7 +125,7 @@ describe("the platform's API", () => {
   });
 
   it('answers 503 too while the migrations have not run yet', async () => {
-    const empty = await startPglite();
+    const empty = await startPglite(0, 'empty');
     const db = connectDatabase({ url: empty.url, logger, maxConnections: 1 });
     const fresh = await startTestPlatform(empty, { db, logger });
     const client = createApiClient(fresh.baseUrl);
