@@ -9,6 +9,7 @@ const LONGEST = [
   'operators',
   'hydrating-sites',
   'crashes',
+  'hydrating-apps',
   'browser',
   'agent-crashes',
   'static-export-job-killed',
