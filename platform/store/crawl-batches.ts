@@ -101,6 +101,19 @@ export async function batchProgress(
   return rows[0] ?? { total: 0, settled: 0, free: 0 };
 }
 
+/** What the files of each batch refer to in vain (`brokenJson`), where that is anything. */
+export async function* brokenOfBatches(db: Executor, jobId: string): AsyncGenerator<string> {
+  let after = -1;
+  while (true) {
+    const { rows } = await db.execute<{ number: number; brokenJson: string }>(sql`
+      select number, broken_json as "brokenJson" from crawl_batches
+      where job_id = ${jobId} and number > ${after} and broken_json <> '{}' order by number limit ${PAGE_ROWS}`);
+    for (const { brokenJson } of rows) yield brokenJson;
+    if (rows.length < PAGE_ROWS) return;
+    after = rows.at(-1)?.number ?? after;
+  }
+}
+
 /** The settled batches in the archive's order, in pieces. */
 export async function* settledBatches(db: Executor, jobId: string): AsyncGenerator<SettledBatch> {
   let after = -1;

@@ -1,5 +1,5 @@
 import type { ExportReport } from '../../../../contract/admin-api.ts';
-import { settledBatches } from '../../../store/crawl-batches.ts';
+import { brokenOfBatches } from '../../../store/crawl-batches.ts';
 import { listNotices } from '../../../store/crawl-notices.ts';
 import type { Database } from '../../../store/database.ts';
 import { reportedUrls } from '../../../store/frontier-map.ts';
@@ -23,7 +23,7 @@ export async function createReport(
 ): Promise<ExportReport> {
   const { jobId, site } = settings;
   const broken = createBrokenLinks();
-  for await (const batch of settledBatches(db, jobId)) broken.merge(batch.brokenJson);
+  for await (const brokenJson of brokenOfBatches(db, jobId)) broken.merge(JSON.parse(brokenJson));
 
   const select = { jobId, limit: MAX_ENTRIES };
   // Guesses from script text and pictures for other machines promise nothing to a reader.

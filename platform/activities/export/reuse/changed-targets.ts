@@ -25,7 +25,7 @@ export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTable
 
   return {
     async concern(file) {
-      if (file.extractionLength === 0 || urls.size === 0) return false;
+      if (file.extractionLength === 0) return false;
       const offsets = await untouched.of(file.objectKey, () => readUntouched(file));
       return !offsets.has(file.byteOffset);
     },

@@ -17,9 +17,15 @@ import type { StoredPiece } from './stored-piece.ts';
 /** A piece of the last archive: where its bytes lie, and what the manifest says of its files. */
 export type KnownPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };
 
+/** A piece to be made, with the files it is to hold (`pieceKey`). */
+export type WantedPiece = { key: string; files: readonly BatchFileRow[] };
+
 export type KnownPieces = {
-  /** The last export's piece of this key, made of exactly these files, where each of their references still leads to the same place. */
-  of(key: string, files: readonly BatchFileRow[]): Promise<KnownPiece | undefined>;
+  /**
+   * For each piece the last export's of the same key, made of exactly these files, where each of their references still
+   * leads to the same place.
+   */
+  of(pieces: readonly WantedPiece[]): Promise<Array<KnownPiece | undefined>>;
 };
 
 /** Past this many changed addresses only pieces without references are taken over. */
@@ -27,7 +33,8 @@ const MAX_CHANGED = 100_000;
 /** Batches of the last export whose files are at hand; the new batches go along the same order of paths. */
 const MAX_FILE_LISTS = 8;
 
-type Index = { places: KnownPlaces; changed: ChangedTargets | undefined };
+/** `targets`: what of the map of addresses has changed; too much of it is not looked into. */
+type Index = { places: KnownPlaces; targets: ChangedTargets | 'same' | 'too-many' };
 type Deps = { db: Database; objects: ObjectStore; linksFor: LinkTablesFor; logger: Logger };
 
 /** The pieces of the archive that a kept crawl was packed into, for the export `jobId` whose paths are frozen. */
@@ -40,27 +47,31 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
     return JSON.parse(await keptFiles(db, base.jobId, batch));
   }
 
-  async function isConcerned(changed: ChangedTargets | undefined, files: readonly BatchFileRow[]): Promise<boolean> {
-    for (const file of files) {
-      if (changed === undefined ? file.extractionLength > 0 : await changed.concern(file)) return true;
+  async function isConcerned(changed: ChangedTargets, files: readonly BatchFileRow[]): Promise<boolean> {
+    try {
+      for (const file of files) if (await changed.concern(file)) return true;
+      return false;
+    } catch (error) {
+      if (error instanceof ObjectMissingError) return true;
+      throw error;
     }
-    return false;
+  }
+
+  async function find({ places, targets }: Index, { key, files }: WantedPiece): Promise<KnownPiece | undefined> {
+    const place = places.get(key);
+    if (place === undefined) return undefined;
+    if (targets === 'too-many' && files.some(({ extractionLength }) => extractionLength > 0)) return undefined;
+    if (typeof targets === 'object' && (await isConcerned(targets, files))) return undefined;
+    const { stored, extent, batch, firstFile } = place;
+    const all = lists.atHand(batch) ?? (await lists.of(batch, () => readFiles(batch)));
+    const list = all.slice(firstFile, firstFile + stored.fileCount);
+    return list.length === stored.fileCount ? { stored, extent, files: list } : undefined;
   }
 
   return {
-    async of(key, files) {
-      const { places, changed } = await index.of(jobId, () => readIndex(deps, { jobId, base }));
-      const place = places.get(key);
-      if (place === undefined) return undefined;
-      try {
-        if (await isConcerned(changed, files)) return undefined;
-      } catch (error) {
-        if (error instanceof ObjectMissingError) return undefined;
-        throw error;
-      }
-      const { stored, extent, batch, firstFile } = place;
-      const list = (await lists.of(batch, () => readFiles(batch))).slice(firstFile, firstFile + stored.fileCount);
-      return list.length === stored.fileCount ? { stored, extent, files: list } : undefined;
+    async of(pieces) {
+      const found = await index.of(jobId, () => readIndex(deps, { jobId, base }));
+      return Promise.all(pieces.map((piece) => find(found, piece)));
     },
   };
 }
@@ -85,8 +96,9 @@ async function readIndex(
   const places = isThere ? await readPlaces(db, base, { objectKey, sizeBytes: info.sizeBytes }) : undefined;
   if (places === undefined) {
     logger.info({ jobId, base: base.jobId }, "The last export's archive is gone or not known; all of it is made anew");
-    return { places: new Map(), changed: undefined };
+    return { places: new Map(), targets: 'same' };
   }
   const urls = await changedAddresses(db, { jobId, baseJobId: base.jobId, limit: MAX_CHANGED });
-  return { places, changed: urls && createChangedTargets(urls, linksFor(jobId)) };
+  if (urls === undefined) return { places, targets: 'too-many' };
+  return { places, targets: urls.size === 0 ? 'same' : createChangedTargets(urls, linksFor(jobId)) };
 }

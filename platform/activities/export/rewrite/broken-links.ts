@@ -4,10 +4,11 @@ const MAX_ADDRESSES = 5_000;
 
 export type BrokenLinks = {
   add(url: string, referrer: string): void;
-  /** Adds what `toJson` wrote. */
-  merge(json: string): void;
+  /** Adds what another one's `toObject` said. */
+  merge(links: Readonly<Record<string, readonly string[]>>): void;
   referrersOf(url: string): readonly string[];
-  toJson(): string;
+  /** Referrers by address. */
+  toObject(): Record<string, string[]>;
 };
 
 /** Collects addresses that are referred to in vain, with some of their referrers; bounded in both. */
@@ -25,11 +26,10 @@ export function createBrokenLinks(): BrokenLinks {
 
   return {
     add,
-    merge(json) {
-      const links: Record<string, string[]> = JSON.parse(json);
+    merge(links) {
       for (const [url, pages] of Object.entries(links)) for (const page of pages) add(url, page);
     },
     referrersOf: (url) => referrers.get(url) ?? [],
-    toJson: () => JSON.stringify(Object.fromEntries(referrers)),
+    toObject: () => Object.fromEntries(referrers),
   };
 }

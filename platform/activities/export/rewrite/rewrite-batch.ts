@@ -66,11 +66,11 @@ export async function rewriteBatch(
   const objectKey = memberKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
 
-  const divided = divideIntoPieces(rows, limits).map((piece) => ({
-    piece,
-    key: pieceKey(piece, withheldSiblings(piece, job.siblings)),
+  const divided = divideIntoPieces(rows, limits).map((files) => ({
+    files,
+    key: pieceKey(files, withheldSiblings(files, job.siblings)),
   }));
-  const found = await Promise.all(divided.map(({ key, piece }) => known?.of(key, piece)));
+  const found = (await known?.of(divided)) ?? [];
   const [first] = rows;
   const isLarge = first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes;
   if (isLarge && found[0] === undefined) {
@@ -81,7 +81,7 @@ export async function rewriteBatch(
   }
 
   const read = new Map<BatchFileRow, PieceFile>();
-  const wanted = divided.flatMap(({ piece }, index) => (found[index] === undefined ? piece : []));
+  const wanted = divided.flatMap(({ files }, index) => (found[index] === undefined ? files : []));
   await Promise.all(wanted.map(async (row) => read.set(row, await readFile(deps, job, row))));
   const referred = function* () {
     for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
@@ -91,13 +91,18 @@ export async function rewriteBatch(
   const pieces: Piece[] = [];
   const rest = divided.entries();
   const makePieces = async (): Promise<void> => {
-    for (const [index, { piece, key }] of rest) {
+    for (const [index, piece] of rest) {
+      const { key } = piece;
       const taken = found[index];
-      const files = piece.flatMap((row) => read.get(row) ?? []);
+      if (taken !== undefined) {
+        pieces[index] = { key, known: taken };
+        continue;
+      }
+      const files = piece.files.flatMap((row) => read.get(row) ?? []);
       const { settings, siblings } = job;
       const { gzipLevel } = limits;
       const input = { files, targets, site: settings.site, policy: settings, siblings, gzipLevel };
-      pieces[index] = taken === undefined ? { key, made: await makePiece(input) } : { key, known: taken };
+      pieces[index] = { key, made: await makePiece(input) };
     }
   };
   await Promise.all(Array.from({ length: PIECES_AT_ONCE }, makePieces));

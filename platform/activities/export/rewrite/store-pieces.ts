@@ -28,16 +28,16 @@ export async function storePieces(
       files.push(...piece.known.files);
       stored.push({ ...piece.known.stored, reused: true });
       parts.push(piece.known.extent);
-      broken.merge(JSON.stringify(piece.known.stored.broken ?? {}));
+      broken.merge(piece.known.stored.broken ?? {});
       continue;
     }
     const { made, key } = piece;
     files.push(...made.files);
     const own = createBrokenLinks();
     for (const { url, referrer } of made.broken) own.add(url, referrer);
-    broken.merge(own.toJson());
+    broken.merge(own.toObject());
     const summary = { key, sizeBytes: made.bytes.length, fileCount: made.files.length };
-    stored.push(made.broken.length === 0 ? summary : { ...summary, broken: JSON.parse(own.toJson()) });
+    stored.push(made.broken.length === 0 ? summary : { ...summary, broken: own.toObject() });
     for (const failure of made.failures) {
       logger.error(failure, 'A document could not be rewritten; its links stay as they are');
     }
@@ -52,7 +52,7 @@ export async function storePieces(
     objectKey: isWhole ? objectKey : null,
     sizeBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
     filesJson: JSON.stringify(files),
-    brokenJson: broken.toJson(),
+    brokenJson: JSON.stringify(broken.toObject()),
     piecesJson: JSON.stringify(stored),
     partsJson: isWhole ? null : JSON.stringify(joinExtents(parts)),
   };
