@@ -20,10 +20,14 @@ export async function freezeCrawl(
   await tx.update(crawls).set({ phase: 'frozen', batchCount, pageCount }).where(eq(crawls.jobId, jobId));
 }
 
-/** Locks the crawl's row until the transaction ends and says its phase; undefined where the crawl is gone. */
-export async function lockCrawl(tx: Executor, jobId: string): Promise<'crawling' | 'frozen' | undefined> {
-  const [row] = await tx.select({ phase: crawls.phase }).from(crawls).where(eq(crawls.jobId, jobId)).for('update');
-  return row?.phase;
+/** How a crawl stands, and which kept crawl it takes from. */
+export type LockedCrawl = { phase: 'crawling' | 'frozen'; baseJobId: string | null };
+
+/** Locks the crawl's row until the transaction ends; undefined where the crawl is gone. */
+export async function lockCrawl(tx: Executor, jobId: string): Promise<LockedCrawl | undefined> {
+  const columns = { phase: crawls.phase, baseJobId: crawls.baseJobId };
+  const [row] = await tx.select(columns).from(crawls).where(eq(crawls.jobId, jobId)).for('update');
+  return row;
 }
 
 /** Takes up to `limit` batches that nobody works on, lowest first; leases that have ended count as free. */

@@ -35,7 +35,7 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
     const { settings, urlCount } = crawl;
     await openBase(deps, crawl);
     await db.transaction(async (tx) => {
-      if ((await lockCrawl(tx, jobId)) !== 'crawling') return;
+      if ((await lockCrawl(tx, jobId))?.phase !== 'crawling') return;
       const { queuedCount, leased } = await frontierRest(tx, jobId);
       if (queuedCount > 0 || leased) {
         throw ApplicationFailure.nonRetryable('The crawl has addresses left to ask for', CRAWL_UNFINISHED);

@@ -75,7 +75,10 @@ async function storeUnchanged(
   { settings: { jobId }, baseJobId, unchanged }: Options & { unchanged: readonly UnchangedUrl[] },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    if ((await lockCrawl(tx, jobId)) !== 'crawling') throw new CrawlOver('the crawl is over');
+    const crawl = await lockCrawl(tx, jobId);
+    if (crawl?.phase !== 'crawling') throw new CrawlOver('the crawl is over');
+    // The crawl has begun anew since, without what its base had stored (`resetCrawl`): this worker was taken for dead.
+    if (crawl.baseJobId !== baseJobId) throw new CrawlOver('the crawl has begun anew');
     await settleUnchanged(tx, { jobId, baseJobId, unchanged });
   });
 }

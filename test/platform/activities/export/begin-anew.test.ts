@@ -8,6 +8,7 @@ import type { ExportLimits } from '../../../../platform/activities/export/limits
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import type { ExportedBundle } from '../../../helpers/export-rig.ts';
 import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
+import { waitFor } from '../../../helpers/system/wait-for.ts';
 import { bundleContent, type ChangingSite, changingOrigin, newSite } from './reuse/changing-site.ts';
 import { type KeptExportsRig, startKeptExportsRig } from './reuse/kept-exports-rig.ts';
 
@@ -102,6 +103,32 @@ describe('an export that takes over what is gone by the time that it needs it', 
     await inActivity(() => process.cleanUpExport({ jobId, archiveKey: anew.row.archiveKey }));
     expect(await rig.crawlsOf(projectId)).toEqual([jobId]);
     expect((await rig.run(projectId, { limits })).report.reuse?.reusedFiles).toBe(anew.manifest.files.length);
+  });
+
+  it('takes nothing from a worker that goes on with the last export, having been taken for dead', async () => {
+    const projectId = await rig.addProject(server.origin);
+    await rig.run(projectId);
+    const jobId = await rig.addJob(projectId);
+    await runStages(newProcess(), jobId, ['openExport']);
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    server.requests.splice(0);
+    server.setHandler(async (request, response) => {
+      if (request.url === '/p3') await held;
+      origin.handle(request, response);
+    });
+    const late = runStages(newProcess(), jobId, ['crawlSite']).catch((error: unknown) => error);
+    await waitFor(async () => server.requests.includes('/p3'), { describe: 'asked for /p3' });
+    expect(await inActivity(() => newProcess().beginAnew({ jobId }))).toEqual({ isAnew: true });
+    letGo();
+    expect(await late).toMatchObject({ type: 'CrawlGone', message: 'the crawl has begun anew' });
+    server.setHandler(origin.handle);
+    await runStages(newProcess(), jobId, STAGES);
+    const anew = await rig.read(jobId);
+    expect(bundleContent(anew)).toEqual(bundleContent(await rig.full()));
+    expect(anew.report.reuse).toMatchObject({ unchangedAddresses: 0, reusedFiles: 0 });
   });
 
   it('has nobody else to blame where it took nothing over, and stays as it is', async () => {
