@@ -12,6 +12,7 @@ import { byPath } from '../pack/path-order.ts';
 import { NOT_FOUND_PATH } from '../page/assign-path.ts';
 import { parseResources } from '../page/extract.ts';
 import { type SiblingPlan, withheldSiblings } from '../precompress/sibling-plan.ts';
+import { readTogether } from '../read-together.ts';
 import type { KnownPieces } from '../reuse/known-pieces.ts';
 import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import type { SegmentStore } from '../segment-store.ts';
@@ -41,13 +42,22 @@ export type RewriteJob = {
 /** Pieces of a batch made at a time: more would wait for zlib's threads, rewritten and in memory. */
 const PIECES_AT_ONCE = 4;
 
-async function readFile(deps: RewriteDeps, job: RewriteJob, row: BatchFileRow): Promise<PieceFile> {
-  const byteLength = row.byteLength + row.extractionLength;
+async function readFiles(
+  { segments, limits }: RewriteDeps,
+  job: RewriteJob,
+  rows: readonly BatchFileRow[],
+): Promise<Map<BatchFileRow, PieceFile>> {
   // Extractions lie in the segments too; a site is taken to fit only when there is room for both.
-  const fits = job.rawBytes * 2 <= deps.limits.cacheBytes;
-  const stored = await deps.segments.read({ ...row, byteLength }, fits);
-  if (stored.length !== byteLength) throw inputGone(row.objectKey);
-  return { ...row, bytes: stored.subarray(0, row.byteLength), extraction: stored.subarray(row.byteLength) };
+  const fits = job.rawBytes * 2 <= limits.cacheBytes;
+  const extents = rows.map((row) => ({ ...row, byteLength: row.byteLength + row.extractionLength }));
+  const stored = await readTogether(segments, extents, fits);
+  const files = new Map<BatchFileRow, PieceFile>();
+  for (const [index, row] of rows.entries()) {
+    const both = stored[index];
+    if (both?.length !== row.byteLength + row.extractionLength) throw inputGone(row.objectKey);
+    files.set(row, { ...row, bytes: both.subarray(0, row.byteLength), extraction: both.subarray(row.byteLength) });
+  }
+  return files;
 }
 
 /**
@@ -80,9 +90,8 @@ export async function rewriteBatch(
     return { ...result, piecesJson, partsJson: null };
   }
 
-  const read = new Map<BatchFileRow, PieceFile>();
   const wanted = divided.flatMap(({ files }, index) => (found[index] === undefined ? files : []));
-  await Promise.all(wanted.map(async (row) => read.set(row, await readFile(deps, job, row))));
+  const read = await readFiles(deps, job, wanted);
   const referred = function* () {
     for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
   };
