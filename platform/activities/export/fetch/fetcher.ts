@@ -3,7 +3,7 @@ import { elementsOfHeaders } from '../page/header-elements.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
 import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
-import { type Answer, beginExchange } from './exchange.ts';
+import { type Answer, beginExchange, type Exchange } from './exchange.ts';
 import { type FetchFailure, failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
@@ -88,6 +88,21 @@ export function createFetcher(options: {
   const headers = { 'user-agent': limits.userAgent, accept: '*/*', 'accept-encoding': ACCEPT_ENCODING };
   const localHeaders = { ...headers, 'accept-encoding': 'identity' };
 
+  /** What a signal ends. It is listened to once for all of them: for each it would cost more than its timer. */
+  const exchanges = new WeakMap<AbortSignal, Set<Exchange>>();
+
+  function exchangesOf(signal: AbortSignal): Set<Exchange> {
+    const known = exchanges.get(signal);
+    if (known !== undefined) return known;
+    const underWay = new Set<Exchange>();
+    exchanges.set(signal, underWay);
+    const cancel = (): void => {
+      for (const exchange of underWay) exchange.abort(CANCELLED);
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    return underWay;
+  }
+
   async function readAnswer(url: URL, answer: Answer, request: FetchOptions): Promise<FetchResult> {
     const { status } = answer;
     const location = headerText(answer.headers.location);
@@ -134,13 +149,12 @@ export function createFetcher(options: {
       headers: unlessMatching === undefined ? always : { ...always, ...conditionalHeaders(unlessMatching) },
       maxHeldBytes: limits.maxBufferedBytes,
     });
-    const cancel = (): void => exchange.abort(CANCELLED);
+    const underWay = exchangesOf(request.signal).add(exchange);
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
       exchange.abort(LATE);
     }, limits.requestTimeoutMs);
-    request.signal.addEventListener('abort', cancel, { once: true });
     try {
       const answer = await exchange.answer;
       const latencyMs = performance.now() - startedAt;
@@ -152,7 +166,7 @@ export function createFetcher(options: {
       // Whatever is still to come of a body that nobody wants: the connection goes with it.
       exchange.abort(ENOUGH);
       clearTimeout(timer);
-      request.signal.removeEventListener('abort', cancel);
+      underWay.delete(exchange);
     }
   }
 
