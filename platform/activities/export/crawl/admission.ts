@@ -6,14 +6,7 @@ import type { Resource, ResourceKind } from '../page/types.ts';
 import { isOfSite, isWanted } from '../page/url-identity.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from '../resource-rank.ts';
 import type { ExportSettings } from '../settings.ts';
-import {
-  hasTooManyFolders,
-  leadsFarOff,
-  MAX_FOLDERS,
-  MAX_YEARS_AHEAD,
-  pathOf,
-  repeatsItself,
-} from './endless-paths.ts';
+import { hasTooManyFolders, leadsFarOff, MAX_FOLDERS, MAX_YEARS_AHEAD, repeatsItself } from './endless-paths.ts';
 import { skipReason } from './skip-rules.ts';
 
 /** Where a reference was found; the start page stands at depth 0. */
@@ -82,7 +75,7 @@ export function createAdmission(options: {
     if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
     if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);
     if (repeatsItself(pathname)) return skipReason('repeats');
-    if (leadsFarOff(pathname, pathOf(from.url), year)) return skipReason('dates', MAX_YEARS_AHEAD);
+    if (leadsFarOff(pathname, from.url, year)) return skipReason('dates', MAX_YEARS_AHEAD);
     if (search === '') return null;
     const path = `${origin}${pathname}`;
     const known = variants.get(path) ?? new Set();

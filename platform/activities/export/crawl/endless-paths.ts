@@ -8,7 +8,7 @@ export const MAX_YEARS_BACK = 40;
 
 const YEAR_AND_MONTH = /(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)/;
 
-export function pathOf(url: string): string {
+function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
@@ -17,8 +17,10 @@ export function hasTooManyFolders(pathname: string): boolean {
 }
 
 export function repeatsItself(pathname: string): boolean {
+  const segments = pathname.split('/');
+  if (segments.length <= MAX_SEGMENT_REPEATS) return false;
   const counts = new Map<string, number>();
-  for (const segment of pathname.split('/')) counts.set(segment, (counts.get(segment) ?? 0) + 1);
+  for (const segment of segments) counts.set(segment, (counts.get(segment) ?? 0) + 1);
   counts.delete('');
   return Math.max(0, ...counts.values()) > MAX_SEGMENT_REPEATS;
 }
@@ -45,12 +47,14 @@ export function addressLiesFarOff(url: string, year: number): boolean {
 }
 
 /**
- * Whether a page of a calendar leads on past its bounds: both addresses are the same but for their numbers, and the one
+ * Whether the page at the address `from` is a calendar's and leads on past its bounds: both addresses are the same but for their numbers, and the one
  * it leads to names a month more than `MAX_YEARS_AHEAD` years after `year`, or is the step over `MAX_YEARS_BACK` years
  * before it. Numbers that are no years are often as small as that, so only the step counts, which every calendar takes.
  */
 export function leadsFarOff(pathname: string, from: string, year: number): boolean {
-  if (!liesFarOff(pathname, year) || shapeOf(pathname) !== shapeOf(from)) return false;
-  const [before = year, after = year] = [yearOf(from), yearOf(pathname)];
+  if (!liesFarOff(pathname, year)) return false;
+  const fromPath = pathOf(from);
+  if (shapeOf(pathname) !== shapeOf(fromPath)) return false;
+  const [before = year, after = year] = [yearOf(fromPath), yearOf(pathname)];
   return after > year || (before >= year - MAX_YEARS_BACK && before - after <= 1);
 }

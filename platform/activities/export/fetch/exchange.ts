@@ -13,7 +13,8 @@ export type Exchange = {
   abort(reason: Error): void;
 };
 
-type Get = { origin: string; path: string; headers: Record<string, string>; maxHeldBytes: number };
+/** `headers`: names and values in turn. */
+type Get = { origin: string; path: string; headers: string[]; maxHeldBytes: number };
 
 /** Asks for one resource. Ahead of `maxHeldBytes` of a body that nobody has taken the origin waits. */
 export function beginExchange(dispatcher: Dispatcher, { maxHeldBytes, ...get }: Get): Exchange {

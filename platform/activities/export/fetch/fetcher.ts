@@ -85,8 +85,9 @@ export function createFetcher(options: {
 }): Fetcher {
   const { guard, limiter, limits } = options;
   const agent = createPinnedAgent({ guard, maxConnectionsPerOrigin: limits.maxConnectionsPerOrigin });
-  const headers = { 'user-agent': limits.userAgent, accept: '*/*', 'accept-encoding': ACCEPT_ENCODING };
-  const localHeaders = { ...headers, 'accept-encoding': 'identity' };
+  const headers = ['user-agent', limits.userAgent, 'accept', '*/*'];
+  const encodings = ['accept-encoding', ACCEPT_ENCODING];
+  const localEncodings = ['accept-encoding', 'identity'];
 
   /** What a signal ends. It is listened to once for all of them: for each it would cost more than its timer. */
   const exchanges = new WeakMap<AbortSignal, Set<Exchange>>();
@@ -141,12 +142,14 @@ export function createFetcher(options: {
   /** Also how long the answer took to begin; undefined where none did. */
   async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
     const { unlessMatching } = request;
-    const always = isThisMachine(url.hostname) ? localHeaders : headers;
     const startedAt = performance.now();
     const exchange = beginExchange(agent, {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
-      headers: unlessMatching === undefined ? always : { ...always, ...conditionalHeaders(unlessMatching) },
+      headers: headers.concat(
+        isThisMachine(url.hostname) ? localEncodings : encodings,
+        unlessMatching === undefined ? [] : conditionalHeaders(unlessMatching),
+      ),
       maxHeldBytes: limits.maxBufferedBytes,
     });
     const underWay = exchangesOf(request.signal).add(exchange);

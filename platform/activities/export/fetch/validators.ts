@@ -29,10 +29,13 @@ export function readValidators(headers: Headers): Validators {
   };
 }
 
-/** The request's headers that ask for the body only where it is another than the one the validators came with. */
-export function conditionalHeaders({ etag, lastModified }: Validators): Record<string, string> {
-  return {
-    ...(etag !== null && { 'if-none-match': etag }),
-    ...(lastModified !== null && { 'if-modified-since': lastModified }),
-  };
+/**
+ * The request's headers that ask for the body only where it is another than the one the validators came with: names and
+ * values in turn.
+ */
+export function conditionalHeaders({ etag, lastModified }: Validators): string[] {
+  const headers: string[] = [];
+  if (etag !== null) headers.push('if-none-match', etag);
+  if (lastModified !== null) headers.push('if-modified-since', lastModified);
+  return headers;
 }
