@@ -10,20 +10,29 @@ type Run<Row> = (statement: SQL) => PromiseLike<{ rows: Row[] }>;
 
 /**
  * A job's rows in pieces, by their addresses. Pages go along the index of a job's addresses: by `id` the rows of all
- * other jobs would be read too.
+ * other jobs would be read too. While one is worked on, the database reads the next.
  */
 export async function* urlPages<Row extends { url: string }>(
   run: Run<Row>,
   { jobId, columns, where }: UrlSelection,
 ): AsyncGenerator<Row[]> {
-  let after = '';
-  while (true) {
+  const readAfter = async (url: string): Promise<Row[]> => {
     const { rows } = await run(sql`
       select ${columns} from crawl_urls
-      where job_id = ${jobId} and ${where} and url > ${after} order by url limit ${PAGE_ROWS}`);
+      where job_id = ${jobId} and ${where} and url > ${url} order by url limit ${PAGE_ROWS}`);
+    return rows;
+  };
+  let reading = readAfter('');
+  while (true) {
+    const rows = await reading;
+    const last = rows.length === PAGE_ROWS ? rows.at(-1) : undefined;
+    if (last !== undefined) {
+      reading = readAfter(last.url);
+      // Whoever asks for the next page hears of its failure; nobody may.
+      reading.catch(() => undefined);
+    }
     if (rows.length > 0) yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.url ?? after;
+    if (last === undefined) return;
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BatchFileRow } from '../../../store/frontier-map.ts';
 
 /** One gzip member of a batch, as it is stored with the batch (`crawl_batches.pieces_json`), in the archive's order. */
@@ -18,12 +18,11 @@ export type StoredPiece = {
  * withheld (`withheldSiblings`).
  */
 export function pieceKey(files: readonly BatchFileRow[], withheld: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const { path, url, contentType, isPage, sha256 } of files) {
-    hash.update(JSON.stringify([path, url, contentType, isPage, sha256]));
-  }
-  if (withheld.length > 0) hash.update(JSON.stringify(withheld));
-  return hash.digest('hex').slice(0, 32);
+  const parts = files.map(({ path, url, contentType, isPage, sha256 }) =>
+    JSON.stringify([path, url, contentType, isPage, sha256]),
+  );
+  if (withheld.length > 0) parts.push(JSON.stringify(withheld));
+  return hash('sha256', parts.join('')).slice(0, 32);
 }
 
 export function parsePieces(json: string): StoredPiece[] {
