@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { median } from '../../statistics.ts';
-import { type ExportBench, measureExport, measureFullExport } from '../bench.ts';
+import { type ExportBench, measureExport, measureFullExport, warmUp } from '../bench.ts';
 import { editPages } from '../edit-pages.ts';
 import { type Goal, type RowResult, secondsText } from '../figure.ts';
 import { MANUALS, type ManualName } from '../manuals.ts';
@@ -10,6 +10,8 @@ import { startNginxSite } from '../nginx-site.ts';
 import type { MeasuredExport } from '../product.ts';
 
 const SHARE = 0.01;
+/** Incremental exports that don't count. */
+const WARM_UPS = 3;
 const GOAL: Goal = { is: 'at most', bound: 1 / 5, written: '1/5' };
 
 /**
@@ -23,9 +25,12 @@ export async function incrementalRow(bench: ExportBench, manual: ManualName): Pr
   const { origin } = await startNginxSite(folder, bench.lifetime);
   const name = `${MANUALS[manual].title}, 1 % of pages changed`;
   const project = await bench.product.newProject(origin);
+  await warmUp(bench, origin, name);
   await measureExport(bench, project, `${name}, the export before`);
-  await editPages(folder, { share: SHARE, seed: 0 });
-  await measureExport(bench, project, `${name}, to warm up`);
+  for (let seed = -WARM_UPS; seed < 0; seed += 1) {
+    await editPages(folder, { share: SHARE, seed });
+    await measureExport(bench, project, `${name}, to warm up`);
+  }
 
   const full: MeasuredExport[] = [];
   const incremental: MeasuredExport[] = [];

@@ -1,5 +1,5 @@
 import { median } from '../../statistics.ts';
-import { type ExportBench, measureFullExport } from '../bench.ts';
+import { type ExportBench, measureFullExport, warmUp } from '../bench.ts';
 import { putFarAway } from '../far-away.ts';
 import { type Figure, type Goal, type RowResult, secondsText } from '../figure.ts';
 import { interleave } from '../interleave.ts';
@@ -48,7 +48,7 @@ export async function speedRow(row: SpeedRow, bench: ExportBench): Promise<RowRe
   const near = await bench.site(row.manual);
   const { origin } = row.delayMs === 0 ? near : await putFarAway(near, row.delayMs, bench.lifetime);
   const name = `${MANUALS[row.manual].title}, ${2 * row.delayMs} ms`;
-  await measureFullExport(bench, origin, `${name}, to warm up`);
+  await warmUp(bench, origin, name);
 
   const against = async (peer: keyof typeof PEERS): Promise<PeerRun> => {
     const run = await PEERS[peer].run(origin, bench.lifetime.signal);
