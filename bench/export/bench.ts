@@ -37,8 +37,10 @@ const WARM_UP_PAGES = 5_000;
 
 /** Makes a worker one that has been at it for long: exports that don't count, one after another. */
 export async function warmUp(bench: ExportBench, origin: string, name: string): Promise<void> {
+  // Whoever wants less measured wants less of this too.
+  const wanted = Math.min(bench.pages, WARM_UP_PAGES);
   let pageCount = 0;
-  while (pageCount < WARM_UP_PAGES) {
+  while (pageCount < wanted) {
     pageCount += (await measureFullExport(bench, origin, `${name}, to warm up`)).pageCount;
   }
 }
