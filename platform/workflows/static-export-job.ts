@@ -13,9 +13,8 @@ import type { PlatformActivities } from '../activities/create-platform-activitie
 import type { PackedExport } from '../activities/export/pack-export.ts';
 import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
 import { failureText } from './static-export-job/failure-text.ts';
-import { isInputGone } from './static-export-job/input-gone.ts';
+import { isFailureOf } from './static-export-job/is-failure-of.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
-import { isUnfinishedCrawl } from './static-export-job/unfinished-crawl.ts';
 
 export type StaticExportJobInput = { jobId: string };
 
@@ -108,7 +107,7 @@ async function runStages(jobId: string) {
 
 /** What an export took over may be gone by the time that it is needed: then it does without, from the start. */
 async function runAnew(jobId: string, error: unknown): ReturnType<typeof runStages> {
-  if (!isInputGone(error) || !patched('anew-without-the-last')) throw error;
+  if (!isFailureOf('ExportInputGone', error) || !patched('anew-without-the-last')) throw error;
   const summary = 'once more, without the last export';
   const { isAnew } = await stages.beginAnew.executeWithOptions({ summary }, [{ jobId }]);
   if (!isAnew) throw error;
@@ -170,7 +169,7 @@ async function freeze(jobId: string, story: JobStory, plan: Parameters<typeof cr
       const summary = 'every address gets its path';
       return await stages.freezeExport.executeWithOptions({ summary }, [{ jobId }]);
     } catch (error) {
-      if (attempt === MAX_FREEZES || !isUnfinishedCrawl(error)) throw error;
+      if (attempt === MAX_FREEZES || !isFailureOf('CrawlUnfinished', error)) throw error;
     }
     tell(story, { stage: 'crawling' });
     await crawl(jobId, story, plan);
