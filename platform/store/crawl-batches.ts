@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
+import { pagesByNumber } from './pages-by-number.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
 
 /** Each holds the names of some hundred files. */
@@ -107,36 +108,32 @@ export async function batchProgress(
 
 /** What the files of each batch refer to in vain (`brokenJson`), where that is anything. */
 export async function* brokenOfBatches(db: Executor, jobId: string): AsyncGenerator<string> {
-  let after = -1;
-  while (true) {
+  const batches = pagesByNumber(PAGE_ROWS, async (after) => {
     const { rows } = await db.execute<{ number: number; brokenJson: string }>(sql`
       select number, broken_json as "brokenJson" from crawl_batches
       where job_id = ${jobId} and number > ${after} and broken_json <> '{}' order by number limit ${PAGE_ROWS}`);
-    for (const { brokenJson } of rows) yield brokenJson;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.number ?? after;
-  }
+    return rows;
+  });
+  for await (const { brokenJson } of batches) yield brokenJson;
 }
 
 /** The settled batches in the archive's order, in pieces. */
 export async function* settledBatches(db: Executor, jobId: string): AsyncGenerator<SettledBatch> {
-  let after = -1;
-  while (true) {
-    const rows = await db
+  const batches = pagesByNumber(PAGE_ROWS, (after) =>
+    db
       .select()
       .from(crawlBatches)
       .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.state, 'settled'), gt(crawlBatches.number, after)))
       .orderBy(asc(crawlBatches.number))
-      .limit(PAGE_ROWS);
-    for (const { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } of rows) {
-      const isSomewhere = objectKey !== null || partsJson !== null;
-      if (!isSomewhere || sizeBytes === null || filesJson === null || brokenJson === null) {
-        throw new Error(`Batch ${number} of ${jobId} has no result`);
-      }
-      const result = { objectKey, sizeBytes, pageCount, filesJson, brokenJson };
-      yield { number, ...result, piecesJson: piecesJson ?? '[]', partsJson };
+      .limit(PAGE_ROWS),
+  );
+  for await (const batch of batches) {
+    const { number, objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } = batch;
+    const isSomewhere = objectKey !== null || partsJson !== null;
+    if (!isSomewhere || sizeBytes === null || filesJson === null || brokenJson === null) {
+      throw new Error(`Batch ${number} of ${jobId} has no result`);
     }
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.number ?? after;
+    const result = { objectKey, sizeBytes, pageCount, filesJson, brokenJson };
+    yield { number, ...result, piecesJson: piecesJson ?? '[]', partsJson };
   }
 }

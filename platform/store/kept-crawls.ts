@@ -73,11 +73,16 @@ export async function forgetCrawls(db: Database, projectId: string): Promise<str
     const unused = await tx.execute<{ objectKey: string }>(sql`
       select distinct object_key as "objectKey" from crawl_urls where job_id = any(${gone}) and object_key is not null
       except select object_key from crawl_urls where job_id in (${crawlsOf(projectId)}) and object_key is not null`);
-    await tx.execute(sql`delete from crawl_batches where job_id = any(${gone})`);
-    await tx.execute(sql`delete from crawl_urls where job_id = any(${gone})`);
-    await tx.execute(sql`delete from crawl_notices where job_id = any(${gone})`);
+    await deleteCrawlRows(tx, gone);
     return unused.rows.map(({ objectKey }) => objectKey);
   });
+}
+
+/** Deletes all that stands in other tables of these crawls, a `text[]` of their jobs' ids. */
+export async function deleteCrawlRows(tx: Executor, jobIds: SQL): Promise<void> {
+  for (const table of ['crawl_batches', 'crawl_urls', 'crawl_notices']) {
+    await tx.execute(sql`delete from ${sql.identifier(table)} where job_id = any(${jobIds})`);
+  }
 }
 
 function crawlsOf(projectId: string): SQL {

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
+import { pagesByNumber } from './pages-by-number.ts';
 
 const PAGE_ROWS = 100;
 
@@ -7,16 +8,13 @@ const PAGE_ROWS = 100;
 export type KeptBatch = { number: number; sizeBytes: number | null; piecesJson: string | null };
 
 /** The pieces of a kept crawl's batches, in the archive's order. */
-export async function* keptBatches(db: Executor, jobId: string): AsyncGenerator<KeptBatch> {
-  let after = -1;
-  while (true) {
+export function keptBatches(db: Executor, jobId: string): AsyncGenerator<KeptBatch> {
+  return pagesByNumber(PAGE_ROWS, async (after) => {
     const { rows } = await db.execute<KeptBatch>(sql`
       select number, size_bytes::float8 as "sizeBytes", pieces_json as "piecesJson" from crawl_batches
       where job_id = ${jobId} and number > ${after} order by number limit ${PAGE_ROWS}`);
-    yield* rows;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)?.number ?? after;
-  }
+    return rows;
+  });
 }
 
 /** The files of one batch of a kept crawl, `BundleFile[]` as JSON. */

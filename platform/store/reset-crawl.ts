@@ -1,7 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
+import { lockCrawl } from './crawl-batches.ts';
 import { addNotices } from './crawl-notices.ts';
 import type { Database } from './database.ts';
-import { spoilCrawl } from './kept-crawls.ts';
+import { deleteCrawlRows, spoilCrawl } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';
 
 const ANEW = 'what the last export had stored of the site was gone or damaged, so all of it was fetched anew';
@@ -12,14 +13,12 @@ const ANEW = 'what the last export had stored of the site was gone or damaged, s
  */
 export async function resetCrawl(db: Database, jobId: string): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const [crawl] = await tx.select().from(crawls).where(eq(crawls.jobId, jobId)).for('update');
+    const crawl = await lockCrawl(tx, jobId);
     if (crawl === undefined) return false;
     // Set back already: the answer of a call before this one was lost.
     if (crawl.baseJobId === null) return crawl.phase === 'crawling';
     await spoilCrawl(tx, crawl.baseJobId);
-    for (const table of ['crawl_batches', 'crawl_urls', 'crawl_notices']) {
-      await tx.execute(sql`delete from ${sql.identifier(table)} where job_id = ${jobId}`);
-    }
+    await deleteCrawlRows(tx, sql`array[${jobId}]::text[]`);
     const counts = { urlCount: 0, settledCount: 0, rawBytes: 0, skippedCount: 0, batchCount: 0, pageCount: 0 };
     await tx
       .update(crawls)
