@@ -47,9 +47,10 @@ export function addressLiesFarOff(url: string, year: number): boolean {
 }
 
 /**
- * Whether the page at the address `from` is a calendar's and leads on past its bounds: both addresses are the same but for their numbers, and the one
- * it leads to names a month more than `MAX_YEARS_AHEAD` years after `year`, or is the step over `MAX_YEARS_BACK` years
- * before it. Numbers that are no years are often as small as that, so only the step counts, which every calendar takes.
+ * Whether the page at the address `from` is a calendar's and leads on past its bounds: both addresses are the same but
+ * for their numbers, and the one it leads to names a month more than `MAX_YEARS_AHEAD` years after `year`, or is the step
+ * over `MAX_YEARS_BACK` years before it. Numbers that are no years are often as small as that, so only the step counts,
+ * which every calendar takes.
  */
 export function leadsFarOff(pathname: string, from: string, year: number): boolean {
   if (!liesFarOff(pathname, year)) return false;

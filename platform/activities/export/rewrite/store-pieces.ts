@@ -35,9 +35,10 @@ export async function storePieces(
     files.push(...made.files);
     const own = createBrokenLinks();
     for (const { url, referrer } of made.broken) own.add(url, referrer);
-    broken.merge(own.toObject());
+    const ownBroken = own.toObject();
+    broken.merge(ownBroken);
     const summary = { key, sizeBytes: made.bytes.length, fileCount: made.files.length };
-    stored.push(made.broken.length === 0 ? summary : { ...summary, broken: own.toObject() });
+    stored.push(made.broken.length === 0 ? summary : { ...summary, broken: ownBroken });
     for (const failure of made.failures) {
       logger.error(failure, 'A document could not be rewritten; its links stay as they are');
     }
