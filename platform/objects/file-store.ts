@@ -8,6 +8,8 @@ import { measure } from './measure.ts';
 import { assertObjectKey, ObjectMissingError, type ObjectStore } from './object-store.ts';
 import { readSigningKey } from './signing-key.ts';
 
+/** Each piece of a stream is a way to the disk and back, and archives are read and written by the gigabyte. */
+const STREAM_CHUNK_BYTES = 512 * 1024;
 /** Whoever writes waits for the disk at most. */
 const MAX_DRAFT_IDLE_MS = 86_400_000;
 
@@ -32,7 +34,8 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
       await handle.close();
       return Readable.from([]);
     }
-    return handle.createReadStream(range ? { start: range.start, end: range.end ?? size - 1 } : {});
+    const end = range?.end ?? size - 1;
+    return handle.createReadStream({ start: range?.start ?? 0, end, highWaterMark: STREAM_CHUNK_BYTES });
   };
 
   return {

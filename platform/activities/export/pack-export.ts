@@ -43,11 +43,13 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
       bytes += read;
     };
     const { gzipLevel } = deps.limits;
-    const { headBytes, ...archive } = await needingObjects(
-      packBundle(objects, outline, { gzipLevel, onBytes, signal }),
-    );
-    const unchangedAddresses = await countTakenOver(db, jobId, workPrefix(jobId));
-    const report = { ...(await createReport(db, settings, crawl)), reuse: { unchangedAddresses, ...reuse } };
+    // The report is the database's work, and the archive the disk's.
+    const [{ headBytes, ...archive }, unchangedAddresses, content] = await Promise.all([
+      needingObjects(packBundle(objects, outline, { gzipLevel, onBytes, signal })),
+      countTakenOver(db, jobId, workPrefix(jobId)),
+      createReport(db, settings, crawl),
+    ]);
+    const report = { ...content, reuse: { unchangedAddresses, ...reuse } };
     const reportKey = keyOfReport(jobId);
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     const { contentSha256, pageCount } = head;

@@ -47,10 +47,13 @@ export async function rewriteFiles(
     const atOnce = known === undefined ? BATCHES_AT_ONCE : KNOWN_BATCHES_AT_ONCE;
     const endAt = Date.now() + maxMs;
 
+    const limit = known === undefined ? 1 : atOnce;
+    const nextBatch = inTurn(() => leaseBatches(db, { jobId, token, limit, leaseMs: limits.leaseMs }));
+
     async function makeBatches(): Promise<void> {
       while (Date.now() < endAt) {
         signal.throwIfAborted();
-        const [number] = await leaseBatches(db, { jobId, token, limit: 1, leaseMs: limits.leaseMs });
+        const number = await nextBatch();
         if (number === undefined) return;
         const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, known));
         await settleBatch(db, { jobId, token, batch });
@@ -72,4 +75,23 @@ export async function rewriteFiles(
       });
     }
   });
+}
+
+/** Hands out one by one what `take` brings, several at a time; undefined where it brought nothing. */
+function inTurn<Item>(take: () => Promise<Item[]>): () => Promise<Item | undefined> {
+  let items: Item[] = [];
+  let taking: Promise<boolean> | undefined;
+  const takeMore = async (): Promise<boolean> => {
+    items = await take();
+    taking = undefined;
+    return items.length > 0;
+  };
+  return async () => {
+    while (items.length === 0) {
+      // Whoever waits for the same may find that others were quicker.
+      taking ??= takeMore();
+      if (!(await taking)) return undefined;
+    }
+    return items.shift();
+  };
 }

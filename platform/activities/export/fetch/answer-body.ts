@@ -36,6 +36,11 @@ export class AnswerBody {
     this.wake();
   }
 
+  /** Whether it is whole, or broke off. */
+  get isOver(): boolean {
+    return this.end !== undefined;
+  }
+
   /** Nothing more comes: the body is whole, or broke off. */
   finish(end: { error: unknown } | 'whole'): void {
     this.end ??= end;

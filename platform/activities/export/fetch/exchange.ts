@@ -17,9 +17,9 @@ export type Exchange = {
 type Get = { origin: string; path: string; headers: string[]; maxHeldBytes: number };
 
 /** Asks for one resource. Ahead of `maxHeldBytes` of a body that nobody has taken the origin waits. */
-export function beginExchange(dispatcher: Dispatcher, { maxHeldBytes, ...get }: Get): Exchange {
+export function beginExchange(dispatcher: Dispatcher, { origin, path, headers, maxHeldBytes }: Get): Exchange {
   const handler = new ExchangeHandler(maxHeldBytes);
-  dispatcher.dispatch({ ...get, method: 'GET' }, handler);
+  dispatcher.dispatch({ origin, path, headers, method: 'GET' }, handler);
   return { answer: handler.answer, abort: (reason) => handler.abort(reason) };
 }
 

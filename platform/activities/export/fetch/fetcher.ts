@@ -107,10 +107,6 @@ export function createFetcher(options: {
   async function readAnswer(url: URL, answer: Answer, request: FetchOptions): Promise<FetchResult> {
     const { status } = answer;
     const location = headerText(answer.headers.location);
-    if (status === NOT_MODIFIED && request.unlessMatching !== undefined) {
-      await answer.body.dump();
-      return { kind: 'unchanged', validators: readValidators(answer.headers) };
-    }
     if (REDIRECTS.has(status) && location !== undefined) {
       await answer.body.dump();
       if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
@@ -161,7 +157,12 @@ export function createFetcher(options: {
     try {
       const answer = await exchange.answer;
       const latencyMs = performance.now() - startedAt;
-      return { result: await readAnswer(url, answer, request), latencyMs };
+      if (answer.status !== NOT_MODIFIED || unlessMatching === undefined) {
+        return { result: await readAnswer(url, answer, request), latencyMs };
+      }
+      // Of thousands of these almost none has a body, or one that is still to come.
+      if (!answer.body.isOver) await answer.body.dump();
+      return { result: { kind: 'unchanged', validators: readValidators(answer.headers) }, latencyMs };
     } catch (error) {
       request.signal.throwIfAborted();
       return { result: isLate ? failureOfLateness(limits.requestTimeoutMs) : failureOfError(error) };

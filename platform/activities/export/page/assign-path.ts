@@ -53,6 +53,7 @@ export function withMark(name: string, mark: string): string {
 
 /** What an address spells, where that is text; otherwise its escapes stay, and are part of the name. */
 function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -4,6 +4,8 @@ const MAX_NAME_BYTES = 200;
 /** What some file system or archive tool refuses, or reads as something else. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not stand in a file name
 const UNSAFE = /[\x00-\x1f\x7f"*/:<>?\\|]/g;
+/** Most names are made of these alone, with nothing to escape. */
+const PLAIN = /^[\w.-]*[\w-]$/;
 /** Names Windows keeps for devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
@@ -12,11 +14,15 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
  * never longer than 200 bytes.
  */
 export function safeSegment(segment: string): string {
-  const escaped = segment
+  const name = PLAIN.test(segment) ? segment : escaped(segment);
+  return shortened(DEVICE.test(name) ? `_${name}` : name);
+}
+
+function escaped(segment: string): string {
+  return segment
     .replace(UNSAFE, percentEncode)
     .replace(/^\.{1,2}$/, (dots) => dots.replaceAll('.', '%2E'))
     .replace(/[. ]$/, percentEncode);
-  return shortened(DEVICE.test(escaped) ? `_${escaped}` : escaped);
 }
 
 function percentEncode(character: string): string {
@@ -24,7 +30,8 @@ function percentEncode(character: string): string {
 }
 
 function shortened(name: string): string {
-  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  // A character takes three bytes at most.
+  if (name.length * 3 <= MAX_NAME_BYTES || Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
   const extension = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? '';
   let head = '';

@@ -46,7 +46,7 @@ export async function walkKnown(
   const endAt = Date.now() + options.maxMs;
   const found = new Map<string, FoundUrl>();
   const waiting: FoundUrl[] = [];
-  const unchanged = new Map<string, Validators>();
+  const unchanged = new Map<FoundUrl, Validators>();
   const answers = new Map<string, FetchResult>();
   let changedCount = 0;
   let changedBytes = 0;
@@ -80,7 +80,7 @@ export async function walkKnown(
       if (answer.kind === 'response') changedBytes += answer.body.length;
       return;
     }
-    unchanged.set(url.url, validators);
+    unchanged.set(url, validators);
     for (const resource of stored.newResources(url)) {
       const next = admission.admit(resource, url);
       if (next !== undefined) note(next);
@@ -92,13 +92,17 @@ export async function walkKnown(
   signal.throwIfAborted();
   const all = [...found.values()];
   return {
-    unchanged: all.flatMap(({ url, rank, depth, foundOn }) => {
+    unchanged: all.flatMap((url) => {
       const validators = unchanged.get(url);
-      return validators === undefined ? [] : [{ url, rank, depth, foundOn, ...validators }];
+      return validators === undefined ? [] : [unchangedUrl(url, validators)];
     }),
-    rest: all.filter(({ url }) => !unchanged.has(url)),
+    rest: all.filter((url) => !unchanged.has(url)),
     answers,
   };
+}
+
+function unchangedUrl({ url, rank, depth, foundOn }: FoundUrl, { etag, lastModified }: Validators): UnchangedUrl {
+  return { url, rank, depth, foundOn, etag, lastModified };
 }
 
 /** A guess may be right today and wrong tomorrow, and the not-found page may come from any address. */
