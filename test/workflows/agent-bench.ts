@@ -2,39 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { DefaultLogger, type NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { DefaultLogger, type NativeConnection, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import type { CreateAgentJobInput } from '../../activities/agents/create-agent-job.ts';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
-import type { Activities } from '../../activities/create-activities.ts';
 import { createFollowPullRequest } from '../../activities/forge/follow-pull-request.ts';
 import { heartbeatWhile } from '../../activities/heartbeat.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
-import { QUERIES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS } from '../../contract/names.ts';
+import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
 import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
-import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { workflowBundles } from '../helpers/workflow-bundles.ts';
-
-/** The activities that the agents' workflows call, as the worker has them. */
-type AgentActivities = Pick<
-  Activities,
-  | 'readRuleSettings'
-  | 'createAgentJob'
-  | 'pollAgentJob'
-  | 'cancelAgentJob'
-  | 'planReview'
-  | 'requestReview'
-  | 'readPullRequest'
-  | 'followPullRequest'
-  | 'sendReviewMail'
-  | 'sendOperatorMail'
->;
+import { type AgentActivities, type AgentWorker, createAgentWorker } from './agent-worker.ts';
 
 /** How the outside behaves; a test may change it at any time. */
 export type Outside = {
@@ -101,6 +84,8 @@ export type AgentBenchOptions = {
   connection: NativeConnection;
   clock?: () => number | Promise<number>;
   settings?: Partial<RuleSettings>;
+  /** Shared with other benches, and stopped by whoever made it; without it the bench has one of its own. */
+  worker?: AgentWorker;
 };
 
 export const PR_LINK = 'http://forge.test/acme/docs/pull/7';
@@ -114,10 +99,10 @@ let benches = 0;
 /** The agents' workflows on a real server, with everything outside of them played by `outside`. */
 export async function startAgentBench(options: AgentBenchOptions): Promise<AgentBench> {
   const site = `site-${process.pid}-${++benches}`;
-  const taskQueue = `${TASK_QUEUES.orchestrator}-agents-${site}`;
   const clock = options.clock ?? Date.now;
   const { client, connection } = options;
-  let stopRunning = async (): Promise<void> => {};
+  const worker = options.worker ?? createAgentWorker(connection);
+  const { taskQueue } = worker;
   let published = 0;
   const started = new Set<string>();
 
@@ -269,11 +254,8 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       return changeHandle(id);
     },
     change: changeHandle,
-    async startWorker({ workflowBundle = workflowBundles.orchestrator } = {}) {
-      const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities });
-      stopRunning = runWorker(worker).stop;
-    },
-    stopWorker: () => stopRunning(),
+    startWorker: (started) => worker.start(started),
+    stopWorker: () => worker.stop(),
     workflowIds: () => [...started],
     async close() {
       // What still runs without a worker would keep a time-skipping server from skipping time in the next test.
@@ -283,9 +265,10 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
           .terminate('the test is over')
           .catch(() => {});
       }
-      await stopRunning();
+      if (options.worker === undefined) await worker.stop();
     },
   };
+  worker.serve(site, activities);
   await bench.startWorker();
   return bench;
 }

@@ -4,15 +4,17 @@ import { type RecordedRun, replayErrors } from '../helpers/replay.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type AgentBench, startAgentBench } from './agent-bench.ts';
+import { type AgentWorker, createAgentWorker } from './agent-worker.ts';
 
 export type AgentBenches = {
   server: () => TestDevServer;
   bench: (settings?: Partial<RuleSettings>) => Promise<AgentBench>;
 };
 
-/** One real dev server for a test file and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
+/** One real dev server and one worker for a test file, and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
 export function useAgentBenches(): AgentBenches {
   let running: TestDevServer | undefined;
+  let worker: AgentWorker | undefined;
   const benches: AgentBench[] = [];
   const played: RecordedRun[] = [];
   const server = (): TestDevServer => {
@@ -33,6 +35,7 @@ export function useAgentBenches(): AgentBenches {
     }
   });
   afterAll(async () => {
+    await worker?.stop();
     await running?.stop();
     const errors = await replayErrors(workflowBundles.orchestrator, played);
     expect(errors.filter((error) => error !== undefined)).toEqual([]);
@@ -42,7 +45,8 @@ export function useAgentBenches(): AgentBenches {
     server,
     async bench(settings = {}) {
       const { client, nativeConnection } = server();
-      const made = await startAgentBench({ client, connection: nativeConnection, settings });
+      worker ??= createAgentWorker(nativeConnection);
+      const made = await startAgentBench({ client, connection: nativeConnection, settings, worker });
       benches.push(made);
       return made;
     },

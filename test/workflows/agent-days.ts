@@ -2,6 +2,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
 import { startTimeSkipping } from '../helpers/temporal.ts';
 import { type AgentBench, startAgentBench } from './agent-bench.ts';
+import { type AgentWorker, createAgentWorker } from './agent-worker.ts';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -12,9 +13,10 @@ export type AgentDays = {
   bench: (settings?: Partial<RuleSettings>) => Promise<AgentBench>;
 };
 
-/** One time-skipping server for a test file and a bench for each test, all of it gone afterwards. */
+/** One time-skipping server and one worker for a test file, and a bench for each test, all of it gone afterwards. */
 export function useSkippedTime(): AgentDays {
   let started: TestWorkflowEnvironment | undefined;
+  let worker: AgentWorker | undefined;
   const benches: AgentBench[] = [];
   const env = (): TestWorkflowEnvironment => {
     if (started === undefined) throw new Error('the server is started by beforeAll');
@@ -30,6 +32,7 @@ export function useSkippedTime(): AgentDays {
     await Promise.all(benches.splice(0).map((each) => each.close()));
   });
   afterAll(async () => {
+    await worker?.stop();
     await started?.teardown();
   });
 
@@ -37,11 +40,13 @@ export function useSkippedTime(): AgentDays {
     env,
     async bench(settings = {}) {
       const { client, nativeConnection } = env();
+      worker ??= createAgentWorker(nativeConnection);
       const made = await startAgentBench({
         client,
         connection: nativeConnection,
         clock: () => env().currentTimeMs(),
         settings,
+        worker,
       });
       benches.push(made);
       return made;

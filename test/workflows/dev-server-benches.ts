@@ -3,15 +3,17 @@ import { type RecordedRun, replayErrors } from '../helpers/replay.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SiteBench, type SiteBenchOptions, startSiteBench } from './site-bench.ts';
+import { createSiteWorker, type SiteWorker } from './site-worker.ts';
 
 export type Benches = {
   server: () => TestDevServer;
   bench: (options?: Partial<SiteBenchOptions>) => Promise<SiteBench>;
 };
 
-/** One real dev server for a test file and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
+/** One real dev server and one worker for a test file, and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
 export function useDevServer(): Benches {
   let server: TestDevServer | undefined;
+  let shared: SiteWorker | undefined;
   const benches: SiteBench[] = [];
   const played: RecordedRun[] = [];
   const running = (): TestDevServer => {
@@ -29,8 +31,13 @@ export function useDevServer(): Benches {
     } finally {
       await Promise.all(ended.map((each) => each.close()));
     }
+    if (shared?.isOfAnotherBuild()) {
+      await shared.close();
+      shared = undefined;
+    }
   });
   afterAll(async () => {
+    await shared?.close();
     await server?.stop();
     const errors = await replayErrors(workflowBundles.orchestrator, played);
     expect(errors.filter((error) => error !== undefined)).toEqual([]);
@@ -38,9 +45,16 @@ export function useDevServer(): Benches {
 
   return {
     server: running,
-    async bench(options = {}) {
-      const { client, nativeConnection } = running();
-      const made = await startSiteBench({ client, connection: nativeConnection, ...options });
+    async bench({ settings, ...own } = {}) {
+      const { client, nativeConnection: connection } = running();
+      // A worker of another kind is the bench's own.
+      const alone = Object.keys(own).length > 0;
+      if (!alone) shared ??= await createSiteWorker({ client, connection });
+      const made = await startSiteBench({
+        ...{ client, connection, ...own },
+        ...(settings && { settings }),
+        ...(!alone && shared && { worker: shared }),
+      });
       benches.push(made);
       return made;
     },

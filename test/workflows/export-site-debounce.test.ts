@@ -1,6 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { startTimeSkipping } from '../helpers/temporal.ts';
 import { type SiteBench, startSiteBench } from './site-bench.ts';
+import { createSiteWorker, type SiteWorker } from './site-worker.ts';
 
 const MINUTE_MS = 60_000;
 /** Real milliseconds pass too while a workflow takes its turns: far more of them than a turn needs on a busy machine. */
@@ -9,10 +10,19 @@ const SLACK_MS = 25_000;
 const settings = { quietPeriod: '5m', maxWait: '30m' };
 
 let env: TestWorkflowEnvironment;
+let worker: SiteWorker;
 let site: SiteBench;
 
 beforeAll(async () => {
   env = await startTimeSkipping();
+  worker = await createSiteWorker({
+    client: env.client,
+    connection: env.nativeConnection,
+    clock: () => env.currentTimeMs(),
+    // Real seconds spent asking would be real seconds that the skipped ones wait for.
+    quickAsksMs: [],
+    minRefreshIntervalMs: 30_000,
+  });
 });
 
 afterEach(async () => {
@@ -20,7 +30,8 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await env.teardown();
+  await worker?.close();
+  await env?.teardown();
 });
 
 async function bench(own: Record<string, unknown> = {}): Promise<SiteBench> {
@@ -29,9 +40,7 @@ async function bench(own: Record<string, unknown> = {}): Promise<SiteBench> {
     connection: env.nativeConnection,
     clock: () => env.currentTimeMs(),
     settings: { ...settings, ...own },
-    // Real seconds spent asking would be real seconds that the skipped ones wait for.
-    quickAsksMs: [],
-    minRefreshIntervalMs: 30_000,
+    worker,
   });
   return site;
 }

@@ -2,30 +2,34 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { startTimeSkipping } from '../helpers/temporal.ts';
 import { type SiteBench, startSiteBench } from './site-bench.ts';
 import { gaps, readSiteHistory } from './site-history.ts';
+import { createSiteWorker, type SiteWorker } from './site-worker.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 let env: TestWorkflowEnvironment;
+let worker: SiteWorker;
 
 beforeAll(async () => {
   env = await startTimeSkipping();
-});
-
-afterAll(async () => {
-  await env.teardown();
-});
-
-async function bench(settings: Record<string, unknown> = {}): Promise<SiteBench> {
-  return startSiteBench({
+  worker = await createSiteWorker({
     client: env.client,
     connection: env.nativeConnection,
     clock: () => env.currentTimeMs(),
-    settings,
     // Real seconds spent asking would be real seconds that the skipped ones wait for.
     quickAsksMs: [],
     minRefreshIntervalMs: 30_000,
   });
+});
+
+afterAll(async () => {
+  await worker?.close();
+  await env?.teardown();
+});
+
+async function bench(): Promise<SiteBench> {
+  const clock = () => env.currentTimeMs();
+  return startSiteBench({ client: env.client, connection: env.nativeConnection, clock, worker });
 }
 
 /** A small generator, so that a failing sequence can be repeated. */

@@ -1,24 +1,21 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client, WorkflowHandle } from '@temporalio/client';
-import { DefaultLogger, type NativeConnection, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
-import { pino } from 'pino';
+import type { WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
 import { galleyConfig, type SiteConfig } from '../../contract/galley-config.ts';
-import { QUERIES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS } from '../../contract/names.ts';
+import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { type SiteState, siteState } from '../../contract/site-state.ts';
-import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { exportSite } from '../../workflows/export-site.ts';
-import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { workflowBundles } from '../helpers/workflow-bundles.ts';
-import { type SmallAdminApi, startSmallAdminApi } from './small-admin-api.ts';
+import { createSiteWorker, type SiteWorker, type SiteWorkerOptions } from './site-worker.ts';
+import type { SmallAdminApi } from './small-admin-api.ts';
 
 /** Everything one site needs, on real parts: a worker, an Admin API and a values file in a folder of its own. */
 export type SiteBench = {
   site: string;
-  api: SmallAdminApi;
+  api: Omit<SmallAdminApi, 'close'>;
   handle: WorkflowHandle<typeof exportSite>;
   valuesFile: string;
   /** What the next reading of the configuration finds; undefined removes the site. */
@@ -37,19 +34,12 @@ export type SiteBench = {
   close(): Promise<void>;
 };
 
-export type SiteBenchOptions = {
-  client: Client;
-  connection: NativeConnection;
-  clock?: () => number | Promise<number>;
+export type SiteBenchOptions = Omit<SiteWorkerOptions, 'deployments'> & {
   settings?: Record<string, unknown>;
-  searchAttributes?: boolean;
-  minRefreshIntervalMs?: number;
-  quickAsksMs?: readonly number[];
   /** Whether the worker watches the values file for an operator's pin. */
   watchPins?: boolean;
-  /** The mail server, and who is told of trouble. */
-  smtp?: { url: string; from: string };
-  operators?: readonly string[];
+  /** Shared with other benches, and closed by whoever made it; without it the bench has one of its own. */
+  worker?: SiteWorker;
 };
 
 // Failing activities are what these tests are about; the SDK would log each of them.
@@ -62,9 +52,11 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
   const folder = await mkdtemp(join(tmpdir(), 'galley-site-'));
   const valuesFile = join(folder, 'values.yaml');
   const clock = options.clock ?? Date.now;
-  const api = await startSmallAdminApi(clock);
-  const taskQueue = `${TASK_QUEUES.orchestrator}-${site}`;
-  let stopRunning = async (): Promise<void> => {};
+  const domain = `${site}.example.com`;
+  const deployments = options.watchPins ? [{ site, valuesFile }] : [];
+  const worker = options.worker ?? (await createSiteWorker({ ...options, deployments }));
+  const { taskQueue } = worker;
+  const api = worker.serve(site, domain, () => config);
   let config: SiteConfig | undefined;
   let published = 0;
 
@@ -74,7 +66,7 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
     valuesFile,
     handle: options.client.workflow.getHandle<typeof exportSite>(WORKFLOW_IDS.exportSite(site)),
     configure(settings) {
-      config = settings && parseSite({ deployments: [{ valuesFile }], ...settings });
+      config = settings && parseSite(domain, { deployments: [{ valuesFile }], ...settings });
     },
     async publish({ id, title = 'A page', dedupeMs = 86_400_000 } = {}) {
       published++;
@@ -113,29 +105,11 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
         /objects\.test\/(\w+)\/bundle\.tar\.gz\?content=(\d+)&expires=(\d+)/.exec(text) ?? [];
       return jobId ? { jobId, content: Number(content), expiresAtMs: Number(expires) } : null;
     },
-    async startWorker({ workflowBundle = workflowBundles.orchestrator } = {}) {
-      const worker = await createOrchestratorWorker({
-        connection: options.connection,
-        client: options.client,
-        taskQueue,
-        readSite: () => config,
-        deployments: options.watchPins ? [{ site, valuesFile }] : [],
-        adminApi: { url: api.url, key: api.key, ...(options.quickAsksMs ? { quickAsksMs: options.quickAsksMs } : {}) },
-        minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
-        searchAttributes: options.searchAttributes ?? false,
-        logger: pino({ level: 'silent' }),
-        ...(options.smtp === undefined ? {} : { smtp: options.smtp, operators: options.operators ?? [] }),
-        workflowBundle,
-      });
-      stopRunning = runWorker(worker).stop;
-    },
-    async stopWorker() {
-      await stopRunning();
-    },
+    startWorker: (started) => worker.start(started),
+    stopWorker: () => worker.stop(),
     async close() {
       await bench.handle.terminate('the test is over').catch(() => {});
-      await stopRunning();
-      await api.close();
+      if (options.worker === undefined) await worker.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -144,10 +118,10 @@ export async function startSiteBench(options: SiteBenchOptions): Promise<SiteBen
   return bench;
 }
 
-function parseSite(settings: Record<string, unknown>): SiteConfig {
+function parseSite(domain: string, settings: Record<string, unknown>): SiteConfig {
   const config = galleyConfig.parse({
     adminApi: { url: 'http://127.0.0.1', key: 'unused' },
-    sites: { docs: { domain: 'docs.example.com', export: { quietPeriod: '200ms', maxWait: '2s', ...settings } } },
+    sites: { docs: { domain, export: { quietPeriod: '200ms', maxWait: '2s', ...settings } } },
   });
   const { docs } = config.sites;
   if (!docs) throw new Error('no site');

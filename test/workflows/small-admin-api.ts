@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 
 /** A job as the small Admin API keeps it; `content` is how many publishes the site had seen when it started. */
 export type SmallJob = {
@@ -40,11 +40,22 @@ export type SmallAdminApi = {
   close(): Promise<void>;
 };
 
+/** An Admin API without its server. */
+export type SmallAdminApiParts = Pick<SmallAdminApi, 'key' | 'jobs' | 'calls' | 'behaviour'> & {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+};
+
 /**
  * An Admin API with the static export endpoints over real HTTP, living on the given clock: its `Date` headers, job
  * durations and links' ends are all of that time.
  */
 export async function startSmallAdminApi(clock: () => number | Promise<number>): Promise<SmallAdminApi> {
+  const { handle, ...parts } = createSmallAdminApi(clock);
+  return { ...parts, ...(await listen((request, response) => void handle(request, response))) };
+}
+
+/** `number` sets its jobs' ids apart from those of others. */
+export function createSmallAdminApi(clock: () => number | Promise<number>, number = 0): SmallAdminApiParts {
   const jobs: SmallJob[] = [];
   const calls: SmallCall[] = [];
   const behaviour: SmallAdminApi['behaviour'] = {
@@ -71,7 +82,7 @@ export async function startSmallAdminApi(clock: () => number | Promise<number>):
     const active = jobs.find((job) => settle(job, call.atMs).status === 'running');
     if (active) return [409, { error: `an export of this domain is active: ${active.jobId}` }];
     const job: SmallJob = {
-      jobId: `se_${String(jobs.length + 1).padStart(16, '0')}`,
+      jobId: `se_${[number, jobs.length + 1].map((part) => String(part).padStart(8, '0')).join('')}`,
       version: `v${jobs.length + 1}`,
       startedAtMs: call.atMs,
       status: 'running',
@@ -122,7 +133,7 @@ export async function startSmallAdminApi(clock: () => number | Promise<number>):
     const idempotencyKey = [request.headers['idempotency-key']].flat()[0];
     const call = { method: request.method ?? '', path: request.url ?? '', atMs, idempotencyKey };
     calls.push(call);
-    for await (const _chunk of request);
+    request.resume();
     const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
       const date = new Date(atMs).toUTCString();
       response.writeHead(status, { date, 'content-type': 'application/json', ...headers }).end(body);
@@ -137,16 +148,17 @@ export async function startSmallAdminApi(clock: () => number | Promise<number>):
     send(status, JSON.stringify(body));
   }
 
-  const server = createServer((request, response) => void handle(request, response));
+  return { key, jobs, calls, behaviour, handle };
+}
+
+/** A server for it on a port of its own. */
+export async function listen(handle: RequestListener): Promise<Pick<SmallAdminApi, 'url' | 'close'>> {
+  const server = createServer(handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return {
     url: `http://127.0.0.1:${address.port}`,
-    key,
-    jobs,
-    calls,
-    behaviour,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

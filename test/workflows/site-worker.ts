@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import type { Client } from '@temporalio/client';
+import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
+import { pino } from 'pino';
+import { z } from 'zod';
+import type { SiteConfig } from '../../contract/galley-config.ts';
+import { TASK_QUEUES } from '../../contract/names.ts';
+import { createOrchestratorWorker, type OrchestratorWorkerDeps } from '../../worker/worker.ts';
+import { runWorker } from '../helpers/run-worker.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
+import { createSmallAdminApi, listen, type SmallAdminApi, type SmallAdminApiParts } from './small-admin-api.ts';
+
+export type SiteWorkerOptions = {
+  client: Client;
+  connection: NativeConnection;
+  clock?: () => number | Promise<number>;
+  searchAttributes?: boolean;
+  minRefreshIntervalMs?: number;
+  quickAsksMs?: readonly number[];
+  /** The values files that the worker watches for an operator's pin. */
+  deployments?: OrchestratorWorkerDeps['deployments'];
+  /** The mail server, and who is told of trouble. */
+  smtp?: { url: string; from: string };
+  operators?: readonly string[];
+};
+
+export type SiteWorker = {
+  taskQueue: string;
+  /** From now on the site is configured as `read` says, and its exports are those of an Admin API of its own. */
+  serve(site: string, domain: string, read: () => SiteConfig | undefined): Omit<SmallAdminApi, 'close'>;
+  /** Does nothing while it runs. */
+  start(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
+  /** Whether it runs workflow code of another build than the product's. */
+  isOfAnotherBuild(): boolean;
+  stop(): Promise<void>;
+  /** Stops it and its Admin APIs for good. */
+  close(): Promise<void>;
+};
+
+const started = z.object({ domain: z.string() });
+
+let workers = 0;
+
+/**
+ * The orchestrator's worker, which many benches may share, one after another or at once: to start one takes a second of
+ * processor time. Each call is told by the domain or the job that it names, so what an ended test left behind is never
+ * counted in the next one.
+ */
+export async function createSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
+  const { client, connection, clock = Date.now, deployments = [], smtp, operators = [], quickAsksMs } = options;
+  const taskQueue = `${TASK_QUEUES.orchestrator}-${process.pid}-${++workers}`;
+  const sites = new Map<string, () => SiteConfig | undefined>();
+  const apis = new Map<string, SmallAdminApiParts>();
+  let running: { stop(): Promise<void> } | undefined;
+  let bundle: WorkflowBundleOption = workflowBundles.orchestrator;
+
+  async function apiOf(request: IncomingMessage): Promise<SmallAdminApiParts | undefined> {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
+    const [, jobId] = /^\/v1\/static-export\/jobs\/([^/]+)/.exec(pathname) ?? [];
+    if (jobId !== undefined) return [...apis.values()].find(({ jobs }) => jobs.some((job) => job.jobId === jobId));
+    if (request.method !== 'POST') return apis.get(searchParams.get('domain') ?? '');
+    return apis.get(started.parse(await json(request)).domain);
+  }
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const api = await apiOf(request).catch(() => undefined);
+    if (api === undefined) response.writeHead(404).end('{"error":"no such job"}');
+    else await api.handle(request, response);
+  }
+  const { url, close } = await listen((request, response) => void handle(request, response));
+
+  const worker: SiteWorker = {
+    taskQueue,
+    serve(site, domain, read) {
+      const made = createSmallAdminApi(clock, apis.size + 1);
+      sites.set(site, read);
+      apis.set(domain, made);
+      return { ...made, url };
+    },
+    async start({ workflowBundle = workflowBundles.orchestrator } = {}) {
+      if (running) return;
+      bundle = workflowBundle;
+      const created = await createOrchestratorWorker({
+        connection,
+        client,
+        taskQueue,
+        readSite: (site) => sites.get(site)?.(),
+        deployments,
+        adminApi: { url, key: 'galley_test', ...(quickAsksMs ? { quickAsksMs } : {}) },
+        minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
+        searchAttributes: options.searchAttributes ?? false,
+        logger: pino({ level: 'silent' }),
+        ...(smtp === undefined ? {} : { smtp, operators }),
+        workflowBundle,
+      });
+      running = runWorker(created);
+    },
+    isOfAnotherBuild: () => bundle !== workflowBundles.orchestrator,
+    async stop() {
+      const stopped = running;
+      running = undefined;
+      await stopped?.stop();
+    },
+    async close() {
+      await worker.stop();
+      await close();
+    },
+  };
+  return worker;
+}
