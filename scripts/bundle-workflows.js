@@ -7,17 +7,17 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Name of each bundle and the folder whose index it is made from. */
-const BUNDLES = { orchestrator: 'workflows', platform: 'platform/workflows' };
+/** Name of each bundle and the file that it is made from, without its extension. */
+const BUNDLES = { orchestrator: 'workflows/index', platform: 'platform/workflows/index' };
 
 /**
- * Writes `<outDir>/orchestrator.js` and `<outDir>/platform.js`.
- * @param {{ sourceRoot: string, extension: 'ts' | 'js', outDir: string }} options
+ * Writes `<outDir>/orchestrator.js` and `<outDir>/platform.js`, and what `more` names in the same way.
+ * @param {{ sourceRoot: string, extension: 'ts' | 'js', outDir: string, more?: Record<string, string> }} options
  */
-export async function bundleWorkflows({ sourceRoot, extension, outDir }) {
+export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {} }) {
   await mkdir(outDir, { recursive: true });
-  for (const [name, folder] of Object.entries(BUNDLES)) {
-    const workflowsPath = join(sourceRoot, folder, `index.${extension}`);
+  for (const [name, file] of Object.entries({ ...BUNDLES, ...more })) {
+    const workflowsPath = join(sourceRoot, `${file}.${extension}`);
     await stat(workflowsPath);
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
     // Never half a bundle: tests of another run may be reading the one before.

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { createTemporalGateway } from '../../api/temporal-gateway.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { crowding } from '../helpers/allowed-ms.ts';
 import { startDevServer } from '../helpers/temporal.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
-const logger = new DefaultLogger('ERROR');
-Runtime.install({ logger });
+Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 function signal(index: number): PublishedSignal {
   const at = new Date().toISOString();
@@ -25,11 +24,10 @@ test('Deliveries are acknowledged within their deadline also while the workflow 
   const temporal = await startDevServer();
   const connection = await Connection.connect({ address: temporal.address, ...RECEIVER_CONNECTION });
   try {
-    const workflowsPath = fileURLToPath(new URL('./restless-workflows.ts', import.meta.url));
     const worker = await Worker.create({
       connection: temporal.nativeConnection,
       taskQueue: TASK_QUEUES.orchestrator,
-      workflowBundle: await bundleWorkflowCode({ workflowsPath, logger }),
+      workflowBundle: workflowBundles.restless,
     });
     const gateway = createTemporalGateway({ client: new Client({ connection }), searchAttributesReady: () => false });
     const results = await worker.runUntil(async () => {

@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { bundleWorkflows } from '../../scripts/bundle-workflows.js';
 
+/** Workflows that tests have for themselves. To bundle them in a suite takes it several times as long. */
+const TEST_WORKFLOWS = { mail: 'test/activities/reviewers/mail-workflows', restless: 'test/api/restless-workflows' };
+
 /**
  * Once a run: the Temporal servers are installed into the user's cache where they are missing (each step shows its
  * progress), the workflow code is bundled into `.cache/workflow-bundles` (see workflow-bundles.ts), and databases to begin
@@ -14,6 +17,7 @@ export default async function globalSetup() {
   await locateDevServer();
   await locateTimeSkippingServer();
   const root = process.cwd();
-  await bundleWorkflows({ sourceRoot: root, extension: 'ts', outDir: join(root, '.cache', 'workflow-bundles') });
+  const outDir = join(root, '.cache', 'workflow-bundles');
+  await bundleWorkflows({ sourceRoot: root, extension: 'ts', outDir, more: TEST_WORKFLOWS });
   await keepDatabases();
 }

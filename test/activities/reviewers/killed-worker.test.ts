@@ -12,7 +12,8 @@ import {
 } from '../../helpers/smtp-server.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { startDevServer, type TestDevServer } from '../../helpers/temporal.ts';
-import { createMailWorker, INPUT, mailWorkflowBundle, Scenarios } from './mail-rig.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
+import { createMailWorker, INPUT, Scenarios } from './mail-rig.ts';
 import type { MailWorkerOptions, PauseAt } from './mail-worker-main.ts';
 import { reviewMail } from './mail-workflows.ts';
 
@@ -74,7 +75,7 @@ describe('a worker killed with SIGKILL while it sends', () => {
   const handles = new Map<string, WorkflowHandle<typeof reviewMail>>();
 
   beforeAll(async () => {
-    const [server, bundle, box] = await Promise.all([startDevServer(), mailWorkflowBundle(), startMailbox()]);
+    const [server, box] = await Promise.all([startDevServer(), startMailbox()]);
     temporal = server;
     mailbox = box;
     const scenarios: MailWorkerOptions['scenarios'] = [];
@@ -96,7 +97,13 @@ describe('a worker killed with SIGKILL while it sends', () => {
     const said = linesOf(child);
     await waitFor(() => said.includes('ready'), { describe: 'became ready' });
     // Activities go to the child only: this worker runs workflows, until the child is dead.
-    worker = await createMailWorker(temporal.nativeConnection, TASK_QUEUE, new Scenarios(), bundle, 'workflows');
+    worker = await createMailWorker(
+      temporal.nativeConnection,
+      TASK_QUEUE,
+      new Scenarios(),
+      workflowBundles.mail,
+      'workflows',
+    );
     running = worker.run();
     for (const { name } of scenarios) {
       const pullRequest = { ...INPUT.pullRequest, title: name };
@@ -119,7 +126,7 @@ describe('a worker killed with SIGKILL while it sends', () => {
     await once(child, 'exit');
     worker.shutdown();
     await running;
-    worker = await createMailWorker(temporal.nativeConnection, TASK_QUEUE, survivors, bundle);
+    worker = await createMailWorker(temporal.nativeConnection, TASK_QUEUE, survivors, workflowBundles.mail);
     running = worker.run();
   });
 

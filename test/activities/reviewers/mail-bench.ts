@@ -7,15 +7,8 @@ import {
   startScriptedSmtp,
 } from '../../helpers/smtp-server.ts';
 import { startDevServer, type TestDevServer } from '../../helpers/temporal.ts';
-import {
-  createMailWorker,
-  INPUT,
-  interceptHeartbeats,
-  type MailResult,
-  mailWorkflowBundle,
-  type Scenario,
-  Scenarios,
-} from './mail-rig.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
+import { createMailWorker, INPUT, interceptHeartbeats, type MailResult, type Scenario, Scenarios } from './mail-rig.ts';
 import { reviewMail, type Timeouts } from './mail-workflows.ts';
 
 // Failing is what most tests here are about; the SDK would log each attempt.
@@ -37,7 +30,6 @@ export const lastLines = (server: ScriptedSmtpServer): number =>
 
 export type MailBench = {
   temporal: TestDevServer;
-  bundle: { code: string };
   scenarios: Scenarios;
   smtp(react?: React, port?: number): Promise<ScriptedSmtpServer>;
   start(
@@ -53,10 +45,10 @@ export type MailBench = {
 
 /** A Temporal server, a worker with the mail activities, and mail servers as they are asked for. */
 export async function startMailBench(): Promise<MailBench> {
-  const [temporal, bundle] = await Promise.all([startDevServer(), mailWorkflowBundle()]);
+  const temporal = await startDevServer();
   const scenarios = new Scenarios();
   const servers: ScriptedSmtpServer[] = [];
-  const worker: Worker = await createMailWorker(temporal.nativeConnection, TASK_QUEUE, scenarios, bundle);
+  const worker: Worker = await createMailWorker(temporal.nativeConnection, TASK_QUEUE, scenarios, workflowBundles.mail);
   const running = worker.run();
   let counter = 0;
 
@@ -73,7 +65,6 @@ export async function startMailBench(): Promise<MailBench> {
 
   return {
     temporal,
-    bundle,
     scenarios,
     start,
     send: async (scenario, input) => await (await start(scenario, input)).result(),

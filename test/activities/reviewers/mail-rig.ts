@@ -1,5 +1,5 @@
 import { Client, type WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, type NativeConnection, Worker } from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createReviewerActivities, type ReviewerActivityDeps } from '../../../activities/reviewers/activities.ts';
 import type { MailResult, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
@@ -65,17 +65,12 @@ export class Scenarios {
   }
 }
 
-export async function mailWorkflowBundle(): Promise<{ code: string }> {
-  const workflowsPath = new URL('./mail-workflows.ts', import.meta.url).pathname;
-  return await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
-}
-
 /** A worker as the product makes one, as far as heartbeats go; `workflows`: it leaves activities to others. */
 export async function createMailWorker(
   connection: NativeConnection,
   taskQueue: string,
   scenarios: Scenarios,
-  workflowBundle?: { code: string },
+  workflowBundle?: WorkflowBundleOption,
   only?: 'workflows',
 ): Promise<Worker> {
   return await Worker.create({

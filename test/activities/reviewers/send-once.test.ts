@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { freePort } from '../../helpers/free-port.ts';
 import type { SmtpReaction, SmtpStage } from '../../helpers/smtp-server.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
 import { at, lastLines, type MailBench, startMailBench, TASK_QUEUE, TIMEOUTS } from './mail-bench.ts';
 import { createMailWorker, INPUT, pendingAttempt, QUICK, Scenarios } from './mail-rig.ts';
 import { operatorMail, reviewMail } from './mail-workflows.ts';
@@ -133,7 +134,12 @@ describe('an answer that never comes', () => {
     const server = await bench.smtp(at('end', { hang: true, taken: true }));
     const mine = new Scenarios();
     mine.add('stopping', { smtpUrl: server.url, socketTimeoutMs: 60_000 });
-    const stopping = await createMailWorker(bench.temporal.nativeConnection, 'mail-stopping', mine, bench.bundle);
+    const stopping = await createMailWorker(
+      bench.temporal.nativeConnection,
+      'mail-stopping',
+      mine,
+      workflowBundles.mail,
+    );
     const stopped = stopping.run();
     const handle = await bench.temporal.client.workflow.start(reviewMail, {
       taskQueue: 'mail-stopping',
@@ -146,7 +152,7 @@ describe('an answer that never comes', () => {
     mine.close();
     const other = new Scenarios();
     other.add('stopping', { smtpUrl: server.url });
-    const next = await createMailWorker(bench.temporal.nativeConnection, 'mail-stopping', other, bench.bundle);
+    const next = await createMailWorker(bench.temporal.nativeConnection, 'mail-stopping', other, workflowBundles.mail);
     const result = await next.runUntil(handle.result());
     other.close();
     expect(result).toMatchObject({ outcome: 'unknown' });
