@@ -9,7 +9,7 @@ export default {
   testMatch: [real ? '<rootDir>/test/**/*.real.test.ts' : '<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(real ? [] : ['\\.real\\.test\\.ts$'])],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.galley/'],
-  ...(real && { testSequencer: '<rootDir>/test/helpers/longest-first.js' }),
+  testSequencer: '<rootDir>/test/helpers/longest-first.js',
   globalSetup: '<rootDir>/test/helpers/global-setup.js',
   // More than a small machine has cores: a suite waits for servers and timers for most of its time.
   maxWorkers: 3,

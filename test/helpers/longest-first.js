@@ -1,35 +1,66 @@
 import { basename } from 'node:path';
 
 /**
- * The suites of `npm run test:real` by how long each takes, the longest first: whoever begins one of these last leaves
- * the machine idle beside it. What isn't named comes after them, the larger file first.
+ * The files of each suite by how long each takes, the longest first: whoever begins one of these last leaves the machine
+ * idle beside it. What isn't named comes after them, the larger file first.
  */
 const LONGEST = [
-  'gitea-adapter',
+  // npm run test:real
+  'gitea-adapter.real',
+  'operators.real',
+  'hydrating-sites.real',
+  'crashes.real',
+  'hydrating-apps.real',
+  'browser.real',
+  'agent-crashes.real',
+  'static-export-job-killed.real',
+  'export-killed.real',
+  'publish.real',
+  'manuals-export.real',
+  'admin-api-faults.real',
+  'schemathesis.real',
+  'every-construct.real',
+  'services.real',
+  'secrets.real',
+  'pages.real',
+  'export-bench.real',
+  'up-with-servers.real',
+  'two-processes.real',
+  'mail-page.real',
+  // npm test
+  'agent-job-killed',
+  'ninety-days',
+  'demo',
+  'export',
+  'trouble',
+  'agent-rule',
+  'agent-change',
+  'continuing',
   'operators',
-  'hydrating-sites',
+  'seed-admin-api',
+  'export-site',
+  'agent',
+  'database',
   'crashes',
-  'hydrating-apps',
-  'browser',
-  'agent-crashes',
-  'static-export-job-killed',
-  'export-killed',
-  'publish',
-  'manuals-export',
-  'admin-api-faults',
-  'schemathesis',
-  'every-construct',
-  'services',
-  'secrets',
-  'pages',
-  'export-bench',
-  'up-with-servers',
-  'two-processes',
-  'mail-page',
+  'export-site-debounce',
+  'send-once',
+  'up',
+  'agent-change-days',
+  'tell-operators',
+  'kept-exports',
+  'agent-job',
+  'agent-job-endings',
+  'command-runner',
+  'benches',
+  'hostile-origins',
+  'embedded',
+  'agent-rule-days',
+  'agent-activities',
+  'webhook-send',
 ];
 
 const placeOf = ({ path }) => {
-  const place = LONGEST.indexOf(basename(path, '.real.test.ts'));
+  const place = LONGEST.indexOf(basename(path, '.test.ts'));
   return place < 0 ? LONGEST.length : place;
 };
 
