@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { LESS_COLLECTING } from './less-collecting.ts';
 import { builtGalley } from './system/built-product.ts';
 
 /** What a command that ended said. */
@@ -26,7 +27,7 @@ type Form = 'built' | 'source';
 function environment(variables: Variables): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
   const kept = Object.entries({ PATH, HOME, XDG_CACHE_HOME, TMPDIR }).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(kept), LOG_LEVEL: 'warn', ...variables };
+  return { ...Object.fromEntries(kept), ...LESS_COLLECTING, LOG_LEVEL: 'warn', ...variables };
 }
 
 /** The build is looked after once a test file: it reads the times of all sources. */

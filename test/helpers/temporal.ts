@@ -6,6 +6,7 @@ import { type DevServer, type DevServerOptions, startDevServer as start } from '
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { locateTimeSkippingServer } from '../../embedded/temporal/locate-time-skipping-server.ts';
 import { freePort } from './free-port.ts';
+import { LESS_COLLECTING } from './less-collecting.ts';
 
 export interface TestDevServer extends DevServer {
   client: Client;
@@ -20,7 +21,8 @@ export interface TestDevServer extends DevServer {
  */
 export async function startDevServer(options: Omit<DevServerOptions, 'executable'> = {}): Promise<TestDevServer> {
   const port = options.port ?? (await freePort());
-  const server = await start({ ...options, port, executable: await locateDevServer() });
+  const environment = { ...process.env, ...LESS_COLLECTING, ...options.environment };
+  const server = await start({ ...options, environment, port, executable: await locateDevServer() });
   const connection = await Connection.connect({ address: server.address });
   const nativeConnection = await NativeConnection.connect({ address: server.address });
   const close = async (): Promise<void> => {

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { type GuardedChild, spawnGuarded } from '../../../embedded/guarded-child.ts';
+import { LESS_COLLECTING } from '../less-collecting.ts';
 
 export interface ProgramSetup {
   /** How the test calls it. */
@@ -124,5 +125,5 @@ async function untilReady(
 function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
   const kept = Object.entries({ PATH, HOME, XDG_CACHE_HOME, TMPDIR }).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(kept), LOG_LEVEL: 'info', ...variables };
+  return { ...Object.fromEntries(kept), ...LESS_COLLECTING, LOG_LEVEL: 'info', ...variables };
 }

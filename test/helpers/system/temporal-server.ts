@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { type DevServer, startDevServer } from '../../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../../embedded/temporal/locate-dev-server.ts';
 import { freePort } from '../free-port.ts';
+import { LESS_COLLECTING } from '../less-collecting.ts';
 
 export interface TemporalServer {
   address: string;
@@ -21,7 +22,9 @@ export interface TemporalServer {
 export async function startTemporalServer(dbFilename: string, namespace = 'default'): Promise<TemporalServer> {
   const executable = await locateDevServer();
   const port = await freePort();
-  let server: DevServer = await startDevServer({ executable, dbFilename, namespace, port });
+  const environment = { ...process.env, ...LESS_COLLECTING };
+  const start = () => startDevServer({ executable, dbFilename, namespace, port, environment });
+  let server: DevServer = await start();
   const connection = await Connection.connect({ address: server.address });
   const client = new Client({ connection, namespace });
   return {
@@ -34,7 +37,7 @@ export async function startTemporalServer(dbFilename: string, namespace = 'defau
     },
     kill: () => server.kill(),
     restart: async () => {
-      server = await startDevServer({ executable, dbFilename, namespace, port });
+      server = await start();
     },
     stop: async () => {
       await connection.close();
