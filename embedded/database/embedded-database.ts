@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { lockFolder } from '../folder-lock.ts';
 import { STOP, type ThreadData, type ThreadMessage, threadMessage } from './messages.ts';
+import { beginDatabase } from './new-database.ts';
 
 export interface EmbeddedDatabase {
   /** For `openDatabase({ url, maxConnections })`. */
@@ -38,6 +39,7 @@ export async function startEmbeddedDatabase(home: string): Promise<EmbeddedDatab
   const unlock = await lockFolder(join(home, 'database.lock'), home);
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await beginDatabase(dataDir);
     return await startThread(dataDir, await socketFolder(home), unlock);
   } catch (error) {
     await unlock();

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { cacheFolder } from '../cache-folder.ts';
+import { installOnce } from '../install-once.ts';
+
+/**
+ * Puts an empty database into `dataDir` where nothing is in it yet. PostgreSQL takes many seconds of processor time to
+ * make its own tables, and they are the same each time: they are made once for all folders of the user, and copied. Where
+ * that can't be done the folder is left empty, and whoever opens it makes them.
+ */
+export async function beginDatabase(dataDir: string, cache = cacheFolder()): Promise<void> {
+  if ((await readdir(dataDir)).length > 0) return;
+  const part = `${dataDir}.part`;
+  try {
+    const target = join(cache, `database-${await libraryVersion()}`);
+    await installOnce({ target, report: () => {}, install: makeDatabase });
+    await rm(part, { recursive: true, force: true });
+    await cp(target, part, { recursive: true });
+    await rename(part, dataDir);
+  } catch {
+    await rm(part, { recursive: true, force: true });
+  }
+}
+
+async function makeDatabase(folder: string): Promise<string> {
+  const dataDir = join(folder, 'database');
+  await mkdir(dataDir, { mode: 0o700 });
+  // The build renames imports, not this: the thread's file has the extension that this one has.
+  const file = new URL(`./make-database${extname(import.meta.url)}`, import.meta.url);
+  await once(new Worker(file, { workerData: dataDir }), 'exit');
+  return dataDir;
+}
+
+/** Another release of the library may keep its tables in another way. */
+async function libraryVersion(): Promise<string> {
+  const main = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const text = await readFile(join(dirname(main), '..', 'package.json'), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}
