@@ -1,0 +1,44 @@
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beginDatabase } from '../../embedded/database/new-database.ts';
+
+let home: string;
+let dataDir: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'galley-home-'));
+  dataDir = join(home, 'database');
+  await mkdir(dataDir, { mode: 0o700 });
+});
+
+afterEach(async () => {
+  await rm(home, { recursive: true, force: true });
+});
+
+test('an empty folder becomes a database that only its user can read, and nothing is left beside it', async () => {
+  await beginDatabase(dataDir);
+  expect(await readdir(dataDir)).toEqual(expect.arrayContaining(['PG_VERSION', 'base', 'pg_wal', 'postgresql.conf']));
+  expect(await readdir(dataDir)).not.toContain('postmaster.pid');
+  expect((await stat(dataDir)).mode & 0o077).toBe(0);
+  expect(await readdir(home)).toEqual(['database']);
+});
+
+test('a database that is there already is left alone, and what a killed start left behind goes', async () => {
+  await writeFile(join(dataDir, 'PG_VERSION'), 'kept');
+  await beginDatabase(dataDir);
+  expect(await readdir(dataDir)).toEqual(['PG_VERSION']);
+  await rm(join(dataDir, 'PG_VERSION'));
+  await mkdir(join(home, 'database.part'));
+  await writeFile(join(home, 'database.part', 'half'), '');
+  await beginDatabase(dataDir);
+  expect(await readdir(dataDir)).not.toContain('half');
+  expect(await readdir(home)).toEqual(['database']);
+});
+
+test('a cache that can not be written leaves the folder empty, for whoever opens it to begin', async () => {
+  const file = join(home, 'file');
+  await writeFile(file, '');
+  await beginDatabase(dataDir, join(file, 'cache'));
+  expect(await readdir(dataDir)).toEqual([]);
+});
