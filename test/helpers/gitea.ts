@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
 import { freePort } from './free-port.ts';
+import { LESS_COLLECTING } from './less-collecting.ts';
 import { locateRealTool } from './real-tool.ts';
 import { waitFor } from './system/wait-for.ts';
 import { unprivileged } from './unprivileged-user.ts';
@@ -60,7 +61,9 @@ export async function startGitea(): Promise<TestGitea> {
   await chmod(folder, 0o755);
   if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, work, unsynced]);
 
-  const as = { ...user, cwd: work, env: { PATH: process.env.PATH ?? '', HOME: work, LC_ALL: 'C.UTF-8' } };
+  // Gitea's own hooks are the same program once more, three times a push.
+  const env = { PATH: process.env.PATH ?? '', HOME: work, LC_ALL: 'C.UTF-8', ...LESS_COLLECTING };
+  const as = { ...user, cwd: work, env };
   const command = (...args: string[]) => run(program, [...args, '--config', join(work, 'app.ini')], as);
   let child: ChildProcess | undefined;
   const stop = async (): Promise<void> => {
