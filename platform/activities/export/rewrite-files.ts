@@ -9,11 +9,12 @@ import { planSiblings } from './precompress/sibling-plan.ts';
 import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 import { openBase } from './reuse/open-base.ts';
+import { createByteBudget } from './rewrite/byte-budget.ts';
 import { rewriteBatch } from './rewrite/rewrite-batch.ts';
 
 /** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */
 const BATCHES_AT_ONCE = 3;
-/** Of an export that takes over: most of these only wait for the database and the disk. */
+/** Of an export that takes over: most of these only wait for the database and the disk. What they make is bounded too. */
 const KNOWN_BATCHES_AT_ONCE = 16;
 /** How often a worker without a batch looks whether another one's came back. */
 const POLL_MS = 200;
@@ -44,6 +45,7 @@ export async function rewriteFiles(
     const siblings = await planSiblings(db, crawl.settings);
     const base = await openBase(deps, crawl);
     const known = base && deps.knownPiecesFor({ jobId, base });
+    const budget = createByteBudget(BATCHES_AT_ONCE * limits.batchBytes);
     const atOnce = known === undefined ? BATCHES_AT_ONCE : KNOWN_BATCHES_AT_ONCE;
     const endAt = Date.now() + maxMs;
 
@@ -55,7 +57,7 @@ export async function rewriteFiles(
         signal.throwIfAborted();
         const number = await nextBatch();
         if (number === undefined) return;
-        const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, known));
+        const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, { known, budget }));
         await settleBatch(db, { jobId, token, batch });
         madeCount += 1;
       }

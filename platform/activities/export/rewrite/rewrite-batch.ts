@@ -13,10 +13,11 @@ import { NOT_FOUND_PATH } from '../page/assign-path.ts';
 import { parseResources } from '../page/extract.ts';
 import { type SiblingPlan, withheldSiblings } from '../precompress/sibling-plan.ts';
 import { readTogether } from '../read-together.ts';
-import type { KnownPieces } from '../reuse/known-pieces.ts';
+import type { KnownPiece, KnownPieces } from '../reuse/known-pieces.ts';
 import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import { storeLargeMember } from './large-member.ts';
 import { makePiece, type PieceFile } from './make-piece.ts';
 import { type Piece, storePieces } from './store-pieces.ts';
@@ -60,6 +61,37 @@ async function readFiles(
   return files;
 }
 
+/** Makes those pieces that the last export has not, from the files that are read for them. */
+async function makePieces(
+  deps: RewriteDeps,
+  job: RewriteJob,
+  divided: ReadonlyArray<{ key: string; files: BatchFileRow[]; known: KnownPiece | undefined }>,
+): Promise<Piece[]> {
+  const { settings, siblings, urlCount } = job;
+  const wanted = divided.flatMap(({ files, known }) => (known === undefined ? files : []));
+  const read = await readFiles(deps, job, wanted);
+  const referred = function* () {
+    for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
+  };
+  const { jobId, site } = settings;
+  const targets: UrlMap = wanted.length === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount }, referred);
+  const pieces: Piece[] = [];
+  const rest = divided.entries();
+  const makeRest = async (): Promise<void> => {
+    for (const [index, { key, known, files: rows }] of rest) {
+      if (known !== undefined) {
+        pieces[index] = { key, known };
+        continue;
+      }
+      const files = rows.flatMap((row) => read.get(row) ?? []);
+      const input = { files, targets, site, policy: settings, siblings, gzipLevel: deps.limits.gzipLevel };
+      pieces[index] = { key, made: await makePiece(input) };
+    }
+  };
+  await Promise.all(Array.from({ length: PIECES_AT_ONCE }, makeRest));
+  return pieces;
+}
+
 /**
  * Makes the pieces of one batch and stores them, one after another, as one object; those that the last export had are
  * left where they are, in its archive. The bytes depend only on the frozen crawl.
@@ -68,7 +100,7 @@ export async function rewriteBatch(
   deps: RewriteDeps,
   job: RewriteJob,
   number: number,
-  known?: KnownPieces,
+  { known, budget }: { known: KnownPieces | undefined; budget: ByteBudget },
 ): Promise<SettledBatch> {
   const { limits } = deps;
   const { jobId } = job.settings;
@@ -76,11 +108,12 @@ export async function rewriteBatch(
   const objectKey = memberKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
 
-  const divided = divideIntoPieces(rows, limits).map((files) => ({
+  const wanted = divideIntoPieces(rows, limits).map((files) => ({
     files,
     key: pieceKey(files, withheldSiblings(files, job.siblings)),
   }));
-  const found = (await known?.of(divided)) ?? [];
+  const found = (await known?.of(wanted)) ?? [];
+  const divided = wanted.map((piece, index) => ({ ...piece, known: found[index] }));
   const [first] = rows;
   const isLarge = first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes;
   if (isLarge && found[0] === undefined) {
@@ -89,31 +122,10 @@ export async function rewriteBatch(
     const result = { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
     return { ...result, piecesJson, partsJson: null };
   }
-
-  const wanted = divided.flatMap(({ files }, index) => (found[index] === undefined ? files : []));
-  const read = await readFiles(deps, job, wanted);
-  const referred = function* () {
-    for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
-  };
-  const targets: UrlMap =
-    wanted.length === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount: job.urlCount }, referred);
-  const pieces: Piece[] = [];
-  const rest = divided.entries();
-  const makePieces = async (): Promise<void> => {
-    for (const [index, piece] of rest) {
-      const { key } = piece;
-      const taken = found[index];
-      if (taken !== undefined) {
-        pieces[index] = { key, known: taken };
-        continue;
-      }
-      const files = piece.files.flatMap((row) => read.get(row) ?? []);
-      const { settings, siblings } = job;
-      const { gzipLevel } = limits;
-      const input = { files, targets, site: settings.site, policy: settings, siblings, gzipLevel };
-      pieces[index] = { key, made: await makePiece(input) };
-    }
-  };
-  await Promise.all(Array.from({ length: PIECES_AT_ONCE }, makePieces));
-  return { number, pageCount, ...(await storePieces(deps, objectKey, pieces)) };
+  const made = divided.flatMap(({ files, known: taken }) => (taken === undefined ? files : []));
+  const madeBytes = made.reduce((sum, file) => sum + file.byteLength + file.extractionLength, 0);
+  const stored = await budget.use(madeBytes, async () =>
+    storePieces(deps, objectKey, await makePieces(deps, job, divided)),
+  );
+  return { number, pageCount, ...stored };
 }
