@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -32,7 +32,17 @@ async function makeDatabase(folder: string): Promise<string> {
   // The build renames imports, not this: the thread's file has the extension that this one has.
   const file = new URL(`./make-database${extname(import.meta.url)}`, import.meta.url);
   await once(new Worker(file, { workerData: dataDir }), 'exit');
+  await syncFiles(dataDir);
   return dataDir;
+}
+
+/** A power cut must not leave a database half written that all later ones would be copied from. */
+async function syncFiles(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = await open(join(entry.parentPath, entry.name));
+    await file.sync().finally(() => file.close());
+  }
 }
 
 /** Another release of the library may keep its tables in another way. */
