@@ -61,22 +61,24 @@ async function readFiles(
   return files;
 }
 
-/** Makes those pieces that the last export has not, from the files that are read for them. */
-async function makePieces(
-  deps: RewriteDeps,
-  job: RewriteJob,
-  divided: ReadonlyArray<{ key: string; files: BatchFileRow[]; known: KnownPiece | undefined }>,
-): Promise<Piece[]> {
+/** A piece of the batch, and what the last export has of it. */
+type PlannedPiece = { key: string; files: BatchFileRow[]; known: KnownPiece | undefined };
+
+function rowsToMake(pieces: readonly PlannedPiece[]): BatchFileRow[] {
+  return pieces.flatMap(({ files, known }) => (known === undefined ? files : []));
+}
+
+/** Makes those pieces that the last export has not. */
+async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly PlannedPiece[]): Promise<Piece[]> {
   const { settings, siblings, urlCount } = job;
-  const wanted = divided.flatMap(({ files, known }) => (known === undefined ? files : []));
-  const read = await readFiles(deps, job, wanted);
+  const { jobId, site } = settings;
+  const read = await readFiles(deps, job, rowsToMake(planned));
   const referred = function* () {
     for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
   };
-  const { jobId, site } = settings;
-  const targets: UrlMap = wanted.length === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount }, referred);
+  const targets: UrlMap = read.size === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount }, referred);
   const pieces: Piece[] = [];
-  const rest = divided.entries();
+  const rest = planned.entries();
   const makeRest = async (): Promise<void> => {
     for (const [index, { key, known, files: rows }] of rest) {
       if (known !== undefined) {
@@ -108,12 +110,11 @@ export async function rewriteBatch(
   const objectKey = memberKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
 
-  const wanted = divideIntoPieces(rows, limits).map((files) => ({
+  const divided = divideIntoPieces(rows, limits).map((files) => ({
     files,
     key: pieceKey(files, withheldSiblings(files, job.siblings)),
   }));
-  const found = (await known?.of(wanted)) ?? [];
-  const divided = wanted.map((piece, index) => ({ ...piece, known: found[index] }));
+  const found = (await known?.of(divided)) ?? [];
   const [first] = rows;
   const isLarge = first !== undefined && rows.length === 1 && first.byteLength > limits.maxBufferedBytes;
   if (isLarge && found[0] === undefined) {
@@ -122,10 +123,11 @@ export async function rewriteBatch(
     const result = { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
     return { ...result, piecesJson, partsJson: null };
   }
-  const made = divided.flatMap(({ files, known: taken }) => (taken === undefined ? files : []));
-  const madeBytes = made.reduce((sum, file) => sum + file.byteLength + file.extractionLength, 0);
-  const stored = await budget.use(madeBytes, async () =>
-    storePieces(deps, objectKey, await makePieces(deps, job, divided)),
+
+  const planned = divided.map((piece, index) => ({ ...piece, known: found[index] }));
+  const bytes = rowsToMake(planned).reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const stored = await budget.use(bytes, async () =>
+    storePieces(deps, objectKey, await makePieces(deps, job, planned)),
   );
   return { number, pageCount, ...stored };
 }
