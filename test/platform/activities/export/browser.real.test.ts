@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
+import type { BrowserLimits } from '../../../../platform/activities/export/browser/browser-limits.ts';
 import { type BrowserPool, createBrowserPool } from '../../../../platform/activities/export/browser/browser-pool.ts';
 import { type ExportedBundle, type ExportRig, startExportRig } from '../../../helpers/export-rig.ts';
 import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../../../helpers/http-site.ts';
@@ -17,7 +18,7 @@ import { appHost, buildClientApp, bundleHost } from './client-app.ts';
 import { BROWSER_ARGUMENTS, openVisitor, type Visitor } from './sites/visitor.ts';
 
 let rig: ExportRig;
-let pool: BrowserPool;
+const pools: BrowserPool[] = [];
 let folder: string;
 let visitor: Browser;
 let begun: ReturnType<typeof beginExports>;
@@ -43,17 +44,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-browser-'));
   const building = buildClientApp(folder);
   building.catch(() => undefined);
-  pool = createBrowserPool({
-    path: await tracedBrowser(),
-    sandbox: false,
-    searchPath: process.env.PATH ?? '',
-    logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
-    // Not the page's whole time: on a busy machine each would come to its end.
-    limits: { tabBytes: 400 * 1024 ** 2, pagesPerBrowser: 8, quietTimeoutMs: 4_000 },
-  });
   visitor = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: BROWSER_ARGUMENTS });
   rig = await startExportRig(await startPglite());
-  await rig.startWorker({}, pool);
   begun = beginExports(building);
 });
 
@@ -65,9 +57,22 @@ afterAll(async () => {
   await Promise.allSettled(Object.values(begun ?? {}));
   await visitor?.close();
   await rig?.stop();
-  await pool?.close();
+  await Promise.all(pools.map((pool) => pool.close()));
   await rm(folder, { recursive: true, force: true });
 });
+
+/** A worker with a browser that gives pages so much time, and no more than this to come to rest. */
+async function startWorker(limits: Partial<BrowserLimits>): Promise<{ stop(): Promise<void> }> {
+  const pool = createBrowserPool({
+    path: await tracedBrowser(),
+    sandbox: false,
+    searchPath: process.env.PATH ?? '',
+    logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    limits: { tabBytes: 400 * 1024 ** 2, pagesPerBrowser: 8, ...limits },
+  });
+  pools.push(pool);
+  return rig.startWorker({}, pool);
+}
 
 async function startSite(...given: Parameters<typeof startHttpSite>): Promise<HttpSite> {
   const site = await startHttpSite(...given);
@@ -102,15 +107,28 @@ async function exportHostile() {
   return { bundle, inside: inside.requests };
 }
 
+/** A page that means well comes to rest by itself, also on a machine that has much else to do. */
+const PATIENT = { loadTimeoutMs: 60_000, quietTimeoutMs: 60_000, pageTimeoutMs: 180_000 };
+/** Not the page's whole time: each that never rests would come to its end. */
+const HASTY = { quietTimeoutMs: 4_000 };
+
 /**
  * All exports but one at once, since most of their time is waiting. Those that mean no good come after the others:
  * they may take the browser with them.
  */
 function beginExports(building: Promise<string>) {
+  const patient = startWorker(PATIENT);
   const app = building.then((built) => exported(appHost(built), { render: 'browser' }));
   const drawing = Promise.all([exportDrawing('strip'), exportDrawing('keep')]);
   const scripted = exported(scriptedSite(), { discover: 'browser' });
-  const hostile = Promise.allSettled([app, drawing, scripted]).then(exportHostile);
+  const hostile = Promise.allSettled([app, drawing, scripted]).then(async () => {
+    await (await patient).stop();
+    const hasty = await startWorker(HASTY);
+    const outcome = await exportHostile();
+    await hasty.stop();
+    await startWorker(PATIENT);
+    return outcome;
+  });
   for (const each of [app, drawing, scripted, hostile]) each.catch(() => undefined);
   return { app, drawing, scripted, hostile };
 }

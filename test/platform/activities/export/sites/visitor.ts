@@ -4,8 +4,13 @@ import { waitFor } from '../../../../helpers/system/wait-for.ts';
 /** A page of Chromium; every failed request, error answer and error message of it and its neighbours is kept. */
 export type Visitor = { page: Page; faults: string[]; leave(): Promise<void> };
 
-/** Only 127.0.0.1 has a name: whatever a page asks of any other host fails, and is told. */
-export const BROWSER_ARGUMENTS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'];
+/** Only 127.0.0.1 has a name: whatever a page asks of any other host fails, and is told. No processor plays a graphics card. */
+export const BROWSER_ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-software-rasterizer',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+];
 
 /** A bound for a machine that is busy, of each step of a visit. */
 export const STEP_TIMEOUT_MS = 180_000;
