@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { LESS_COLLECTING } from './less-collecting.ts';
+import { shellEnvironment } from './shell-environment.ts';
 import { builtGalley } from './system/built-product.ts';
 
 /** What a command that ended said. */
@@ -23,13 +23,6 @@ type Variables = Readonly<Record<string, string>>;
 
 type Form = 'built' | 'source';
 
-/** Only what a shell would have, so that the tester's own variables change nothing. */
-function environment(variables: Variables): NodeJS.ProcessEnv {
-  const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
-  const kept = Object.entries({ PATH, HOME, XDG_CACHE_HOME, TMPDIR }).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(kept), ...LESS_COLLECTING, LOG_LEVEL: 'warn', ...variables };
-}
-
 /** The build is looked after once a test file: it reads the times of all sources. */
 let built: Promise<string> | undefined;
 
@@ -51,7 +44,7 @@ async function spawnGalley(
   form: Form = 'built',
 ): Promise<ChildProcess> {
   return spawn(process.execPath, [...(await programOf(form)), ...args], {
-    env: environment(variables),
+    env: shellEnvironment({ LOG_LEVEL: 'warn', ...variables }),
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
   });

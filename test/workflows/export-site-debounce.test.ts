@@ -1,7 +1,5 @@
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { startTimeSkipping } from '../helpers/temporal.ts';
-import { type SiteBench, startSiteBench } from './site-bench.ts';
-import { createSiteWorker, type SiteWorker } from './site-worker.ts';
+import type { SiteBench } from './site-bench.ts';
+import { useSkippedDays } from './site-days.ts';
 
 const MINUTE_MS = 60_000;
 /** Real milliseconds pass too while a workflow takes its turns: far more of them than a turn needs on a busy machine. */
@@ -9,45 +7,22 @@ const SLACK_MS = 25_000;
 
 const settings = { quietPeriod: '5m', maxWait: '30m' };
 
-let env: TestWorkflowEnvironment;
-let worker: SiteWorker;
+const days = useSkippedDays();
+const { env } = days;
 let site: SiteBench;
-
-beforeAll(async () => {
-  env = await startTimeSkipping();
-  worker = await createSiteWorker({
-    client: env.client,
-    connection: env.nativeConnection,
-    clock: () => env.currentTimeMs(),
-    // Real seconds spent asking would be real seconds that the skipped ones wait for.
-    quickAsksMs: [],
-    minRefreshIntervalMs: 30_000,
-  });
-});
 
 afterEach(async () => {
   await site.close();
 });
 
-afterAll(async () => {
-  await worker?.close();
-  await env?.teardown();
-});
-
 async function bench(own: Record<string, unknown> = {}): Promise<SiteBench> {
-  site = await startSiteBench({
-    client: env.client,
-    connection: env.nativeConnection,
-    clock: () => env.currentTimeMs(),
-    settings: { ...settings, ...own },
-    worker,
-  });
+  site = await days.bench({ ...settings, ...own });
   return site;
 }
 
 /** Publishes what the next export is to contain, and tells when. */
 async function publish(): Promise<number> {
-  const atMs = await env.currentTimeMs();
+  const atMs = await env().currentTimeMs();
   site.api.behaviour.content++;
   await site.publish();
   return atMs;
@@ -59,7 +34,7 @@ const starts = (): number[] => site.api.jobs.map(({ startedAtMs }) => startedAtM
 async function untilLive(): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if ((await site.state()).phase === 'live') return;
-    await env.sleep('20s');
+    await env().sleep('20s');
   }
   throw new Error(`never live: ${JSON.stringify(await site.state())}`);
 }
@@ -75,10 +50,10 @@ describe('a burst of publishes', () => {
     let lastMs = 0;
     for (let count = 0; count < 6; count++) {
       lastMs = await publish();
-      await env.sleep('4m');
+      await env().sleep('4m');
       expect(starts()).toEqual([]);
     }
-    await env.sleep('2h');
+    await env().sleep('2h');
     expect(starts()).toHaveLength(1);
     expectAt(starts()[0], lastMs + 5 * MINUTE_MS);
     expect((await site.deployed())?.content).toBe(6);
@@ -89,10 +64,10 @@ describe('a burst of publishes', () => {
     const firstMs = await publish();
     const published = [firstMs];
     for (let count = 0; count < 22; count++) {
-      await env.sleep('3m');
+      await env().sleep('3m');
       published.push(await publish());
     }
-    await env.sleep('1h');
+    await env().sleep('1h');
     const [first, second, third, ...others] = starts();
     expectAt(first, firstMs + 30 * MINUTE_MS);
     const nextFirstMs = published.find((atMs) => atMs > (first ?? 0)) ?? 0;
@@ -104,13 +79,13 @@ describe('a burst of publishes', () => {
 
   it('of resends alone puts nothing off', async () => {
     await bench();
-    const publishedMs = await env.currentTimeMs();
+    const publishedMs = await env().currentTimeMs();
     await site.publish({ id: 'same' });
     for (let count = 0; count < 4; count++) {
-      await env.sleep('1m');
+      await env().sleep('1m');
       await site.publish({ id: 'same' });
     }
-    await env.sleep('1h');
+    await env().sleep('1h');
     expect(starts()).toHaveLength(1);
     expectAt(starts()[0], publishedMs + 5 * MINUTE_MS);
   });
@@ -121,13 +96,13 @@ describe('publishes during an export', () => {
     await bench({ whenBusy: 'queue' });
     site.api.behaviour.jobDurationMs = 60 * MINUTE_MS;
     await publish();
-    await env.sleep('10m');
+    await env().sleep('10m');
     expect(starts()).toHaveLength(1);
     for (let count = 0; count < 5; count++) {
       await publish();
-      await env.sleep('2m');
+      await env().sleep('2m');
     }
-    await env.sleep('3h');
+    await env().sleep('3h');
     await untilLive();
     expect(site.api.jobs.map(({ status, content }) => [status, content])).toEqual([
       ['completed', 1],
@@ -144,10 +119,10 @@ describe('publishes during an export', () => {
     site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
     const oldestMs = await publish();
     for (let count = 0; count < 40; count++) {
-      await env.sleep('6m');
+      await env().sleep('6m');
       await publish();
     }
-    await env.sleep('2h');
+    await env().sleep('2h');
     await untilLive();
     const jobs = site.api.jobs;
     const firstWhole = jobs.findIndex(({ status }) => status === 'completed');
@@ -164,12 +139,12 @@ describe('publishes during an export', () => {
     site.api.behaviour.canCancel = false;
     site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
     await publish();
-    await env.sleep('6m');
+    await env().sleep('6m');
     for (let count = 0; count < 3; count++) {
       await publish();
-      await env.sleep('1m');
+      await env().sleep('1m');
     }
-    await env.sleep('2h');
+    await env().sleep('2h');
     await untilLive();
     expect(site.api.jobs.map(({ status, content }) => [status, content])).toEqual([
       ['completed', 1],

@@ -1,36 +1,11 @@
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { startTimeSkipping } from '../helpers/temporal.ts';
-import { type SiteBench, startSiteBench } from './site-bench.ts';
+import type { SiteBench } from './site-bench.ts';
+import { useSkippedDays } from './site-days.ts';
 import { gaps, readSiteHistory } from './site-history.ts';
-import { createSiteWorker, type SiteWorker } from './site-worker.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let env: TestWorkflowEnvironment;
-let worker: SiteWorker;
-
-beforeAll(async () => {
-  env = await startTimeSkipping();
-  worker = await createSiteWorker({
-    client: env.client,
-    connection: env.nativeConnection,
-    clock: () => env.currentTimeMs(),
-    // Real seconds spent asking would be real seconds that the skipped ones wait for.
-    quickAsksMs: [],
-    minRefreshIntervalMs: 30_000,
-  });
-});
-
-afterAll(async () => {
-  await worker?.close();
-  await env?.teardown();
-});
-
-async function bench(): Promise<SiteBench> {
-  const clock = () => env.currentTimeMs();
-  return startSiteBench({ client: env.client, connection: env.nativeConnection, clock, worker });
-}
+const { env, bench } = useSkippedDays();
 
 /** A small generator, so that a failing sequence can be repeated. */
 function randomFrom(seed: number): () => number {
@@ -44,7 +19,7 @@ function randomFrom(seed: number): () => number {
 async function untilPhase(site: SiteBench, phase: string): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if ((await site.state()).phase === phase) return;
-    await env.sleep(10_000);
+    await env().sleep(10_000);
   }
   throw new Error(`never ${phase}: ${JSON.stringify(await site.state())}`);
 }
@@ -56,15 +31,15 @@ describe('ninety days of a site', () => {
     site.api.behaviour.linkLifetimeMs = 24 * HOUR_MS;
     site.api.behaviour.jobDurationMs = 60_000;
     try {
-      const endMs = (await env.currentTimeMs()) + 90 * DAY_MS;
-      while ((await env.currentTimeMs()) < endMs) {
+      const endMs = (await env().currentTimeMs()) + 90 * DAY_MS;
+      while ((await env().currentTimeMs()) < endMs) {
         site.api.behaviour.content++;
         await site.publish();
-        await env.sleep(random() < 0.2 ? random() * 15 * 60_000 : random() * 4 * DAY_MS);
+        await env().sleep(random() < 0.2 ? random() * 15 * 60_000 : random() * 4 * DAY_MS);
       }
       await untilPhase(site, 'live');
-      const { runLengths, links } = await readSiteHistory(env.client, site.handle.workflowId);
-      expect(gaps(links, await env.currentTimeMs())).toEqual([]);
+      const { runLengths, links } = await readSiteHistory(env().client, site.handle.workflowId);
+      expect(gaps(links, await env().currentTimeMs())).toEqual([]);
       expect(links.length).toBeGreaterThan(90);
       expect(runLengths.length).toBeGreaterThan(2);
       expect(Math.max(...runLengths)).toBeLessThan(2_000);
@@ -85,13 +60,13 @@ describe('a site whose exports fail for a week', () => {
       site.api.behaviour.succeed = false;
       site.api.behaviour.content = 7;
       await site.publish();
-      await env.sleep(7 * DAY_MS);
+      await env().sleep(7 * DAY_MS);
       expect(await site.state()).toMatchObject({ phase: 'failed', lastError: { message: expect.any(String) } });
-      const { links } = await readSiteHistory(env.client, site.handle.workflowId);
-      expect(gaps(links, await env.currentTimeMs())).toEqual([]);
+      const { links } = await readSiteHistory(env().client, site.handle.workflowId);
+      expect(gaps(links, await env().currentTimeMs())).toEqual([]);
       expect(new Set(links.map(({ jobId }) => jobId)).size).toBe(1);
       site.api.behaviour.succeed = true;
-      await env.sleep(HOUR_MS);
+      await env().sleep(HOUR_MS);
       await untilPhase(site, 'live');
       expect((await site.deployed())?.content).toBe(7);
     } finally {
@@ -106,13 +81,13 @@ describe('a site whose exports fail for a week', () => {
       await site.publish();
       await untilPhase(site, 'live');
       site.api.behaviour.intercept = () => ({ status: 503, headers: { 'retry-after': '1800' } });
-      await env.sleep(2 * DAY_MS);
+      await env().sleep(2 * DAY_MS);
       const calls = site.api.calls.length;
       expect(calls).toBeLessThan(200);
       expect((await site.state()).lastError?.status).toBe(503);
       site.api.behaviour.intercept = () => undefined;
-      await env.sleep(HOUR_MS);
-      expect((await site.deployed())?.expiresAtMs).toBeGreaterThan(await env.currentTimeMs());
+      await env().sleep(HOUR_MS);
+      expect((await site.deployed())?.expiresAtMs).toBeGreaterThan(await env().currentTimeMs());
       expect((await site.state()).lastError).toBeNull();
     } finally {
       await site.close();
@@ -127,7 +102,7 @@ describe('a service whose links are already expired when they come', () => {
     try {
       await site.publish();
       await untilPhase(site, 'live');
-      await env.sleep(HOUR_MS);
+      await env().sleep(HOUR_MS);
       const bundles = site.api.calls.filter(({ path }) => path.endsWith('/bundle'));
       expect(bundles.length).toBeGreaterThan(60);
       expect(bundles.length).toBeLessThanOrEqual(HOUR_MS / 30_000 + 20);

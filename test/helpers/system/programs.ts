@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { type GuardedChild, spawnGuarded } from '../../../embedded/guarded-child.ts';
-import { LESS_COLLECTING } from '../less-collecting.ts';
+import { shellEnvironment } from '../shell-environment.ts';
 
 export interface ProgramSetup {
   /** How the test calls it. */
@@ -51,7 +51,11 @@ export function createPrograms(galley: string): Programs {
   const all = new Map<string, Running>();
 
   const start = async (setup: ProgramSetup, lines: string[] = []): Promise<Program> => {
-    const child = spawnGuarded(process.execPath, [galley, ...setup.args], environment(setup.variables));
+    const child = spawnGuarded(
+      process.execPath,
+      [galley, ...setup.args],
+      shellEnvironment({ LOG_LEVEL: 'info', ...setup.variables }),
+    );
     let ended = false;
     void child.exited.then(() => {
       ended = true;
@@ -119,11 +123,4 @@ async function untilReady(
       failed('ended at its start');
     });
   });
-}
-
-/** Only what a shell would have, so that the tester's own variables change nothing. */
-function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const { PATH, HOME, XDG_CACHE_HOME, TMPDIR } = process.env;
-  const kept = Object.entries({ PATH, HOME, XDG_CACHE_HOME, TMPDIR }).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(kept), ...LESS_COLLECTING, LOG_LEVEL: 'info', ...variables };
 }
