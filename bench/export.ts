@@ -8,7 +8,7 @@ import { wholeNumber } from './whole-number.ts';
 
 const HELP = `
 Rows: ${ROW_NAMES.join(', ')}.
-Needs what \`npm run setup:real\` installs, wget, and the Debian packages postgresql-doc-15 and openjdk-17-doc.
+Needs what \`npm run setup:system\` installs, wget, and the Debian packages postgresql-doc-15 and openjdk-17-doc.
 PostgreSQL, Temporal's dev server, the platform and its worker are processes of their own, as are nginx with the manuals
 and the other contenders. Everything is stopped and removed at the end, on Ctrl-C too.`;
 

@@ -7,11 +7,13 @@ export interface ToolRun {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   timeoutMs: number;
+  /** How long the run usually takes, for the progress line. */
+  usualMs?: number;
   report: Report;
 }
 
-/** How often a tool that is silent for minutes is shown to be alive. */
-const SIGN_OF_LIFE_MS = 10_000;
+/** Time between two progress lines of a long run. */
+const PROGRESS_INTERVAL_MS = 10_000;
 
 /** The end of a tool's output that an error message carries. */
 const TAIL_CHARACTERS = 1_000;
@@ -37,8 +39,8 @@ export async function runTool(run: ToolRun): Promise<string> {
     child.stderr.on('data', collect);
     const alive = setInterval(() => {
       const lastLine = output.trimEnd().split('\n').at(-1)?.trim() ?? '';
-      run.report(`  … ${Math.round((Date.now() - startedAt) / 1000)} s ${lastLine.slice(0, 100)}`.trimEnd());
-    }, SIGN_OF_LIFE_MS);
+      run.report(`  … ${elapsed(startedAt, run.usualMs)} ${lastLine.slice(0, 100)}`.trimEnd());
+    }, PROGRESS_INTERVAL_MS);
     const timeout = setTimeout(() => child.kill('SIGKILL'), run.timeoutMs);
     const settle = (error: Error | undefined): void => {
       clearInterval(alive);
@@ -53,4 +55,10 @@ export async function runTool(run: ToolRun): Promise<string> {
       settle(new Error(`${name} ${why}: ${output.trim().slice(-TAIL_CHARACTERS)}`));
     });
   });
+}
+
+/** "20 s", or "20 s of about 150 s" if the usual duration is known. */
+function elapsed(startedAt: number, usualMs: number | undefined): string {
+  const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+  return seconds(Date.now() - startedAt) + (usualMs === undefined ? '' : ` of about ${seconds(usualMs)}`);
 }

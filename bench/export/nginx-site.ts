@@ -11,7 +11,7 @@ import { type CountingSite, countRequests } from './requests.ts';
 /** Serves a folder as it is, on a free port of 127.0.0.1, with one process of nginx. */
 export async function startNginxSite(folder: string, lifetime: Lifetime): Promise<CountingSite> {
   const nginx = (await findOnPath('nginx')) ?? (await findOnPath('nginx', '/usr/sbin'));
-  if (nginx === undefined) throw new Error('nginx is not installed. Run: npm run setup:real');
+  if (nginx === undefined) throw new Error('nginx is not installed. Run: npm run setup:system');
   const home = await mkdtemp(join(tmpdir(), 'galley-nginx-'));
   lifetime.add(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
   const port = await freePort();

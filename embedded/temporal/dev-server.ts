@@ -15,6 +15,8 @@ export interface DevServerOptions {
   port?: number;
   uiPort?: number;
   namespace?: string;
+  /** Created beside `namespace`, with the same search attributes. */
+  moreNamespaces?: readonly string[];
   environment?: NodeJS.ProcessEnv;
 }
 
@@ -68,7 +70,8 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
   const child = spawnGuarded(
     options.executable,
     [
-      ...['server', 'start-dev', '--log-level', 'warn', '--namespace', namespace],
+      ...['server', 'start-dev', '--log-level', 'warn'],
+      ...[namespace, ...(options.moreNamespaces ?? [])].flatMap((each) => ['--namespace', each]),
       ...['--ip', host, '--port', String(port), '--ui-ip', host, '--ui-port', String(uiPort)],
       ...(options.dbFilename === undefined ? [] : ['--db-filename', options.dbFilename]),
       ...SEARCH_ATTRIBUTE_FLAGS,

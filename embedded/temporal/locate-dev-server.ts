@@ -10,6 +10,7 @@ import { downloadServer } from './sdk-download.ts';
 const GO_MODULE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 
 /** The build took 2.5 minutes on two cores with nothing cached. */
+const GO_INSTALL_USUAL_MS = 150_000;
 const GO_INSTALL_TIMEOUT_MS = 20 * 60_000;
 
 export interface LocateOptions {
@@ -34,6 +35,7 @@ export async function locateDevServer(options: LocateOptions = {}): Promise<stri
     report,
     install: async (folder) => {
       const failures: string[] = [];
+      report('No Temporal dev server found. Galley installs one into your cache folder; this happens only once.');
       report('Temporal dev server: downloading the official build');
       try {
         return await downloadServer({ artifact: 'cli', folder, report });
@@ -41,7 +43,7 @@ export async function locateDevServer(options: LocateOptions = {}): Promise<stri
         failures.push(errorText(error));
         report(`  not possible: ${errorText(error)}`);
       }
-      report(`Temporal dev server: building it with Go (${GO_MODULE}), this takes some minutes once`);
+      report(`Temporal dev server: building it with Go (${GO_MODULE}); this usually takes 2 to 5 minutes`);
       try {
         return await goInstall(folder, report);
       } catch (error) {
@@ -70,6 +72,7 @@ async function goInstall(folder: string, report: Report): Promise<string> {
     args: ['install', '-v', GO_MODULE],
     env: { ...process.env, GOBIN: folder, CGO_ENABLED: '0' },
     timeoutMs: GO_INSTALL_TIMEOUT_MS,
+    usualMs: GO_INSTALL_USUAL_MS,
     report,
   });
   return join(folder, programName('temporal'));

@@ -45,7 +45,7 @@ describe('the documentation', () => {
   });
 
   it('has each guide in its contents once, and nothing there that is missing', () => {
-    const links = [...read('docs/.vitepress/config.ts').matchAll(/link: '\/([^']+)'/g)].map(([, link = '']) => link);
+    const links = [...read('docs/.vitepress/config.mts').matchAll(/link: '\/([^']+)'/g)].map(([, link = '']) => link);
     const guides = readdirSync('docs/guide').map((name) => `guide/${name.replace(/\.md$/, '')}`);
     expect(links.filter((link) => link.startsWith('guide/')).sort()).toEqual(guides.sort());
     const pages = links.map((link) => `docs/${link.replace(/\/$/, '/index')}.md`);

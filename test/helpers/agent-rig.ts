@@ -14,10 +14,10 @@ import { type AgentJobRow, getAgentJob } from '../../platform/store/agent-jobs.t
 import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import { addTestJob, addTestMessage, type NewTestJob } from './agent-jobs.ts';
-import type { TestDatabase } from './pglite.ts';
 import { runWorker } from './run-worker.ts';
 import { ScriptRunner } from './script-runner.ts';
-import { startDevServer, type TestDevServer } from './temporal.ts';
+import { connectTemporal, type TestTemporal } from './temporal.ts';
+import type { TestDatabase } from './test-database.ts';
 import { workflowBundles } from './workflow-bundles.ts';
 
 export const PUBLIC_URL = 'http://platform.test';
@@ -25,7 +25,7 @@ export const PUBLIC_URL = 'http://platform.test';
 export type AgentRig = {
   db: Database;
   objects: ObjectStore;
-  temporal: TestDevServer;
+  temporal: TestTemporal;
   runner: ScriptRunner;
   /** What a worker with the rig's own runner and the embedded forge takes. */
   agents: AgentDeps;
@@ -35,6 +35,7 @@ export type AgentRig = {
     maxConnections: number;
     objectStoreUrl: string;
     temporalAddress: string;
+    temporalNamespace: string;
     workDir: string;
   };
   /** A folder that goes with the rig. */
@@ -65,7 +66,7 @@ export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-agents-'));
   const objectStoreUrl = pathToFileURL(join(folder, 'objects')).href;
   const workDir = join(folder, 'work');
-  const temporal = await startDevServer();
+  const temporal = await connectTemporal();
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: objectStoreUrl });
   const workflows = createAgentWorkflows({ client: temporal.client });
@@ -85,6 +86,7 @@ export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
       maxConnections: database.maxConnections,
       objectStoreUrl,
       temporalAddress: temporal.address,
+      temporalNamespace: temporal.namespace,
       workDir,
     },
     folder,
@@ -117,6 +119,7 @@ export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
     async startWorker(change = {}) {
       const worker = await createPlatformWorker({
         connection: temporal.nativeConnection,
+        namespace: temporal.namespace,
         taskQueue: TASK_QUEUES.platform,
         db,
         objects,

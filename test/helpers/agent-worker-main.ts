@@ -58,6 +58,7 @@ class HeldRunner extends ScriptRunner {
 
 const worker = await createPlatformWorker({
   connection: await NativeConnection.connect({ address: options.temporalAddress }),
+  namespace: options.temporalNamespace,
   db,
   objects: heldObjects,
   logger,

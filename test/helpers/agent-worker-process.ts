@@ -8,6 +8,7 @@ export type AgentWorkerOptions = {
   maxConnections: number;
   objectStoreUrl: string;
   temporalAddress: string;
+  temporalNamespace: string;
   workDir: string;
   identity: string;
   holdAt: HoldAt;

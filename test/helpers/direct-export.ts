@@ -19,8 +19,8 @@ import { getExportJob, insertExportJob } from '../../platform/store/export-jobs.
 import { ensureOrganization } from '../../platform/store/organizations.ts';
 import { insertProject } from '../../platform/store/projects.ts';
 import type { ExportedBundle } from './export-rig.ts';
-import { startPglite } from './pglite.ts';
 import { readBundleArchive } from './read-bundle.ts';
+import { createDatabase } from './test-database.ts';
 
 export type DirectRig = {
   db: Database;
@@ -54,7 +54,7 @@ export async function startDirectRig(
 ): Promise<DirectRig> {
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'galley-direct-'));
-  const database = await startPglite();
+  const database = await createDatabase();
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: given.objects ?? pathToFileURL(folder).href });
   const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });

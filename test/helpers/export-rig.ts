@@ -19,9 +19,9 @@ import { type ExportJobRow, getExportJob, insertExportJob } from '../../platform
 import { ensureOrganization } from '../../platform/store/organizations.ts';
 import { insertProject } from '../../platform/store/projects.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
-import type { TestDatabase } from './pglite.ts';
 import { runWorker } from './run-worker.ts';
-import { startDevServer, type TestDevServer } from './temporal.ts';
+import { connectTemporal, type TestTemporal } from './temporal.ts';
+import type { TestDatabase } from './test-database.ts';
 import { workflowBundles } from './workflow-bundles.ts';
 
 export type ExportedBundle = {
@@ -45,8 +45,8 @@ export type ExportRig = {
   db: Database;
   objects: ObjectStore;
   /** What another process needs to work on the same exports. */
-  addresses: { databaseUrl: string; objectStoreUrl: string; temporalAddress: string };
-  temporal: TestDevServer;
+  addresses: { databaseUrl: string; objectStoreUrl: string; temporalAddress: string; temporalNamespace: string };
+  temporal: TestTemporal;
   /** Adds a job, as the API does, and starts its workflow. */
   start(site: TestSite): Promise<string>;
   /** Waits for a job's workflow and reads its row. */
@@ -67,7 +67,7 @@ export async function startExportRig(database: TestDatabase, given: { objects?: 
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
   const objectStoreUrl = given.objects ?? pathToFileURL(folder).href;
-  const temporal = await startDevServer();
+  const temporal = await connectTemporal();
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: objectStoreUrl });
   const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
@@ -130,7 +130,12 @@ export async function startExportRig(database: TestDatabase, given: { objects?: 
   return {
     db,
     objects,
-    addresses: { databaseUrl: database.url, objectStoreUrl, temporalAddress: temporal.address },
+    addresses: {
+      databaseUrl: database.url,
+      objectStoreUrl,
+      temporalAddress: temporal.address,
+      temporalNamespace: temporal.namespace,
+    },
     temporal,
     start,
     end,
@@ -143,6 +148,7 @@ export async function startExportRig(database: TestDatabase, given: { objects?: 
     startWorker: async (limits = {}, browser) => {
       const worker = await createPlatformWorker({
         connection: temporal.nativeConnection,
+        namespace: temporal.namespace,
         db,
         objects,
         logger,

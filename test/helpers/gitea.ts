@@ -44,7 +44,7 @@ export async function startGitea(): Promise<TestGitea> {
   const built = await locateRealTool('gitea');
   const templates = join(cacheFolder(), 'gitea-static');
   await access(templates).catch(() => {
-    throw new Error('The templates of gitea are missing. Run: npm run setup:real');
+    throw new Error('The templates of gitea are missing. Run: npm run setup:system');
   });
   const folder = await mkdtemp(join(tmpdir(), 'galley-gitea-'));
   const user = await unprivileged();

@@ -15,7 +15,7 @@ import { bundleKey, type ObjectStore } from '../../platform/objects/object-store
 import type { AgentRunKey } from '../../platform/store/agent-runs.ts';
 import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { completeExportJob, markExportJobRunning } from '../../platform/store/export-job-transitions.ts';
-import type { TestDatabase } from './pglite.ts';
+import type { TestDatabase } from './test-database.ts';
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-tests';
 

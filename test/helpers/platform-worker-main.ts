@@ -11,6 +11,7 @@ const options: WorkerProcessOptions = JSON.parse(process.argv[2] ?? '');
 const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 const worker = await createPlatformWorker({
   connection: await NativeConnection.connect({ address: options.temporalAddress }),
+  namespace: options.temporalNamespace,
   db: await openDatabase({ url: options.databaseUrl, logger }),
   objects: await createObjectStore({ url: options.objectStoreUrl }),
   logger,

@@ -7,6 +7,7 @@ export type WorkerProcessOptions = {
   databaseUrl: string;
   objectStoreUrl: string;
   temporalAddress: string;
+  temporalNamespace: string;
   identity: string;
   limits?: Partial<ExportLimits>;
 };

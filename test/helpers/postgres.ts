@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
-import type { TestDatabase } from './pglite.ts';
+import type { TestDatabase } from './test-database.ts';
 import { unprivileged } from './unprivileged-user.ts';
 
 const run = promisify(execFile);
@@ -62,6 +62,6 @@ async function postgresBinFolder(): Promise<string> {
   try {
     return (await run('pg_config', ['--bindir'])).stdout.trim();
   } catch {
-    throw new Error('PostgreSQL is not installed (no pg_config on the PATH). Run: npm run setup:real');
+    throw new Error('PostgreSQL is not installed (no pg_config on the PATH). Run: npm run setup:integration');
   }
 }

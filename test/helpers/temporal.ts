@@ -7,15 +7,44 @@ import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { locateTimeSkippingServer } from '../../embedded/temporal/locate-time-skipping-server.ts';
 import { freePort } from './free-port.ts';
 import { LESS_COLLECTING } from './less-collecting.ts';
+import { namespaceOf, SHARED, sharedServer } from './shared-names.ts';
 
-export interface TestDevServer extends DevServer {
+export interface TestTemporal {
+  /** host:port for `TEMPORAL_ADDRESS`. */
+  address: string;
+  namespace: string;
   client: Client;
-  /** For workers: `Worker.create({ connection: server.nativeConnection, … })`. */
+  /** For workers: `Worker.create({ connection: temporal.nativeConnection, namespace: temporal.namespace, … })`. */
   nativeConnection: NativeConnection;
+  stop(): Promise<void>;
+}
+
+export interface TestDevServer extends DevServer, TestTemporal {
+  stop(): Promise<void>;
 }
 
 /**
- * A real Temporal dev server on free ports with our search attributes, in memory unless `dbFilename` is given. Call
+ * The Temporal dev server that all files of the run share, in a namespace that only the calling test file uses. Call
+ * `stop()` in afterAll, after the workers have shut down. Workflows may be left open: no other file sees them.
+ */
+export async function connectTemporal(): Promise<TestTemporal> {
+  const address = sharedServer(SHARED.temporal);
+  const namespace = namespaceOf(expect.getState().testPath ?? '');
+  const connection = await Connection.connect({ address });
+  const nativeConnection = await NativeConnection.connect({ address });
+  const client = new Client({ connection, namespace });
+  return {
+    ...{ address, namespace, client, nativeConnection },
+    async stop() {
+      await nativeConnection.close();
+      await connection.close();
+    },
+  };
+}
+
+/**
+ * A Temporal dev server of its own, for a test that stops or kills it; otherwise use `connectTemporal`. Free ports, our
+ * search attributes, in memory unless `dbFilename` is given. Call
  * `stop()` in afterAll, after the workers have shut down; `kill()` crashes it, and a second `startDevServer` with the
  * same `dbFilename` and `port` is its restart.
  */

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { type AgentRepository, createAgentRepository } from '../helpers/agent-repository.ts';
 import { type AgentRig, startAgentRig } from '../helpers/agent-rig.ts';
-import { startPglite } from '../helpers/pglite.ts';
+import { createDatabase } from '../helpers/test-database.ts';
 import { historyText } from './history-text.ts';
 
 const release = process.argv[2];
@@ -94,7 +94,7 @@ const branches: Branch[] = [
 
 const run = promisify(execFile);
 const temporal = await locateDevServer();
-const rig = await startAgentRig(await startPglite());
+const rig = await startAgentRig(await createDatabase());
 await rig.startWorker();
 await mkdir('test/replay/agent-job', { recursive: true });
 for (const { name, play } of branches) {

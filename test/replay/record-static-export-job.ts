@@ -13,7 +13,7 @@ import { createBrowserPool } from '../../platform/activities/export/browser/brow
 import { type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
-import { startPglite } from '../helpers/pglite.ts';
+import { createDatabase } from '../helpers/test-database.ts';
 import { historyText } from './history-text.ts';
 
 const release = process.argv[2];
@@ -84,7 +84,7 @@ const branches: Branch[] = [
 
 const run = promisify(execFile);
 const temporal = await locateDevServer();
-const rig = await startExportRig(await startPglite());
+const rig = await startExportRig(await createDatabase());
 const assets = await startHttpSite(serveFiles(externalFiles));
 const site = await startHttpSite(serveFiles(fixtureSite(assets.origin)));
 const pool = createBrowserPool({

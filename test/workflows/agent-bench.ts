@@ -101,7 +101,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
   const site = `site-${process.pid}-${++benches}`;
   const clock = options.clock ?? Date.now;
   const { client, connection } = options;
-  const worker = options.worker ?? createAgentWorker(connection);
+  const worker = options.worker ?? createAgentWorker(connection, client.options.namespace);
   const { taskQueue } = worker;
   let published = 0;
   const started = new Set<string>();

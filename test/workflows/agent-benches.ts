@@ -1,29 +1,29 @@
 import type { Client } from '@temporalio/client';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
 import { type RecordedRun, replayErrors } from '../helpers/replay.ts';
-import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
+import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type AgentBench, startAgentBench } from './agent-bench.ts';
 import { type AgentWorker, createAgentWorker } from './agent-worker.ts';
 
 export type AgentBenches = {
-  server: () => TestDevServer;
+  server: () => TestTemporal;
   bench: (settings?: Partial<RuleSettings>) => Promise<AgentBench>;
 };
 
 /** One real dev server and one worker for a test file, and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
 export function useAgentBenches(): AgentBenches {
-  let running: TestDevServer | undefined;
+  let running: TestTemporal | undefined;
   let worker: AgentWorker | undefined;
   const benches: AgentBench[] = [];
   const played: RecordedRun[] = [];
-  const server = (): TestDevServer => {
+  const server = (): TestTemporal => {
     if (running === undefined) throw new Error('the dev server is started by beforeAll');
     return running;
   };
 
   beforeAll(async () => {
-    running = await startDevServer();
+    running = await connectTemporal();
   });
   afterEach(async () => {
     const ended = benches.splice(0);
@@ -45,7 +45,7 @@ export function useAgentBenches(): AgentBenches {
     server,
     async bench(settings = {}) {
       const { client, nativeConnection } = server();
-      worker ??= createAgentWorker(nativeConnection);
+      worker ??= createAgentWorker(nativeConnection, client.options.namespace);
       const made = await startAgentBench({ client, connection: nativeConnection, settings, worker });
       benches.push(made);
       return made;

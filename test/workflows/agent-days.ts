@@ -40,7 +40,7 @@ export function useSkippedTime(): AgentDays {
     env,
     async bench(settings = {}) {
       const { client, nativeConnection } = env();
-      worker ??= createAgentWorker(nativeConnection);
+      worker ??= createAgentWorker(nativeConnection, client.options.namespace);
       const made = await startAgentBench({
         client,
         connection: nativeConnection,

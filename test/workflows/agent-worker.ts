@@ -35,7 +35,7 @@ let workers = 0;
  * A worker that many benches share, one after another or at once: to start one takes a second of processor time. Each
  * activity is told by its workflow's site, so what an ended test left behind never reaches the next one.
  */
-export function createAgentWorker(connection: NativeConnection): AgentWorker {
+export function createAgentWorker(connection: NativeConnection, namespace: string): AgentWorker {
   const taskQueue = `${TASK_QUEUES.orchestrator}-agents-${process.pid}-${++workers}`;
   const served = new Map<string, AgentActivities>();
   let running: { stop(): Promise<void> } | undefined;
@@ -63,7 +63,7 @@ export function createAgentWorker(connection: NativeConnection): AgentWorker {
     taskQueue,
     serve: (site, those) => void served.set(site, those),
     async start({ workflowBundle = workflowBundles.orchestrator } = {}) {
-      running ??= runWorker(await Worker.create({ connection, taskQueue, workflowBundle, activities }));
+      running ??= runWorker(await Worker.create({ connection, namespace, taskQueue, workflowBundle, activities }));
     },
     async stop() {
       const stopped = running;

@@ -1,28 +1,28 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { type RecordedRun, replayErrors } from '../helpers/replay.ts';
-import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
+import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SiteBench, type SiteBenchOptions, startSiteBench } from './site-bench.ts';
 import { createSiteWorker, type SiteWorker } from './site-worker.ts';
 
 export type Benches = {
-  server: () => TestDevServer;
+  server: () => TestTemporal;
   bench: (options?: Partial<SiteBenchOptions>) => Promise<SiteBench>;
 };
 
 /** One real dev server and one worker for a test file, and a bench for each test, all of it gone afterwards. Whatever a test made happen has to replay. */
 export function useDevServer(): Benches {
-  let server: TestDevServer | undefined;
+  let server: TestTemporal | undefined;
   let shared: SiteWorker | undefined;
   const benches: SiteBench[] = [];
   const played: RecordedRun[] = [];
-  const running = (): TestDevServer => {
+  const running = (): TestTemporal => {
     if (!server) throw new Error('the dev server is started by beforeAll');
     return server;
   };
 
   beforeAll(async () => {
-    server = await startDevServer();
+    server = await connectTemporal();
   });
   afterEach(async () => {
     const ended = benches.splice(0);

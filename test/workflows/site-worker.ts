@@ -83,6 +83,7 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       const created = await createOrchestratorWorker({
         connection,
         client,
+        namespace: client.options.namespace,
         taskQueue,
         readSite: (site) => sites.get(site)?.(),
         deployments,

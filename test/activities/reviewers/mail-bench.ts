@@ -6,7 +6,7 @@ import {
   type SmtpStage,
   startScriptedSmtp,
 } from '../../helpers/smtp-server.ts';
-import { startDevServer, type TestDevServer } from '../../helpers/temporal.ts';
+import { connectTemporal, type TestTemporal } from '../../helpers/temporal.ts';
 import { workflowBundles } from '../../helpers/workflow-bundles.ts';
 import { createMailWorker, INPUT, interceptHeartbeats, type MailResult, type Scenario, Scenarios } from './mail-rig.ts';
 import { reviewMail, type Timeouts } from './mail-workflows.ts';
@@ -29,7 +29,7 @@ export const lastLines = (server: ScriptedSmtpServer): number =>
   server.moments.filter(({ stage }) => stage === 'end').length;
 
 export type MailBench = {
-  temporal: TestDevServer;
+  temporal: TestTemporal;
   scenarios: Scenarios;
   smtp(react?: React, port?: number): Promise<ScriptedSmtpServer>;
   start(
@@ -45,10 +45,10 @@ export type MailBench = {
 
 /** A Temporal server, a worker with the mail activities, and mail servers as they are asked for. */
 export async function startMailBench(): Promise<MailBench> {
-  const temporal = await startDevServer();
+  const temporal = await connectTemporal();
   const scenarios = new Scenarios();
   const servers: ScriptedSmtpServer[] = [];
-  const worker: Worker = await createMailWorker(temporal.nativeConnection, TASK_QUEUE, scenarios, workflowBundles.mail);
+  const worker: Worker = await createMailWorker(temporal, TASK_QUEUE, scenarios, workflowBundles.mail);
   const running = worker.run();
   let counter = 0;
 
@@ -73,7 +73,7 @@ export async function startMailBench(): Promise<MailBench> {
       servers.push(server);
       return server;
     },
-    clientWith: (heartbeat) => interceptHeartbeats(temporal.client.connection, heartbeat),
+    clientWith: (heartbeat) => interceptHeartbeats(temporal.client, heartbeat),
     stop: async () => {
       worker.shutdown();
       await running;

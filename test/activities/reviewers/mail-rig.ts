@@ -1,10 +1,11 @@
 import { Client, type WorkflowHandle } from '@temporalio/client';
-import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createReviewerActivities, type ReviewerActivityDeps } from '../../../activities/reviewers/activities.ts';
 import type { MailResult, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
 import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
 import type { HeartbeatClient } from '../../../activities/reviewers/sending-mark.ts';
+import type { TestTemporal } from '../../helpers/temporal.ts';
 import type { MailActivities } from './mail-workflows.ts';
 
 /** Waits that a test can sit through. */
@@ -67,7 +68,7 @@ export class Scenarios {
 
 /** A worker as the product makes one, as far as heartbeats go; `workflows`: it leaves activities to others. */
 export async function createMailWorker(
-  connection: NativeConnection,
+  { nativeConnection: connection, namespace }: Pick<TestTemporal, 'nativeConnection' | 'namespace'>,
   taskQueue: string,
   scenarios: Scenarios,
   workflowBundle?: WorkflowBundleOption,
@@ -75,6 +76,7 @@ export async function createMailWorker(
 ): Promise<Worker> {
   return await Worker.create({
     connection,
+    namespace,
     taskQueue,
     ...(workflowBundle === undefined ? {} : { workflowBundle }),
     ...(only === 'workflows' ? {} : { activities: scenarios.activities }),
@@ -92,10 +94,10 @@ export async function pendingAttempt(handle: WorkflowHandle): Promise<number> {
 
 /** A client whose awaited heartbeats go through `heartbeat`, which may send the real one, or not. */
 export function interceptHeartbeats(
-  connection: Client['connection'],
+  { connection, options: { namespace } }: Client,
   heartbeat: (real: () => Promise<void>, details: unknown) => Promise<void>,
 ): Client {
-  const client = new Client({ connection });
+  const client = new Client({ connection, namespace });
   const real = client.activity.heartbeat.bind(client.activity);
   const intercepted: HeartbeatClient['activity']['heartbeat'] = async (token: unknown, details?: unknown) => {
     if (!(token instanceof Uint8Array)) throw new Error('expected a task token');

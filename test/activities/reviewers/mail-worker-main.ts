@@ -1,6 +1,6 @@
 // A worker as a process of its own, to be killed in the middle of sending. What it is to do comes as JSON in its argument;
 // it prints a line for each scenario that has come to the step at which it stops for good.
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { createMailWorker, interceptHeartbeats, Scenarios } from './mail-rig.ts';
 
@@ -9,15 +9,17 @@ export type PauseAt = 'before-mark' | 'after-mark' | 'before-answer-note' | 'aft
 
 export type MailWorkerOptions = {
   address: string;
+  namespace: string;
   taskQueue: string;
   scenarios: { name: string; smtpUrl: string; pauseAt: PauseAt | null }[];
 };
 
 const options: MailWorkerOptions = JSON.parse(process.argv[2] ?? '');
 const connection = await Connection.connect({ address: options.address });
+const { namespace } = options;
 const scenarios = new Scenarios();
 for (const { name, smtpUrl, pauseAt } of options.scenarios) {
-  const client = interceptHeartbeats(connection, async (real, details) => {
+  const client = interceptHeartbeats(new Client({ connection, namespace }), async (real, details) => {
     const step = JSON.stringify(details).includes('sending') ? 'mark' : 'answer-note';
     if (pauseAt === `before-${step}`) await stopForGood(name);
     await real();
@@ -31,7 +33,7 @@ async function stopForGood(name: string): Promise<void> {
   await new Promise(() => {});
 }
 
-const native = await NativeConnection.connect({ address: options.address });
-const worker = await createMailWorker(native, options.taskQueue, scenarios);
+const nativeConnection = await NativeConnection.connect({ address: options.address });
+const worker = await createMailWorker({ nativeConnection, namespace }, options.taskQueue, scenarios);
 console.log('ready');
 await worker.run();

@@ -1,7 +1,7 @@
 import { exportJob } from '../../../contract/admin-api.ts';
 import { addProject, listProjects } from '../../../platform/admin/projects.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 import { createApiClient } from './api-client.ts';
 import { type TwoPlatforms, useTwoPlatforms } from './use-two-platforms.ts';
 

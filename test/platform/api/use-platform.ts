@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
 import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 
 export type Staged = { database: TestDatabase; platform: TestPlatform; api: ApiClient };
@@ -11,7 +11,7 @@ export function usePlatform(take: (given: Staged) => void, deps: { logger?: Logg
   let platform: TestPlatform;
 
   beforeAll(async () => {
-    database = await startPglite();
+    database = await createDatabase();
     platform = await startTestPlatform(database, deps);
     take({ database, platform, api: createApiClient(platform.baseUrl) });
   });

@@ -1,5 +1,5 @@
-import type { TestDatabase } from '../../helpers/pglite.ts';
 import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 
 export type TwoPlatforms = [TestPlatform, TestPlatform];
 

@@ -4,8 +4,8 @@ import { setProject } from '../../../platform/admin/projects.ts';
 import { createEmbeddedForge } from '../../../platform/forge/embedded-forge.ts';
 import type { ForgeContext } from '../../../platform/forge/forge-context.ts';
 import { createTestRepository, type TestRepository } from '../../helpers/forge-repository.ts';
-import { startPglite, type TestDatabase } from '../../helpers/pglite.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
 
 export const BRANCH = 'galley/aj_0123456789abcdef';
 
@@ -39,7 +39,7 @@ export type ForgeStage = {
 
 /** The platform with its embedded forge over the embedded database, and repositories on the disk. */
 export async function startForgeStage(logger: Logger = pino({ level: 'silent' })): Promise<ForgeStage> {
-  const database: TestDatabase = await startPglite();
+  const database: TestDatabase = await createDatabase();
   const platform = await startTestPlatform(database, { logger });
   const { db } = platform;
   const context = { db, publicUrl: () => platform.baseUrl, logger };

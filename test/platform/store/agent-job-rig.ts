@@ -4,7 +4,7 @@ import { type AgentJobRow, insertAgentJob, type NewAgentJob } from '../../../pla
 import { type Database, openDatabase } from '../../../platform/store/database.ts';
 import { organizations } from '../../../platform/store/schema/organizations.ts';
 import { projects } from '../../../platform/store/schema/projects.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 
 export type AgentJobRig = {
   db: Database;

@@ -14,7 +14,7 @@ import {
 } from '../../../platform/store/agent-jobs.ts';
 import { getAgentRun } from '../../../platform/store/agent-runs.ts';
 import type { Database } from '../../../platform/store/database.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 import { type AgentJobRig, startAgentJobRig } from './agent-job-rig.ts';
 
 const PULL_REQUEST = 'https://git.example.com/docs/pulls/7';

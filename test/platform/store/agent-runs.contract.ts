@@ -10,7 +10,7 @@ import {
   listAgentRunLogs,
 } from '../../../platform/store/agent-runs.ts';
 import type { Database } from '../../../platform/store/database.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 import { type AgentJobRig, startAgentJobRig } from './agent-job-rig.ts';
 
 /** What the queries for the runs of agent jobs promise, on any PostgreSQL. */

@@ -18,7 +18,7 @@ import {
 } from '../../../platform/store/export-jobs.ts';
 import { organizations } from '../../../platform/store/schema/organizations.ts';
 import { projects } from '../../../platform/store/schema/projects.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 
 const logger = pino({ level: 'silent' });
 

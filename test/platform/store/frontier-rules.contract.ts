@@ -2,7 +2,7 @@ import type { Database } from '../../../platform/store/database.ts';
 import { giveBackUnasked, releaseLeases } from '../../../platform/store/frontier-leases.ts';
 import { queryVariants } from '../../../platform/store/frontier-queries.ts';
 import { countSkips, skipsByReason } from '../../../platform/store/frontier-skips.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 import { found, useFrontier } from './use-frontier.ts';
 
 /** What the frontier promises of addresses that rules keep back, on any database that the product runs on. */

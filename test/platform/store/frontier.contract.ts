@@ -20,7 +20,7 @@ import {
 } from '../../../platform/store/frontier-leases.ts';
 import { mappedUrls, settledRows, writeFrozen } from '../../../platform/store/frontier-map.ts';
 import { forgetCrawls } from '../../../platform/store/kept-crawls.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 import { found, leaseMs, useFrontier } from './use-frontier.ts';
 
 function file(id: number, path: string): SettledUrl {

@@ -15,8 +15,8 @@ import {
   listOpenPullRequests,
   type PullRequestRow,
 } from '../../../platform/store/pull-requests.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
 import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 
 const SHA = 'a'.repeat(40);
 

@@ -8,7 +8,7 @@ import { type FoundUrl, settleUrls } from '../../../platform/store/frontier.ts';
 import { leaseUrls } from '../../../platform/store/frontier-leases.ts';
 import { ensureOrganization } from '../../../platform/store/organizations.ts';
 import { insertProject } from '../../../platform/store/projects.ts';
-import type { TestDatabase } from '../../helpers/pglite.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 
 export const leaseMs = 60_000;
 

@@ -1,7 +1,7 @@
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
-import { startPglite } from '../../helpers/pglite.ts';
+import { createDatabase } from '../../helpers/test-database.ts';
 
 export type FixtureRig = {
   rig: ExportRig;
@@ -16,7 +16,7 @@ export type FixtureRig = {
 
 /** The fixture site, its assets on another host, and a worker with batches so small that every job has several. */
 export async function startFixtureRig(): Promise<FixtureRig> {
-  const rig = await startExportRig(await startPglite());
+  const rig = await startExportRig(await createDatabase());
   const assets = await startHttpSite(serveFiles(externalFiles));
   const site = await startHttpSite(serveFiles({}));
   await rig.startWorker({

@@ -1,7 +1,7 @@
 import type { AgentDeps } from '../../../platform/activities/agent/agent-deps.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
 import { type AgentRig, startAgentRig } from '../../helpers/agent-rig.ts';
-import { startPglite } from '../../helpers/pglite.ts';
+import { createDatabase } from '../../helpers/test-database.ts';
 
 /**
  * Gives the tests of the calling file one rig with a worker, and each of them a repository of its own. None may leave
@@ -15,7 +15,7 @@ export function useAgentRig(
   let repository: AgentRepository;
 
   beforeAll(async () => {
-    rig = await startAgentRig(await startPglite());
+    rig = await startAgentRig(await createDatabase());
     await rig.startWorker(change);
   });
   beforeEach(async () => {

@@ -1,13 +1,13 @@
 import { type AgentJob, agentJob } from '../../../../contract/admin-api.ts';
 import { beginAgentRun, completeAgentRun, failAgentRun } from '../../../../platform/store/agent-job-transitions.ts';
 import { createOpenApiCheck, type OpenApiCheck } from '../../../helpers/openapi-check.ts';
-import { startPglite, type TestDatabase } from '../../../helpers/pglite.ts';
 import {
   type Customer,
   type CustomerOptions,
   startTestPlatform,
   type TestPlatform,
 } from '../../../helpers/platform-api.ts';
+import { createDatabase, type TestDatabase } from '../../../helpers/test-database.ts';
 import { type ApiClient, createApiClient } from '../api-client.ts';
 
 export const PULL_REQUEST = 'https://git.example.com/docs/pulls/7';
@@ -39,7 +39,7 @@ export const jobPath = (customer: Customer, id: string): string => `${createPath
 
 /** The agent endpoints over an embedded database; every answer is held against the OpenAPI document. */
 export async function startAgentBench(): Promise<AgentBench> {
-  const database = await startPglite();
+  const database = await createDatabase();
   const platform = await startTestPlatform(database);
   const document = await (await fetch(`${platform.baseUrl}/openapi.json`)).json();
   const check = createOpenApiCheck(document, { under: '/v2/' });

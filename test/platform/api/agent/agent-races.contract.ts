@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentJob } from '../../../../contract/admin-api.ts';
 import { beginAgentRun, completeAgentRun } from '../../../../platform/store/agent-job-transitions.ts';
-import type { TestDatabase } from '../../../helpers/pglite.ts';
 import type { Customer } from '../../../helpers/platform-api.ts';
+import type { TestDatabase } from '../../../helpers/test-database.ts';
 import { createApiClient } from '../api-client.ts';
 import { type TwoPlatforms, useTwoPlatforms } from '../use-two-platforms.ts';
 import { createPath, jobPath, jobsPath } from './agent-bench.ts';
 
-/** What holds when two servers of the platform answer at once; for two processes see two-processes.real.test.ts. */
+/** What holds when two servers of the platform answer at once; for two processes see two-processes.system.test.ts. */
 export function agentRacesContract(startDatabase: () => Promise<TestDatabase>): void {
   let platforms: TwoPlatforms;
   useTwoPlatforms(startDatabase, (given) => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { DEFAULT_PATH, findOnPath } from '../find-command.ts';
+import { findOnPath } from '../find-command.ts';
 
 const execute = promisify(execFile);
 
@@ -26,14 +26,14 @@ const USER_ARGS = [
 const PROBE_ARGS = ['--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL', '--ro-bind', '/', '/', '--proc', '/proc'];
 
 /**
- * Finds bubblewrap on that PATH, or among the system's programs, and tries it: a machine may forbid what it needs.
+ * Finds bubblewrap on that PATH and tries it, because a machine may forbid what it needs.
  * @throws SandboxMissingError, and an Error where it could not be tried at this moment.
  */
-export async function readSandbox(path: string, otherwise = DEFAULT_PATH): Promise<Sandbox> {
-  const program = (await findOnPath('bwrap', path)) ?? (await findOnPath('bwrap', otherwise));
+export async function readSandbox(path: string): Promise<Sandbox> {
+  const program = await findOnPath('bwrap', path);
   if (program === undefined) {
     throw new SandboxMissingError(
-      'Agents run in a sandbox of bubblewrap, which is not installed on this worker (Debian and Ubuntu: apt-get install ' +
+      "Agents run in a sandbox of bubblewrap, which is not on this worker's PATH (Debian and Ubuntu: apt-get install " +
         'bubblewrap). AGENT_SANDBOX=off runs them without one.',
     );
   }

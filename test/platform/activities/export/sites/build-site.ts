@@ -17,7 +17,7 @@ const PROGRAMS = {
 
 /**
  * Builds `test/fixtures/{generator}-site` in a folder that it makes; returns the folder of the built files. The
- * packages are installed by `npm run setup:real`, VitePress comes with the project. `cleanUrls`: VitePress's setting
+ * packages are installed by `npm run setup:system`, VitePress comes with the project. `cleanUrls`: VitePress's setting
  * of that name; the others know one kind of address.
  */
 export async function buildSite(
@@ -29,7 +29,7 @@ export async function buildSite(
   const site = join(folder, 'site');
   const ofProject = join(process.cwd(), 'node_modules');
   const modules = generator === 'vitepress' ? ofProject : join(cacheFolder(), 'sites', generator, 'node_modules');
-  if (!existsSync(join(modules, program))) throw new Error(`${modules} is missing. Run: npm run setup:real`);
+  if (!existsSync(join(modules, program))) throw new Error(`${modules} is missing. Run: npm run setup:system`);
   await mkdir(folder, { recursive: true });
   await cp(join(process.cwd(), `test/fixtures/${generator}-site`), site, { recursive: true });
   // Configuration and themes are imported by package name from where the sources lie.

@@ -7,8 +7,8 @@ import { type Browser, chromium } from 'playwright-core';
 import { type BrowserPool, createBrowserPool } from '../../../../../platform/activities/export/browser/browser-pool.ts';
 import { type ExportRig, startExportRig } from '../../../../helpers/export-rig.ts';
 import { startHttpSite } from '../../../../helpers/http-site.ts';
-import { startPglite } from '../../../../helpers/pglite.ts';
 import { locateRealTool } from '../../../../helpers/real-tool.ts';
+import { createDatabase } from '../../../../helpers/test-database.ts';
 import { buildSite, type Generator } from './build-site.ts';
 import { type ExportedSite, exportSite, type Host, startDeployment, startPlainHost } from './export-site.ts';
 import { type StaticHostOptions, staticHost } from './static-host.ts';
@@ -48,7 +48,7 @@ export function describeExportedSites(sites: readonly Site[]): void {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'galley-sites-'));
     browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: BROWSER_ARGUMENTS });
-    rig = await startExportRig(await startPglite());
+    rig = await startExportRig(await createDatabase());
     pool = createBrowserPool({
       path: await locateRealTool('chromium'),
       sandbox: false,

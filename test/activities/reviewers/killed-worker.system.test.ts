@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
+import { type Mailbox, startMailbox } from '../../../embedded/mailbox/mailbox.ts';
+import {
+  type ScriptedSmtpServer,
+  type SmtpReaction,
+  type SmtpStage,
+  startScriptedSmtp,
+} from '../../helpers/smtp-server.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
+import { startDevServer, type TestDevServer } from '../../helpers/temporal.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
+import { createMailWorker, INPUT, Scenarios } from './mail-rig.ts';
+import type { MailWorkerOptions, PauseAt } from './mail-worker-main.ts';
+import { reviewMail } from './mail-workflows.ts';
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+const TASK_QUEUE = 'mail';
+
+/** Short, so that a killed worker is noticed soon; long enough for a busy machine to come to the mark within it. */
+const HEARTBEAT_MS = 8_000;
+
+/** Several heartbeats of the worker itself, each of which could wipe out the mark if it were made otherwise. */
+const LINGER_MS = 4_000;
+
+type Step = {
+  name: string;
+  /** The server falls silent here, once; `taken`: what came before is in the mailbox. */
+  server?: { stage: SmtpStage; reaction: SmtpReaction };
+  /** Or the worker itself stops here. */
+  pauseAt?: PauseAt;
+  outcome: 'sent' | 'unknown';
+  mails: number;
+};
+
+const silence = (stage: SmtpStage, taken = false): NonNullable<Step['server']> => ({
+  stage,
+  reaction: { hang: true, taken },
+});
+
+/** Every step around a message's DATA. Before the mark nothing was sent for certain; after it nobody can know. */
+const STEPS: Step[] = [
+  { name: 'before the greeting', server: silence('connect'), outcome: 'sent', mails: 1 },
+  { name: 'before MAIL', server: silence('EHLO'), outcome: 'sent', mails: 1 },
+  { name: 'after MAIL', server: silence('MAIL'), outcome: 'sent', mails: 1 },
+  { name: 'after RCPT', server: silence('RCPT'), outcome: 'sent', mails: 1 },
+  { name: 'after DATA', server: silence('DATA'), outcome: 'sent', mails: 1 },
+  { name: 'before the mark', pauseAt: 'before-mark', outcome: 'sent', mails: 1 },
+  { name: 'after the mark, before the last line', pauseAt: 'after-mark', outcome: 'unknown', mails: 0 },
+  { name: 'after the last line, taken', server: silence('end', true), outcome: 'unknown', mails: 1 },
+  { name: 'after the last line, lost', server: silence('end'), outcome: 'unknown', mails: 0 },
+  // The worker's own heartbeat tells of the answer, where the awaited one doesn't come to it.
+  { name: 'after the answer', pauseAt: 'before-answer-note', outcome: 'sent', mails: 1 },
+  { name: 'after the answer was noted', pauseAt: 'after-answer-note', outcome: 'sent', mails: 1 },
+];
+
+const IN_A_MAILBOX: { name: string; pauseAt: PauseAt; outcome: 'sent' | 'unknown'; mails: number }[] = [
+  { name: 'mailbox, before the mark', pauseAt: 'before-mark', outcome: 'sent', mails: 1 },
+  { name: 'mailbox, after the mark', pauseAt: 'after-mark', outcome: 'unknown', mails: 0 },
+  { name: 'mailbox, after the answer', pauseAt: 'after-answer-note', outcome: 'sent', mails: 1 },
+];
+
+describe('a worker killed with SIGKILL while it sends', () => {
+  let temporal: TestDevServer;
+  let mailbox: Mailbox;
+  let worker: Worker;
+  let running: Promise<void>;
+  let child: ChildProcess | undefined;
+  const survivors = new Scenarios();
+  const servers = new Map<string, ScriptedSmtpServer>();
+  const handles = new Map<string, WorkflowHandle<typeof reviewMail>>();
+
+  beforeAll(async () => {
+    const [server, box] = await Promise.all([startDevServer(), startMailbox()]);
+    temporal = server;
+    mailbox = box;
+    const scenarios: MailWorkerOptions['scenarios'] = [];
+    for (const { name, server: hitch, pauseAt = null } of STEPS) {
+      const smtp = await startScriptedSmtp((moment) =>
+        moment.stage === hitch?.stage && moment.time === 1 ? hitch.reaction : undefined,
+      );
+      servers.set(name, smtp);
+      scenarios.push({ name, smtpUrl: smtp.url, pauseAt });
+      survivors.add(name, { smtpUrl: smtp.url });
+    }
+    // And with a real mailbox.
+    for (const { name, pauseAt } of IN_A_MAILBOX) {
+      scenarios.push({ name, smtpUrl: mailbox.smtpUrl, pauseAt });
+      survivors.add(name, { smtpUrl: mailbox.smtpUrl });
+    }
+
+    child = startWorkerProcess({
+      address: temporal.address,
+      namespace: temporal.namespace,
+      taskQueue: TASK_QUEUE,
+      scenarios,
+    });
+    const said = linesOf(child);
+    await waitFor(() => said.includes('ready'), { describe: 'became ready' });
+    // Activities go to the child only: this worker runs workflows, until the child is dead.
+    worker = await createMailWorker(temporal, TASK_QUEUE, new Scenarios(), workflowBundles.mail, 'workflows');
+    running = worker.run();
+    for (const { name } of scenarios) {
+      const pullRequest = { ...INPUT.pullRequest, title: name };
+      const input = { ...INPUT, pullRequest };
+      const args: Parameters<typeof reviewMail> = [name, input, { heartbeatMs: HEARTBEAT_MS }];
+      handles.set(
+        name,
+        await temporal.client.workflow.start(reviewMail, { taskQueue: TASK_QUEUE, workflowId: name, args }),
+      );
+    }
+    for (const { name, server: hitch } of [...STEPS, ...IN_A_MAILBOX.map((each) => ({ ...each, server: undefined }))]) {
+      const isThere = (): boolean | undefined =>
+        hitch === undefined
+          ? said.includes(name)
+          : servers.get(name)?.moments.some(({ stage }) => stage === hitch.stage);
+      await waitFor(isThere, { describe: `came to "${name}"`, everyMs: 20 });
+    }
+    await new Promise((resolve) => setTimeout(resolve, LINGER_MS));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    worker.shutdown();
+    await running;
+    worker = await createMailWorker(temporal, TASK_QUEUE, survivors, workflowBundles.mail);
+    running = worker.run();
+  });
+
+  afterAll(async () => {
+    child?.kill('SIGKILL');
+    worker?.shutdown();
+    await running;
+    survivors.close();
+    await Promise.all([...servers.values()].map((server) => server.close()));
+    await mailbox?.stop();
+    await temporal?.stop();
+  });
+
+  it.each(STEPS)('$name leaves $mails mail(s), reported as $outcome', async ({ name, outcome, mails }) => {
+    expect(await handles.get(name)?.result()).toMatchObject({ outcome });
+    expect(servers.get(name)?.taken).toHaveLength(mails);
+  });
+
+  it.each(IN_A_MAILBOX)('$name, leaves $mails mail(s), reported as $outcome', async ({ name, outcome, mails }) => {
+    expect(await handles.get(name)?.result()).toMatchObject({ outcome });
+    const subjects = (await mailbox.mails()).map(({ subject }) => subject);
+    expect(subjects.filter((subject) => subject.includes(name))).toHaveLength(mails);
+  });
+});
+
+function startWorkerProcess(options: MailWorkerOptions): ChildProcess {
+  return spawn(
+    process.execPath,
+    ['--import', './scripts/typescript.js', 'test/activities/reviewers/mail-worker-main.ts', JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '--no-warnings' } },
+  );
+}
+
+function linesOf(child: ChildProcess): string[] {
+  const lines: string[] = [];
+  if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  return lines;
+}

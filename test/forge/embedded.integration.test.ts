@@ -1,0 +1,137 @@
+import { createServer } from 'node:net';
+import pino from 'pino';
+import { createEmbeddedForgeReader } from '../../forge/embedded.ts';
+import { createKey } from '../../platform/admin/api-keys.ts';
+import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
+import { connectDatabase } from '../../platform/store/database.ts';
+import { createTestRepository } from '../helpers/forge-repository.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { OPERATOR_TOKEN, startTestPlatform } from '../helpers/platform-api.ts';
+import { createDatabase } from '../helpers/test-database.ts';
+import { caught } from './caught.ts';
+import type { ForgeRig } from './forge-rig.ts';
+import { describeForge } from './forge-suite.ts';
+
+const logger = pino({ level: 'silent' });
+
+const EVENTS = { approved: 'APPROVE', 'changes-requested': 'REQUEST_CHANGES', commented: 'COMMENT' } as const;
+
+async function startRig(): Promise<ForgeRig> {
+  const database = await createDatabase();
+  const platform = await startTestPlatform(database);
+  const { db, baseUrl } = platform;
+  const { key } = await createKey(db, { organization: 'Readers', plan: 'free' });
+  const repositories: Awaited<ReturnType<typeof createTestRepository>>[] = [];
+  const hanging = createServer(() => undefined);
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const address = hanging.address();
+  const hangingPort = address !== null && typeof address === 'object' ? address.port : 0;
+  const awayPort = await freePort();
+
+  /** On a database at this port; the pages' address is the rig's, so that links are taken for its own. */
+  const writerAt = (port: number) => {
+    const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
+    const db = connectDatabase({ url, logger, connectTimeoutMs: 500, queryTimeoutMs: 500 });
+    return createEmbeddedForge({ db, publicUrl: () => baseUrl, logger });
+  };
+  const readerAt = (port: number) =>
+    createEmbeddedForgeReader({ url: `http://127.0.0.1:${port}`, operatorToken: OPERATOR_TOKEN, timeoutMs: 500 });
+
+  async function post(url: string, body?: object): Promise<void> {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${OPERATOR_TOKEN}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+  }
+
+  return {
+    writer: createEmbeddedForge({ db, publicUrl: () => baseUrl, logger }),
+    reader: createEmbeddedForgeReader({ url: baseUrl, operatorToken: OPERATOR_TOKEN }),
+    async createRepository(files) {
+      const repository = await createTestRepository(files);
+      repositories.push(repository);
+      return {
+        repository: repository.url,
+        commit: repository.commit,
+        async merge(url) {
+          await post(`${url}/merge`);
+          return await repository.git('rev-parse', 'main');
+        },
+        close: (url) => post(`${url}/close`),
+        review: (url, { login }, verdict) => post(`${url}/reviews`, { event: EVENTS[verdict], reviewer: login }),
+      };
+    },
+    people: {
+      author: { login: 'galley', mail: null },
+      reviewers: [
+        { login: 'ada', mail: null },
+        { login: 'grace', mail: null },
+      ],
+      unknown: null,
+      hidden: null,
+    },
+    unknownRepository: 'file:///nowhere/at/all.git',
+    wrongToken: { writer: null, reader: createEmbeddedForgeReader({ url: baseUrl, operatorToken: 'wrong' }) },
+    lackingRights: {
+      writer: null,
+      reader: createEmbeddedForgeReader({ url: baseUrl, operatorToken: key }),
+      right: /operator token/,
+    },
+    away: { writer: writerAt(awayPort), reader: readerAt(awayPort) },
+    hanging: { writer: writerAt(hangingPort), reader: readerAt(hangingPort) },
+    async stop() {
+      hanging.close();
+      await platform.stop();
+      await database.stop();
+      for (const repository of repositories) await repository.remove();
+    },
+  };
+}
+
+describeForge('embedded in the platform', startRig);
+
+describe('the reader of the embedded forge', () => {
+  const id = `pr_${'0'.repeat(32)}`;
+
+  it('calls nothing for a link that is no page of an embedded forge', async () => {
+    const reader = createEmbeddedForgeReader({ url: 'http://127.0.0.1:9/platform', operatorToken: OPERATOR_TOKEN });
+    const foreign = [
+      `ftp://127.0.0.1:9/platform/pulls/${id}`,
+      'https://github.com/acme/docs/pull/7',
+      `http://127.0.0.1:9/platform/pulls/${id}/../../elsewhere`,
+      `http://127.0.0.1:9/platform/pulls/${id}0`,
+      'nonsense',
+    ];
+    for (const link of foreign) {
+      expect(await caught(reader.readPullRequest(link))).toMatchObject({ status: null, retryable: false });
+    }
+  });
+
+  it('takes its token to the configured address only, whatever host a link names', async () => {
+    const asked: (string | undefined)[] = [];
+    const platform = createServer((socket) => {
+      socket.once('data', (bytes) => {
+        asked.push(/^GET (\S+)/.exec(bytes.toString())?.[1]);
+        socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
+    const address = platform.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const url = `http://127.0.0.1:${port}/inside`;
+    const reader = createEmbeddedForgeReader({ url, operatorToken: OPERATOR_TOKEN });
+    try {
+      const failure = await caught(reader.readPullRequest(`https://platform.example.com/pulls/${id}`));
+      expect(failure).toMatchObject({ status: 404, retryable: false });
+      expect(asked).toEqual([`/inside/pulls/${id}`]);
+    } finally {
+      await new Promise((resolve) => platform.close(resolve));
+    }
+  });
+});

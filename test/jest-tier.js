@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+
+/** The tiers and the ending of their files (docs/development.md). */
+const ENDINGS = { fast: '.test.ts', integration: '.integration.test.ts', system: '.system.test.ts' };
+
+/**
+ * The jest configuration of one tier.
+ * @param {keyof typeof ENDINGS} tier
+ */
+export function jestConfig(tier) {
+  const others = Object.values(ENDINGS).filter((ending) => ending !== ENDINGS[tier] && ending !== ENDINGS.fast);
+  return {
+    rootDir: fileURLToPath(new URL('..', import.meta.url)),
+    testEnvironment: 'node',
+    extensionsToTreatAsEsm: ['.ts'],
+    transform: { '^.+\\.ts$': '@swc/jest' },
+    testMatch: [`<rootDir>/test/**/*${ENDINGS[tier]}`],
+    testPathIgnorePatterns: [
+      '/node_modules/',
+      '<rootDir>/dist/',
+      ...others.map((ending) => `${ending.replaceAll('.', '\\.')}$`),
+    ],
+    modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.galley/'],
+    testSequencer: '<rootDir>/test/longest-first.js',
+    globalSetup: `<rootDir>/test/setup-${tier === 'fast' ? 'fast' : 'servers'}.js`,
+    ...(tier === 'fast' ? {} : { globalTeardown: '<rootDir>/test/teardown-servers.js' }),
+    // More than a small machine has cores, because a test file spends most of its time waiting for servers.
+    maxWorkers: 3,
+    // A worker keeps the modules of the files it has run. A large process also forks more slowly.
+    workerIdleMemoryLimit: '500MB',
+    // Only stops a test that hangs. No verdict depends on speed.
+    testTimeout: 600_000,
+  };
+}

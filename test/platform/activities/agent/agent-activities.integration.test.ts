@@ -1,0 +1,422 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { execa } from 'execa';
+import { pino } from 'pino';
+import type { ForgeWriter } from '../../../../forge/forge.ts';
+import { ForgeError } from '../../../../forge/forge-error.ts';
+import type { AgentDeps } from '../../../../platform/activities/agent/agent-deps.ts';
+import type { AgentOutcome, AgentTask } from '../../../../platform/activities/agent/agent-runner.ts';
+import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
+import { createEmbeddedForge } from '../../../../platform/forge/embedded-forge.ts';
+import { closePullRequest, mergePullRequest } from '../../../../platform/forge/end-pull-request.ts';
+import { createObjectStore } from '../../../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../../../platform/objects/object-store.ts';
+import { type AgentJobRow, getAgentJob } from '../../../../platform/store/agent-jobs.ts';
+import { getAgentRun, keepRunCommit } from '../../../../platform/store/agent-runs.ts';
+import { type Database, openDatabase } from '../../../../platform/store/database.ts';
+import { getPullRequest } from '../../../../platform/store/pull-requests.ts';
+import { addTestJob, addTestMessage } from '../../../helpers/agent-jobs.ts';
+import { type AgentRepository, createAgentRepository } from '../../../helpers/agent-repository.ts';
+import { gitIn, packTree, ScriptRunner } from '../../../helpers/script-runner.ts';
+import { createDatabase, type TestDatabase } from '../../../helpers/test-database.ts';
+
+const logger = pino({ level: 'silent' });
+
+let server: TestDatabase;
+let db: Database;
+let folder: string;
+let objects: ObjectStore;
+let forge: ForgeWriter;
+let repository: AgentRepository;
+
+beforeAll(async () => {
+  server = await createDatabase();
+  db = await openDatabase({ url: server.url, maxConnections: server.maxConnections, logger });
+  folder = await mkdtemp(join(tmpdir(), 'galley-activities-'));
+  objects = await createObjectStore({ url: pathToFileURL(join(folder, 'objects')).href });
+  forge = createEmbeddedForge({ db, logger, publicUrl: () => 'http://platform.test' });
+});
+
+beforeEach(async () => {
+  repository = await createAgentRepository();
+});
+
+afterEach(async () => {
+  await repository.remove();
+});
+
+afterAll(async () => {
+  await objects.close();
+  await db.close();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const deps = (change: Partial<AgentDeps> = {}): AgentDeps => ({
+  runner: new ScriptRunner(),
+  forgeFor: () => forge,
+  workDir: join(folder, 'work'),
+  ...change,
+});
+
+/** Each call as an attempt of its own, on a worker of its own. */
+function activitiesOf(agents: AgentDeps | undefined) {
+  const make = () => createPlatformActivities({ db, objects, logger, ...(agents && { agents }) });
+  const call = <Input, Result>(run: (input: Input) => Promise<Result>, input: Input): Promise<Result> =>
+    new MockActivityEnvironment().run(run, input);
+  return {
+    open: (input: { jobId: string; run: number }) => call(make().openAgentRun, input),
+    work: (input: { jobId: string; run: number }) => call(make().runAgent, input),
+    push: (input: Parameters<ReturnType<typeof make>['pushChange']>[0]) => call(make().pushChange, input),
+    request: (input: Parameters<ReturnType<typeof make>['openPullRequest']>[0]) => call(make().openPullRequest, input),
+    end: (input: Parameters<ReturnType<typeof make>['endAgentRun']>[0]) => call(make().endAgentRun, input),
+  };
+}
+
+async function failureOf(run: Promise<unknown>): Promise<ApplicationFailure> {
+  const error = await run.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ApplicationFailure) return error;
+  throw new Error(`Expected an ApplicationFailure, got ${String(error)}`);
+}
+
+/** Calls again what fails and may be tried again: of two at the same moment, one may find the branch locked. */
+async function asTemporal<Result>(call: () => Promise<Result>): Promise<Result> {
+  while (true) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure) || error.nonRetryable) throw error;
+    }
+  }
+}
+
+const add = (prompt: string): Promise<AgentJobRow> => addTestJob(db, { repository: repository.url, prompt });
+
+/** A runner that hands back what a hostile agent might leave. */
+function leaving(make: (task: AgentTask) => Promise<AgentOutcome>): AgentDeps['runner'] {
+  return { model: 'hostile', run: make };
+}
+
+describe('each step of an agent job', () => {
+  it('gives the same when it is called again, and does its work once', async () => {
+    const runner = new ScriptRunner();
+    const { open, work, push, request, end } = activitiesOf(deps({ runner }));
+    const { id: jobId, branch } = await add('write a.txt 1\nprint hello');
+    const key = { jobId, run: 1 };
+
+    const opened = await open(key);
+    expect(opened).toMatchObject({
+      state: 'open',
+      baseBranch: 'main',
+      continues: false,
+      replaces: null,
+      finished: null,
+    });
+    // What is decided stays, though the repository has moved on.
+    await repository.commit('main', { 'later.txt': 'x' });
+    expect(await open(key)).toEqual(opened);
+
+    expect(await work(key)).toEqual({ kind: 'changed' });
+    expect(await work(key)).toEqual({ kind: 'changed' });
+    expect(runner.tasks).toHaveLength(1);
+
+    const pushed = await push({ ...key, replaces: null, finished: null });
+    expect(await push({ ...key, replaces: null, finished: null })).toEqual(pushed);
+    expect(await repository.head(branch)).toBe(pushed.commit);
+    // As after a crash between the push and what is written down of it.
+    await repository.git('update-ref', '-d', `refs/heads/${branch}`);
+    expect(await push({ ...key, replaces: null, finished: null })).toEqual(pushed);
+    expect(await repository.head(branch)).toBe(pushed.commit);
+
+    const asked = { ...key, commit: pushed.commit, baseBranch: 'main', continues: false, finished: null };
+    const { prLink } = await request(asked);
+    expect(await request(asked)).toEqual({ prLink });
+    const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
+    expect(row?.number).toBe(1);
+
+    const result = { kind: 'completed', prLink } as const;
+    expect(await end({ ...key, result })).toEqual({ status: 'completed' });
+    expect(await end({ ...key, result: { kind: 'failed', error: 'late' } })).toEqual({ status: 'completed' });
+    expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'completed', prLink, error: null });
+    expect(await open(key)).toEqual({ state: 'over' });
+    const left: string[] = [];
+    for await (const name of objects.list(`agent/${jobId}/`)) left.push(name);
+    expect(left).toEqual([`agent/${jobId}/1/log.txt`]);
+  });
+
+  it('makes one commit of one change where two workers push at the same time', async () => {
+    const { open, work, push } = activitiesOf(deps());
+    const { id: jobId, branch } = await add('write a.txt 1');
+    const key = { jobId, run: 1 };
+    await open(key);
+    await work(key);
+    const pushing = [1, 2, 3].map(() => asTemporal(() => push({ ...key, replaces: null, finished: null })));
+    const all = await Promise.all(pushing);
+    expect(new Set(all.map(({ commit }) => commit))).toEqual(new Set([await repository.head(branch)]));
+    expect(await repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
+  });
+
+  it('pushes what the release at hand makes of the change where another one kept its commit and died', async () => {
+    const { open, work, push } = activitiesOf(deps());
+    const { id: jobId, branch } = await add('write a.txt 1');
+    const key = { jobId, run: 1 };
+    await open(key);
+    await work(key);
+    await keepRunCommit(db, { ...key, commit: 'd'.repeat(40), endedPrLink: null });
+    const pushed = await push({ ...key, replaces: null, finished: null });
+    expect(await repository.head(branch)).toBe(pushed.commit);
+    // As after a crash between the push and its answer.
+    expect(await push({ ...key, replaces: null, finished: null })).toEqual(pushed);
+    expect(await getAgentRun(db, key)).toMatchObject({ commit: pushed.commit });
+  });
+
+  it('takes a pull request that was merged before it was recorded for its own', async () => {
+    const { open, work, push, request } = activitiesOf(deps());
+    const { id: jobId } = await add('write a.txt 1');
+    const key = { jobId, run: 1 };
+    await open(key);
+    await work(key);
+    const { commit, finished } = await push({ ...key, replaces: null, finished: null });
+    const asked = { ...key, commit, finished, baseBranch: 'main', continues: false };
+    const { prLink } = await request(asked);
+    const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
+    if (row === undefined) throw new Error('There is no pull request');
+    await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
+    expect(await request(asked)).toEqual({ prLink });
+  });
+
+  it('opens another pull request where the first was closed while the agent worked', async () => {
+    const { open, work, push, request, end } = activitiesOf(deps());
+    const { id: jobId } = await add('write a.txt 1');
+    await open({ jobId, run: 1 });
+    await work({ jobId, run: 1 });
+    const first = await push({ jobId, run: 1, replaces: null, finished: null });
+    const asked = { jobId, commit: first.commit, finished: null, baseBranch: 'main', continues: false };
+    const { prLink } = await request({ ...asked, run: 1 });
+    await end({ jobId, run: 1, result: { kind: 'completed', prLink } });
+    await addTestMessage(db, jobId, 'write b.txt 2');
+    const key = { jobId, run: 2 };
+    const opened = await open(key);
+    expect(opened).toMatchObject({ continues: true, baseCommit: first.commit });
+    await work(key);
+    const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
+    if (row === undefined) throw new Error('There is no pull request');
+    await closePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
+    const second = await push({ ...key, replaces: null, finished: null });
+    expect(second.finished).toBe(prLink);
+    // As after a crash between the push and its answer.
+    expect(await push({ ...key, replaces: null, finished: null })).toEqual(second);
+    const link = await request({ ...asked, ...key, ...second, continues: true });
+    expect(link.prLink).not.toBe(prLink);
+    expect(await request({ ...asked, ...key, ...second, continues: true })).toEqual(link);
+  });
+});
+
+describe('a message to a job whose change never got its pull request', () => {
+  it('opens it, though the agent has nothing to add', async () => {
+    const { open, work, push, request, end } = activitiesOf(deps());
+    const { id: jobId } = await add('write a.txt 1');
+    await open({ jobId, run: 1 });
+    await work({ jobId, run: 1 });
+    const { commit } = await push({ jobId, run: 1, replaces: null, finished: null });
+    await end({ jobId, run: 1, result: { kind: 'failed', error: 'The forge refused: x' } });
+    await addTestMessage(db, jobId, 'try again');
+    const key = { jobId, run: 2 };
+    const opened = await open(key);
+    expect(opened).toMatchObject({ continues: true, baseCommit: commit, replaces: null });
+    expect(await work(key)).toEqual({ kind: 'unchanged' });
+    const asked = { ...key, commit: null, baseBranch: 'main', continues: true, finished: null };
+    const { prLink } = await request(asked);
+    expect(await getPullRequest(db, prLink?.split('/').at(-1) ?? '')).toMatchObject({ headSha: commit, state: 'open' });
+    expect(await request(asked)).toEqual({ prLink });
+  });
+});
+
+describe('a pull request of many messages', () => {
+  it('tells the first prompt and the newest', async () => {
+    const { open, work, push, request, end } = activitiesOf(deps());
+    const { id: jobId } = await add('write a.txt 1');
+    const asked = { jobId, baseBranch: 'main', finished: null };
+    await open({ jobId, run: 1 });
+    await work({ jobId, run: 1 });
+    const first = await push({ jobId, run: 1, replaces: null, finished: null });
+    const { prLink } = await request({ ...asked, run: 1, commit: first.commit, continues: false });
+    await end({ jobId, run: 1, result: { kind: 'completed', prLink } });
+    for (let run = 2; run <= 24; run += 1) {
+      await addTestMessage(db, jobId, `write b.txt ${run}`);
+      // As they are after a push each; run 3 had none, and run 4's went to another pull request.
+      if (run !== 3) await keepRunCommit(db, { jobId, run, commit: first.commit, endedPrLink: null });
+      await end({ jobId, run, result: { kind: 'completed', prLink: run === 4 ? `${prLink}-other` : prLink } });
+    }
+    await addTestMessage(db, jobId, 'write c.txt 1');
+    const key = { jobId, run: 25 };
+    await open(key);
+    await work(key);
+    const { commit } = await push({ ...key, replaces: null, finished: null });
+    expect(await request({ ...asked, ...key, commit, continues: true })).toEqual({ prLink });
+    const body = (await getPullRequest(db, prLink?.split('/').at(-1) ?? ''))?.body ?? '';
+    const newest = Array.from({ length: 18 }, (_, index) => `write b.txt ${index + 7}`);
+    expect(body.match(/^write .*$/gm)).toEqual(['write a.txt 1', ...newest, 'write c.txt 1']);
+  });
+});
+
+describe('an old job whose address holds a password', () => {
+  it.each(['http://galley:hunter2@127.0.0.1:9/acme/docs', 'http://hunter2@127.0.0.1:9/acme/docs'])(
+    'fails in a sentence without it: %s',
+    async (address) => {
+      const { id: jobId } = await addTestJob(db, { repository: address, prompt: 'x' });
+      const failure = await failureOf(activitiesOf(deps()).open({ jobId, run: 1 }));
+      expect(failure).toMatchObject({ nonRetryable: true, type: 'AgentImpossible' });
+      expect(failure.message).toMatch(/user or a password.*projects set/);
+      expect(failure.message).not.toContain('hunter2');
+    },
+  );
+});
+
+describe('what an agent leaves', () => {
+  const run = async (runner: AgentDeps['runner'], change: Partial<AgentDeps> = {}) => {
+    const activities = activitiesOf(deps({ runner, ...change }));
+    const { id: jobId, branch } = await add('anything');
+    const key = { jobId, run: 1 };
+    await activities.open(key);
+    const { kind } = await activities.work(key);
+    const pushing = () => activities.push({ ...key, replaces: null, finished: null });
+    return { kind, key, branch, pushing };
+  };
+
+  it('is not pushed where it points at another repository, nor does it break what does already', async () => {
+    const submodule = '160000 commit 1234567890123456789012345678901234567890';
+    const hostile = leaving(async (task) => {
+      const work = gitIn(task.repositoryDir, `${submodule}\tvendor\n`);
+      const tree = await work('mktree', '--missing');
+      return packTree(gitIn(task.repositoryDir), { tree, commit: task.commit, dir: task.scratchDir });
+    });
+    const { kind, branch, pushing } = await run(hostile);
+    expect(kind).toBe('changed');
+    expect((await failureOf(pushing())).message).toMatch(/pointed vendor at another repository/);
+    expect(await repository.head(branch)).toBeUndefined();
+  });
+
+  it('is named in one short line where it is not pushed, whatever it is called', async () => {
+    const path = `a\u001b[31m\n${'b'.repeat(200)}`;
+    const hostile = leaving(async (task) => {
+      const entry = `160000 commit 1234567890123456789012345678901234567890\t${path}\0`;
+      const tree = await gitIn(task.repositoryDir, entry)('mktree', '-z', '--missing');
+      return packTree(gitIn(task.repositoryDir), { tree, commit: task.commit, dir: task.scratchDir });
+    });
+    const { pushing } = await run(hostile);
+    const { message } = await failureOf(pushing());
+    expect(message).toMatch(/^The agent pointed a b{198} at another repository's commit/);
+  });
+
+  it('is not pushed where git finds it unsound', async () => {
+    const hostile = leaving(async (task) => {
+      const hook = (await gitIn(task.repositoryDir, 'touch /tmp/x\n')('hash-object', '-w', '--stdin')).trim();
+      const inner = await gitIn(task.repositoryDir, `100755 blob ${hook}\tpost-checkout\n`)('mktree');
+      const raw = Buffer.concat([Buffer.from('40000 .GIT\0'), Buffer.from(inner, 'hex')]);
+      const { stdout } = await execa('git', ['hash-object', '-w', '-t', 'tree', '--literally', '--stdin'], {
+        cwd: task.repositoryDir,
+        input: raw,
+      });
+      return packTree(gitIn(task.repositoryDir), { tree: stdout.trim(), commit: task.commit, dir: task.scratchDir });
+    });
+    const { branch, pushing } = await run(hostile);
+    const failure = await failureOf(pushing());
+    expect(failure).toMatchObject({ type: 'AgentImpossible', nonRetryable: true });
+    expect(failure.message).toMatch(/can't be stored.*hasDotgit/);
+    expect(await repository.head(branch)).toBeUndefined();
+  });
+
+  it.each([
+    ['a pack elsewhere', { kind: 'changed', packFile: '/etc/passwd', tree: '0'.repeat(40) }, /left no pack/],
+    ['no pack', { kind: 'changed', packFile: 'nothing', tree: '0'.repeat(40) }, /left no pack/],
+    ['a reason with a secret', { kind: 'failed', error: 'exit 3 of agent --key hunter2' }, /agent --key \*\*\*/],
+  ] as const)('fails the run with %s', async (_what, outcome, error) => {
+    const { kind, key } = await run(
+      leaving(async () => outcome),
+      { secrets: ['hunter2'] },
+    );
+    expect(kind).toBe('failed');
+    expect((await getAgentRun(db, key))?.outcomeError).toMatch(error);
+  });
+
+  it('fails the run where it is larger than a change may be', async () => {
+    const { id: jobId } = await add(`write a.txt ${'x'.repeat(500)}`);
+    const { open, work } = activitiesOf(deps({ maxPackBytes: 50 }));
+    await open({ jobId, run: 1 });
+    expect(await work({ jobId, run: 1 })).toEqual({ kind: 'failed' });
+    expect((await getAgentRun(db, { jobId, run: 1 }))?.outcomeError).toMatch(/larger than 50 bytes/);
+  });
+
+  it('is tried again where the runner could not run it, without a word of the prompt', async () => {
+    const activities = activitiesOf(
+      deps({ runner: leaving(() => Promise.reject(new Error('agent "anything" died'))) }),
+    );
+    const { id: jobId } = await add('anything');
+    await activities.open({ jobId, run: 1 });
+    const failure = await failureOf(activities.work({ jobId, run: 1 }));
+    expect(failure).toMatchObject({ nonRetryable: false, type: 'AgentTrouble' });
+    expect(failure.message).not.toContain('anything');
+  });
+});
+
+describe('trouble with the forge', () => {
+  const refusing = (error: ForgeError): AgentDeps =>
+    deps({ forgeFor: () => ({ ...forge, gitCredentials: () => Promise.reject(error) }), secrets: ['hunter2'] });
+
+  it('is told to the owner without secrets, and not tried again where that is no use', async () => {
+    const { id: jobId } = await add('x');
+    const error = new ForgeError('the token hunter2 lacks rights', { status: 403, retryable: false });
+    const failure = await failureOf(activitiesOf(refusing(error)).open({ jobId, run: 1 }));
+    expect(failure).toMatchObject({ nonRetryable: true, message: 'The forge refused: the token *** lacks rights' });
+  });
+
+  it('that passes while the agent is to begin does not cost a run', async () => {
+    let refusals = 2;
+    const error = new ForgeError('down', { status: 502, retryable: true });
+    const gitCredentials = () => {
+      refusals -= 1;
+      return refusals >= 0 ? Promise.reject(error) : Promise.resolve(null);
+    };
+    const { id: jobId } = await add('write a.txt 1');
+    await activitiesOf(deps()).open({ jobId, run: 1 });
+    const flaky = activitiesOf(deps({ forgeFor: () => ({ ...forge, gitCredentials }) }));
+    expect(await flaky.work({ jobId, run: 1 })).toEqual({ kind: 'changed' });
+    expect(refusals).toBe(-1);
+  });
+
+  it('is tried again after the time that the forge names', async () => {
+    const { id: jobId } = await add('x');
+    const error = new ForgeError('slow down', { status: 429, retryable: true, retryAfterMs: 7_000 });
+    const failure = await failureOf(activitiesOf(refusing(error)).open({ jobId, run: 1 }));
+    expect(failure).toMatchObject({ nonRetryable: false, nextRetryDelay: 7_000 });
+  });
+
+  it('gives what opens the repository to git, and never tells it', async () => {
+    const { id: jobId } = await addTestJob(db, { repository: 'http://127.0.0.1:9/acme/docs', prompt: 'x' });
+    const credentials = { username: 'x-access-token', password: 'hunter2' };
+    const given = deps({ forgeFor: () => ({ ...forge, gitCredentials: async () => credentials }) });
+    const failure = await failureOf(activitiesOf(given).open({ jobId, run: 1 }));
+    expect(failure).toMatchObject({ nonRetryable: false, type: 'AgentTrouble' });
+    expect(failure.message).toMatch(/can't be reached/);
+    expect(failure.message).not.toContain('hunter2');
+  });
+});
+
+describe('a worker without agents', () => {
+  it('says so, and still records how a run ends', async () => {
+    const { id: jobId } = await add('x');
+    const { open, end } = activitiesOf(undefined);
+    const failure = await failureOf(open({ jobId, run: 1 }));
+    expect(failure).toMatchObject({ nonRetryable: true, message: expect.stringContaining('runs no agents') });
+    await end({ jobId, run: 1, result: { kind: 'failed', error: failure.message } });
+    expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'failed', error: failure.message });
+  });
+});

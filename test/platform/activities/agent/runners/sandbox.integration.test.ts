@@ -1,0 +1,235 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
+import { createExampleRunner } from '../../../../../platform/activities/agent/runners/create-example-runner.ts';
+import {
+  readSandbox,
+  SandboxMissingError,
+} from '../../../../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
+import { common, createRunnerRig, environment, limits, logger, processesNaming, type RunnerRig } from './runner-rig.ts';
+
+type Options = Partial<Parameters<typeof createCommandRunner>[0]>;
+const shell = (options: Options = {}) =>
+  createCommandRunner({ ...common, command: 'sh', model: 'shell', logger, ...options });
+
+let rig: RunnerRig;
+let outside: string;
+beforeAll(async () => {
+  rig = await createRunnerRig();
+  outside = await mkdtemp(join(tmpdir(), 'galley-outside-'));
+});
+afterAll(async () => {
+  await rm(outside, { recursive: true, force: true });
+  await rig?.remove();
+});
+const run = (program: string, options: Options = {}) => rig.run(shell(options), program);
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('It did not come to that');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('the sandbox', () => {
+  it("shows nothing of the machine's secrets: homes, other folders, users, processes, variables", async () => {
+    const secret = `secret-${Math.random()}`;
+    await writeFile(join(outside, 'secret'), secret);
+    process.env.GALLEY_TEST_SECRET = secret;
+    const { output } = await run(`
+      env; cat ${join(outside, 'secret')} ~root/* /etc/shadow /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' ' '
+      cat ${process.cwd()}/package.json 2>/dev/null; ls -A /root /home /var/lib /run /sys /mnt /opt /work 2>/dev/null
+      find / -xdev -name docker.sock 2>/dev/null; for p in /proc/[0-9]*; do echo process; done`);
+    delete process.env.GALLEY_TEST_SECRET;
+    expect(output).not.toContain(secret);
+    expect(output).not.toContain('galley-runner-');
+    expect(output).not.toContain(`${process.cwd()}`);
+    expect(output).not.toContain('root:$');
+    expect(output.split('process\n').length).toBeLessThan(8);
+  });
+
+  it('lets nothing be written but the scratch disk, by links neither', async () => {
+    await writeFile(join(outside, 'file'), 'as it was');
+    const { outcome, output } = await run(`
+      ln -s ${outside} out; echo x > out/file; ln -s /usr/bin bin; echo x > bin/x; ln -s / root; echo x > root/x
+      echo x > /repository/objects/x; echo x > /etc/x; echo x > /dev/x; chmod 777 / /usr; echo reached`);
+    expect(output).toMatch(/reached$/m);
+    expect(await readFile(join(outside, 'file'), 'utf8')).toBe('as it was');
+    expect(output.match(/Read-only file system|Permission denied|nonexistent|No such/g)?.length).toBeGreaterThan(6);
+    expect(await rig.filesOf(outcome)).toMatchObject({ out: { mode: '120000', content: outside } });
+  });
+
+  it("leaves the kernel's settings, capabilities, devices, mounts and other users out of reach", async () => {
+    const { output } = await run(`
+      for f in $(find /proc/sys /proc/sysrq-trigger -type f -writable 2>/dev/null); do
+        [ -w "$f" ] && (cat "$f" > "$f") 2>/dev/null && echo "wrote $f"; done
+      grep -E '^Cap(Eff|Prm|Amb)|NoNewPrivs' /proc/self/status
+      mknod disk b 8 0 && echo made; mount -t tmpfs none /scratch/tmp && echo mounted; chroot / true && echo chrooted
+      unshare --mount true && echo unshared; su -c true && echo switched; exit 0`);
+    expect(output).not.toMatch(/wrote|^made|^mounted|^chrooted|^unshared|^switched/m);
+    expect(output).toMatch(/CapPrm:\t0+\nCapEff:\t0+\nCapAmb:\t0+\nNoNewPrivs:\t1/);
+  });
+
+  it('survives an agent that kills all it can see, its parent first', async () => {
+    const { outcome } = await run(
+      'kill -KILL $PPID; kill -TERM $PPID; kill -STOP $PPID; sleep 60 & kill -KILL -1; echo x > x',
+    );
+    expect(await rig.filesOf(outcome)).toHaveProperty('x');
+  });
+
+  it('ends daemons and a bomb of forks before the files are taken', async () => {
+    const marker = `marker-${Math.random()}`;
+    const { outcome } = await run(`
+      cat > bomb <<'END'
+if [ $1 -gt 0 ]; then setsid sh ./bomb $(($1 - 1)) ${marker} & setsid sh ./bomb $(($1 - 1)) ${marker} & fi
+trap '' TERM HUP; while :; do echo more >> spoils; sleep 1; done
+END
+      sh ./bomb 7 ${marker} </dev/null >/dev/null 2>&1 & sleep 1; echo x > x`);
+    expect(await rig.filesOf(outcome)).toHaveProperty('x');
+    expect(await processesNaming(marker)).toEqual([]);
+  });
+
+  it('fails in a sentence where the scratch disk is full, whatever the agent makes of it', async () => {
+    const small = { limits: { ...limits, scratchSizeBytes: 16 * 1024 ** 2 } };
+    const full = { kind: 'failed', error: "The agent's scratch disk of 16 MiB is full." };
+    expect((await run('cat /dev/zero > big', small)).outcome).toEqual(full);
+    expect((await run('cat /dev/zero > "$TMPDIR/big"; cat /dev/zero > ~/big; exit 0', small)).outcome).toEqual(full);
+    // Shared memory is no way around, and isn't part of the change.
+    expect((await run('cat /dev/zero > /dev/shm/big; exit 0', small)).outcome).toEqual({ kind: 'unchanged' });
+  });
+
+  it("fails in a sentence where the checkout doesn't fit on the scratch disk", async () => {
+    const tiny = { limits: { ...limits, scratchSizeBytes: 64 * 1024 } };
+    expect((await run('true', tiny)).outcome).toEqual({
+      kind: 'failed',
+      error: "The agent's scratch disk of 64 KiB is full.",
+    });
+  });
+
+  it('collects although the agent has filled and shut the place for it', async () => {
+    const { outcome } = await run(
+      'cat /dev/zero > /collect/big; mkdir /collect/git; chmod 000 /collect /scratch; exit 0',
+    );
+    expect(outcome).toEqual({ kind: 'unchanged' });
+  });
+
+  it("takes the network away on wish, the machine's own addresses included", async () => {
+    const server = createServer((_, response) => response.end('reached'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const ask = `node -e "fetch('http://127.0.0.1:${port}').then((r) => r.text()).then(console.log, (e) => console.log(e.cause.code))"`;
+    try {
+      expect((await run(ask)).output).toBe('reached\n');
+      expect((await run(ask, { network: false })).output).toMatch(/^E[A-Z]+\n$/);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('makes readable what the operator named, and the folder of a command on the PATH', async () => {
+    const bin = join(outside, 'bin');
+    await mkdir(bin, { recursive: true });
+    await writeFile(join(bin, 'my-agent'), '#!/bin/sh\ncat "$(dirname "$0")/beside"; cat "$1"; echo x > "$0"\n', {
+      mode: 0o755,
+    });
+    await writeFile(join(bin, 'beside'), 'beside\n');
+    await writeFile(join(outside, 'named'), 'named\n');
+    const { output } = await run('', {
+      command: `my-agent ${join(outside, 'named')}`,
+      environment: { ...environment, PATH: `${environment.PATH}:${bin}` },
+      readOnlyPaths: [join(outside, 'named')],
+    });
+    expect(output).toMatch(/^beside\nnamed\n.*Read-only file system/);
+  });
+
+  it.each([0, 1, 3, 6, 10, 15, 25, 40, 80])(
+    'leaves nothing behind where it is aborted %d ms after its start',
+    async (ms) => {
+      const marker = `marker-${Math.random()}`;
+      const reason = new Error('cancelled');
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(reason), ms);
+      const runner = shell({ command: `sh -c 'sleep 600' ${marker}` });
+      await expect(rig.run(runner, '', { signal: controller.signal })).rejects.toBe(reason);
+      expect(await processesNaming(marker)).toEqual([]);
+    },
+  );
+
+  it('dies with the worker', async () => {
+    const marker = `marker-${Math.random()}`;
+    const main = join(process.cwd(), 'test/platform/activities/agent/runners/runner-main.ts');
+    const worker = spawn(
+      process.execPath,
+      ['--import', './scripts/typescript.js', main, rig.repositoryDir, rig.commit, outside, marker],
+      {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      },
+    );
+    const exited = once(worker, 'exit');
+    try {
+      await until(async () => (await processesNaming(`sleep 600; : ${marker}`)).length > 0);
+    } finally {
+      worker.kill('SIGKILL');
+      await exited;
+    }
+    await until(async () => (await processesNaming(marker)).length === 0);
+  });
+
+  it('is refused in a sentence that says what to do, where it is missing or forbidden', async () => {
+    const nowhere = join(outside, 'nowhere');
+    await expect(readSandbox(nowhere)).rejects.toThrow(/apt-get install bubblewrap.*AGENT_SANDBOX=off/);
+    const forbidden = { environment: { ...environment, PATH: `${await forbiddenSandbox()}:${environment.PATH}` } };
+    expect((await run('true', forbidden)).outcome).toEqual({
+      kind: 'failed',
+      error: expect.stringMatching(/doesn't allow \(bwrap: No permissions.*AGENT_SANDBOX=off/),
+    });
+  });
+
+  it('is neither refused nor loosened where it could not be tried at the moment', async () => {
+    const bin = await mkdtemp(join(outside, 'bin-'));
+    // As where the machine is too busy for the strictest way: it ends without an answer of its own.
+    await writeFile(join(bin, 'bwrap'), '#!/bin/sh\n[ "$1" = --unshare-user ] && kill -KILL $$\nexit 0\n', {
+      mode: 0o755,
+    });
+    const refused = readSandbox(bin);
+    await expect(refused).rejects.toThrow(/could not be tried/);
+    await expect(refused).rejects.not.toBeInstanceOf(SandboxMissingError);
+  });
+
+  it('is told apart from a command that is missing', async () => {
+    expect((await run('', { command: 'no-such-agent' })).outcome).toEqual({
+      kind: 'failed',
+      error: "The agent's command no-such-agent isn't on this worker: install it, or correct AGENT_COMMAND or PATH.",
+    });
+  });
+
+  it('is done without by the example agent alone, which says so once', async () => {
+    const warnings: unknown[] = [];
+    const runner = createExampleRunner({
+      ...{ ...common, script: join(process.cwd(), 'examples/replace-agent.js') },
+      environment: { ...environment, PATH: `${await forbiddenSandbox()}:${environment.PATH}` },
+      logger: pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) }),
+    });
+    const prompt = "Replace 'Hello' with 'Bye' in README.md";
+    for (const { outcome } of [await rig.run(runner, prompt), await rig.run(runner, prompt)]) {
+      expect(outcome.kind).toBe('changed');
+    }
+    expect(warnings).toEqual([expect.objectContaining({ msg: 'the example agent runs without a sandbox' })]);
+  });
+});
+
+/** A folder with a bubblewrap that refuses, as one does on a machine without user namespaces. */
+async function forbiddenSandbox(): Promise<string> {
+  const folder = await mkdtemp(join(outside, 'forbidden-'));
+  const program = '#!/bin/sh\necho "bwrap: No permissions to create a new namespace" >&2; exit 1\n';
+  await writeFile(join(folder, 'bwrap'), program, { mode: 0o755 });
+  return folder;
+}

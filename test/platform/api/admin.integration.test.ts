@@ -1,0 +1,172 @@
+import { canCompress } from '../../../platform/zstd-support.ts';
+import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { usePlatform } from './use-platform.ts';
+
+const key = OPERATOR_TOKEN;
+
+describe('the admin routes', () => {
+  let database: TestDatabase;
+  let platform: TestPlatform;
+  let api: ApiClient;
+
+  usePlatform((given) => {
+    ({ database, platform, api } = given);
+  });
+
+  it('are closed to all but the operator token, API keys included', async () => {
+    const customer = await platform.addCustomer();
+    for (const wrong of [undefined, '', 'wrong', `${OPERATOR_TOKEN}x`, customer.key]) {
+      for (const path of ['/admin/keys', '/admin/projects']) {
+        expect((await api.get(path, wrong === undefined ? {} : { key: wrong })).status).toBe(401);
+        expect((await api.post(path, wrong === undefined ? {} : { key: wrong })).status).toBe(401);
+      }
+    }
+  });
+
+  it('are not there where no operator token is set', async () => {
+    const closed = await startTestPlatform(database, { db: platform.db, operatorToken: '' });
+    expect((await createApiClient(closed.baseUrl).get('/admin/keys', { key })).status).toBe(404);
+    await closed.stop();
+  });
+
+  it('make a key and its organization, show the key once, and revoke it', async () => {
+    const made = await api.adminPost('/admin/keys', { organization: 'Acme', name: 'CI' });
+    expect(made.status).toBe(201);
+    const { id, key: secret, organization } = JSON.parse(made.text);
+    expect([organization, secret]).toEqual(['Acme', expect.stringMatching(/^galley_[\w-]{43}$/)]);
+    const list = await api.get('/admin/keys?organization=Acme', { key });
+    expect(list.body).toMatchObject({
+      keys: [{ id, organization: 'Acme', plan: 'enterprise', name: 'CI', revokedAt: null }],
+    });
+    expect(list.text).not.toContain(secret);
+    expect(secret.startsWith(JSON.parse(list.text).keys[0].prefix)).toBe(true);
+    expect((await api.get('/v1/static-export/jobs', { key: secret })).status).toBe(200);
+    const revoked = await api.adminPost(`/admin/keys/${id}/revoke`, {});
+    expect(await api.adminPost(`/admin/keys/${id}/revoke`, {})).toMatchObject({ body: revoked.body });
+    expect((await api.get('/v1/static-export/jobs', { key: secret })).status).toBe(401);
+    expect((await api.adminPost('/admin/keys/key_none/revoke', {})).status).toBe(404);
+  });
+
+  it('keep nothing by which a key could be used again', async () => {
+    const { text } = await api.adminPost('/admin/keys', { organization: 'Acme' });
+    const { key: secret } = JSON.parse(text);
+    const rows = await platform.db.execute('select * from api_keys');
+    expect(rows.rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows.rows)).not.toContain(secret);
+  });
+
+  it('change the plan only where one is named', async () => {
+    const plan = async () => JSON.parse((await api.get('/admin/keys?organization=Plans', { key })).text).keys[0].plan;
+    await api.adminPost('/admin/keys', { organization: 'Plans', plan: 'free' });
+    expect(await plan()).toBe('free');
+    await api.adminPost('/admin/keys', { organization: 'Plans' });
+    expect(await plan()).toBe('free');
+    await api.adminPost('/admin/keys', { organization: 'Plans', plan: 'enterprise' });
+    expect(await plan()).toBe('enterprise');
+  });
+
+  it('add, change and list projects, without their webhook secret', async () => {
+    await api.adminPost('/admin/keys', { organization: 'Docs' });
+    const added = await api.adminPost('/admin/projects', {
+      organization: 'Docs',
+      project: 'prj_docs',
+      domain: 'Docs.Example.com',
+      origin: 'http://127.0.0.1:8080/',
+      settings: { scripts: 'strip', external: ['cdn.example.com'], webhookSecret: 'hush' },
+    });
+    expect(added.status).toBe(201);
+    expect(added.body).toEqual({
+      project: 'prj_docs',
+      organization: 'Docs',
+      domain: 'docs.example.com',
+      origin: 'http://127.0.0.1:8080',
+      repository: null,
+      ref: null,
+      settings: {
+        external: ['cdn.example.com'],
+        scripts: 'strip',
+        sourceMaps: 'omit',
+        robots: 'respect',
+        render: 'http',
+        discover: 'http',
+        incremental: true,
+        precompress: [],
+        webhookUrl: null,
+        webhookSecretSet: true,
+      },
+    });
+    const change = { project: 'prj_docs', origin: null, repository: 'https://git.example.com/docs.git', ref: 'main' };
+    const changed = await api.request('PATCH', '/admin/projects', {
+      key,
+      body: { ...change, settings: { scripts: 'keep' } },
+    });
+    expect(changed.body).toMatchObject({
+      ...change,
+      domain: 'docs.example.com',
+      settings: { scripts: 'keep', external: ['cdn.example.com'], webhookSecretSet: true },
+    });
+    const listed = await api.get('/admin/projects?organization=Docs', { key });
+    expect(listed.body).toEqual({ projects: [changed.body] });
+    expect(listed.text).not.toContain('hush');
+  });
+
+  it('take how pages are drawn, and refuse a way that there is not', async () => {
+    const project = { organization: 'Acme', project: 'prj_rendered', domain: 'rendered.example.com' };
+    const refused = await api.adminPost('/admin/projects', { ...project, settings: { render: 'firefox' } });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toEqual({ error: 'settings.render: expected http or browser' });
+    const settings = { render: 'browser', discover: 'browser' };
+    const added = await api.adminPost('/admin/projects', { ...project, settings });
+    expect(added.body).toMatchObject({ settings });
+  });
+
+  it('take what is compressed beforehand, unless this Node can not make it', async () => {
+    const project = { organization: 'Acme', project: 'prj_packed', domain: 'packed.example.com' };
+    const refused = await api.adminPost('/admin/projects', { ...project, settings: { precompress: ['deflate'] } });
+    expect([refused.status, refused.error]).toEqual([400, 'settings.precompress.0: expected br, gzip or zstd']);
+    const settings = { precompress: ['br', 'gzip'] };
+    const added = await api.adminPost('/admin/projects', { ...project, settings });
+    expect(added.body).toMatchObject({ settings });
+    const body = { project: 'prj_packed', settings: { precompress: ['zstd'] } };
+    const changed = await api.request('PATCH', '/admin/projects', { key, body });
+    if (canCompress('zstd')) expect(changed.body).toMatchObject({ settings: { precompress: ['zstd'] } });
+    else expect([changed.status, changed.error]).toEqual([400, expect.stringContaining('zstd needs Node 22.15')]);
+  });
+
+  it('refuse what is taken or not there', async () => {
+    await api.adminPost('/admin/keys', { organization: 'Taken' });
+    const first = { organization: 'Taken', project: 'prj_taken_1', domain: 'one.example.com' };
+    const second = { organization: 'Taken', project: 'prj_taken_2', domain: 'two.example.com' };
+    for (const each of [first, second]) expect((await api.adminPost('/admin/projects', each)).status).toBe(201);
+    expect((await api.adminPost('/admin/projects', first)).status).toBe(409);
+    expect((await api.adminPost('/admin/projects', { ...first, project: 'prj_taken_3' })).status).toBe(409);
+    expect((await api.adminPost('/admin/projects', { ...first, organization: 'Nobody' })).status).toBe(404);
+    const patch = (body: object) => api.request('PATCH', '/admin/projects', { key, body });
+    expect((await patch({ project: 'prj_taken_1', domain: 'two.example.com' })).status).toBe(409);
+    expect((await patch({ project: 'prj_none', domain: 'three.example.com' })).status).toBe(404);
+    expect((await patch({ project: 'prj_taken_1', organization: 'Acme', ref: 'main' })).status).toBe(404);
+  });
+
+  it.each([
+    [{ project: 'docs' }, 'project'],
+    [{ domain: 'no domain' }, 'domain'],
+    [{ origin: 'ftp://127.0.0.1' }, 'origin'],
+    [{ origin: 'http://127.0.0.1/path' }, 'origin'],
+    [{ origin: 'http://user:pass@127.0.0.1' }, 'origin'],
+    [{ repository: 'not a url' }, 'repository'],
+    [{ repository: 'https://ada:hidden@git.example.com/docs' }, 'repository'],
+    [{ ref: '--upload-pack=x' }, 'ref'],
+    [{ ref: '../main' }, 'ref'],
+    [{ settings: { scripts: 'off' } }, 'settings.scripts'],
+    [{ settings: { external: [] } }, 'settings.external'],
+    [{ settings: { colour: 'red' } }, 'colour'],
+    [{ organization: '\u0000' }, 'organization'],
+    [{ owner: 'x' }, 'owner'],
+  ])('refuse the project %j and name the field', async (wrong, field) => {
+    const body = { organization: 'Docs', project: 'prj_wrong', domain: 'wrong.example.com', ...wrong };
+    const answer = await api.adminPost('/admin/projects', body);
+    expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(field)]);
+  });
+});

@@ -1,4 +1,0 @@
-import { startPostgres } from '../../../helpers/postgres.ts';
-import { agentRacesContract } from './agent-races.contract.ts';
-
-describe('agent jobs asked of two instances of the API on PostgreSQL', () => agentRacesContract(startPostgres));

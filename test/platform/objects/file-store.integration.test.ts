@@ -1,0 +1,79 @@
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
+import { startTestPlatform } from '../../helpers/platform-api.ts';
+import { createDatabase } from '../../helpers/test-database.ts';
+import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
+
+/** Links of the file store lead to the platform's API, so that is part of what is tested. */
+async function startStore(): Promise<StoreUnderTest> {
+  const database = await createDatabase();
+  const platform = await startTestPlatform(database);
+  return {
+    store: platform.objects,
+    follow: (url, init) => fetch(new URL(url, platform.baseUrl), init),
+    async stop() {
+      await platform.stop();
+      await database.stop();
+    },
+  };
+}
+
+describe('a folder as object store', () => {
+  objectStoreContract(startStore);
+
+  describe('on disk', () => {
+    let folder: string;
+    const open = () => createObjectStore({ url: pathToFileURL(folder).href });
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'galley-store-'));
+    });
+    afterEach(() => rm(folder, { recursive: true, force: true }));
+
+    it('leaves no draft behind, whether a write ends well or not', async () => {
+      const store = await open();
+      await store.put('a/b', Readable.from([Buffer.from('x')]), { contentType: 'text/plain' });
+      const broken = new Readable({ read: () => broken.destroy(new Error('broke')) });
+      await expect(store.put('a/c', broken, { contentType: 'text/plain' })).rejects.toThrow('broke');
+      expect(await readdir(join(folder, '.tmp'))).toEqual([]);
+      expect(await readdir(join(folder, 'a'))).toEqual(['b']);
+    });
+
+    it('drops drafts that nobody has written for a day, and no others', async () => {
+      const store = await open();
+      const drafts = ['old', 'new'].map((name) => join(folder, '.tmp', name));
+      for (const draft of drafts) await writeFile(draft, 'x');
+      await utimes(join(folder, '.tmp', 'old'), new Date(), new Date(Date.now() - 25 * 3_600_000));
+      await store.dropUnfinished({ prefix: 'a/' });
+      expect(await readdir(join(folder, '.tmp'))).toEqual(['new']);
+    });
+
+    it('has one signing key for all who open it at once, and keeps it', async () => {
+      const stores = await Promise.all(Array.from({ length: 8 }, open));
+      const key = await readFile(join(folder, '.signing-key'));
+      expect(key).toHaveLength(32);
+      expect((await stat(join(folder, '.signing-key'))).mode & 0o077).toBe(0);
+      for (const [index, store] of stores.entries()) {
+        const { url } = await store.presign('a', { ttlMs: 60_000 });
+        const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');
+        const other = stores[(index + 1) % stores.length];
+        expect(await other?.links?.verify(pathname, searchParams)).toEqual({ key: 'a', fileName: null });
+      }
+      await open();
+      expect((await readFile(join(folder, '.signing-key'))).equals(key)).toBe(true);
+    });
+
+    it("refuses another store's links, and those with anything added", async () => {
+      const [store, foreign] = [await open(), await createObjectStore({ url: pathToFileURL(join(folder, 'b')).href })];
+      const { url } = await foreign.presign('a', { ttlMs: 60_000 });
+      const own = await store.presign('a', { ttlMs: 60_000 });
+      for (const each of [url, `${own.url}&x=1`, `${own.url}&expires=99999999999999`, `${own.url}A`, `${own.url}!`]) {
+        const { pathname, searchParams } = new URL(each, 'http://127.0.0.1');
+        expect(await store.links?.verify(pathname, searchParams)).toBeNull();
+      }
+    });
+  });
+});

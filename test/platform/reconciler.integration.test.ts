@@ -1,0 +1,187 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import pino from 'pino';
+import { createExportWorkflows } from '../../platform/export-workflows.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import { bundleKey } from '../../platform/objects/object-store.ts';
+import { createReconciler } from '../../platform/reconciler.ts';
+import {
+  failExportJob,
+  markExportJobRunning,
+  requestExportJobCancel,
+} from '../../platform/store/export-job-transitions.ts';
+import { getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
+import { logUse } from '../../platform/store/usage-log.ts';
+import { startTestPlatform, type TestPlatform } from '../helpers/platform-api.ts';
+import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
+import { createDatabase, type TestDatabase } from '../helpers/test-database.ts';
+
+const logger = pino({ level: 'silent' });
+
+describe('the reconciler', () => {
+  let temporal: TestTemporal;
+  let database: TestDatabase;
+  let platform: TestPlatform;
+
+  beforeAll(async () => {
+    [temporal, database] = await Promise.all([connectTemporal(), createDatabase()]);
+    platform = await startTestPlatform(database);
+  });
+  afterAll(async () => {
+    await platform?.stop();
+    await database?.stop();
+    await temporal?.stop();
+  });
+
+  /** A job as a start leaves it when Temporal is away: a row and nothing else. */
+  async function queuedJob(at = new Date()): Promise<string> {
+    const { project, domain } = await platform.addCustomer();
+    const { rows } = await platform.db.execute(`select organization_id from projects where id = '${project}'`);
+    const organizationId = String(rows[0]?.organization_id);
+    const job = { organizationId, projectId: project, domain, version: null, paths: null, at };
+    return (await platform.db.transaction((tx) => insertExportJob(tx, job))).id;
+  }
+
+  const reconciler = (graceMs = -60_000) =>
+    createReconciler({ ...platform, temporalClient: temporal.client, logger, graceMs, intervalMs: 50 });
+  const workflows = () => createExportWorkflows({ client: temporal.client });
+  const status = async (jobId: string) => (await getExportJob(platform.db, jobId))?.status;
+
+  it('starts the workflow of a queued job that has none, once, with the job as its only input', async () => {
+    const jobId = await queuedJob();
+    expect(await workflows().look(jobId)).toBe('unknown');
+    await Promise.all([reconciler().reconcile(), reconciler().reconcile()]);
+    await reconciler().reconcile();
+    expect(await workflows().look(jobId)).toBe('running');
+    const { type, taskQueue } = await temporal.client.workflow.getHandle(jobId).describe();
+    expect([type, taskQueue]).toEqual(['staticExportJob', 'galley-platform']);
+    expect(await status(jobId)).toBe('queued');
+  });
+
+  it('leaves alone what was touched a moment ago', async () => {
+    const jobId = await queuedJob();
+    await reconciler(60_000).reconcile();
+    expect(await workflows().look(jobId)).toBe('unknown');
+  });
+
+  it('mends what a clock wrote that was a year ahead for a moment', async () => {
+    const ahead = new Date(Date.now() + 365 * 86_400_000);
+    const jobId = await queuedJob(ahead);
+    const uses = ['then', 'now'].map((scope) => ({ scope, usedAt: scope === 'then' ? ahead : new Date() }));
+    await platform.db.transaction(async (tx) => {
+      for (const use of uses) await logUse(tx, use);
+    });
+    await reconciler(60_000).reconcile();
+    expect(await workflows().look(jobId)).toBe('running');
+    const { rows } = await platform.db.execute('select scope from usage_log');
+    expect(rows).toEqual([{ scope: 'now' }]);
+  });
+
+  it('fails a running job that Temporal knows nothing of', async () => {
+    const jobId = await queuedJob();
+    await markExportJobRunning(platform.db, jobId);
+    await reconciler().reconcile();
+    expect(await getExportJob(platform.db, jobId)).toMatchObject({
+      status: 'failed',
+      error: 'The export was lost: its workflow ended without a result',
+    });
+  });
+
+  it('fails a job whose workflow ended without a result, queued or running', async () => {
+    const jobs = [await queuedJob(), await queuedJob()];
+    for (const jobId of jobs) await workflows().start(jobId);
+    await markExportJobRunning(platform.db, jobs[1] ?? '');
+    await reconciler().reconcile();
+    expect(await Promise.all(jobs.map(status))).toEqual(['queued', 'running']);
+    for (const jobId of jobs) await temporal.client.workflow.getHandle(jobId).terminate();
+    await reconciler().reconcile();
+    expect(await Promise.all(jobs.map(status))).toEqual(['failed', 'failed']);
+  });
+
+  it('tells a running workflow again that its job was cancelled', async () => {
+    const jobId = await queuedJob();
+    await workflows().start(jobId);
+    await markExportJobRunning(platform.db, jobId);
+    await requestExportJobCancel(platform.db, jobId);
+    await reconciler().reconcile();
+    const { events = [] } = await temporal.client.workflow.getHandle(jobId).fetchHistory();
+    expect(events?.filter((event) => event.workflowExecutionCancelRequestedEventAttributes)).toHaveLength(1);
+  });
+
+  it('takes a cancel of what was never started, and a second start, for success', async () => {
+    await workflows().cancel('se_ffffffffffffffff');
+    const jobId = await queuedJob();
+    await workflows().start(jobId);
+    await workflows().start(jobId);
+    await temporal.client.workflow.getHandle(jobId).terminate();
+    await workflows().start(jobId);
+    expect(await workflows().look(jobId)).toBe('ended');
+  });
+
+  it('deletes what jobs that ended a while ago left in the object store, and nothing else', async () => {
+    const { db, objects } = platform;
+    const [over, fresh, running] = [await queuedJob(), await queuedJob(), await queuedJob()];
+    for (const jobId of [over, fresh]) await failExportJob(db, jobId, 'test');
+    await db.execute(`update export_jobs set finished_at = now() - interval '1 hour' where id = '${over}'`);
+    const stay = [
+      ...[fresh, running, 'se_of_another_platform'].map((jobId) => `exports/${jobId}/segments/a`),
+      `reports/${over}.json`,
+      bundleKey('a'.repeat(64)),
+    ];
+    const go = [`exports/${over}/members/0-a`, `exports/${over}/segments/late`];
+    for (const key of [...stay, ...go]) await objects.put(key, Buffer.from('x'), { contentType: 'text/plain' });
+    await reconciler().reconcile();
+    for (const key of stay) expect([key, await objects.head(key)]).toEqual([key, expect.anything()]);
+    for (const key of go) expect([key, await objects.head(key)]).toEqual([key, null]);
+  });
+
+  it('drops once an hour what a process that died a day ago or earlier had half written', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'galley-swept-'));
+    const objects = await createObjectStore({ url: pathToFileURL(folder).href });
+    const drafts = join(folder, '.tmp');
+    const leave = async (name: string, ageHours: number) => {
+      await writeFile(join(drafts, name), 'x');
+      await utimes(join(drafts, name), new Date(), new Date(Date.now() - ageHours * 3_600_000));
+    };
+    let nowMs = Date.now();
+    const { reconcile } = createReconciler({
+      ...{ ...platform, objects, temporalClient: temporal.client, logger },
+      now: () => nowMs,
+    });
+    await leave('a day old', 25);
+    await leave('of today', 22);
+    await reconcile();
+    expect(await readdir(drafts)).toEqual(['of today']);
+    await leave('found later', 25);
+    nowMs += 3_500_000;
+    await reconcile();
+    expect((await readdir(drafts)).sort()).toEqual(['found later', 'of today']);
+    nowMs += 200_000;
+    await reconcile();
+    expect(await readdir(drafts)).toEqual(['of today']);
+    await objects.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('goes on by itself, through failures, until it is stopped', async () => {
+    const away = new Client({ connection: Connection.lazy({ address: '127.0.0.1:9' }) });
+    const deaf = createReconciler({ ...platform, temporalClient: away, logger, graceMs: -60_000, intervalMs: 20 });
+    const lively = reconciler();
+    const jobId = await queuedJob();
+    deaf.start();
+    lively.start();
+    lively.start();
+    const deadline = Date.now() + 30_000;
+    while ((await workflows().look(jobId)) !== 'running' && Date.now() < deadline) await sleep(50);
+    await Promise.all([deaf.stop(), lively.stop()]);
+    expect(await workflows().look(jobId)).toBe('running');
+    const late = await queuedJob();
+    await sleep(200);
+    expect(await workflows().look(late)).toBe('unknown');
+    await away.connection.close();
+  });
+});

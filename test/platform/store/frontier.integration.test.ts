@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from '../../../platform/store/database.ts';
+import { settleUrls } from '../../../platform/store/frontier.ts';
+import { leaseUrls } from '../../../platform/store/frontier-leases.ts';
+import { mappedUrls } from '../../../platform/store/frontier-map.ts';
+import { createDatabase } from '../../helpers/test-database.ts';
+import { frontierContract } from './frontier.contract.ts';
+import { frontierRulesContract } from './frontier-rules.contract.ts';
+import { found, leaseMs, useFrontier } from './use-frontier.ts';
+
+frontierContract('PostgreSQL', createDatabase);
+frontierRulesContract('PostgreSQL', createDatabase);
+
+describe('a large frontier that the planner knows nothing of', () => {
+  const frontier = useFrontier(createDatabase);
+  const ROWS = 30_000;
+  /** Far below a job's rows, far above those that are asked for. */
+  const FEW = 1_000;
+
+  /** Rows that statements on the frontier have gone through so far, whatever they chose of them. */
+  async function rowsRead(run: (tx: Transaction) => Promise<unknown>): Promise<number> {
+    return await frontier.db.transaction(async (tx) => {
+      await run(tx);
+      const { rows } = await tx.execute<{ read: number }>(sql`
+        select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as read
+        from pg_stat_xact_user_tables where relname = 'crawl_urls'`);
+      return rows[0]?.read ?? Number.NaN;
+    });
+  }
+
+  beforeEach(async () => {
+    const { db, jobId } = frontier;
+    // Most was settled long ago; the planner's statistics are of the time before.
+    await db.execute(sql`alter table crawl_urls set (autovacuum_enabled = false)`);
+    await db.execute(sql`
+      insert into crawl_urls (job_id, url, rank, depth, state, outcome, path)
+      select ${jobId}, 'https://d.example/' || n, 5, 1, state, case state when 'settled' then 'file' end, n || '.html'
+      from generate_series(1, ${ROWS}::integer) as n,
+        lateral (select case when n < ${ROWS - 5_000} then 'settled' else 'queued' end as state) s`);
+  });
+
+  it('is never gone through whole to lease, settle or look up some addresses', async () => {
+    const { jobId } = frontier;
+    let leased: Awaited<ReturnType<typeof leaseUrls>> = [];
+    const reads = {
+      lease: await rowsRead(async (tx) => {
+        leased = await leaseUrls(tx, { jobId, token: 'one', limit: 10, leaseMs });
+      }),
+      settle: await rowsRead((tx) => {
+        const settled = leased.map(({ id }) => ({ id, outcome: 'missing', reason: 'gone', status: 404 }) as const);
+        return settleUrls(tx, { jobId, token: 'one', leaseMs, settled, found: [found('/1'), found('/new')] });
+      }),
+      map: await rowsRead(async (tx) => {
+        for await (const rows of mappedUrls(
+          tx,
+          jobId,
+          leased.map(({ url }) => url),
+        ))
+          expect(rows).toHaveLength(10);
+      }),
+    };
+    expect(leased).toHaveLength(10);
+    expect(Object.entries(reads).filter(([, read]) => !(read < FEW))).toEqual([]);
+  });
+});

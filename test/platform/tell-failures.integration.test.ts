@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm';
+import pino from 'pino';
+import { type Database, openDatabase } from '../../platform/store/database.ts';
+import { isDatabaseAway } from '../../platform/store/database-away.ts';
+import { tellFailuresWithoutValues } from '../../platform/tell-failures.ts';
+import { createDatabase, type TestDatabase } from '../helpers/test-database.ts';
+
+describe('the failure of an activity', () => {
+  let server: TestDatabase;
+  let db: Database;
+
+  beforeAll(async () => {
+    server = await createDatabase();
+    db = await openDatabase({ ...server, logger: pino({ level: 'silent' }) });
+  });
+  afterAll(async () => {
+    await db?.close();
+    await server?.stop();
+  });
+
+  const told = async (run: () => Promise<unknown>): Promise<Error> => {
+    const execute = tellFailuresWithoutValues().inbound?.execute;
+    if (execute === undefined) throw new Error('the interceptor does not run activities');
+    const failure: unknown = await execute({ args: [], headers: {} }, run).catch((error: unknown) => error);
+    if (!(failure instanceof Error)) throw new Error('the activity did not fail');
+    return failure;
+  };
+
+  it('names the statement and what the database said of it, and none of its values', async () => {
+    const failure = await told(() =>
+      db.execute(sql`insert into organizations (id, name, plan) values (${'org_x'}, ${'hush-name'}, ${'hush-plan'})`),
+    );
+    expect(failure.message).toMatch(/violates check constraint .*\(in: insert into organizations/);
+    expect(failure).toMatchObject({ name: 'QueryError', code: '23514' });
+    expect(failure.cause).toBeUndefined();
+    expect(`${failure.stack}${JSON.stringify(failure)}`).not.toContain('hush');
+  });
+
+  it('still tells that the database is away', async () => {
+    const failure = await told(() => db.execute(sql`select * from nothing_yet where id = ${'hush'}`));
+    expect(isDatabaseAway(failure)).toBe(true);
+  });
+
+  it('of any other kind is told as it is', async () => {
+    const failure = new TypeError('as it is');
+    expect(await told(() => Promise.reject(failure))).toBe(failure);
+  });
+});

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApplicationFailure } from '@temporalio/common';
+import { Worker } from '@temporalio/worker';
+import { WORKFLOW_TYPES } from '../../../contract/names.ts';
+import type { PlatformActivities } from '../../../platform/activities/create-platform-activities.ts';
+import { CRAWL_UNFINISHED } from '../../../platform/activities/export/freeze-export.ts';
+import { inputGone } from '../../../platform/activities/export/missing-object.ts';
+import { getCrawl } from '../../../platform/store/crawls.ts';
+import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
+import { getExportJob } from '../../../platform/store/export-jobs.ts';
+import type { ExportRig } from '../../helpers/export-rig.ts';
+import { type HttpSite, serveFiles } from '../../helpers/http-site.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
+import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
+
+type ExportStages = Pick<
+  PlatformActivities,
+  | 'beginExport'
+  | 'crawlSite'
+  | 'freezeExport'
+  | 'rewriteFiles'
+  | 'packExport'
+  | 'beginAnew'
+  | 'failExport'
+  | 'cleanUpExport'
+>;
+
+let fixture: FixtureRig;
+let rig: ExportRig;
+let site: HttpSite;
+
+beforeAll(async () => {
+  fixture = await startFixtureRig();
+  ({ rig, site } = fixture);
+});
+
+beforeEach(() => fixture.reset());
+
+afterAll(() => fixture.stop());
+
+describe('the end of a staticExportJob', () => {
+  it.each([
+    ['answers 500', 500, /The start page .* HTTP 500/],
+    ['is not there', 404, /The start page .* HTTP 404/],
+  ])('fails with a clear message when the start page %s', async (_case, status, message) => {
+    site.setHandler((request, response) => response.writeHead(request.url === '/' ? status : 404).end());
+    const jobId = await rig.start({ origin: site.origin });
+    const row = await rig.end(jobId);
+    expect(row.status).toBe('failed');
+    expect(row.error).toMatch(message);
+    expect(await fixture.leftovers(jobId)).toEqual([]);
+  });
+
+  it('fails, and says what to do, when robots.txt fails: what it forbids must not be exported', async () => {
+    site.setHandler((request, response) => response.writeHead(request.url === '/robots.txt' ? 501 : 200).end());
+    const jobId = await rig.start({ origin: site.origin });
+    const { status, error } = await rig.end(jobId);
+    expect(status).toBe('failed');
+    expect(error).toMatch(/^https:\/\/docs\.example\.com\/robots\.txt .*HTTP 501.*robots: ignore/);
+    expect(site.requests).toEqual(['/robots.txt']);
+    expect(await fixture.leftovers(jobId)).toEqual([]);
+  });
+
+  it('fails when the start page leads to another site, or robots.txt forbids it', async () => {
+    site.setHandler(
+      serveFiles({ '/': { body: '', status: 302, headers: { location: 'https://www.elsewhere.example/' } } }),
+    );
+    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(
+      /redirects to https:\/\/www\.elsewhere/,
+    );
+    site.setHandler(serveFiles({ '/': '<p>hi', '/robots.txt': 'User-agent: *\nDisallow: /' }));
+    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(/robots\.txt disallows/);
+  });
+
+  it('fails at once, and says what to install, when pages are to be drawn and the worker has no browser', async () => {
+    const row = await rig.end(await rig.start({ origin: site.origin, settings: { render: 'browser' } }));
+    expect(row.error).toMatch(/render: browser.*install Chromium.*CHROMIUM_PATH/);
+    expect(site.requests).toEqual([]);
+  });
+
+  it('exports without a visit of samples where the worker has no browser, and says so', async () => {
+    const { report } = await rig.run({ origin: site.origin, settings: { discover: 'browser' } });
+    expect(report.notices).toEqual([{ url: null, text: expect.stringMatching(/no sample pages were visited/) }]);
+  });
+
+  it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
+    site.setHandler(async (_request, response) => {
+      await sleep(100);
+      response.setHeader('content-type', 'text/html');
+      response.end(`<a href="/${Math.random()}">a</a><a href="/${Math.random()}">b</a>`);
+    });
+    const jobId = await rig.start({ origin: site.origin });
+    await waitFor(() => site.requests.length > 20, { describe: 'crawled' });
+    await requestExportJobCancel(rig.db, jobId);
+    await rig.temporal.client.workflow.getHandle(jobId).cancel();
+    const row = await rig.end(jobId);
+    expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
+    expect(await fixture.leftovers(jobId)).toEqual([]);
+    expect(await getCrawl(rig.db, jobId)).toBeUndefined();
+    expect((await rig.temporal.client.workflow.getHandle(jobId).describe()).status.name).toBe('CANCELLED');
+  });
+
+  it('does nothing for a job that has ended already', async () => {
+    const jobId = await rig.start({ origin: site.origin });
+    await rig.end(jobId);
+    const before = await getExportJob(rig.db, jobId);
+    const again = await rig.temporal.client.workflow.execute(WORKFLOW_TYPES.staticExportJob, {
+      workflowId: `${jobId}-again`,
+      taskQueue: 'galley-platform',
+      args: [{ jobId }],
+    });
+    expect(again).toMatchObject({ status: 'over' });
+    expect(await getExportJob(rig.db, jobId)).toEqual(before);
+  });
+
+  it('waits for another crawl where addresses turn up at the moment of freezing', async () => {
+    const calls: string[] = [];
+    const ended = await play('late-finds', calls, {
+      freezeExport: async () => {
+        calls.push('freeze');
+        if (calls.length < 3) throw ApplicationFailure.nonRetryable('there are more', CRAWL_UNFINISHED);
+        return FROZEN;
+      },
+    });
+    expect(ended).toMatchObject({ status: 'completed' });
+    expect(calls).toEqual(['crawl', 'freeze', 'crawl', 'freeze']);
+  });
+
+  const ANEW = ['crawl', 'rewrite', 'anew', 'crawl', 'rewrite'];
+
+  it.each([
+    ['begins anew, once', { goneTimes: 1, isAnew: true }, 'completed', ANEW],
+    ['fails where it is gone again', { goneTimes: 2, isAnew: true }, 'failed', [...ANEW, 'failed']],
+    [
+      'fails if it has not taken it over',
+      { goneTimes: 1, isAnew: false },
+      'failed',
+      ['crawl', 'rewrite', 'anew', 'failed'],
+    ],
+  ])('%s, where what it needs is gone from the store', async (name, { goneTimes, isAnew }, status, expected) => {
+    const calls: string[] = [];
+    const ended = await play(name.replaceAll(/\W/g, '-'), calls, {
+      rewriteFiles: async () => {
+        calls.push('rewrite');
+        if (calls.filter((call) => call === 'rewrite').length <= goneTimes) throw inputGone('exports/se_0/segments/0');
+        return { done: true, settled: 1, total: 1 };
+      },
+      beginAnew: async () => {
+        calls.push('anew');
+        return { isAnew };
+      },
+    });
+    const failed = { cause: { message: expect.stringMatching(/starting it again may help/) } };
+    expect(ended).toMatchObject(status === 'completed' ? { status } : failed);
+    expect(calls).toEqual(expected);
+  });
+});
+
+const FROZEN = { batchCount: 1, pageCount: 1, urlCount: 1 };
+
+/** Runs the workflow with activities that do nothing, but for some, and answers its result or its failure. */
+async function play(taskQueue: string, calls: string[], own: Partial<ExportStages>): Promise<unknown> {
+  const activities: ExportStages = {
+    beginExport: async () => ({
+      ...{ state: 'open', rest: null, packed: null },
+      ...{ domain: 'docs.example.com', version: '1', pageHints: 0, visitsSamples: false, searchAttributes: false },
+      plan: { soloCrawlMs: 2_000, activityMs: 50_000, parallelActivities: 1 },
+    }),
+    crawlSite: async () => {
+      calls.push('crawl');
+      return { done: true, queuedCount: 0 };
+    },
+    freezeExport: async () => FROZEN,
+    rewriteFiles: async () => ({ done: true, settled: 1, total: 1 }),
+    packExport: async () => ({
+      ...{ state: 'completed', archiveKey: 'a', sizeBytes: 1, contentSha256: 'c' },
+      ...{ pageCount: 1, fileCount: 1, brokenLinks: 0, reusedFiles: 0 },
+    }),
+    beginAnew: async () => ({ isAnew: false }),
+    failExport: async () => {
+      calls.push('failed');
+    },
+    cleanUpExport: async () => undefined,
+    ...own,
+  };
+  const { nativeConnection: connection, namespace, client } = rig.temporal;
+  const worker = await Worker.create({
+    ...{ connection, namespace, taskQueue, activities },
+    workflowBundle: workflowBundles.platform,
+  });
+  const job = { workflowId: taskQueue, taskQueue, args: [{ jobId: 'se_late' }] };
+  const playing = client.workflow.execute(WORKFLOW_TYPES.staticExportJob, job).catch((error: unknown) => error);
+  return worker.runUntil(playing);
+}
