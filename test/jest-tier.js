@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { QUARANTINE } from './quarantine.js';
 
 /** The tiers and the ending of their files (docs/development.md). */
 const ENDINGS = { fast: '.test.ts', integration: '.integration.test.ts', system: '.system.test.ts' };
@@ -19,6 +20,7 @@ export function jestConfig(tier) {
       '/node_modules/',
       '<rootDir>/dist/',
       ...others.map((ending) => `${ending.replaceAll('.', '\\.')}$`),
+      ...QUARANTINE.map(({ file }) => `<rootDir>/${file}$`),
     ],
     modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.galley/'],
     testSequencer: '<rootDir>/test/longest-first.js',
