@@ -60,13 +60,19 @@ export type AgentRig = {
   stop(): Promise<void>;
 };
 
-/** Everything that agent jobs need but workers: a database, an object store on files, a Temporal dev server. */
-export async function startAgentRig(database: TestDatabase): Promise<AgentRig> {
+/**
+ * Everything that agent jobs need but workers: a database, an object store on files, and a Temporal dev server (the
+ * shared one unless `temporal` is given).
+ */
+export async function startAgentRig(
+  database: TestDatabase,
+  given: { temporal?: TestTemporal } = {},
+): Promise<AgentRig> {
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'galley-agents-'));
   const objectStoreUrl = pathToFileURL(join(folder, 'objects')).href;
   const workDir = join(folder, 'work');
-  const temporal = await connectTemporal();
+  const temporal = given.temporal ?? (await connectTemporal());
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: objectStoreUrl });
   const workflows = createAgentWorkflows({ client: temporal.client });

@@ -61,13 +61,16 @@ export type ExportRig = {
 
 /**
  * Everything an export needs but workers: a database, an object store (a folder of its own unless `objects` names
- * another) and a Temporal dev server.
+ * another) and a Temporal dev server (the shared one unless `temporal` is given).
  */
-export async function startExportRig(database: TestDatabase, given: { objects?: string } = {}): Promise<ExportRig> {
+export async function startExportRig(
+  database: TestDatabase,
+  given: { objects?: string; temporal?: TestTemporal } = {},
+): Promise<ExportRig> {
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
   const objectStoreUrl = given.objects ?? pathToFileURL(folder).href;
-  const temporal = await connectTemporal();
+  const temporal = given.temporal ?? (await connectTemporal());
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: objectStoreUrl });
   const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });

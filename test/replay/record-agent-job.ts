@@ -1,19 +1,12 @@
 // Records a history of each branch of agentJob under test/replay/agent-job/, for this release:
-//   node --import ./scripts/typescript.js test/replay/record-agent-job.ts 0.1
-// It takes the workflow bundle that the last `npm test` made. Recorded files are never written again: a changed workflow
-// must still replay them.
-import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+//   node --import ./scripts/typescript.js test/replay/record-agent-job.ts 0.1 [BRANCH] [FOLDER]
+// It takes the workflow bundle that the last `npm test` made, and needs PostgreSQL.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { type AgentRepository, createAgentRepository } from '../helpers/agent-repository.ts';
 import { type AgentRig, startAgentRig } from '../helpers/agent-rig.ts';
-import { createDatabase } from '../helpers/test-database.ts';
-import { historyText } from './history-text.ts';
-
-const release = process.argv[2];
-if (release === undefined) throw new Error('Name the release, such as 0.1');
+import { startPostgres } from '../helpers/postgres.ts';
+import { startDevServer } from '../helpers/temporal.ts';
+import { record, unrecorded } from './recorder.ts';
 
 /** Plays a branch and returns the id of the job whose last run shows it. */
 type Branch = { name: string; play: (rig: AgentRig, repository: AgentRepository) => Promise<string> };
@@ -92,20 +85,12 @@ const branches: Branch[] = [
   },
 ];
 
-const run = promisify(execFile);
-const temporal = await locateDevServer();
-const rig = await startAgentRig(await createDatabase());
+const rig = await startAgentRig(await startPostgres(), { temporal: await startDevServer() });
 await rig.startWorker();
-await mkdir('test/replay/agent-job', { recursive: true });
-for (const { name, play } of branches) {
+for (const { name, play } of unrecorded(branches, () => 'agent-job')) {
   const repository = await createAgentRepository();
   const jobId = await play(rig, repository);
-  const show = ['workflow', 'show', '--workflow-id', jobId, '--output', 'json', '--address', rig.temporal.address];
-  const { stdout } = await run(temporal, show, { maxBuffer: 64 * 1024 * 1024 });
-  const history: { events: unknown[] } = JSON.parse(stdout);
-  const file = `test/replay/agent-job/${name}-${release}.json`;
-  await writeFile(file, historyText(history), { flag: 'wx' });
-  console.log(`${file}: ${history.events.length} events`);
+  await record('agent-job', name, jobId, rig.temporal.address);
   await repository.remove();
 }
 await rig.stop();

@@ -1,22 +1,13 @@
 // Records a history of each branch of agentRule and agentChange under test/replay/agent-rule/ and agent-change/, for
 // this release:
-//   node --import ./scripts/typescript.js test/replay/record-agents.ts 0.1
-// It takes the workflow bundle that the last `npm test` made. Recorded files are never written again: a changed
-// workflow must still replay them. With a second argument only the branch of that name is recorded.
-import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+//   node --import ./scripts/typescript.js test/replay/record-agents.ts 0.1 [BRANCH] [FOLDER]
+// It takes the workflow bundle that the last `npm test` made.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
-import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 import { type AgentBench, PR_LINK, startAgentBench } from '../workflows/agent-bench.ts';
-import { runsOf } from '../workflows/agent-benches.ts';
-import { historyText } from './history-text.ts';
-
-const [, , release, only] = process.argv;
-if (release === undefined) throw new Error('Name the release, such as 0.1');
+import { record, unrecorded } from './recorder.ts';
 
 type Branch = {
   name: string;
@@ -384,32 +375,13 @@ const branches: Branch[] = [
   },
 ];
 
-const run = promisify(execFile);
-const temporal = await locateDevServer();
 const server = await startDevServer();
-
-async function show(workflowId: string, runId: string): Promise<{ events: unknown[] }> {
-  const which = ['--workflow-id', workflowId, '--run-id', runId, '--address', server.address];
-  const { stdout } = await run(temporal, ['workflow', 'show', '--output', 'json', ...which], {
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return JSON.parse(stdout);
-}
-
-for (const { name, settings = {}, of, play } of branches) {
-  if (only !== undefined && only !== name) continue;
+for (const { name, settings = {}, of, play } of unrecorded(branches, (branch) => branch.of)) {
   const rig = await startAgentBench({ client: server.client, connection: server.nativeConnection, settings });
   await play(rig);
   await sleep(300);
-  const folder = `test/replay/${of}`;
-  await mkdir(folder, { recursive: true });
   const { workflowId } = of === 'agent-rule' ? rig.rule : rig.change('it');
-  for (const [part, { runId }] of (await runsOf(server.client, workflowId)).entries()) {
-    const history = await show(workflowId, runId);
-    const file = `${folder}/${name}${part === 0 ? '' : `-run-before-${part}`}-${release}.json`;
-    await writeFile(file, historyText(history), { flag: 'wx' });
-    console.log(`${file}: ${history.events.length} events`);
-  }
+  await record(of, name, workflowId, server.address);
   await rig.close();
 }
 await server.stop();

@@ -1,19 +1,12 @@
 // Records a history of each branch of exportSite under test/replay/export-site/, for this release:
-//   node --import ./scripts/typescript.js test/replay/record-export-site.ts 0.1
-// It takes the workflow bundle that the last `npm test` made. Recorded files are never written again: a changed
-// workflow must still replay them. With a second argument only the branch of that name is recorded.
-import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+//   node --import ./scripts/typescript.js test/replay/record-export-site.ts 0.1 [BRANCH] [FOLDER]
+// It takes the workflow bundle that the last `npm test` made.
+import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
-import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 import { type SiteBench, type SiteBenchOptions, startSiteBench } from '../workflows/site-bench.ts';
-import { historyText } from './history-text.ts';
-
-const [, , release, only] = process.argv;
-if (release === undefined) throw new Error('Name the release, such as 0.1');
+import { record, unrecorded } from './recorder.ts';
 
 type Branch = { name: string; options?: Partial<SiteBenchOptions>; play: (site: SiteBench) => Promise<void> };
 
@@ -212,33 +205,11 @@ const branches: Branch[] = [
   },
 ];
 
-const run = promisify(execFile);
-const temporal = await locateDevServer();
 const server = await startDevServer();
-const folder = 'test/replay/export-site';
-await mkdir(folder, { recursive: true });
-
-async function show(workflowId: string, runId: string): Promise<{ events: Started[] }> {
-  const which = ['--workflow-id', workflowId, '--run-id', runId, '--address', server.address];
-  const { stdout } = await run(temporal, ['workflow', 'show', '--output', 'json', ...which], {
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return JSON.parse(stdout);
-}
-type Started = { workflowExecutionStartedEventAttributes?: { continuedExecutionRunId?: string } };
-
-for (const { name, options, play } of branches) {
-  if (only !== undefined && only !== name) continue;
+for (const { name, options, play } of unrecorded(branches, () => 'export-site')) {
   const site = await startSiteBench({ client: server.client, connection: server.nativeConnection, ...options });
   await play(site);
-  let { runId } = await site.handle.describe();
-  for (let part = 0; runId !== ''; part++) {
-    const history = await show(site.handle.workflowId, runId);
-    const file = `${folder}/${name}${part === 0 ? '' : `-run-before-${part}`}-${release}.json`;
-    await writeFile(file, historyText(history), { flag: 'wx' });
-    console.log(`${file}: ${history.events.length} events`);
-    runId = history.events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
-  }
+  await record('export-site', name, site.handle.workflowId, server.address);
   await site.close();
 }
 await server.stop();

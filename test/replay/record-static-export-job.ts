@@ -1,23 +1,15 @@
 // Records a history of each branch of staticExportJob under test/replay/static-export-job/, for this release:
-//   node --import ./scripts/typescript.js test/replay/record-static-export-job.ts 0.1
-// It takes the workflow bundle that the last `npm test` made, and needs Chromium. Files that are there are left as they
-// are: a changed workflow must still replay them.
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+//   node --import ./scripts/typescript.js test/replay/record-static-export-job.ts 0.1 [BRANCH] [FOLDER]
+// It takes the workflow bundle that the last `npm test` made, and needs PostgreSQL and Chromium.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { createBrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
 import { type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
-import { createDatabase } from '../helpers/test-database.ts';
-import { historyText } from './history-text.ts';
-
-const release = process.argv[2];
-if (release === undefined) throw new Error('Name the release, such as 0.1');
+import { startPostgres } from '../helpers/postgres.ts';
+import { startDevServer } from '../helpers/temporal.ts';
+import { record, unrecorded } from './recorder.ts';
 
 type Branch = { name: string; play: (rig: ExportRig, site: HttpSite) => Promise<string> };
 
@@ -82,9 +74,7 @@ const branches: Branch[] = [
   },
 ];
 
-const run = promisify(execFile);
-const temporal = await locateDevServer();
-const rig = await startExportRig(await createDatabase());
+const rig = await startExportRig(await startPostgres(), { temporal: await startDevServer() });
 const assets = await startHttpSite(serveFiles(externalFiles));
 const site = await startHttpSite(serveFiles(fixtureSite(assets.origin)));
 const pool = createBrowserPool({
@@ -105,16 +95,10 @@ await rig.startWorker(
   },
   pool,
 );
-for (const { name, play } of branches) {
-  const file = `test/replay/static-export-job/${name}-${release}.json`;
-  if (existsSync(file)) continue;
+for (const { name, play } of unrecorded(branches, () => 'static-export-job')) {
   const jobId = await play(rig, site);
   await rig.end(jobId);
-  const show = ['workflow', 'show', '--workflow-id', jobId, '--output', 'json', '--address', rig.temporal.address];
-  const { stdout } = await run(temporal, show, { maxBuffer: 64 * 1024 * 1024 });
-  const history: { events: unknown[] } = JSON.parse(stdout);
-  await writeFile(file, historyText(history), { flag: 'wx' });
-  console.log(`${file}: ${history.events.length} events`);
+  await record('static-export-job', name, jobId, rig.temporal.address);
 }
 await rig.stop();
 await pool.close();
