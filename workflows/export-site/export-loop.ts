@@ -1,4 +1,4 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
 import { isResumable, readFailure, toSiteError } from '../trouble/failures.ts';
 import { exportDueAtMs, putBack } from './debounce.ts';
 import { beginBackOff } from './export-back-off.ts';
@@ -8,6 +8,8 @@ import { rereadSettings, type SiteRun } from './site-run.ts';
 
 /** Exports what was published, one export at a time, for as long as the run lasts. */
 export async function exportLoop(run: SiteRun): Promise<void> {
+  // An export that is under way when a pause comes is finished, also if another run takes over meanwhile.
+  if (isFinishedInPause(run) && patched('finish-export-in-pause-2026-11')) await finishExport(run);
   for (;;) {
     await condition(() => hasWork(run));
     if (!(await backOffEnded(run))) continue;
@@ -18,6 +20,10 @@ export async function exportLoop(run: SiteRun): Promise<void> {
     }
     await finishExport(run);
   }
+}
+
+function isFinishedInPause({ memory }: SiteRun): boolean {
+  return memory.paused && memory.exporting !== null && memory.backOff?.waiting !== true;
 }
 
 function hasWork({ memory }: SiteRun): boolean {
