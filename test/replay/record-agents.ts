@@ -6,7 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
 import { startDevServer } from '../helpers/temporal.ts';
-import { type AgentBench, PR_LINK, startAgentBench } from '../workflows/agent-bench.ts';
+import { type AgentFixture, PR_LINK, startAgentFixture } from '../workflows/agent-fixture.ts';
+import { createAgentWorker } from '../workflows/agent-worker.ts';
+import { asWorkflowServer } from '../workflows/use-temporal.ts';
 import { record, unrecorded } from './recorder.ts';
 
 type Branch = {
@@ -14,7 +16,7 @@ type Branch = {
   settings?: Partial<RuleSettings>;
   /** Of which workflow the history is kept; a change is the one named `it`. */
   of: 'agent-rule' | 'agent-change';
-  play: (rig: AgentBench) => Promise<void>;
+  play: (fixture: AgentFixture) => Promise<void>;
 };
 
 const at = '2026-11-21T08:00:00Z';
@@ -26,26 +28,25 @@ function refusal(type: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true });
 }
 
-async function inReview(rig: AgentBench): Promise<void> {
-  await rig.change('it').until('in review', ({ phase }) => phase === 'in-review');
+async function inReview(fixture: AgentFixture): Promise<void> {
+  await fixture.change('it').until('in review', ({ phase }) => phase === 'in-review');
 }
 
-async function working(rig: AgentBench): Promise<void> {
-  await rig.change('it').until('working', ({ phase }) => phase === 'working');
+async function working(fixture: AgentFixture): Promise<void> {
+  await fixture.change('it').until('working', ({ phase }) => phase === 'working');
 }
 
-async function idle(rig: AgentBench): Promise<void> {
+async function idle(fixture: AgentFixture): Promise<void> {
   do await sleep(300);
-  while ((await rig.ruleState()).phase !== 'idle');
+  while ((await fixture.ruleState()).phase !== 'idle');
 }
 
-async function inNewRun(handle: AgentBench['rule'] | ReturnType<AgentBench['change']>, act: () => Promise<unknown>) {
+async function inNewRun(
+  handle: AgentFixture['rule'] | ReturnType<AgentFixture['change']>,
+  act: () => Promise<unknown>,
+) {
   const { runId } = await handle.describe();
   while ((await handle.describe()).runId === runId) await act();
-}
-
-function build(rig: AgentBench, name: string): void {
-  if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: name };
 }
 
 const branches: Branch[] = [
@@ -53,87 +54,87 @@ const branches: Branch[] = [
     name: 'reviewed-and-merged',
     of: 'agent-change',
     settings: { searchAttributes: true, remindAfterMs: [86_400_000] },
-    async play(rig) {
-      rig.outside.owners = { mails: ['owner@example.com'], logins: ['ada'], teams: ['docs'] };
-      await rig.publish({ id: 'it' });
-      await inReview(rig);
-      await rig.change('it').signal('reviewed', reviewed);
-      await rig.change('it').signal('pullRequestChanged', merged);
-      await rig.change('it').result();
+    async play(fixture) {
+      fixture.outside.owners = { mails: ['owner@example.com'], logins: ['ada'], teams: ['docs'] };
+      await fixture.publish({ id: 'it' });
+      await inReview(fixture);
+      await fixture.change('it').signal('reviewed', reviewed);
+      await fixture.change('it').signal('pullRequestChanged', merged);
+      await fixture.change('it').result();
     },
   },
   {
     name: 'merged-as-the-forge-tells',
     of: 'agent-change',
-    async play(rig) {
-      rig.outside.pullRequest = { ...rig.outside.pullRequest, state: 'merged', mergeCommitSha: null };
-      await rig.startChange('it');
-      await rig.change('it').result();
+    async play(fixture) {
+      fixture.outside.pullRequest = { ...fixture.outside.pullRequest, state: 'merged', mergeCommitSha: null };
+      await fixture.startChange('it');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'closed',
     of: 'agent-change',
-    async play(rig) {
-      await rig.startChange('it');
-      await inReview(rig);
-      await rig.change('it').signal('pullRequestChanged', { ...merged, state: 'closed', mergeCommitSha: null });
-      await rig.change('it').result();
+    async play(fixture) {
+      await fixture.startChange('it');
+      await inReview(fixture);
+      await fixture.change('it').signal('pullRequestChanged', { ...merged, state: 'closed', mergeCommitSha: null });
+      await fixture.change('it').result();
     },
   },
   {
     name: 'reminded-and-expired',
     of: 'agent-change',
     settings: { remindAfterMs: [1_000, 2_000], expireAfterMs: 4_000 },
-    async play(rig) {
-      await rig.startChange('it');
-      await rig.change('it').result();
+    async play(fixture) {
+      await fixture.startChange('it');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'without-mail-and-forge',
     of: 'agent-change',
     settings: { mail: false, forge: false },
-    async play(rig) {
-      await rig.startChange('it');
-      await inReview(rig);
-      await rig.change('it').signal('pullRequestChanged', merged);
-      await rig.change('it').result();
+    async play(fixture) {
+      await fixture.startChange('it');
+      await inReview(fixture);
+      await fixture.change('it').signal('pullRequestChanged', merged);
+      await fixture.change('it').result();
     },
   },
   {
     name: 'one-mail-refused-and-the-forge-refusing',
     of: 'agent-change',
     settings: { reviewers: ['gone@example.com', 'ada@example.com'] },
-    async play(rig) {
-      rig.outside.onMail = ({ to }) => {
+    async play(fixture) {
+      fixture.outside.onMail = ({ to }) => {
         if (to === 'gone@example.com') throw refusal('NoMailServer', 'refused');
         return sent;
       };
-      rig.outside.onForge = () => {
+      fixture.outside.onForge = () => {
         throw refusal('ForgeRefused', '403');
       };
-      await rig.startChange('it');
-      await inReview(rig);
+      await fixture.startChange('it');
+      await inReview(fixture);
     },
   },
   {
     name: 'unchanged',
     of: 'agent-change',
-    async play(rig) {
-      rig.outside.end = { status: 'completed', prLink: null, error: null };
-      await rig.startChange('it');
-      await rig.change('it').result();
+    async play(fixture) {
+      fixture.outside.end = { status: 'completed', prLink: null, error: null };
+      await fixture.startChange('it');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'job-failed',
     of: 'agent-change',
     settings: { operators: ['ops@example.com', 'oncall@example.com'] },
-    async play(rig) {
-      rig.outside.end = { status: 'failed', prLink: null, error: 'exit code 1' };
-      await rig.startChange('it');
-      await rig
+    async play(fixture) {
+      fixture.outside.end = { status: 'failed', prLink: null, error: 'exit code 1' };
+      await fixture.startChange('it');
+      await fixture
         .change('it')
         .result()
         .catch(() => {});
@@ -143,12 +144,12 @@ const branches: Branch[] = [
     name: 'prompt-rejected-and-nobody-to-tell',
     of: 'agent-change',
     settings: { operators: [] },
-    async play(rig) {
-      rig.outside.onCreate = () => {
+    async play(fixture) {
+      fixture.outside.onCreate = () => {
         throw refusal('Rejected', '400');
       };
-      await rig.startChange('it');
-      await rig
+      await fixture.startChange('it');
+      await fixture
         .change('it')
         .result()
         .catch(() => {});
@@ -157,48 +158,48 @@ const branches: Branch[] = [
   {
     name: 'key-refused-and-mended',
     of: 'agent-change',
-    async play(rig) {
+    async play(fixture) {
       let refuse = true;
-      rig.outside.onCreate = () => {
+      fixture.outside.onCreate = () => {
         if (refuse) throw refusal('KeyRefused', '401');
       };
-      await rig.startChange('it');
-      await rig.change('it').until('refused', ({ error }) => error !== null);
+      await fixture.startChange('it');
+      await fixture.change('it').until('refused', ({ error }) => error !== null);
       refuse = false;
-      await rig.change('it').signal('configChanged');
-      await inReview(rig);
+      await fixture.change('it').signal('configChanged');
+      await inReview(fixture);
     },
   },
   {
     name: 'cancelled-while-working',
     of: 'agent-change',
-    async play(rig) {
-      rig.outside.end = null;
-      await rig.startChange('it');
-      await working(rig);
-      await rig.change('it').executeUpdate('cancel');
-      await rig.change('it').result();
+    async play(fixture) {
+      fixture.outside.end = null;
+      await fixture.startChange('it');
+      await working(fixture);
+      await fixture.change('it').executeUpdate('cancel');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'cancelled-in-review',
     of: 'agent-change',
-    async play(rig) {
-      await rig.startChange('it');
-      await inReview(rig);
-      await rig.change('it').executeUpdate('cancel');
-      await rig.change('it').result();
+    async play(fixture) {
+      await fixture.startChange('it');
+      await inReview(fixture);
+      await fixture.change('it').executeUpdate('cancel');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'cancelled-by-temporal',
     of: 'agent-change',
-    async play(rig) {
-      rig.outside.end = null;
-      await rig.startChange('it');
-      await working(rig);
-      await rig.change('it').cancel();
-      await rig
+    async play(fixture) {
+      fixture.outside.end = null;
+      await fixture.startChange('it');
+      await working(fixture);
+      await fixture.change('it').cancel();
+      await fixture
         .change('it')
         .result()
         .catch(() => {});
@@ -207,134 +208,134 @@ const branches: Branch[] = [
   {
     name: 'rule-taken-out-before-it-began',
     of: 'agent-change',
-    async play(rig) {
-      rig.outside.settings = null;
-      await rig.startChange('it');
-      await rig.change('it').result();
+    async play(fixture) {
+      fixture.outside.settings = null;
+      await fixture.startChange('it');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'continued-as-new-in-review',
     of: 'agent-change',
     settings: { remindAfterMs: [86_400_000] },
-    async play(rig) {
-      await rig.startChange('it');
-      await inReview(rig);
-      build(rig, 'two');
-      await rig.change('it').signal('reviewed', reviewed);
-      await rig.change('it').signal('configChanged');
-      await inNewRun(rig.change('it'), () => sleep(100));
-      await rig.change('it').signal('pullRequestChanged', merged);
-      await rig.change('it').result();
+    async play(fixture) {
+      await fixture.startChange('it');
+      await inReview(fixture);
+      fixture.configure({ build: 'two' });
+      await fixture.change('it').signal('reviewed', reviewed);
+      await fixture.change('it').signal('configChanged');
+      await inNewRun(fixture.change('it'), () => sleep(100));
+      await fixture.change('it').signal('pullRequestChanged', merged);
+      await fixture.change('it').result();
     },
   },
   {
     name: 'expired-while-prompting',
     of: 'agent-change',
     settings: { expireAfterMs: 2_000 },
-    async play(rig) {
-      rig.outside.onCreate = () => {
+    async play(fixture) {
+      fixture.outside.onCreate = () => {
         throw refusal('KeyRefused', '401');
       };
-      await rig.startChange('it');
-      await rig.change('it').result();
+      await fixture.startChange('it');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'cancelled-while-prompting',
     of: 'agent-change',
-    async play(rig) {
-      rig.outside.onCreate = () => {
+    async play(fixture) {
+      fixture.outside.onCreate = () => {
         throw ApplicationFailure.create({ type: 'Unavailable', message: 'reset', nextRetryDelay: 30_000 });
       };
-      await rig.startChange('it');
-      await rig.change('it').until('tried', () => rig.creates > 0);
-      await rig.change('it').executeUpdate('cancel');
-      await rig.change('it').result();
+      await fixture.startChange('it');
+      await fixture.change('it').until('tried', () => fixture.creates > 0);
+      await fixture.change('it').executeUpdate('cancel');
+      await fixture.change('it').result();
     },
   },
   {
     name: 'rule-taken-out-in-review',
     of: 'agent-change',
     settings: { remindAfterMs: [86_400_000] },
-    async play(rig) {
-      await rig.startChange('it');
-      await inReview(rig);
-      rig.outside.settings = null;
-      await rig.change('it').signal('configChanged');
-      await rig.change('it').until('taken out', ({ notes }) => notes.length > 0);
-      await rig.change('it').signal('pullRequestChanged', merged);
-      await rig.change('it').result();
+    async play(fixture) {
+      await fixture.startChange('it');
+      await inReview(fixture);
+      fixture.outside.settings = null;
+      await fixture.change('it').signal('configChanged');
+      await fixture.change('it').until('taken out', ({ notes }) => notes.length > 0);
+      await fixture.change('it').signal('pullRequestChanged', merged);
+      await fixture.change('it').result();
     },
   },
   {
     name: 'merge-commit-asked-of-the-forge',
     of: 'agent-change',
-    async play(rig) {
-      await rig.publish({ id: 'it' });
-      await inReview(rig);
-      rig.outside.pullRequest = { ...rig.outside.pullRequest, mergeCommitSha: 'c0ffee' };
-      await rig.change('it').signal('pullRequestChanged', { ...merged, mergeCommitSha: null });
-      await rig.change('it').result();
+    async play(fixture) {
+      await fixture.publish({ id: 'it' });
+      await inReview(fixture);
+      fixture.outside.pullRequest = { ...fixture.outside.pullRequest, mergeCommitSha: 'c0ffee' };
+      await fixture.change('it').signal('pullRequestChanged', { ...merged, mergeCommitSha: null });
+      await fixture.change('it').result();
     },
   },
   {
     name: 'burst-and-resend',
     of: 'agent-rule',
     settings: { searchAttributes: true, quietPeriodMs: 500 },
-    async play(rig) {
-      for (const id of ['it', 'b', 'c', 'b']) await rig.publish({ id });
-      await rig.rule.signal('unsubscribed', { address: 'bob@example.com' });
-      await idle(rig);
-      await rig.publish({ id: 'd', agentsOwn: true });
-      await rig.rule.signal('ownMerge', { sha: 'entry-6' });
-      await rig.publish({ eventId: 'entry-6' });
-      await rig.publish({ id: 'e' });
-      await idle(rig);
+    async play(fixture) {
+      for (const id of ['it', 'b', 'c', 'b']) await fixture.publish({ id });
+      await fixture.rule.signal('unsubscribed', { address: 'bob@example.com' });
+      await idle(fixture);
+      await fixture.publish({ id: 'd', agentsOwn: true });
+      await fixture.rule.signal('ownMerge', { sha: 'entry-6' });
+      await fixture.publish({ eventId: 'entry-6' });
+      await fixture.publish({ id: 'e' });
+      await idle(fixture);
     },
   },
   {
     name: 'limited',
     of: 'agent-rule',
     settings: { maxPerHour: 1 },
-    async play(rig) {
-      await rig.publish({ id: 'it' });
-      await idle(rig);
-      await rig.publish({ id: 'b' });
+    async play(fixture) {
+      await fixture.publish({ id: 'it' });
+      await idle(fixture);
+      await fixture.publish({ id: 'b' });
       await sleep(1_500);
-      if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, maxPerHour: 6 };
-      await rig.rule.signal('configChanged');
-      await idle(rig);
+      fixture.configure({ maxPerHour: 6 });
+      await fixture.rule.signal('configChanged');
+      await idle(fixture);
     },
   },
   {
     name: 'started-before',
     of: 'agent-rule',
-    async play(rig) {
-      await rig.startChange('it');
-      await rig.publish({ id: 'it', dedupeMs: 60_000 });
-      await idle(rig);
-      await rig.startChange('other');
-      await rig.publish({ id: 'other' });
-      await idle(rig);
+    async play(fixture) {
+      await fixture.startChange('it');
+      await fixture.publish({ id: 'it', dedupeMs: 60_000 });
+      await idle(fixture);
+      await fixture.startChange('other');
+      await fixture.publish({ id: 'other' });
+      await idle(fixture);
     },
   },
   {
     name: 'first-of-several-started-before',
     of: 'agent-rule',
-    async play(rig) {
-      await rig.startChange('it');
-      await rig.publishAll([{ id: 'it' }, { id: 'new' }, { id: 'newer' }]);
-      await idle(rig);
+    async play(fixture) {
+      await fixture.startChange('it');
+      await fixture.publishAll([{ id: 'it' }, { id: 'new' }, { id: 'newer' }]);
+      await idle(fixture);
     },
   },
   {
     name: 'same-id-after-its-window',
     of: 'agent-rule',
-    async play(rig) {
+    async play(fixture) {
       for (let time = 0; time < 2; time++) {
-        await rig.publish({ id: 'it', dedupeMs: 1 });
-        await idle(rig);
+        await fixture.publish({ id: 'it', dedupeMs: 1 });
+        await idle(fixture);
       }
     },
   },
@@ -342,47 +343,50 @@ const branches: Branch[] = [
     name: 'own-merge-dropped-from-what-waits',
     of: 'agent-rule',
     settings: { quietPeriodMs: 1_500 },
-    async play(rig) {
-      await rig.publish({ id: 'it', eventId: 'c0ffee' });
-      await rig.publish({ id: 'b' });
-      await rig.rule.signal('ownMerge', { sha: 'c0ffee' });
-      await idle(rig);
+    async play(fixture) {
+      await fixture.publish({ id: 'it', eventId: 'c0ffee' });
+      await fixture.publish({ id: 'b' });
+      await fixture.rule.signal('ownMerge', { sha: 'c0ffee' });
+      await idle(fixture);
     },
   },
   {
     name: 'continued-as-new-while-collecting',
     of: 'agent-rule',
     settings: { quietPeriodMs: 1_000 },
-    async play(rig) {
-      await rig.publish({ id: 'it' });
-      build(rig, 'two');
-      await rig.rule.signal('configChanged');
-      await inNewRun(rig.rule, () => rig.publish());
-      await idle(rig);
+    async play(fixture) {
+      await fixture.publish({ id: 'it' });
+      fixture.configure({ build: 'two' });
+      await fixture.rule.signal('configChanged');
+      await inNewRun(fixture.rule, () => fixture.publish());
+      await idle(fixture);
     },
   },
   {
     name: 'taken-out-of-the-configuration',
     of: 'agent-rule',
     settings: { quietPeriodMs: 60_000 },
-    async play(rig) {
-      await rig.publish({ id: 'it' });
+    async play(fixture) {
+      await fixture.publish({ id: 'it' });
       await sleep(500);
-      rig.outside.settings = null;
-      await rig.rule.signal('configChanged');
-      await rig.rule.result();
+      fixture.outside.settings = null;
+      await fixture.rule.signal('configChanged');
+      await fixture.rule.result();
     },
   },
 ];
 
-const server = await startDevServer();
+const temporal = await startDevServer();
+const server = asWorkflowServer(temporal);
+const worker = createAgentWorker(server.connection, temporal.namespace);
 for (const { name, settings = {}, of, play } of unrecorded(branches, (branch) => branch.of)) {
-  const rig = await startAgentBench({ client: server.client, connection: server.nativeConnection, settings });
-  await play(rig);
+  const fixture = await startAgentFixture({ server, worker, settings });
+  await play(fixture);
   await sleep(300);
-  const { workflowId } = of === 'agent-rule' ? rig.rule : rig.change('it');
-  await record(of, name, workflowId, server.address);
-  await rig.close();
+  const { workflowId } = of === 'agent-rule' ? fixture.rule : fixture.change('it');
+  await record(of, name, workflowId, temporal.address);
+  await fixture.close();
 }
-await server.stop();
+await worker.stop();
+await temporal.stop();
 process.exit(0);

@@ -5,16 +5,23 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { startDevServer } from '../helpers/temporal.ts';
-import { type SiteBench, type SiteBenchOptions, startSiteBench } from '../workflows/site-bench.ts';
+import { type SiteFixture, startSiteFixture } from '../workflows/site-fixture.ts';
+import { createSiteWorker, type SiteWorkerOptions } from '../workflows/site-worker.ts';
+import { asWorkflowServer } from '../workflows/use-temporal.ts';
 import { record, unrecorded } from './recorder.ts';
 
-type Branch = { name: string; options?: Partial<SiteBenchOptions>; play: (site: SiteBench) => Promise<void> };
+type Branch = {
+  name: string;
+  settings?: Record<string, unknown>;
+  worker?: Partial<SiteWorkerOptions>;
+  play: (site: SiteFixture) => Promise<void>;
+};
 
-async function live(site: SiteBench, jobs: number): Promise<void> {
+async function live(site: SiteFixture, jobs: number): Promise<void> {
   await site.until(`live with job ${jobs}`, ({ phase }) => phase === 'live' && site.api.jobs.length === jobs);
 }
 
-async function exporting(site: SiteBench): Promise<void> {
+async function exporting(site: SiteFixture): Promise<void> {
   await site.until('exporting', ({ phase, jobId }) => phase === 'exporting' && jobId !== null);
 }
 
@@ -24,7 +31,7 @@ const operators = ['ada@example.com', 'grace@example.com'];
 const branches: Branch[] = [
   {
     name: 'published-and-refreshed',
-    options: { searchAttributes: true },
+    worker: { searchAttributes: true },
     async play(site) {
       site.api.behaviour.linkLifetimeMs = 4_000;
       await site.publish();
@@ -45,7 +52,7 @@ const branches: Branch[] = [
   },
   {
     name: 'replaced-by-a-newer-publish',
-    options: { settings: { whenBusy: 'cancel', maxWait: '1m' } },
+    settings: { whenBusy: 'cancel', maxWait: '1m' },
     async play(site) {
       site.api.behaviour.jobDurationMs = 30_000;
       await site.publish();
@@ -70,7 +77,8 @@ const branches: Branch[] = [
   },
   {
     name: 'operators-told-of-trouble-and-its-end',
-    options: { smtp: { url: mailbox.smtpUrl, from: 'galley@example.com' }, operators, settings: { tellAfter: '1s' } },
+    settings: { tellAfter: '1s' },
+    worker: { smtp: { url: mailbox.smtpUrl, from: 'galley@example.com' }, operators },
     async play(site) {
       site.api.behaviour.succeed = false;
       await site.publish();
@@ -82,7 +90,7 @@ const branches: Branch[] = [
   },
   {
     name: 'given-up-after-its-timeout',
-    options: { settings: { timeout: '3s' } },
+    settings: { timeout: '3s' },
     async play(site) {
       site.api.behaviour.jobDurationMs = 3_600_000;
       await site.publish();
@@ -163,7 +171,6 @@ const branches: Branch[] = [
   },
   {
     name: 'pinned-while-live',
-    options: { watchPins: true },
     async play(site) {
       await site.publish();
       await live(site, 1);
@@ -171,6 +178,7 @@ const branches: Branch[] = [
       await live(site, 2);
       const text = await readFile(site.valuesFile, 'utf8');
       await writeFile(site.valuesFile, `${text}  version: v1\n`);
+      await site.handle.signal('configChanged');
       await site.until('held at v1', ({ deployments }) => deployments[0]?.version === 'v1');
       await writeFile(
         site.valuesFile,
@@ -205,13 +213,16 @@ const branches: Branch[] = [
   },
 ];
 
-const server = await startDevServer();
-for (const { name, options, play } of unrecorded(branches, () => 'export-site')) {
-  const site = await startSiteBench({ client: server.client, connection: server.nativeConnection, ...options });
+const temporal = await startDevServer();
+const server = asWorkflowServer(temporal);
+for (const { name, play, worker: own, settings = {} } of unrecorded(branches, () => 'export-site')) {
+  const worker = await createSiteWorker({ client: server.client, connection: server.connection, ...own });
+  const site = await startSiteFixture({ server, worker, settings });
   await play(site);
-  await record('export-site', name, site.handle.workflowId, server.address);
+  await record('export-site', name, site.handle.workflowId, temporal.address);
   await site.close();
+  await worker.close();
 }
-await server.stop();
+await temporal.stop();
 await mailbox.stop();
 process.exit(0);

@@ -1,17 +1,18 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { PR_LINK } from './agent-bench.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, useSkippedTime } from './agent-days.ts';
+import { PR_LINK } from './agent-fixture.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
 
-const { bench, env } = useSkippedTime();
+const { startAgents, server } = useAgents('time-skipping');
+const sleep = (ms: number) => server().sleep(ms);
 
 describe('thirty days without a review', () => {
   it('bring exactly the configured reminders and an orderly end, in a short history', async () => {
-    const rig = await bench({ remindAfterMs: [2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS] });
-    const change = await rig.startChange('silent');
+    const agents = await startAgents({ remindAfterMs: [2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS] });
+    const change = await agents.startChange('silent');
     await change.result();
     const state = await change.state();
     expect(state).toMatchObject({ phase: 'expired', error: null, nextReminderAt: null });
-    expect(rig.mails).toEqual([
+    expect(agents.mails).toEqual([
       'review-requested ada@example.com',
       'reminder-1 ada@example.com',
       'reminder-2 ada@example.com',
@@ -21,23 +22,23 @@ describe('thirty days without a review', () => {
     const days = state.mails.map(({ at }) => Math.round((Date.parse(at) - sinceMs) / (DAY_MS / 100)) / 100);
     expect(days).toEqual([0, 2, 5, 20]);
     // The forge was asked about every hour of them, and that left no trace.
-    expect(rig.reads).toBeGreaterThan(600);
+    expect(agents.reads).toBeGreaterThan(600);
     expect((await change.fetchHistory()).events?.length).toBeLessThan(200);
   });
 });
 
 describe('a pull request that gets another title', () => {
   it('keeps its mails under the first one, so that they stay one thread', async () => {
-    const rig = await bench({ remindAfterMs: [2 * DAY_MS] });
+    const agents = await startAgents({ remindAfterMs: [2 * DAY_MS] });
     const titles: string[] = [];
-    rig.outside.onMail = (mail) => {
+    agents.outside.onMail = (mail) => {
       if ('pullRequest' in mail) titles.push(mail.pullRequest.title);
       return { outcome: 'sent', detail: null };
     };
-    const change = await rig.startChange('renamed');
-    await env().sleep(DAY_MS);
-    rig.outside.pullRequest = { ...rig.outside.pullRequest, title: 'Better words for the changelog' };
-    await env().sleep(2 * DAY_MS);
+    const change = await agents.startChange('renamed');
+    await sleep(DAY_MS);
+    agents.outside.pullRequest = { ...agents.outside.pullRequest, title: 'Better words for the changelog' };
+    await sleep(2 * DAY_MS);
     expect((await change.state()).pullRequest?.title).toBe('Better words for the changelog');
     expect(titles).toEqual(['Update the changelog', 'Update the changelog']);
   });
@@ -45,31 +46,31 @@ describe('a pull request that gets another title', () => {
 
 describe('a review', () => {
   it('stops the reminders, and the merge that nobody told of ends the change within an hour', async () => {
-    const rig = await bench({ remindAfterMs: [DAY_MS, 3 * DAY_MS, 6 * DAY_MS] });
-    const change = await rig.startChange('reviewed');
-    await env().sleep(2 * DAY_MS);
+    const agents = await startAgents({ remindAfterMs: [DAY_MS, 3 * DAY_MS, 6 * DAY_MS] });
+    const change = await agents.startChange('reviewed');
+    await sleep(2 * DAY_MS);
     expect((await change.state()).nextReminderAt).not.toBeNull();
     const at = '2026-11-23T08:00:00Z';
     await change.signal('reviewed', { deliveryId: 'd', url: PR_LINK, reviewer: 'bob', verdict: 'commented', at });
-    await env().sleep(10 * DAY_MS);
+    await sleep(10 * DAY_MS);
     expect(await change.state()).toMatchObject({ phase: 'in-review', nextReminderAt: null, reviews: [{ at }] });
-    rig.outside.pullRequest = { ...rig.outside.pullRequest, state: 'merged', mergeCommitSha: 'abc' };
-    await env().sleep(HOUR_MS + MINUTE_MS);
+    agents.outside.pullRequest = { ...agents.outside.pullRequest, state: 'merged', mergeCommitSha: 'abc' };
+    await sleep(HOUR_MS + MINUTE_MS);
     expect(await change.state()).toMatchObject({ phase: 'merged', pullRequest: { state: 'merged' } });
-    expect(rig.mails.filter((mail) => mail.startsWith('reminder'))).toEqual(['reminder-1 ada@example.com']);
+    expect(agents.mails.filter((mail) => mail.startsWith('reminder'))).toEqual(['reminder-1 ada@example.com']);
   });
 });
 
 describe('a plan of the review that never comes to an end', () => {
   it('leaves it to the rule’s own reviewers after an hour', async () => {
-    const rig = await bench();
-    rig.outside.onForge = (call) => {
+    const agents = await startAgents();
+    agents.outside.onForge = (call) => {
       if (call === 'plan') throw new Error('interrupted');
     };
-    const change = await rig.startChange('endless-plan');
-    await env().sleep(50 * MINUTE_MS);
+    const change = await agents.startChange('endless-plan');
+    await sleep(50 * MINUTE_MS);
     expect(await change.state()).toMatchObject({ phase: 'notifying', mails: [] });
-    await env().sleep(15 * MINUTE_MS);
+    await sleep(15 * MINUTE_MS);
     const { phase, mails, notes } = await change.state();
     expect(phase).toBe('in-review');
     expect(mails.map(({ to }) => to)).toEqual(['ada@example.com']);
@@ -77,24 +78,39 @@ describe('a plan of the review that never comes to an end', () => {
   });
 });
 
+describe('a mail that is refused for good', () => {
+  it('is shown in the state, stops no other, and is followed by no reminder', async () => {
+    const agents = await startAgents({ reviewers: ['gone@example.com', 'ada@example.com'], remindAfterMs: [DAY_MS] });
+    const refused = { outcome: 'refused', detail: '550 no such user' } as const;
+    agents.outside.onMail = ({ to }) => (to === 'gone@example.com' ? refused : { outcome: 'sent', detail: null });
+    const change = await agents.startChange('bounced');
+    await sleep(3 * DAY_MS);
+    const { mails } = await change.state();
+    expect(mails.find(({ to }) => to === 'gone@example.com')).toMatchObject(refused);
+    expect(mails.filter(({ event }) => event !== 'review-requested')).toMatchObject([
+      { event: 'reminder-1', to: 'ada@example.com' },
+    ]);
+  });
+});
+
 describe('a mail that its server puts off for a day', () => {
   it('delays no other mail, no reminder of the others and no news of the pull request', async () => {
     const remindAfterMs = [2 * HOUR_MS];
-    const rig = await bench({ reviewers: ['slow@example.com', 'ada@example.com'], remindAfterMs });
+    const agents = await startAgents({ reviewers: ['slow@example.com', 'ada@example.com'], remindAfterMs });
     let tries = 0;
-    rig.outside.onMail = ({ to }) => {
+    agents.outside.onMail = ({ to }) => {
       if (to === 'slow@example.com' && ++tries < 49) {
         throw ApplicationFailure.create({ type: 'MailDeferred', message: '451 later', nextRetryDelay: '30m' });
       }
       return { outcome: 'sent', detail: null };
     };
-    const change = await rig.startChange('greylisted');
-    await env().sleep(5 * MINUTE_MS);
+    const change = await agents.startChange('greylisted');
+    await sleep(5 * MINUTE_MS);
     expect(await change.state()).toMatchObject({ phase: 'notifying', mails: [{ to: 'ada@example.com' }] });
-    await env().sleep(3 * HOUR_MS);
+    await sleep(3 * HOUR_MS);
     expect((await change.state()).phase).toBe('in-review');
-    expect(rig.mails).toEqual(['review-requested ada@example.com', 'reminder-1 ada@example.com']);
-    await env().sleep(DAY_MS);
+    expect(agents.mails).toEqual(['review-requested ada@example.com', 'reminder-1 ada@example.com']);
+    await sleep(DAY_MS);
     const { phase, mails } = await change.state();
     expect(phase).toBe('in-review');
     expect(mails.map(({ event, to, outcome }) => `${event} ${to} ${outcome}`)).toEqual([
@@ -107,65 +123,65 @@ describe('a mail that its server puts off for a day', () => {
 
 describe('a refused key', () => {
   it('is told in the state, tried again at longer intervals, and gives up only when the change would expire', async () => {
-    const rig = await bench({ expireAfterMs: 10 * DAY_MS });
+    const agents = await startAgents({ expireAfterMs: 10 * DAY_MS });
     let tries = 0;
-    rig.outside.onCreate = () => {
+    agents.outside.onCreate = () => {
       tries++;
       throw ApplicationFailure.create({ type: 'KeyRefused', message: '401: unknown key', nonRetryable: true });
     };
-    const change = await rig.startChange('refused');
-    await env().sleep(DAY_MS);
+    const change = await agents.startChange('refused');
+    await sleep(DAY_MS);
     expect(await change.state()).toMatchObject({ phase: 'prompting', error: '401: unknown key', jobId: null });
     expect(tries).toBeLessThan(40);
     await change.result();
     expect(await change.state()).toMatchObject({ phase: 'expired', error: '401: unknown key' });
     expect(tries).toBeGreaterThan(100);
-    expect(rig.mails).toEqual([]);
+    expect(agents.mails).toEqual([]);
   });
 
   it('that is mended after hours leads to one job under the key of the first try', async () => {
-    const rig = await bench();
+    const agents = await startAgents();
     let refuse = true;
     const keys = new Set<string>();
-    rig.outside.onCreate = ({ idempotencyKey }) => {
+    agents.outside.onCreate = ({ idempotencyKey }) => {
       keys.add(idempotencyKey);
       if (refuse) throw ApplicationFailure.create({ type: 'KeyRefused', message: '401', nonRetryable: true });
     };
-    const change = await rig.startChange('mended');
-    await env().sleep(5 * HOUR_MS);
+    const change = await agents.startChange('mended');
+    await sleep(5 * HOUR_MS);
     refuse = false;
-    await env().sleep(2 * HOUR_MS);
+    await sleep(2 * HOUR_MS);
     expect(await change.state()).toMatchObject({ phase: 'in-review', error: null });
     expect(keys.size).toBe(1);
-    expect(rig.jobs).toHaveLength(1);
+    expect(agents.jobs).toHaveLength(1);
   });
 });
 
 describe('a job that never ends', () => {
   it('is cancelled after a day, and the operators hear of it', async () => {
-    const rig = await bench();
-    rig.outside.end = null;
-    rig.outside.pollAgainMs = 10 * MINUTE_MS;
-    const change = await rig.startChange('endless');
+    const agents = await startAgents();
+    agents.outside.end = null;
+    agents.outside.pollAgainMs = 10 * MINUTE_MS;
+    const change = await agents.startChange('endless');
     await expect(change.result()).rejects.toThrow();
     const state = await change.state();
     expect(state).toMatchObject({ phase: 'failed', error: expect.stringContaining("didn't end within 1d") });
-    expect(rig.cancelled).toEqual(['aj_1']);
-    expect(rig.mails).toEqual(['job-failed ops@example.com']);
+    expect(agents.cancelled).toEqual(['aj_1']);
+    expect(agents.mails).toEqual(['job-failed ops@example.com']);
   });
 });
 
 describe('a forge that refuses to tell how the pull request stands', () => {
   it('is asked about once an hour, is noted, and the webhook still ends the change', async () => {
-    const rig = await bench();
-    rig.outside.onForge = (call) => {
+    const agents = await startAgents();
+    agents.outside.onForge = (call) => {
       if (call === 'read')
         throw ApplicationFailure.create({ type: 'ForgeRefused', message: '403', nonRetryable: true });
     };
-    const change = await rig.startChange('blind');
-    await env().sleep(DAY_MS);
-    expect(rig.reads).toBeGreaterThanOrEqual(20);
-    expect(rig.reads).toBeLessThanOrEqual(26);
+    const change = await agents.startChange('blind');
+    await sleep(DAY_MS);
+    expect(agents.reads).toBeGreaterThanOrEqual(20);
+    expect(agents.reads).toBeLessThanOrEqual(26);
     expect((await change.state()).notes).toEqual(["the forge doesn't tell how the pull request stands: 403"]);
     const at = '2026-11-23T08:00:00Z';
     await change.signal('pullRequestChanged', {
@@ -182,13 +198,13 @@ describe('a forge that refuses to tell how the pull request stands', () => {
 
 describe('a review whose webhook was lost', () => {
   it('is found before a reminder is sent', async () => {
-    const rig = await bench({ remindAfterMs: [DAY_MS] });
-    const change = await rig.startChange('lost-webhook');
-    await env().sleep(DAY_MS - 5 * MINUTE_MS);
+    const agents = await startAgents({ remindAfterMs: [DAY_MS] });
+    const change = await agents.startChange('lost-webhook');
+    await sleep(DAY_MS - 5 * MINUTE_MS);
     const reviews = [{ reviewer: 'bob', verdict: 'approved', at: '2026-11-22T08:00:00Z' } as const];
-    rig.outside.pullRequest = { ...rig.outside.pullRequest, reviews };
-    await env().sleep(10 * MINUTE_MS);
+    agents.outside.pullRequest = { ...agents.outside.pullRequest, reviews };
+    await sleep(10 * MINUTE_MS);
     expect(await change.state()).toMatchObject({ reviews, nextReminderAt: null });
-    expect(rig.mails).toEqual(['review-requested ada@example.com']);
+    expect(agents.mails).toEqual(['review-requested ada@example.com']);
   });
 });

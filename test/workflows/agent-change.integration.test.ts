@@ -1,32 +1,44 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError, WorkflowUpdateStage } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { PR_LINK } from './agent-bench.ts';
-import { runsOf, useAgentBenches } from './agent-benches.ts';
+import { PR_LINK } from './agent-fixture.ts';
+import { useAgents } from './use-agents.ts';
+import { runsOf } from './use-temporal.ts';
 
-const { bench, server } = useAgentBenches();
+const { startAgents, server } = useAgents('dev-server');
 
 const at = '2026-11-21T08:00:00Z';
 const merged = { deliveryId: 'm', url: PR_LINK, state: 'merged', mergeCommitSha: 'c0ffee', at };
 const reviewed = { deliveryId: 'r', url: PR_LINK, reviewer: 'bob', verdict: 'approved', at };
+
+/** A promise to be resolved later. */
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
 
 function failure(type: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true });
 }
 
 describe('a change', () => {
-  it('goes from the prompt to the pull request, its reviewers and its merge', async () => {
-    const rig = await bench({ remindAfterMs: [86_400_000], reviewers: ['ada@example.com', 'bob@example.com'] });
-    rig.outside.owners = { mails: ['owner@example.com'], logins: ['ada'], teams: ['docs'] };
-    rig.outside.end = null;
-    await rig.publish({ id: 'first' });
-    const change = rig.change('first');
+  it.concurrent('goes from the prompt to the pull request, its reviewers and its merge', async () => {
+    const agents = await startAgents({
+      remindAfterMs: [86_400_000],
+      reviewers: ['ada@example.com', 'bob@example.com'],
+    });
+    agents.outside.owners = { mails: ['owner@example.com'], logins: ['ada'], teams: ['docs'] };
+    agents.outside.end = null;
+    await agents.publish({ id: 'first' });
+    const change = agents.change('first');
     await change.until('working', ({ phase }) => phase === 'working');
-    rig.outside.end = { status: 'completed', prLink: PR_LINK, error: null };
+    agents.outside.end = { status: 'completed', prLink: PR_LINK, error: null };
     const waiting = await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(waiting).toMatchObject({
-      site: rig.site,
+      site: agents.site,
       rule: 'changelog',
       jobId: 'aj_1',
       prLink: PR_LINK,
@@ -49,44 +61,35 @@ describe('a change', () => {
       reviews: [{ reviewer: 'bob' }],
       nextReminderAt: null,
     });
-    expect(rig.mails).toHaveLength(3);
-    await rig.publish({ eventId: 'c0ffee' });
-    await sleep(1_500);
-    expect(rig.jobs).toHaveLength(1);
+    expect(agents.mails).toHaveLength(3);
   });
 
-  it('that changed no file ends without a word to anybody', async () => {
-    const rig = await bench();
-    rig.outside.end = { status: 'completed', prLink: null, error: null };
-    const change = await rig.startChange('unchanged');
+  it.concurrent.each([
+    ['completed', null, 'unchanged'],
+    ['archived', null, 'unchanged'],
+    ['archived', PR_LINK, 'in-review'],
+  ] as const)('whose job is %s with the pull request %s is %s', async (status, prLink, expected) => {
+    const agents = await startAgents();
+    agents.outside.end = { status, prLink, error: null };
+    const change = await agents.startChange('ended');
+    expect(await change.until(expected, ({ phase }) => phase === expected)).toMatchObject({ prLink, error: null });
+    if (expected === 'in-review') return;
     await expect(change.result()).resolves.toBeUndefined();
-    expect(await change.state()).toMatchObject({ phase: 'unchanged', prLink: null, mails: [], error: null });
-    expect(rig.mails).toEqual([]);
+    expect(agents.mails).toEqual([]);
   });
 
-  it('whose job was archived goes by whether there is a pull request', async () => {
-    const rig = await bench();
-    rig.outside.end = { status: 'archived', prLink: null, error: null };
-    const unchanged = await rig.startChange('archived');
-    await unchanged.result();
-    expect((await unchanged.state()).phase).toBe('unchanged');
-    rig.outside.end = { status: 'archived', prLink: PR_LINK, error: null };
-    const change = await rig.startChange('archived-with-link');
-    await change.until('in review', ({ phase }) => phase === 'in-review');
-  });
-
-  it.each(['job', 'prompt'])(
+  it.concurrent.each(['job', 'prompt'])(
     'whose %s fails tells each operator once, no reviewer, and fails its workflow',
     async (what) => {
       const said = 'exit code 1: no disk\n\nwhat the agent printed';
-      const rig = await bench({ operators: ['ops@example.com', 'oncall@example.com'] });
-      if (what === 'job') rig.outside.end = { status: 'failed', prLink: null, error: said };
+      const agents = await startAgents({ operators: ['ops@example.com', 'oncall@example.com'] });
+      if (what === 'job') agents.outside.end = { status: 'failed', prLink: null, error: said };
       else {
-        rig.outside.onCreate = () => {
+        agents.outside.onCreate = () => {
           throw failure('Rejected', said);
         };
       }
-      const change = await rig.startChange('failed');
+      const change = await agents.startChange('failed');
       const error: unknown = await change.result().catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(WorkflowFailedError);
       expect(error).toMatchObject({ cause: { type: 'AgentJobFailed', message: 'exit code 1: no disk' } });
@@ -99,9 +102,9 @@ describe('a change', () => {
     },
   );
 
-  it('needs neither a mail server nor a forge, and says what was left out', async () => {
-    const rig = await bench({ mail: false, forge: false, remindAfterMs: [1] });
-    const change = await rig.startChange('bare');
+  it.concurrent('needs neither a mail server nor a forge, and says what was left out', async () => {
+    const agents = await startAgents({ mail: false, forge: false, remindAfterMs: [1] });
+    const change = await agents.startChange('bare');
     const state = await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(state.notes).toEqual([
       'no mail server is configured: reviewers get no mail',
@@ -110,57 +113,57 @@ describe('a change', () => {
     expect(state).toMatchObject({ mails: [], nextReminderAt: null, reviewRequests: { requested: [] } });
     await change.signal('pullRequestChanged', { ...merged, state: 'closed' });
     await change.result();
-    expect({ mails: rig.mails, requests: rig.requests, reads: rig.reads }).toEqual({
+    expect({ mails: agents.mails, requests: agents.requests, reads: agents.reads }).toEqual({
       mails: [],
       requests: [],
       reads: 0,
     });
   });
 
-  it('whose forge fails at planning and asking still mails the reviewers of the rule', async () => {
-    const rig = await bench();
-    rig.outside.onForge = (call) => {
+  it.concurrent('whose forge fails still sends mail to the reviewers of the rule', async () => {
+    const agents = await startAgents();
+    agents.outside.onForge = (call) => {
       throw failure('ForgeRefused', `403 on ${call}`);
     };
-    const change = await rig.startChange('forge-refused');
+    const change = await agents.startChange('forge-refused');
     const state = await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(state.mails).toMatchObject([{ to: 'ada@example.com', outcome: 'sent' }]);
     expect(state.notes.join()).toContain('403 on plan');
   });
 
-  it('of a rule that is gone before it began prompts nothing', async () => {
-    const rig = await bench();
-    rig.outside.settings = null;
-    const change = await rig.startChange('orphan');
+  it.concurrent('of a rule that is gone before it began prompts nothing', async () => {
+    const agents = await startAgents();
+    agents.outside.settings = null;
+    const change = await agents.startChange('orphan');
     await change.result();
     expect(await change.state()).toMatchObject({ phase: 'cancelled', jobId: null });
-    expect(rig.jobs).toEqual([]);
+    expect(agents.jobs).toEqual([]);
   });
-});
 
-describe('a rule that is taken out of the configuration', () => {
-  it('while the job is being made leaves a change that can still be cancelled, with its job', async () => {
-    const rig = await bench();
-    rig.outside.end = null;
-    rig.outside.createTakesMs = 3_000;
-    const change = await rig.startChange('taken-out');
-    await change.until('being made', () => rig.creates > 0);
-    rig.outside.settings = null;
+  it.concurrent('whose rule is taken out while the job is being made can still be canceled, with its job', async () => {
+    const agents = await startAgents();
+    agents.outside.end = null;
+    const creating = deferred();
+    agents.outside.createEnds = creating.promise;
+    const change = await agents.startChange('taken-out');
+    await change.until('being made', () => agents.creates > 0);
+    agents.outside.settings = null;
     await change.signal('configChanged');
     await change.until('taken out', ({ notes }) => notes.length > 0);
+    creating.resolve();
     expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
-    expect(rig.cancelled).toEqual(['aj_1']);
+    expect(agents.cancelled).toEqual(['aj_1']);
   });
 
-  it('while the prompt is tried again ends the change without an error', async () => {
-    const rig = await bench();
-    rig.outside.onCreate = () => {
-      if (rig.outside.settings === null) throw failure('Rejected', 'the rule is no longer configured');
+  it.concurrent('whose rule is taken out while the prompt is retried ends without an error', async () => {
+    const agents = await startAgents();
+    agents.outside.onCreate = () => {
+      if (agents.outside.settings === null) throw failure('Rejected', 'the rule is no longer configured');
       throw ApplicationFailure.create({ type: 'Unavailable', message: 'away', nextRetryDelay: 2_000 });
     };
-    const change = await rig.startChange('taken-out');
-    await change.until('tried', () => rig.creates > 0);
-    rig.outside.settings = null;
+    const change = await agents.startChange('taken-out');
+    await change.until('tried', () => agents.creates > 0);
+    agents.outside.settings = null;
     await change.signal('configChanged');
     await expect(change.result()).resolves.toBeUndefined();
     const { notes, ...state } = await change.state();
@@ -168,184 +171,159 @@ describe('a rule that is taken out of the configuration', () => {
     expect(notes).toContainEqual(expect.stringContaining('may have made a job'));
   });
 
-  it('while its reviewers are looked up writes to none of them', async () => {
-    const rig = await bench();
+  it.concurrent('whose rule is taken out while its reviewers are looked up writes to none of them', async () => {
+    const agents = await startAgents();
     let [asked, told] = [0, false];
-    rig.outside.onForge = (call) => {
+    agents.outside.onForge = (call) => {
       if (call !== 'plan') return;
       asked++;
       if (!told) throw ApplicationFailure.create({ type: 'ForgeUnavailable', message: 'away', nextRetryDelay: 1_000 });
     };
-    const change = await rig.startChange('taken-out');
+    const change = await agents.startChange('taken-out');
     await change.until('asked', () => asked > 0);
-    rig.outside.settings = null;
+    agents.outside.settings = null;
     await change.signal('configChanged');
     await change.until('taken out', ({ notes }) => notes.length > 0);
     told = true;
     await change.until('in review', ({ phase }) => phase === 'in-review');
-    expect(rig.mails).toEqual([]);
+    expect(agents.mails).toEqual([]);
   });
-});
 
-describe('mail', () => {
-  it('goes once to an address that the configuration lists twice', async () => {
-    const rig = await bench({ operators: ['ops@example.com', 'Ops@example.com', 'ops@example.com'] });
-    rig.outside.end = { status: 'failed', prLink: null, error: 'no disk' };
-    const change = await rig.startChange('twice');
+  it.concurrent('sends one mail to an address that the configuration lists twice', async () => {
+    const agents = await startAgents({ operators: ['ops@example.com', 'Ops@example.com', 'ops@example.com'] });
+    agents.outside.end = { status: 'failed', prLink: null, error: 'no disk' };
+    const change = await agents.startChange('twice');
     await expect(change.result()).rejects.toThrow();
-    expect(rig.mails).toEqual(['job-failed ops@example.com']);
+    expect(agents.mails).toEqual(['job-failed ops@example.com']);
   });
 
-  it('that is refused for good is told in the state, stops no other, and is followed by no reminder', async () => {
-    const rig = await bench({ reviewers: ['gone@example.com', 'ada@example.com'], remindAfterMs: [2_000] });
-    rig.outside.onMail = ({ to }) =>
-      to === 'gone@example.com'
-        ? { outcome: 'refused', detail: '550 no such user' }
-        : { outcome: 'sent', detail: null };
-    const change = await rig.startChange('bounced');
-    const { mails } = await change.until('reminded', (state) => state.mails.length === 3);
-    expect(mails.find(({ to }) => to === 'gone@example.com')).toMatchObject({
-      outcome: 'refused',
-      detail: '550 no such user',
-    });
-    await sleep(500);
-    expect(rig.mails.filter((mail) => mail.startsWith('reminder'))).toEqual(['reminder-1 ada@example.com']);
-  });
-
-  it('whose activity gives up is told as refused, and one that was cut off as unknown', async () => {
-    const rig = await bench({ reviewers: ['a@example.com', 'b@example.com'] });
-    rig.outside.onMail = ({ to }) => {
+  it.concurrent('shows a mail that was given up as refused, and one that was cut off as unknown', async () => {
+    const agents = await startAgents({ reviewers: ['a@example.com', 'b@example.com'] });
+    agents.outside.onMail = ({ to }) => {
       if (to === 'a@example.com') throw failure('NoMailServer', 'smtp is not configured');
       return { outcome: 'unknown', detail: 'the connection broke after the last line' };
     };
-    const change = await rig.startChange('given-up');
+    const change = await agents.startChange('given-up');
     const { mails } = await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(mails.map(({ to, outcome, detail }) => `${to} ${outcome}: ${detail}`).sort()).toEqual([
       'a@example.com refused: smtp is not configured',
       'b@example.com unknown: the connection broke after the last line',
     ]);
   });
-});
 
-describe('an update "cancel"', () => {
-  it('ends the change and its job while the agent works', async () => {
-    const rig = await bench();
-    rig.outside.end = null;
-    const change = await rig.startChange('working');
+  it.concurrent('that is canceled while the agent works cancels its job', async () => {
+    const agents = await startAgents();
+    agents.outside.end = null;
+    const change = await agents.startChange('working');
     await change.until('working', ({ phase }) => phase === 'working');
     expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
     await expect(change.result()).resolves.toBeUndefined();
-    expect(rig.cancelled).toEqual(['aj_1']);
-    expect(rig.mails).toEqual([]);
+    expect(agents.cancelled).toEqual(['aj_1']);
+    expect(agents.mails).toEqual([]);
   });
 
-  it('cancels also the job that is just being made', async () => {
-    const rig = await bench();
-    rig.outside.end = null;
-    let entered = (): void => {};
-    const inside = new Promise<void>((resolve) => {
-      entered = resolve;
-    });
-    rig.outside.onCreate = () => entered();
-    rig.outside.createTakesMs = 1_500;
-    const change = await rig.startChange('being-made');
-    await inside;
-    expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
-    expect(rig.cancelled).toEqual(['aj_1']);
+  it.concurrent('that is canceled while its job is being made cancels that too', async () => {
+    const agents = await startAgents();
+    agents.outside.end = null;
+    const creating = deferred();
+    agents.outside.createEnds = creating.promise;
+    const change = await agents.startChange('being-made');
+    await change.until('being made', () => agents.creates > 0);
+    const cancel = await change.startUpdate('cancel', { waitForStage: WorkflowUpdateStage.ACCEPTED });
+    creating.resolve();
+    expect(await cancel.result()).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
+    expect(agents.cancelled).toEqual(['aj_1']);
   });
 
-  it('notes a job that may be at work because its answer was lost, and none where the service said no', async () => {
-    const rig = await bench();
-    rig.outside.onCreate = () => {
+  it.concurrent('that is canceled notes a job that may exist because its response was lost, unless the service refused it', async () => {
+    const agents = await startAgents();
+    agents.outside.onCreate = () => {
       throw ApplicationFailure.create({ type: 'Unavailable', message: 'reset', nextRetryDelay: 30_000 });
     };
-    const lost = await rig.startChange('lost-answer');
-    await lost.until('tried', () => rig.creates > 0);
+    const lost = await agents.startChange('lost-answer');
+    await lost.until('tried', () => agents.creates > 0);
     expect(await lost.executeUpdate('cancel')).toMatchObject({
       phase: 'cancelled',
       jobId: null,
       notes: [expect.stringContaining('may have made a job')],
     });
-    rig.outside.onCreate = () => {
+    agents.outside.onCreate = () => {
       throw failure('KeyRefused', '401');
     };
-    const refused = await rig.startChange('refused');
+    const refused = await agents.startChange('refused');
     await refused.until('refused', ({ error }) => error !== null);
     expect(await refused.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', notes: [] });
   });
 
-  it('that is overtaken by the merge still tells the rules of it', async () => {
-    const rig = await bench();
-    let sending = false;
-    rig.outside.onMail = async () => {
-      sending = true;
-      await sleep(2_000);
+  it.concurrent('that is merged while it is being canceled still reports the merge to the rules', async () => {
+    const agents = await startAgents();
+    const sending = deferred();
+    let mails = 0;
+    agents.outside.onMail = async () => {
+      mails++;
+      await sending.promise;
       return { outcome: 'sent', detail: null };
     };
-    await rig.publish({ id: 'overtaken' });
-    const change = rig.change('overtaken');
-    await waitFor(async () => sending, { describe: 'a mail is on its way' });
-    // Where the machine is so slow that the merge comes first, it is refused: then this is a merge like any other.
-    const cancelled = change.executeUpdate('cancel').catch(() => {});
-    await sleep(300);
+    await agents.publish({ id: 'overtaken' });
+    const change = agents.change('overtaken');
+    await waitFor(() => mails > 0, { describe: 'a mail is on its way' });
+    const cancel = await change.startUpdate('cancel', { waitForStage: WorkflowUpdateStage.ACCEPTED });
     await change.signal('pullRequestChanged', merged);
+    sending.resolve();
     await change.result();
-    await cancelled;
+    await cancel.result().catch(() => {});
     expect(await change.state()).toMatchObject({ phase: 'merged' });
-    await rig.publish({ eventId: 'c0ffee' });
-    await sleep(1_500);
-    expect(rig.jobs).toHaveLength(1);
+    await agents.publish({ eventId: 'c0ffee' });
+    await agents.publish({ title: 'Later' });
+    await waitFor(() => agents.jobs.length === 2, { describe: 'prompted for the later event' });
+    expect(agents.jobs[1]).toMatchObject({ eventCount: 1, events: [{ title: 'Later' }] });
   });
 
-  it('leaves the pull request as it is, and is refused once the change is over', async () => {
-    const rig = await bench();
-    const change = await rig.startChange('in-review');
+  it.concurrent('that is canceled in review leaves the pull request as it is, and cannot be canceled again', async () => {
+    const agents = await startAgents();
+    const change = await agents.startChange('in-review');
     await change.until('in review', ({ phase }) => phase === 'in-review');
     expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', prLink: PR_LINK });
     await change.result();
-    expect(rig.cancelled).toEqual([]);
+    expect(agents.cancelled).toEqual([]);
     await expect(change.executeUpdate('cancel')).rejects.toThrow();
   });
 
-  it('may be sent twice, and Temporal’s own cancelling ends the job too', async () => {
-    const rig = await bench();
-    rig.outside.end = null;
-    const change = await rig.startChange('twice');
+  it.concurrent('may be canceled twice, or by Temporal, which cancels the job too', async () => {
+    const agents = await startAgents();
+    agents.outside.end = null;
+    const change = await agents.startChange('twice');
     await change.until('working', ({ phase }) => phase === 'working');
     await Promise.all([change.executeUpdate('cancel'), change.executeUpdate('cancel').catch(() => {})]);
-    const other = await rig.startChange('by-temporal');
+    const other = await agents.startChange('by-temporal');
     await other.until('working', ({ phase }) => phase === 'working');
     await other.cancel();
     await expect(other.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-    expect(rig.cancelled).toEqual(['aj_1', 'aj_2']);
+    expect(agents.cancelled).toEqual(['aj_1', 'aj_2']);
     expect((await other.state()).phase).toBe('cancelled');
   });
-});
 
-describe('a refused key', () => {
-  it('is tried again at once when a worker announces a new configuration', async () => {
-    const rig = await bench();
+  it.concurrent('whose key was refused is tried again at once when a worker announces a new configuration', async () => {
+    const agents = await startAgents();
     let refuse = true;
-    rig.outside.onCreate = () => {
+    agents.outside.onCreate = () => {
       if (refuse) throw failure('KeyRefused', '401: unknown key');
     };
-    const change = await rig.startChange('refused');
+    const change = await agents.startChange('refused');
     await change.until('refused', ({ error }) => error === '401: unknown key');
     refuse = false;
     await change.signal('configChanged');
     await change.until('in review', ({ phase, error }) => phase === 'in-review' && error === null);
-    expect(rig.jobs).toHaveLength(1);
+    expect(agents.jobs).toHaveLength(1);
   });
-});
 
-describe('a pull request', () => {
-  it('is found by its search attribute, and by the memo', async () => {
-    const rig = await bench({ searchAttributes: true });
-    await rig.publish({ id: 'found' });
-    const change = rig.change('found');
+  it.concurrent('is found by the search attribute of its pull request, and by the memo', async () => {
+    const agents = await startAgents({ searchAttributes: true });
+    await agents.publish({ id: 'found' });
+    const change = agents.change('found');
     await change.until('in review', ({ phase }) => phase === 'in-review');
     const { client } = server();
-    const query = `GalleyPullRequest = '${PR_LINK}' AND GalleySite = '${rig.site}' AND GalleyPhase = 'in-review'`;
+    const query = `GalleyPullRequest = '${PR_LINK}' AND GalleySite = '${agents.site}' AND GalleyPhase = 'in-review'`;
     const list = async (): Promise<string[]> => {
       const found: string[] = [];
       for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId);
@@ -353,30 +331,27 @@ describe('a pull request', () => {
     };
     await waitFor(async () => (await list()).length > 0, { describe: 'listed' });
     expect(await list()).toEqual([change.workflowId]);
-    expect((await change.describe()).memo).toEqual({ site: rig.site, rule: 'changelog', prLink: PR_LINK });
-    const { searchAttributes } = await rig.rule.describe();
-    expect(searchAttributes).toMatchObject({ GalleySite: [rig.site], GalleyPhase: ['idle'] });
+    expect((await change.describe()).memo).toEqual({ site: agents.site, rule: 'changelog', prLink: PR_LINK });
+    const { searchAttributes } = await agents.rule.describe();
+    expect(searchAttributes).toMatchObject({ GalleySite: [agents.site], GalleyPhase: ['idle'] });
   });
 
-  it('of which another is told, or which is told of in another shape, changes nothing', async () => {
-    const rig = await bench();
-    const change = await rig.startChange('other');
+  it.concurrent('ignores events of another pull request or of another shape', async () => {
+    const agents = await startAgents();
+    const change = await agents.startChange('other');
     await change.until('in review', ({ phase }) => phase === 'in-review');
     await change.signal('pullRequestChanged', { ...merged, url: `${PR_LINK}7` });
     await change.signal('pullRequestChanged', { state: 'merged' });
     await change.signal('reviewed', 'hello');
-    await sleep(500);
     expect(await change.state()).toMatchObject({ phase: 'in-review', reviews: [] });
   });
-});
 
-describe('a change that continues as new', () => {
-  it('for a new build keeps all it knows, sends no mail twice, and still hears of the merge', async () => {
-    const rig = await bench({ remindAfterMs: [60_000] });
-    const change = await rig.startChange('new-build');
+  it.concurrent('that continues as new for a new build keeps all it knows, sends no mail twice, and still ends at the merge', async () => {
+    const agents = await startAgents({ remindAfterMs: [60_000] });
+    const change = await agents.startChange('new-build');
     const before = await change.until('in review', ({ phase }) => phase === 'in-review');
     const { runId } = await change.describe();
-    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two' };
+    agents.configure({ build: 'two' });
     await Promise.all([change.signal('configChanged'), change.signal('reviewed', reviewed)]);
     await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
     const after = await change.until('known', ({ reviews }) => reviews.length === 1);
@@ -384,27 +359,27 @@ describe('a change that continues as new', () => {
     await change.signal('reviewed', reviewed);
     await change.signal('pullRequestChanged', merged);
     await change.result();
-    expect(rig.mails).toEqual(['review-requested ada@example.com']);
+    expect(agents.mails).toEqual(['review-requested ada@example.com']);
     expect((await change.describe()).memo).toMatchObject({ prLink: PR_LINK });
   });
 
-  it('while its job runs goes on with the same job', async () => {
-    const rig = await bench();
-    rig.outside.end = null;
-    const change = await rig.startChange('while-working');
+  it.concurrent('that continues as new while its job runs goes on with the same job', async () => {
+    const agents = await startAgents();
+    agents.outside.end = null;
+    const change = await agents.startChange('while-working');
     await change.until('working', ({ phase }) => phase === 'working');
     const { runId } = await change.describe();
-    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two' };
+    agents.configure({ build: 'two' });
     await change.signal('configChanged');
     await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
-    rig.outside.end = { status: 'completed', prLink: PR_LINK, error: null };
+    agents.outside.end = { status: 'completed', prLink: PR_LINK, error: null };
     await change.until('in review', ({ phase }) => phase === 'in-review');
-    expect(rig.jobs).toHaveLength(1);
+    expect(agents.jobs).toHaveLength(1);
   });
 
-  it('because of a storm of news loses none of them and sends nothing twice', async () => {
-    const rig = await bench();
-    const change = await rig.startChange('storm');
+  it.concurrent('that continues as new because of very many events loses none of them and sends nothing twice', async () => {
+    const agents = await startAgents();
+    const change = await agents.startChange('storm');
     await change.until('in review', ({ phase }) => phase === 'in-review');
     for (let count = 0; count < 1_100; count += 10) {
       const some = Array.from({ length: 10 }, (_, index) => {
@@ -412,13 +387,12 @@ describe('a change that continues as new', () => {
         return change.signal('reviewed', { ...reviewed, deliveryId: `d-${count + index}`, reviewer });
       });
       await Promise.all(some);
-      await sleep(20);
     }
     const { reviews } = await change.until('all known', (state) => state.reviews.length === 90);
     expect(reviews).toHaveLength(90);
     const runs = await runsOf(server().client, change.workflowId);
     expect(runs.length).toBeGreaterThan(1);
     expect(Math.max(...runs.map(({ length }) => length))).toBeLessThan(2_000);
-    expect(rig.mails).toHaveLength(1);
+    expect(agents.mails).toHaveLength(1);
   });
 });

@@ -1,109 +1,254 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentRuleState } from '../../contract/agent-state.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import type { AgentBench } from './agent-bench.ts';
-import { runsOf, useAgentBenches } from './agent-benches.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
+import { runsOf } from './use-temporal.ts';
 
-const { bench, server } = useAgentBenches();
+const { startAgents, server } = useAgents('time-skipping');
+const sleep = (ms: number) => server().sleep(ms);
 
-describe('a rule that continues as new', () => {
-  it('while events pour in prompts for each of them once, and still knows a resend', async () => {
-    const rig = await bench({ quietPeriodMs: 300, maxPerHour: 1_000, mail: false, forge: false });
-    rig.outside.end = { status: 'completed', prLink: null, error: null };
-    const runCount = async () => (await runsOf(server().client, rig.rule.workflowId)).length;
-    let total = 0;
-    // A busy machine takes many of them at a time, which makes a shorter history: then it takes more of them.
-    while (total < 600 || (total < 3_000 && (await runCount()) === 1)) {
-      await Promise.all([0, 1, 2, 3].map((index) => rig.publish({ id: `d-${total + index}` })));
-      await sleep(total % 40 === 0 ? 500 : 10);
-      total += 4;
+/** When each change began, in minutes since the first one. */
+function minutes(startedAt: readonly string[]): number[] {
+  const times = startedAt.map((at) => Date.parse(at)).sort((a, b) => a - b);
+  return times.map((time) => Math.round((time - (times[0] ?? 0)) / MINUTE_MS));
+}
+
+describe('a burst of events', () => {
+  it('makes one change with all of them, oldest first, once it is over', async () => {
+    const agents = await startAgents({ quietPeriodMs: 30_000 });
+    for (let count = 0; count < 12; count++) {
+      await agents.publish();
+      await sleep(5_000);
     }
-    const prompted = () => rig.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0);
-    await waitFor(() => prompted() >= total, { describe: 'prompted for all' });
-    await waitFor(async () => (await rig.ruleState()).phase === 'idle', { describe: 'idle' });
-    await sleep(1_000);
-    expect(await runCount()).toBeGreaterThan(1);
-    expect(prompted()).toBe(total);
-    const titles = rig.jobs.flatMap(({ events }) => events.map(({ title }) => title));
-    expect(new Set(titles).size).toBe(total);
-    await rig.publish({ id: 'd-0' });
-    await sleep(1_000);
-    expect(await rig.ruleState()).toMatchObject({ phase: 'idle', pendingCount: 0 });
-  });
-
-  it('for a new build keeps what waits, who unsubscribed and what it started', async () => {
-    const rig = await bench({ quietPeriodMs: 200 });
-    await rig.publish({ id: 'first' });
-    await rig.rule.signal('unsubscribed', { address: 'bob@example.com' });
-    await waitFor(async () => (await rig.ruleState()).changes.length > 0, { describe: 'started the first change' });
-    if (rig.outside.settings) rig.outside.settings = { ...rig.outside.settings, build: 'two', quietPeriodMs: 30_000 };
-    const { runId } = await rig.rule.describe();
-    // Without a worker all three come in one turn, so that the old quiet period can't end between them.
-    await rig.stopWorker();
-    await rig.publish({ id: 'second' });
-    await rig.rule.signal('configChanged');
-    await rig.publish({ id: 'third' });
-    await rig.startWorker();
-    await waitFor(async () => (await rig.rule.describe()).runId !== runId, { describe: 'continued as new' });
-    expect(await rig.ruleState()).toMatchObject({
-      phase: 'collecting',
-      pendingCount: 2,
-      changes: [{ workflowId: rig.change('first').workflowId }],
-      unsubscribed: ['bob@example.com'],
-    });
-    await rig.change('second').until('prompted', ({ jobId }) => jobId !== null);
-    expect(rig.jobs.map(({ eventCount }) => eventCount)).toEqual([1, 2]);
+    expect(await agents.ruleState()).toMatchObject({ phase: 'collecting', pendingCount: 12, changes: [] });
+    await sleep(30_000);
+    const { phase, pendingCount, changes } = await agents.ruleState();
+    expect({ phase, pendingCount }).toEqual({ phase: 'idle', pendingCount: 0 });
+    expect(changes.map(({ workflowId }) => workflowId)).toEqual([`agent:${agents.site}:changelog:delivery-1`]);
+    expect(agents.jobs).toHaveLength(1);
+    expect(agents.jobs[0]?.events.map(({ title }) => title)).toEqual(
+      Array.from({ length: 12 }, (_, index) => `Page ${index + 1}`),
+    );
   });
 });
 
-describe('a worker that is stopped', () => {
-  it('while events are collected leaves them to the next one', async () => {
-    const rig = await bench({ quietPeriodMs: 10_000 });
-    await rig.publish({ id: 'before' });
-    await waitFor(async () => (await rig.ruleState()).pendingCount === 1, { describe: 'collected the first' });
-    await rig.stopWorker();
-    await rig.publish({ id: 'meanwhile' });
-    await rig.startWorker();
-    await rig.change('before').until('prompted', ({ jobId }) => jobId !== null);
-    expect(rig.jobs.map(({ eventCount }) => eventCount)).toEqual([2]);
+describe('events that never stop', () => {
+  it('are prompted after ten quiet periods, however steadily they come, and none is lost', async () => {
+    const agents = await startAgents({ quietPeriodMs: 30_000, maxPerHour: 100 });
+    for (let count = 0; count < 60; count++) {
+      await agents.publish();
+      await sleep(15_000);
+    }
+    await sleep(MINUTE_MS);
+    expect(agents.jobs.map(({ eventCount }) => eventCount).every((count) => count >= 18 && count <= 21)).toBe(true);
+    expect(agents.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(60);
+  });
+});
+
+describe('maxPerHour', () => {
+  it('lets no more changes start in any hour; what is collected meanwhile waits for its turn', async () => {
+    const agents = await startAgents({ quietPeriodMs: 1_000, maxPerHour: 2 });
+    // Until shortly before the next ones may start.
+    for (let count = 0; count < 29; count++) {
+      await agents.publish();
+      await sleep(6 * MINUTE_MS);
+    }
+    const { phase, dueAt } = await agents.ruleState();
+    expect(phase).toBe('limited');
+    expect(Date.parse(dueAt ?? '')).toBeGreaterThan(await server().now());
+    await sleep(2 * HOUR_MS);
+    const { changes, pendingCount } = await agents.ruleState();
+    expect(minutes(changes.map(({ startedAt }) => startedAt))).toEqual([0, 6, 60, 66, 120, 126, 180]);
+    expect(pendingCount).toBe(0);
+    expect(agents.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(29);
+  });
+});
+
+describe('a delivery', () => {
+  it('that is resent within its window prompts nothing, and after it prompts again', async () => {
+    const agents = await startAgents();
+    await agents.publish({ id: 'hash-of-body', dedupeMs: MINUTE_MS });
+    await sleep(10_000);
+    await agents.publish({ id: 'hash-of-body', dedupeMs: MINUTE_MS });
+    await sleep(10 * MINUTE_MS);
+    expect(agents.jobs).toHaveLength(1);
+    await agents.publish({ id: 'hash-of-body', dedupeMs: MINUTE_MS });
+    await sleep(10_000);
+    expect(agents.jobs).toHaveLength(2);
+    const [second, first] = (await agents.ruleState()).changes.map(({ workflowId }) => workflowId);
+    expect(first).toBe(`agent:${agents.site}:changelog:hash-of-body`);
+    expect(second).toMatch(/:hash-of-body~[\w.:-]+$/);
+  });
+
+  it('that was prompted for before the rule forgot everything prompts nothing', async () => {
+    const agents = await startAgents();
+    await agents.publish({ id: 'once' });
+    await sleep(10_000);
+    await agents.rule.terminate();
+    await agents.publish({ id: 'once' });
+    await sleep(10_000);
+    expect(agents.jobs).toHaveLength(1);
+    expect(await agents.ruleState()).toMatchObject({ phase: 'idle', pendingCount: 0, changes: [] });
+  });
+});
+
+describe("an agent's own work", () => {
+  it('prompts nothing: not a push that carries only that, nor a merge of which the rule was told before or after', async () => {
+    const agents = await startAgents({ quietPeriodMs: 30_000 });
+    await agents.publish({ agentsOwn: true });
+    await agents.publish({ eventId: 'merged-later' });
+    await agents.rule.signal('ownMerge', { sha: 'merged-later' });
+    await agents.rule.signal('ownMerge', { sha: 'merged-before' });
+    await agents.publish({ eventId: 'merged-before' });
+    await sleep(HOUR_MS);
+    expect(agents.jobs).toEqual([]);
+    await agents.publish({ id: 'the editor’s' });
+    await sleep(HOUR_MS);
+    expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1]);
+  });
+
+  it('that was merged is made known by the change itself', async () => {
+    const agents = await startAgents({ quietPeriodMs: 60_000 });
+    await agents.publish();
+    await sleep(2 * MINUTE_MS);
+    await agents.change('delivery-1').until('in review', ({ phase }) => phase === 'in-review');
+    agents.outside.pullRequest = { ...agents.outside.pullRequest, state: 'merged', mergeCommitSha: 'c0ffee' };
+    await agents.change('delivery-1').result();
+    await agents.publish({ eventId: 'c0ffee' });
+    await sleep(HOUR_MS);
+    expect(agents.jobs).toHaveLength(1);
+  });
+});
+
+describe('what a rule keeps', () => {
+  it('tells who unsubscribed, in lower case, each once', async () => {
+    const agents = await startAgents();
+    await agents.publish();
+    for (const address of ['Ada@Example.com', 'bob@example.com', ' ada@example.com ', '']) {
+      await agents.rule.signal('unsubscribed', { address });
+    }
+    await agents.rule.signal('unsubscribed', 'of another shape');
+    expect((await agents.ruleState()).unsubscribed).toEqual(['bob@example.com', 'ada@example.com']);
+  });
+});
+
+describe('a rule that was taken out of the configuration', () => {
+  it('ends, and the change that it started goes on without it and without mail', async () => {
+    const agents = await startAgents({ remindAfterMs: [DAY_MS] });
+    await agents.publish();
+    await sleep(10_000);
+    const change = agents.change('delivery-1');
+    agents.outside.settings = null;
+    await agents.rule.signal('configChanged');
+    await change.signal('configChanged');
+    await expect(agents.rule.result()).resolves.toBeUndefined();
+    await sleep(3 * DAY_MS);
+    expect(await change.state()).toMatchObject({ phase: 'in-review', nextReminderAt: null });
+    expect(agents.mails).toEqual(['review-requested ada@example.com']);
+  });
+});
+
+describe('a rule that was taken out and put back', () => {
+  it('still knows who wanted no more mail, and forgot what it had collected', async () => {
+    const agents = await startAgents({ quietPeriodMs: 30_000 });
+    await agents.publish({ id: 'before' });
+    await agents.rule.signal('unsubscribed', { address: 'ada@example.com' });
+    const { settings } = agents.outside;
+    agents.outside.settings = null;
+    await agents.rule.signal('configChanged');
+    await sleep(60_000);
+    await agents.rule.signal('configChanged');
+    await sleep(60_000);
+    expect(await agents.ruleState()).toMatchObject({ pendingCount: 0, unsubscribed: ['ada@example.com'] });
+    agents.outside.settings = settings;
+    await agents.publish({ id: 'after' });
+    await sleep(60_000);
+    expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1]);
+    expect((await agents.ruleState()).unsubscribed).toEqual(['ada@example.com']);
+  });
+});
+
+describe('two rules of a site', () => {
+  it('are both told of a merge, so that they never answer to each other', async () => {
+    const agents = await startAgents({ quietPeriodMs: 30_000 });
+    for (const rule of ['changelog', 'glossary']) await agents.publish({ agentsOwn: true }, rule);
+    agents.configure({ rules: ['changelog', 'glossary'] });
+    const change = await agents.startChange('merged');
+    await change.until('in review', ({ phase }) => phase === 'in-review');
+    agents.outside.pullRequest = { ...agents.outside.pullRequest, state: 'merged', mergeCommitSha: 'c0ffee' };
+    await change.result();
+    await agents.publish({ eventId: 'c0ffee' }, 'glossary');
+    await sleep(HOUR_MS);
+    expect(agents.jobs).toHaveLength(1);
+    // This server can't cancel what is planned for a pull request that is merged at once.
+    agents.outside.pullRequest = { ...agents.outside.pullRequest, state: 'open', mergeCommitSha: null };
+    await agents.publish({ eventId: 'cafe' }, 'glossary');
+    await sleep(HOUR_MS);
+    expect(agents.jobs.map(({ rule }) => rule)).toEqual(['changelog', 'glossary']);
   });
 });
 
 describe('a change that was started for a delivery already', () => {
   it('counts as accepted, unless the delivery’s id may stand for another publish', async () => {
-    const rig = await bench();
-    await rig.startChange('taken');
-    await rig.startChange('hash-of-body');
-    await rig.publish({ id: 'taken' });
-    const isOver = async () => rig.jobs.length === 2 && (await rig.ruleState()).phase === 'idle';
-    await waitFor(isOver, { describe: 'accepted the delivery' });
-    expect((await rig.ruleState()).changes).toEqual([]);
-    await rig.publish({ id: 'hash-of-body', dedupeMs: 60_000 });
-    await waitFor(() => rig.jobs.length === 3, { describe: 'prompted once more' });
-    const changes = await startedChanges(rig);
+    const agents = await startAgents();
+    await agents.startChange('taken');
+    await agents.startChange('hash-of-body');
+    await agents.publish({ id: 'taken' });
+    await agents.publish({ id: 'hash-of-body', dedupeMs: 60_000 });
+    await sleep(MINUTE_MS);
+    expect(agents.jobs).toHaveLength(3);
+    const { phase, changes } = await agents.ruleState();
+    expect(phase).toBe('idle');
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([expect.stringMatching(/:hash-of-body~/)]);
   });
 
   it('takes nothing else with it of what was collected', async () => {
-    const rig = await bench();
-    await rig.startChange('taken');
-    await rig.startChange('taken-too');
-    await rig.publishAll([{ id: 'taken' }, { id: 'taken-too' }, { id: 'new', title: 'New' }, { title: 'Newer' }]);
-    await rig.change('new').until('prompted', ({ jobId }) => jobId !== null);
-    const prompted = rig.jobs.filter(({ events }) => events.some(({ title }) => title === 'New'));
-    expect(prompted).toMatchObject([{ eventCount: 2, events: [{ title: 'New' }, { title: 'Newer' }] }]);
-    const changes = await startedChanges(rig);
-    expect(changes.map(({ workflowId }) => workflowId)).toEqual([rig.change('new').workflowId]);
+    const agents = await startAgents();
+    await agents.startChange('taken');
+    await agents.startChange('taken-too');
+    await agents.publishAll([{ id: 'taken' }, { id: 'taken-too' }, { id: 'new', title: 'New' }, { title: 'Newer' }]);
+    await sleep(MINUTE_MS);
+    expect(agents.jobs).toHaveLength(3);
+    expect(agents.jobs[2]).toMatchObject({ eventCount: 2, events: [{ title: 'New' }, { title: 'Newer' }] });
+    const { changes } = await agents.ruleState();
+    expect(changes.map(({ workflowId }) => workflowId)).toEqual([agents.change('new').workflowId]);
   });
 });
 
-/** A change may have its job before the rule hears that it has started. */
-async function startedChanges(rig: AgentBench): Promise<AgentRuleState['changes']> {
-  return await waitFor(
-    async () => {
-      const { changes } = await rig.ruleState();
-      return changes.length > 0 && changes;
-    },
-    { describe: 'heard that a change has started' },
-  );
-}
+describe('a rule that continues as new', () => {
+  it('because of very many events prompts for each of them once, and still knows a resend', async () => {
+    const agents = await startAgents({ quietPeriodMs: 1_000, maxPerHour: 1_000, mail: false, forge: false });
+    agents.outside.end = { status: 'completed', prLink: null, error: null };
+    const total = 1_000;
+    for (let count = 0; count < total; count += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, index) => agents.publish({ id: `d-${count + index}` })));
+    }
+    await sleep(HOUR_MS);
+    expect(await agents.ruleState()).toMatchObject({ phase: 'idle', pendingCount: 0 });
+    expect((await runsOf(server().client, agents.rule.workflowId)).length).toBeGreaterThan(1);
+    expect(agents.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(total);
+    const jobs = agents.jobs.length;
+    await agents.publish({ id: 'd-0' });
+    await sleep(HOUR_MS);
+    expect(agents.jobs).toHaveLength(jobs);
+  });
+
+  it('for a new build keeps what waits, who unsubscribed and what it started', async () => {
+    const agents = await startAgents({ quietPeriodMs: HOUR_MS });
+    await agents.publish({ id: 'first' });
+    await agents.rule.signal('unsubscribed', { address: 'bob@example.com' });
+    await sleep(2 * HOUR_MS);
+    const { runId } = await agents.rule.describe();
+    await agents.publish({ id: 'second' });
+    agents.configure({ build: 'two' });
+    await agents.rule.signal('configChanged');
+    await agents.publish({ id: 'third' });
+    await waitFor(async () => (await agents.rule.describe()).runId !== runId, { describe: 'continued as new' });
+    expect(await agents.ruleState()).toMatchObject({
+      phase: 'collecting',
+      pendingCount: 2,
+      changes: [{ workflowId: agents.change('first').workflowId }],
+      unsubscribed: ['bob@example.com'],
+    });
+    await sleep(2 * HOUR_MS);
+    expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1, 2]);
+  });
+});

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/create-activities.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
 import { runWorker } from '../helpers/run-worker.ts';
@@ -25,25 +25,25 @@ export type AgentWorker = {
   /** What the workflows of this site call from now on. */
   serve(site: string, activities: AgentActivities): void;
   /** Does nothing while it runs. */
-  start(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
+  start(): Promise<void>;
   stop(): Promise<void>;
 };
 
 let workers = 0;
 
 /**
- * A worker that many benches share, one after another or at once: to start one takes a second of processor time. Each
- * activity is told by its workflow's site, so what an ended test left behind never reaches the next one.
+ * A worker that many fixtures share, because to start one takes a second of processor time. Activities are stubs, found by
+ * the workflow's site: what an ended test left behind never reaches another test.
  */
 export function createAgentWorker(connection: NativeConnection, namespace: string): AgentWorker {
   const taskQueue = `${TASK_QUEUES.orchestrator}-agents-${process.pid}-${++workers}`;
   const served = new Map<string, AgentActivities>();
-  let running: { stop(): Promise<void> } | undefined;
+  let running: Promise<{ stop(): Promise<void> }> | undefined;
 
   const own = (): AgentActivities => {
     const id = Context.current().info.workflowExecution?.workflowId ?? '';
     const activities = served.get(id.split(':')[1] ?? '');
-    if (activities === undefined) throw new Error(`no bench has the workflow ${id}`);
+    if (activities === undefined) throw new Error(`no fixture has the workflow ${id}`);
     return activities;
   };
   const activities: AgentActivities = {
@@ -62,13 +62,15 @@ export function createAgentWorker(connection: NativeConnection, namespace: strin
   return {
     taskQueue,
     serve: (site, those) => void served.set(site, those),
-    async start({ workflowBundle = workflowBundles.orchestrator } = {}) {
-      running ??= runWorker(await Worker.create({ connection, namespace, taskQueue, workflowBundle, activities }));
+    async start() {
+      const workflowBundle = workflowBundles.orchestrator;
+      running ??= Worker.create({ connection, namespace, taskQueue, workflowBundle, activities }).then(runWorker);
+      await running;
     },
     async stop() {
       const stopped = running;
       running = undefined;
-      await stopped?.stop();
+      await (await stopped)?.stop();
     },
   };
 }

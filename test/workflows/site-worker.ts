@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import type { SiteConfig } from '../../contract/galley-config.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
-import { createOrchestratorWorker, type OrchestratorWorkerDeps } from '../../worker/worker.ts';
+import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { createSmallAdminApi, listen, type SmallAdminApi, type SmallAdminApiParts } from './small-admin-api.ts';
@@ -18,8 +18,6 @@ export type SiteWorkerOptions = {
   searchAttributes?: boolean;
   minRefreshIntervalMs?: number;
   quickAsksMs?: readonly number[];
-  /** The values files that the worker watches for an operator's pin. */
-  deployments?: OrchestratorWorkerDeps['deployments'];
   /** The mail server, and who is told of trouble. */
   smtp?: { url: string; from: string };
   operators?: readonly string[];
@@ -29,10 +27,8 @@ export type SiteWorker = {
   taskQueue: string;
   /** From now on the site is configured as `read` says, and its exports are those of an Admin API of its own. */
   serve(site: string, domain: string, read: () => SiteConfig | undefined): Omit<SmallAdminApi, 'close'>;
-  /** Does nothing while it runs. */
+  /** Does nothing while it runs. Without a bundle it runs the last one, at first the product's. */
   start(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
-  /** Whether it runs workflow code of another build than the product's. */
-  isOfAnotherBuild(): boolean;
   stop(): Promise<void>;
   /** Stops it and its Admin APIs for good. */
   close(): Promise<void>;
@@ -43,16 +39,16 @@ const started = z.object({ domain: z.string() });
 let workers = 0;
 
 /**
- * The orchestrator's worker, which many benches may share, one after another or at once: to start one takes a second of
+ * The orchestrator's worker, which many fixtures may share, one after another or at once: to start one takes a second of
  * processor time. Each call is told by the domain or the job that it names, so what an ended test left behind is never
  * counted in the next one.
  */
 export async function createSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
-  const { client, connection, clock = Date.now, deployments = [], smtp, operators = [], quickAsksMs } = options;
+  const { client, connection, clock = Date.now, smtp, operators = [], quickAsksMs } = options;
   const taskQueue = `${TASK_QUEUES.orchestrator}-${process.pid}-${++workers}`;
   const sites = new Map<string, () => SiteConfig | undefined>();
   const apis = new Map<string, SmallAdminApiParts>();
-  let running: { stop(): Promise<void> } | undefined;
+  let running: Promise<{ stop(): Promise<void> }> | undefined;
   let bundle: WorkflowBundleOption = workflowBundles.orchestrator;
 
   async function apiOf(request: IncomingMessage): Promise<SmallAdminApiParts | undefined> {
@@ -77,30 +73,27 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       apis.set(domain, made);
       return { ...made, url };
     },
-    async start({ workflowBundle = workflowBundles.orchestrator } = {}) {
-      if (running) return;
+    async start({ workflowBundle = bundle } = {}) {
       bundle = workflowBundle;
-      const created = await createOrchestratorWorker({
+      running ??= createOrchestratorWorker({
         connection,
         client,
         namespace: client.options.namespace,
         taskQueue,
         readSite: (site) => sites.get(site)?.(),
-        deployments,
         adminApi: { url, key: 'galley_test', ...(quickAsksMs ? { quickAsksMs } : {}) },
         minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
         searchAttributes: options.searchAttributes ?? false,
         logger: pino({ level: 'silent' }),
         ...(smtp === undefined ? {} : { smtp, operators }),
         workflowBundle,
-      });
-      running = runWorker(created);
+      }).then(runWorker);
+      await running;
     },
-    isOfAnotherBuild: () => bundle !== workflowBundles.orchestrator,
     async stop() {
       const stopped = running;
       running = undefined;
-      await stopped?.stop();
+      await (await stopped)?.stop();
     },
     async close() {
       await worker.stop();

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { DefaultLogger, type NativeConnection, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import type { CreateAgentJobInput } from '../../activities/agents/create-agent-job.ts';
 import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
@@ -16,16 +14,16 @@ import type { PublishEvent, PublishedSignal } from '../../contract/publish-event
 import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
-import { waitFor } from '../helpers/system/wait-for.ts';
-import { type AgentActivities, type AgentWorker, createAgentWorker } from './agent-worker.ts';
+import type { AgentActivities, AgentWorker } from './agent-worker.ts';
+import { untilState, type WorkflowServer } from './use-temporal.ts';
 
 /** How the outside behaves; a test may change it at any time. */
 export type Outside = {
   settings: RuleSettings | null;
   /** Called for each attempt to make a job: may throw. */
   onCreate: (input: CreateAgentJobInput, attempt: number) => void;
-  /** How long making a job takes. */
-  createTakesMs: number;
+  /** Until when making a job takes. */
+  createEnds: Promise<void>;
   /** Null while the jobs run. */
   end: FinishedAgentJob | null;
   /** How long a job that runs isn't asked about. */
@@ -38,7 +36,7 @@ export type Outside = {
   onForge: (call: 'plan' | 'request' | 'read') => void;
 };
 
-export type AgentBench = {
+export type AgentFixture = {
   site: string;
   outside: Outside;
   /** The prompts' inputs that became jobs, each once. */
@@ -52,14 +50,16 @@ export type AgentBench = {
   reads: number;
   rule: WorkflowHandle<typeof agentRule>;
   ruleState(): Promise<AgentRuleState>;
+  /** Polls the rule's state until it is as described. */
+  untilRule(description: string, holds: (state: AgentRuleState) => boolean): Promise<AgentRuleState>;
   publish(options?: PublishOptions, rule?: string): Promise<void>;
   /** The same for many, in one signal. */
   publishAll(options: readonly PublishOptions[], rule?: string): Promise<void>;
   startChange(id: string, options?: { events?: PublishEvent[]; eventCount?: number }): Promise<ChangeHandle>;
   change(id: string): ChangeHandle;
-  startWorker(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
-  stopWorker(): Promise<void>;
-  /** Of every workflow that was started here, or may have been. */
+  /** Makes the next reading of the settings find these. */
+  configure(settings: Partial<RuleSettings>): void;
+  /** Of every workflow that the test started, or may have started. */
   workflowIds(): string[];
   close(): Promise<void>;
 };
@@ -79,30 +79,24 @@ export type PublishOptions = {
   receivedAt?: string;
 };
 
-export type AgentBenchOptions = {
-  client: Client;
-  connection: NativeConnection;
-  clock?: () => number | Promise<number>;
+export type AgentFixtureOptions = {
+  server: WorkflowServer;
+  /** Other fixtures may use it too. */
+  worker: AgentWorker;
   settings?: Partial<RuleSettings>;
-  /** Shared with other benches, and stopped by whoever made it; without it the bench has one of its own. */
-  worker?: AgentWorker;
 };
 
 export const PR_LINK = 'http://forge.test/acme/docs/pull/7';
 export const RULE = 'changelog';
 
-// Failing activities are what some of these tests are about; the SDK would log each of them.
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+let fixtures = 0;
 
-let benches = 0;
-
-/** The agents' workflows on a real server, with everything outside of them played by `outside`. */
-export async function startAgentBench(options: AgentBenchOptions): Promise<AgentBench> {
-  const site = `site-${process.pid}-${++benches}`;
-  const clock = options.clock ?? Date.now;
-  const { client, connection } = options;
-  const worker = options.worker ?? createAgentWorker(connection, client.options.namespace);
+/** The agents' workflows on a real server, with stubs for everything outside of them. */
+export async function startAgentFixture(options: AgentFixtureOptions): Promise<AgentFixture> {
+  const { server, worker } = options;
+  const { client } = server;
   const { taskQueue } = worker;
+  const site = `site-${process.pid}-${++fixtures}`;
   let published = 0;
   const started = new Set<string>();
 
@@ -122,7 +116,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       ...options.settings,
     },
     onCreate: () => {},
-    createTakesMs: 0,
+    createEnds: Promise.resolve(),
     end: { status: 'completed', prLink: PR_LINK, error: null },
     pollAgainMs: 1_000,
     onPoll: () => {},
@@ -134,13 +128,13 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
 
   const attempt = (): number => Context.current().info.attempt;
   const readPullRequest = async (): Promise<PullRequestReading> => {
-    bench.reads++;
+    fixture.reads++;
     outside.onForge('read');
     return outside.pullRequest;
   };
   const send = async (mail: ReviewMailInput | OperatorMailInput): Promise<MailResult> => {
     const result = await outside.onMail(mail, attempt());
-    bench.mails.push(`${mail.event} ${mail.to}`);
+    fixture.mails.push(`${mail.event} ${mail.to}`);
     return result;
   };
 
@@ -150,11 +144,11 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       return outside.settings;
     },
     async createAgentJob(input) {
-      bench.creates++;
+      fixture.creates++;
       outside.onCreate(input, attempt());
-      if (outside.createTakesMs > 0) await heartbeatWhile(() => sleep(outside.createTakesMs));
-      if (!bench.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey)) bench.jobs.push(input);
-      return { projectId: 'prj_docs', jobId: `aj_${bench.jobs.length}` };
+      await heartbeatWhile(() => outside.createEnds);
+      if (!fixture.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey)) fixture.jobs.push(input);
+      return { projectId: 'prj_docs', jobId: `aj_${fixture.jobs.length}` };
     },
     async pollAgentJob({ jobId }) {
       outside.onPoll(attempt());
@@ -168,7 +162,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       });
     },
     async cancelAgentJob({ jobId }) {
-      bench.cancelled.push(jobId);
+      fixture.cancelled.push(jobId);
       return 'accepted';
     },
     async planReview({ reviewers }) {
@@ -178,7 +172,7 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     },
     async requestReview({ logins, teams }) {
       outside.onForge('request');
-      bench.requests.push([...logins, ...teams]);
+      fixture.requests.push([...logins, ...teams]);
       return { requested: [...logins, ...teams], refused: [] };
     },
     readPullRequest,
@@ -194,17 +188,12 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     return Object.assign(handle, {
       state,
       async until(description: string, holds: (state: AgentChangeState) => boolean) {
-        const probe = async (): Promise<AgentChangeState> => {
-          const found = await state();
-          if (holds(found)) return found;
-          throw new Error(JSON.stringify(found));
-        };
-        return await waitFor(probe, { describe: description });
+        return await untilState({ server, description, read: state, holds });
       },
     });
   };
 
-  const bench: AgentBench = {
+  const fixture: AgentFixture = {
     site,
     outside,
     jobs: [],
@@ -214,10 +203,11 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
     requests: [],
     reads: 0,
     rule: client.workflow.getHandle<typeof agentRule>(WORKFLOW_IDS.agentRule(site, RULE)),
-    ruleState: async () => agentRuleState.parse(await bench.rule.query<unknown>(QUERIES.state)),
-    publish: async (one = {}, rule = RULE) => await bench.publishAll([one], rule),
+    ruleState: async () => agentRuleState.parse(await fixture.rule.query<unknown>(QUERIES.state)),
+    untilRule: (description, holds) => untilState({ server, description, read: fixture.ruleState, holds }),
+    publish: async (one = {}, rule = RULE) => await fixture.publishAll([one], rule),
     async publishAll(list, rule = RULE) {
-      const nowAt = new Date(await clock()).toISOString();
+      const nowAt = new Date(await server.now()).toISOString();
       const deliveries: PublishedSignal['deliveries'] = [];
       const events: PublishEvent[] = [];
       for (const { id, title, eventId, dedupeMs = 86_400_000, agentsOwn, receivedAt = nowAt } of list) {
@@ -254,23 +244,22 @@ export async function startAgentBench(options: AgentBenchOptions): Promise<Agent
       return changeHandle(id);
     },
     change: changeHandle,
-    startWorker: (started) => worker.start(started),
-    stopWorker: () => worker.stop(),
+    configure(settings) {
+      if (outside.settings) outside.settings = { ...outside.settings, ...settings };
+    },
     workflowIds: () => [...started],
     async close() {
-      // What still runs without a worker would keep a time-skipping server from skipping time in the next test.
-      for (const id of bench.workflowIds()) {
+      for (const id of fixture.workflowIds()) {
         await client.workflow
           .getHandle(id)
           .terminate('the test is over')
           .catch(() => {});
       }
-      if (options.worker === undefined) await worker.stop();
     },
   };
   worker.serve(site, activities);
-  await bench.startWorker();
-  return bench;
+  await worker.start();
+  return fixture;
 }
 
 export function eventOf(id: string, title: string): PublishEvent {

@@ -1,0 +1,286 @@
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import type { SiteFixture } from './site-fixture.ts';
+import type { Interception, SmallCall } from './small-admin-api.ts';
+import { useSites } from './use-sites.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Real time passes too while a workflow takes its turns: this is far more than a turn needs on a busy machine. */
+const SLACK_MS = 25_000;
+
+const { startSite, server } = useSites('time-skipping');
+const sleep = (ms: number) => server().sleep(ms);
+
+/** Publishes what the next export is to contain, and returns when. */
+async function publishNext(site: SiteFixture): Promise<number> {
+  const atMs = await server().now();
+  site.api.behaviour.content++;
+  await site.publish();
+  return atMs;
+}
+
+const isStart = ({ method, path }: SmallCall): boolean => method === 'POST' && path === '/v1/static-export/jobs';
+const startCalls = (site: SiteFixture): SmallCall[] => site.api.calls.filter(isStart);
+const outcomes = (site: SiteFixture) => site.api.jobs.map(({ status, content }) => [status, content]);
+const untilLive = (site: SiteFixture) => site.until('live', ({ phase }) => phase === 'live');
+
+/** Intercepts the first `times` starts. */
+function firstStarts(times: number, instead: Interception): (call: SmallCall) => Interception {
+  let left = times;
+  return (call) => (isStart(call) && left-- > 0 ? instead : undefined);
+}
+
+function expectAt(startedAtMs: number | undefined, dueAtMs: number): void {
+  expect((startedAtMs ?? 0) - dueAtMs).toBeGreaterThanOrEqual(0);
+  expect((startedAtMs ?? 0) - dueAtMs).toBeLessThan(SLACK_MS);
+}
+
+// The tables of debounce.test.ts show when exports are due; here the workflow's timers keep to it.
+describe('publishes', () => {
+  const settings = { quietPeriod: '5m', maxWait: '30m' };
+
+  it('that come in bursts make one export each, a quiet period after the last one', async () => {
+    const site = await startSite(settings);
+    let lastMs = 0;
+    for (let count = 0; count < 3; count++) {
+      lastMs = await publishNext(site);
+      await sleep(4 * MINUTE_MS);
+      expect(site.api.jobs).toEqual([]);
+    }
+    await sleep(2 * HOUR_MS);
+    expect(outcomes(site)).toEqual([['completed', 3]]);
+    expectAt(site.api.jobs[0]?.startedAtMs, lastMs + 5 * MINUTE_MS);
+  });
+
+  it('that do not end are exported at the longest wait after the first one', async () => {
+    const site = await startSite({ ...settings, maxWait: '10m' });
+    const firstMs = await publishNext(site);
+    for (let count = 0; count < 4; count++) {
+      await sleep(3 * MINUTE_MS);
+      await publishNext(site);
+    }
+    expectAt(site.api.jobs[0]?.startedAtMs, firstMs + 10 * MINUTE_MS);
+    await sleep(HOUR_MS);
+    expect(outcomes(site)).toEqual([
+      ['completed', 4],
+      ['completed', 5],
+    ]);
+  });
+
+  it('are exported sooner if the configuration is given a shorter quiet period', async () => {
+    const site = await startSite({ quietPeriod: '7d', maxWait: '7d' });
+    await publishNext(site);
+    await sleep(DAY_MS);
+    expect(await site.state()).toMatchObject({ phase: 'debouncing' });
+    site.configure({ quietPeriod: '1m' });
+    await site.handle.signal('configChanged');
+    await sleep(MINUTE_MS);
+    await untilLive(site);
+    expect(site.api.jobs).toHaveLength(1);
+  });
+
+  it('during an export are exported next, once, with the newest content, if they queue', async () => {
+    const site = await startSite({ ...settings, whenBusy: 'queue' });
+    site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
+    await publishNext(site);
+    await sleep(6 * MINUTE_MS);
+    for (let count = 0; count < 3; count++) await publishNext(site);
+    await sleep(HOUR_MS);
+    expect(outcomes(site)).toEqual([
+      ['completed', 1],
+      ['completed', 4],
+    ]);
+    // Its quiet period was over long before: it starts as soon as the end of the first one is known.
+    const [first, second] = site.api.jobs.map(({ startedAtMs }) => startedAtMs);
+    expectAt(second, (first ?? 0) + 20 * MINUTE_MS);
+  });
+
+  it('during an export replace it while the oldest one is young, and then no more, with whenBusy: cancel', async () => {
+    const site = await startSite({ ...settings, whenBusy: 'cancel' });
+    site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
+    const oldestMs = await publishNext(site);
+    for (let count = 0; count < 10; count++) {
+      await sleep(6 * MINUTE_MS);
+      await publishNext(site);
+    }
+    await sleep(2 * HOUR_MS);
+    const { jobs } = site.api;
+    const firstWhole = jobs.findIndex(({ status }) => status === 'completed');
+    expect(firstWhole).toBeGreaterThan(0);
+    expect(jobs.slice(0, firstWhole).every(({ status }) => status === 'failed')).toBe(true);
+    // Never replaced once the oldest has waited for the longest wait, so it starts a quiet period later at the latest.
+    expect((jobs[firstWhole]?.startedAtMs ?? 0) - oldestMs).toBeLessThan(35 * MINUTE_MS + SLACK_MS);
+    expect((await site.deployed())?.content).toBe(11);
+    expect(await site.state()).toMatchObject({ phase: 'live', lastError: null });
+  });
+
+  it('wait for the job of a service that cannot cancel, which is asked once, with whenBusy: cancel', async () => {
+    const site = await startSite({ ...settings, whenBusy: 'cancel' });
+    site.api.behaviour.canCancel = false;
+    site.api.behaviour.jobDurationMs = 20 * MINUTE_MS;
+    await publishNext(site);
+    await sleep(6 * MINUTE_MS);
+    for (let count = 0; count < 3; count++) {
+      await publishNext(site);
+      await sleep(MINUTE_MS);
+    }
+    await sleep(2 * HOUR_MS);
+    expect(outcomes(site)).toEqual([
+      ['completed', 1],
+      ['completed', 4],
+    ]);
+    expect(site.api.calls.filter(({ path }) => path.endsWith('/cancel'))).toHaveLength(1);
+  });
+});
+
+describe('a site that was never published', () => {
+  it('exports nothing until somebody asks for it', async () => {
+    const site = await startSite();
+    await site.start();
+    await sleep(7 * DAY_MS);
+    const empty = { phase: 'idle', jobId: null, linkExpiresAt: null, nextRefreshAt: null, lastError: null };
+    expect(await site.state()).toMatchObject(empty);
+    await expect(site.handle.executeUpdate('refreshNow')).rejects.toThrow();
+    expect(site.api.calls).toEqual([]);
+    await site.handle.executeUpdate('exportNow');
+    await untilLive(site);
+  });
+});
+
+describe('a failing Admin API', () => {
+  // Other faults of one call: test/activities/admin-api/activities.test.ts.
+  it('that accepts a job and drops the connection gets the same key again, and makes one job', async () => {
+    const site = await startSite();
+    site.api.behaviour.intercept = firstStarts(2, 'drop-after');
+    await site.publish();
+    await untilLive(site);
+    expect(startCalls(site)).toHaveLength(3);
+    expect(new Set(startCalls(site).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+    expect(site.api.jobs).toHaveLength(1);
+  });
+
+  it('that asks for rest is left alone until then, also by a new publish, and the state shows it', async () => {
+    const site = await startSite();
+    site.api.behaviour.intercept = firstStarts(1, { status: 429, headers: { 'retry-after': '3000' } });
+    await site.publish();
+    const waiting = await site.until('waiting', ({ lastError }) => lastError !== null);
+    expect(waiting).toMatchObject({ phase: 'failed', lastError: { status: 429 } });
+    await site.publish();
+    await sleep(HOUR_MS);
+    const [refused, accepted] = startCalls(site).map(({ atMs }) => atMs);
+    expectAt(accepted, (refused ?? 0) + 3_000_000);
+    expect(await site.state()).toMatchObject({ phase: 'live', lastError: null });
+  });
+
+  it('whose job fails is shown in the state, and a new publish ends the back-off', async () => {
+    const site = await startSite();
+    site.api.behaviour.succeed = false;
+    await site.publish();
+    const failed = await site.until('failed', ({ phase }) => phase === 'failed');
+    expect(failed.lastError?.message).toContain('failed');
+    site.api.behaviour.succeed = true;
+    await site.publish();
+    expect((await untilLive(site)).lastError).toBeNull();
+    const keys = startCalls(site).map(({ idempotencyKey }) => idempotencyKey?.split(':').slice(1));
+    expect(keys).toEqual([
+      ['1', '1'],
+      ['1', '2'],
+    ]);
+  });
+
+  it('whose job never ends: the job is cancelled after the timeout, and a new one is tried', async () => {
+    const site = await startSite({ timeout: '30m' });
+    site.api.behaviour.jobDurationMs = 30 * DAY_MS;
+    await site.publish();
+    await sleep(25 * MINUTE_MS);
+    expect(await site.state()).toMatchObject({ phase: 'exporting', lastError: null });
+    await sleep(5 * MINUTE_MS);
+    const failed = await site.until('given up', ({ phase }) => phase === 'failed');
+    expect(failed.lastError?.message).toContain("didn't end within 30m");
+    expect(site.api.jobs[0]?.status).toBe('failed');
+    site.api.behaviour.jobDurationMs = 0;
+    await site.handle.executeUpdate('exportNow');
+    await untilLive(site);
+    expect(site.api.jobs).toHaveLength(2);
+  });
+
+  it('whose bundle is gone gets a request for a new export', async () => {
+    const site = await startSite();
+    await site.publish();
+    await untilLive(site);
+    const { jobId } = await site.state();
+    site.api.behaviour.intercept = ({ path }) => (path.endsWith(`${jobId}/bundle`) ? { status: 410 } : undefined);
+    await site.handle.executeUpdate('refreshNow').catch(() => {});
+    const isServed = ({ phase, lastError }: { phase: string; lastError: unknown }) =>
+      phase === 'live' && lastError === null && site.api.jobs.length === 2;
+    const live = await site.until('live again', isServed);
+    expect((await site.deployed())?.jobId).toBe(live.jobId);
+  });
+});
+
+describe('a refused key', () => {
+  it.each(['a new publish', 'an announced configuration'])('stops the export until %s', async (event) => {
+    const site = await startSite();
+    site.api.behaviour.intercept = () => ({ status: 401, body: '{"error":"unknown key"}' });
+    await site.publish();
+    const refused = await site.until('refused', ({ phase }) => phase === 'failed');
+    expect(refused.lastError).toMatchObject({ status: 401, message: expect.stringContaining('unknown key') });
+    await sleep(4 * MINUTE_MS);
+    expect(site.api.calls).toHaveLength(1);
+    site.api.behaviour.intercept = () => undefined;
+    const mendedAtMs = await server().now();
+    if (event === 'a new publish') await site.publish();
+    else await site.handle.signal('configChanged');
+    await site.until('live', ({ phase, lastError }) => phase === 'live' && lastError === null);
+    expectAt(site.api.jobs[0]?.startedAtMs, mendedAtMs);
+  });
+
+  it('keeps the refresh trying while the link is due, 5 to 60 s apart, until the key is mended', async () => {
+    const site = await startSite();
+    site.api.behaviour.linkLifetimeMs = HOUR_MS;
+    await site.publish();
+    const live = await untilLive(site);
+    const before = site.api.calls.length;
+    site.api.behaviour.intercept = () => ({ status: 401 });
+    await sleep(HOUR_MS);
+    expect(await site.state()).toMatchObject({ lastError: { status: 401 }, linkExpiresAt: live.linkExpiresAt });
+    const tries = site.api.calls.slice(before).map(({ atMs }) => atMs);
+    const pausesMs = tries.slice(1).map((atMs, index) => atMs - (tries[index] ?? 0));
+    expect(pausesMs.length).toBeGreaterThan(5);
+    expect(Math.min(...pausesMs)).toBeGreaterThanOrEqual(5_000);
+    expect(Math.max(...pausesMs)).toBeLessThan(MINUTE_MS + SLACK_MS);
+    site.api.behaviour.intercept = () => undefined;
+    await sleep(2 * MINUTE_MS);
+    const mended = await site.state();
+    expect(mended.lastError).toBeNull();
+    expect(Date.parse(mended.linkExpiresAt ?? '')).toBeGreaterThan(await server().now());
+  });
+});
+
+describe('a deployment that cannot be written', () => {
+  it('because it saw later writes of this workflow, before that was restored, is written after all', async () => {
+    const site = await startSite();
+    await site.publish();
+    await untilLive(site);
+    const sidecar = `${site.valuesFile}.galley.json`;
+    const seen: unknown = JSON.parse(await readFile(sidecar, 'utf8'));
+    await writeFile(sidecar, JSON.stringify({ ...Object(seen), sequence: 5_000 }));
+    await publishNext(site);
+    await site.until('live again', ({ phase, jobId }) => phase === 'live' && jobId === site.api.jobs[1]?.jobId);
+    expect((await site.deployed())?.content).toBe(1);
+  });
+
+  it('shows its error, and is written once it can be', async () => {
+    const site = await startSite();
+    await mkdir(site.valuesFile);
+    await site.publish();
+    const failed = await site.until('failed', ({ phase }) => phase === 'failed');
+    expect(failed.deployments[0]?.error).toContain('EISDIR');
+    await rmdir(site.valuesFile);
+    await untilLive(site);
+    expect(await site.deployed()).not.toBeNull();
+    expect(site.api.jobs).toHaveLength(1);
+  });
+});
