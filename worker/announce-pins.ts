@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { setTimeout } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { createValuesFileTarget } from '../activities/deployments/values-file.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../contract/names.ts';
@@ -8,12 +8,16 @@ import { SIGNALS, WORKFLOW_IDS } from '../contract/names.ts';
 /** A values file and the site that is deployed to it. */
 export type WatchedFile = { site: string; valuesFile: string };
 
+/** What is needed of Temporal's client. */
+type PinClient = { workflow: { getHandle(workflowId: string): { signal(name: string): Promise<void> } } };
+
 export type AnnouncePinsOptions = {
-  client: Client;
+  client: PinClient;
   logger: Logger;
   files: readonly WatchedFile[];
   /** The watch goes on until this is true. */
   ended: () => boolean;
+  sleep?: (ms: number) => Promise<unknown>;
 };
 
 /** An operator who pins a version looks at the result within this time. Unchanged files cost no more than a stat. */
@@ -25,7 +29,8 @@ type Seen = { stamp: string; pin: string | null };
  * Signals `configChanged` to a site whenever an operator sets, changes or takes away the pin of one of its values files:
  * the workflow itself asks no file as long as none is held. Never throws; a signal that fails is tried again.
  */
-export async function announcePins({ client, logger, files, ended }: AnnouncePinsOptions): Promise<void> {
+export async function announcePins(options: AnnouncePinsOptions): Promise<void> {
+  const { client, logger, files, ended, sleep = (ms) => setTimeout(ms, undefined, { ref: false }) } = options;
   const seen = new Map<string, Seen>();
   while (!ended()) {
     for (const { site, valuesFile } of files) {
@@ -44,7 +49,7 @@ export async function announcePins({ client, logger, files, ended }: AnnouncePin
         logger.debug({ site, valuesFile, error: String(error) }, 'a pin could not be announced');
       }
     }
-    await sleep(EVERY_MS, undefined, { ref: false });
+    await sleep(EVERY_MS);
   }
 }
 
@@ -55,7 +60,7 @@ async function look(valuesFile: string, before: Seen | undefined): Promise<Seen>
   return { stamp, pin: await createValuesFileTarget(valuesFile).readPin() };
 }
 
-async function tell(client: Client, site: string): Promise<void> {
+async function tell(client: PinClient, site: string): Promise<void> {
   try {
     await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).signal(SIGNALS.configChanged);
   } catch (error) {
