@@ -9,81 +9,73 @@ import { startDevServer } from '../helpers/temporal.ts';
 import { record, unrecorded } from './recorder.ts';
 
 /** Plays a branch and returns the id of the job whose last run shows it. */
-type Branch = { name: string; play: (rig: AgentRig, repository: AgentRepository) => Promise<string> };
+type Play = (rig: AgentRig, repository: AgentRepository) => Promise<string>;
 
-const branches: Branch[] = [
-  {
-    name: 'completed-with-a-pull-request',
-    play: async (rig, { url }) => (await rig.run({ repository: url, prompt: 'write a.txt 1' })).id,
-  },
-  {
-    name: 'unchanged',
-    play: async (rig, { url }) => (await rig.run({ repository: url, prompt: 'print nothing to do' })).id,
-  },
-  {
-    name: 'failed-in-the-agent',
-    play: async (rig, { url }) => (await rig.run({ repository: url, prompt: 'print no\nfail' })).id,
-  },
-  {
-    name: 'failed-before-the-agent',
-    play: async (rig, { url }) => (await rig.run({ repository: url, ref: 'nowhere', prompt: 'write a.txt 1' })).id,
-  },
-  {
-    name: 'failed-at-the-push',
-    play: async (rig, { url, commit }) => {
-      const { id, branch } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
-      const running = rig.message(id, 'pause 2000\nwrite b.txt 2');
-      while (rig.runner.tasks.at(-1)?.run !== 2) await sleep(20);
-      await commit(branch, { 'theirs.txt': 'theirs\n' });
-      return (await running).id;
-    },
-  },
-  {
-    name: 'cancelled-while-the-agent-works',
-    play: async (rig, { url }) => {
-      const { id } = await rig.add({ repository: url, prompt: 'wait' });
-      await rig.start(id);
-      while (rig.runner.tasks.at(-1)?.jobId !== id) await sleep(20);
-      await rig.cancel(id);
-      await rig.end(id);
-      return id;
-    },
-  },
-  {
-    name: 'cancel-accepted-without-the-workflow',
-    play: async (rig, { url }) => {
-      const { id } = await rig.add({ repository: url, prompt: 'wait' });
-      await rig.start(id);
-      while (rig.runner.tasks.at(-1)?.jobId !== id) await sleep(20);
-      await rig.cancel(id, { workflow: false });
-      await rig.end(id);
-      return id;
-    },
-  },
-  {
-    name: 'over-before-it-began',
-    play: async (rig, { url }) => {
-      const { id } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
-      await rig.start(id);
-      await rig.end(id);
-      return id;
-    },
-  },
-  {
-    name: 'follow-up',
-    play: async (rig, { url }) => {
-      const { id } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
-      return (await rig.message(id, 'write b.txt 2')).id;
-    },
-  },
-  {
-    name: 'follow-up-that-changes-nothing',
-    play: async (rig, { url }) => {
-      const { id } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
-      return (await rig.message(id, 'thank you')).id;
-    },
-  },
-];
+const branches: { name: string; play: Play }[] = [];
+
+function branch(name: string, play: Play): void {
+  branches.push({ name, play });
+}
+
+branch(
+  'completed-with-a-pull-request',
+  async (rig, { url }) => (await rig.run({ repository: url, prompt: 'write a.txt 1' })).id,
+);
+
+branch('unchanged', async (rig, { url }) => (await rig.run({ repository: url, prompt: 'print nothing to do' })).id);
+
+branch(
+  'failed-in-the-agent',
+  async (rig, { url }) => (await rig.run({ repository: url, prompt: 'print no\nfail' })).id,
+);
+
+branch(
+  'failed-before-the-agent',
+  async (rig, { url }) => (await rig.run({ repository: url, ref: 'nowhere', prompt: 'write a.txt 1' })).id,
+);
+
+branch('failed-at-the-push', async (rig, { url, commit }) => {
+  const { id, branch } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
+  const running = rig.message(id, 'pause 2000\nwrite b.txt 2');
+  while (rig.runner.tasks.at(-1)?.run !== 2) await sleep(20);
+  await commit(branch, { 'theirs.txt': 'theirs\n' });
+  return (await running).id;
+});
+
+branch('cancelled-while-the-agent-works', async (rig, { url }) => {
+  const { id } = await rig.add({ repository: url, prompt: 'wait' });
+  await rig.start(id);
+  while (rig.runner.tasks.at(-1)?.jobId !== id) await sleep(20);
+  await rig.cancel(id);
+  await rig.end(id);
+  return id;
+});
+
+branch('cancel-accepted-without-the-workflow', async (rig, { url }) => {
+  const { id } = await rig.add({ repository: url, prompt: 'wait' });
+  await rig.start(id);
+  while (rig.runner.tasks.at(-1)?.jobId !== id) await sleep(20);
+  await rig.cancel(id, { workflow: false });
+  await rig.end(id);
+  return id;
+});
+
+branch('over-before-it-began', async (rig, { url }) => {
+  const { id } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
+  await rig.start(id);
+  await rig.end(id);
+  return id;
+});
+
+branch('follow-up', async (rig, { url }) => {
+  const { id } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
+  return (await rig.message(id, 'write b.txt 2')).id;
+});
+
+branch('follow-up-that-changes-nothing', async (rig, { url }) => {
+  const { id } = await rig.run({ repository: url, prompt: 'write a.txt 1' });
+  return (await rig.message(id, 'thank you')).id;
+});
 
 const rig = await startAgentRig(await startPostgres(), { temporal: await startDevServer() });
 await rig.startWorker();

@@ -11,13 +11,15 @@ import { createAgentWorker } from '../workflows/agent-worker.ts';
 import { asWorkflowServer } from '../workflows/use-temporal.ts';
 import { record, unrecorded } from './recorder.ts';
 
-type Branch = {
-  name: string;
-  settings?: Partial<RuleSettings>;
-  /** Of which workflow the history is kept; a change is the one named `it`. */
-  of: 'agent-rule' | 'agent-change';
-  play: (fixture: AgentFixture) => Promise<void>;
-};
+/** Of which workflow the history is kept; a change is the one named `it`. */
+type Kind = 'agent-rule' | 'agent-change';
+type Play = (fixture: AgentFixture) => Promise<void>;
+
+const branches: { of: Kind; name: string; settings: Partial<RuleSettings>; play: Play }[] = [];
+
+function branch(of: Kind, name: string, settings: Partial<RuleSettings>, play: Play): void {
+  branches.push({ of, name, settings, play });
+}
 
 const at = '2026-11-21T08:00:00Z';
 const merged = { deliveryId: 'm', url: PR_LINK, state: 'merged', mergeCommitSha: 'c0ffee', at };
@@ -36,6 +38,11 @@ async function working(fixture: AgentFixture): Promise<void> {
   await fixture.change('it').until('working', ({ phase }) => phase === 'working');
 }
 
+async function ended(fixture: AgentFixture): Promise<void> {
+  const result = fixture.change('it').result();
+  await result.catch(() => {});
+}
+
 async function idle(fixture: AgentFixture): Promise<void> {
   do await sleep(300);
   while ((await fixture.ruleState()).phase !== 'idle');
@@ -49,337 +56,245 @@ async function inNewRun(
   while ((await handle.describe()).runId === runId) await act();
 }
 
-const branches: Branch[] = [
-  {
-    name: 'reviewed-and-merged',
-    of: 'agent-change',
-    settings: { searchAttributes: true, remindAfterMs: [86_400_000] },
-    async play(fixture) {
-      fixture.outside.owners = { mails: ['owner@example.com'], logins: ['ada'], teams: ['docs'] };
-      await fixture.publish({ id: 'it' });
-      await inReview(fixture);
-      await fixture.change('it').signal('reviewed', reviewed);
-      await fixture.change('it').signal('pullRequestChanged', merged);
-      await fixture.change('it').result();
-    },
+branch(
+  'agent-change',
+  'reviewed-and-merged',
+  { searchAttributes: true, remindAfterMs: [86_400_000] },
+  async (fixture) => {
+    fixture.outside.owners = { mails: ['owner@example.com'], logins: ['ada'], teams: ['docs'] };
+    await fixture.publish({ id: 'it' });
+    await inReview(fixture);
+    await fixture.change('it').signal('reviewed', reviewed);
+    await fixture.change('it').signal('pullRequestChanged', merged);
+    await ended(fixture);
   },
-  {
-    name: 'merged-as-the-forge-tells',
-    of: 'agent-change',
-    async play(fixture) {
-      fixture.outside.pullRequest = { ...fixture.outside.pullRequest, state: 'merged', mergeCommitSha: null };
-      await fixture.startChange('it');
-      await fixture.change('it').result();
-    },
+);
+
+branch('agent-change', 'merged-as-the-forge-tells', {}, async (fixture) => {
+  fixture.outside.pullRequest = { ...fixture.outside.pullRequest, state: 'merged', mergeCommitSha: null };
+  await fixture.startChange('it');
+  await ended(fixture);
+});
+
+branch('agent-change', 'closed', {}, async (fixture) => {
+  await fixture.startChange('it');
+  await inReview(fixture);
+  await fixture.change('it').signal('pullRequestChanged', { ...merged, state: 'closed', mergeCommitSha: null });
+  await ended(fixture);
+});
+
+branch(
+  'agent-change',
+  'reminded-and-expired',
+  { remindAfterMs: [1_000, 2_000], expireAfterMs: 4_000 },
+  async (fixture) => {
+    await fixture.startChange('it');
+    await ended(fixture);
   },
-  {
-    name: 'closed',
-    of: 'agent-change',
-    async play(fixture) {
-      await fixture.startChange('it');
-      await inReview(fixture);
-      await fixture.change('it').signal('pullRequestChanged', { ...merged, state: 'closed', mergeCommitSha: null });
-      await fixture.change('it').result();
-    },
+);
+
+branch('agent-change', 'without-mail-and-forge', { mail: false, forge: false }, async (fixture) => {
+  await fixture.startChange('it');
+  await inReview(fixture);
+  await fixture.change('it').signal('pullRequestChanged', merged);
+  await ended(fixture);
+});
+
+branch(
+  'agent-change',
+  'one-mail-refused-and-the-forge-refusing',
+  { reviewers: ['gone@example.com', 'ada@example.com'] },
+  async (fixture) => {
+    fixture.outside.onMail = ({ to }) => {
+      if (to === 'gone@example.com') throw refusal('NoMailServer', 'refused');
+      return sent;
+    };
+    fixture.outside.onForge = () => {
+      throw refusal('ForgeRefused', '403');
+    };
+    await fixture.startChange('it');
+    await inReview(fixture);
   },
-  {
-    name: 'reminded-and-expired',
-    of: 'agent-change',
-    settings: { remindAfterMs: [1_000, 2_000], expireAfterMs: 4_000 },
-    async play(fixture) {
-      await fixture.startChange('it');
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'without-mail-and-forge',
-    of: 'agent-change',
-    settings: { mail: false, forge: false },
-    async play(fixture) {
-      await fixture.startChange('it');
-      await inReview(fixture);
-      await fixture.change('it').signal('pullRequestChanged', merged);
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'one-mail-refused-and-the-forge-refusing',
-    of: 'agent-change',
-    settings: { reviewers: ['gone@example.com', 'ada@example.com'] },
-    async play(fixture) {
-      fixture.outside.onMail = ({ to }) => {
-        if (to === 'gone@example.com') throw refusal('NoMailServer', 'refused');
-        return sent;
-      };
-      fixture.outside.onForge = () => {
-        throw refusal('ForgeRefused', '403');
-      };
-      await fixture.startChange('it');
-      await inReview(fixture);
-    },
-  },
-  {
-    name: 'unchanged',
-    of: 'agent-change',
-    async play(fixture) {
-      fixture.outside.end = { status: 'completed', prLink: null, error: null };
-      await fixture.startChange('it');
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'job-failed',
-    of: 'agent-change',
-    settings: { operators: ['ops@example.com', 'oncall@example.com'] },
-    async play(fixture) {
-      fixture.outside.end = { status: 'failed', prLink: null, error: 'exit code 1' };
-      await fixture.startChange('it');
-      await fixture
-        .change('it')
-        .result()
-        .catch(() => {});
-    },
-  },
-  {
-    name: 'prompt-rejected-and-nobody-to-tell',
-    of: 'agent-change',
-    settings: { operators: [] },
-    async play(fixture) {
-      fixture.outside.onCreate = () => {
-        throw refusal('Rejected', '400');
-      };
-      await fixture.startChange('it');
-      await fixture
-        .change('it')
-        .result()
-        .catch(() => {});
-    },
-  },
-  {
-    name: 'key-refused-and-mended',
-    of: 'agent-change',
-    async play(fixture) {
-      let refuse = true;
-      fixture.outside.onCreate = () => {
-        if (refuse) throw refusal('KeyRefused', '401');
-      };
-      await fixture.startChange('it');
-      await fixture.change('it').until('refused', ({ error }) => error !== null);
-      refuse = false;
-      await fixture.change('it').signal('configChanged');
-      await inReview(fixture);
-    },
-  },
-  {
-    name: 'cancelled-while-working',
-    of: 'agent-change',
-    async play(fixture) {
-      fixture.outside.end = null;
-      await fixture.startChange('it');
-      await working(fixture);
-      await fixture.change('it').executeUpdate('cancel');
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'cancelled-in-review',
-    of: 'agent-change',
-    async play(fixture) {
-      await fixture.startChange('it');
-      await inReview(fixture);
-      await fixture.change('it').executeUpdate('cancel');
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'cancelled-by-temporal',
-    of: 'agent-change',
-    async play(fixture) {
-      fixture.outside.end = null;
-      await fixture.startChange('it');
-      await working(fixture);
-      await fixture.change('it').cancel();
-      await fixture
-        .change('it')
-        .result()
-        .catch(() => {});
-    },
-  },
-  {
-    name: 'rule-taken-out-before-it-began',
-    of: 'agent-change',
-    async play(fixture) {
-      fixture.outside.settings = null;
-      await fixture.startChange('it');
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'continued-as-new-in-review',
-    of: 'agent-change',
-    settings: { remindAfterMs: [86_400_000] },
-    async play(fixture) {
-      await fixture.startChange('it');
-      await inReview(fixture);
-      fixture.configure({ build: 'two' });
-      await fixture.change('it').signal('reviewed', reviewed);
-      await fixture.change('it').signal('configChanged');
-      await inNewRun(fixture.change('it'), () => sleep(100));
-      await fixture.change('it').signal('pullRequestChanged', merged);
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'expired-while-prompting',
-    of: 'agent-change',
-    settings: { expireAfterMs: 2_000 },
-    async play(fixture) {
-      fixture.outside.onCreate = () => {
-        throw refusal('KeyRefused', '401');
-      };
-      await fixture.startChange('it');
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'cancelled-while-prompting',
-    of: 'agent-change',
-    async play(fixture) {
-      fixture.outside.onCreate = () => {
-        throw ApplicationFailure.create({ type: 'Unavailable', message: 'reset', nextRetryDelay: 30_000 });
-      };
-      await fixture.startChange('it');
-      await fixture.change('it').until('tried', () => fixture.creates > 0);
-      await fixture.change('it').executeUpdate('cancel');
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'rule-taken-out-in-review',
-    of: 'agent-change',
-    settings: { remindAfterMs: [86_400_000] },
-    async play(fixture) {
-      await fixture.startChange('it');
-      await inReview(fixture);
-      fixture.outside.settings = null;
-      await fixture.change('it').signal('configChanged');
-      await fixture.change('it').until('taken out', ({ notes }) => notes.length > 0);
-      await fixture.change('it').signal('pullRequestChanged', merged);
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'merge-commit-asked-of-the-forge',
-    of: 'agent-change',
-    async play(fixture) {
-      await fixture.publish({ id: 'it' });
-      await inReview(fixture);
-      fixture.outside.pullRequest = { ...fixture.outside.pullRequest, mergeCommitSha: 'c0ffee' };
-      await fixture.change('it').signal('pullRequestChanged', { ...merged, mergeCommitSha: null });
-      await fixture.change('it').result();
-    },
-  },
-  {
-    name: 'burst-and-resend',
-    of: 'agent-rule',
-    settings: { searchAttributes: true, quietPeriodMs: 500 },
-    async play(fixture) {
-      for (const id of ['it', 'b', 'c', 'b']) await fixture.publish({ id });
-      await fixture.rule.signal('unsubscribed', { address: 'bob@example.com' });
-      await idle(fixture);
-      await fixture.publish({ id: 'd', agentsOwn: true });
-      await fixture.rule.signal('ownMerge', { sha: 'entry-6' });
-      await fixture.publish({ eventId: 'entry-6' });
-      await fixture.publish({ id: 'e' });
-      await idle(fixture);
-    },
-  },
-  {
-    name: 'limited',
-    of: 'agent-rule',
-    settings: { maxPerHour: 1 },
-    async play(fixture) {
-      await fixture.publish({ id: 'it' });
-      await idle(fixture);
-      await fixture.publish({ id: 'b' });
-      await sleep(1_500);
-      fixture.configure({ maxPerHour: 6 });
-      await fixture.rule.signal('configChanged');
-      await idle(fixture);
-    },
-  },
-  {
-    name: 'started-before',
-    of: 'agent-rule',
-    async play(fixture) {
-      await fixture.startChange('it');
-      await fixture.publish({ id: 'it', dedupeMs: 60_000 });
-      await idle(fixture);
-      await fixture.startChange('other');
-      await fixture.publish({ id: 'other' });
-      await idle(fixture);
-    },
-  },
-  {
-    name: 'first-of-several-started-before',
-    of: 'agent-rule',
-    async play(fixture) {
-      await fixture.startChange('it');
-      await fixture.publishAll([{ id: 'it' }, { id: 'new' }, { id: 'newer' }]);
-      await idle(fixture);
-    },
-  },
-  {
-    name: 'same-id-after-its-window',
-    of: 'agent-rule',
-    async play(fixture) {
-      for (let time = 0; time < 2; time++) {
-        await fixture.publish({ id: 'it', dedupeMs: 1 });
-        await idle(fixture);
-      }
-    },
-  },
-  {
-    name: 'own-merge-dropped-from-what-waits',
-    of: 'agent-rule',
-    settings: { quietPeriodMs: 1_500 },
-    async play(fixture) {
-      await fixture.publish({ id: 'it', eventId: 'c0ffee' });
-      await fixture.publish({ id: 'b' });
-      await fixture.rule.signal('ownMerge', { sha: 'c0ffee' });
-      await idle(fixture);
-    },
-  },
-  {
-    name: 'continued-as-new-while-collecting',
-    of: 'agent-rule',
-    settings: { quietPeriodMs: 1_000 },
-    async play(fixture) {
-      await fixture.publish({ id: 'it' });
-      fixture.configure({ build: 'two' });
-      await fixture.rule.signal('configChanged');
-      await inNewRun(fixture.rule, () => fixture.publish());
-      await idle(fixture);
-    },
-  },
-  {
-    name: 'taken-out-of-the-configuration',
-    of: 'agent-rule',
-    settings: { quietPeriodMs: 60_000 },
-    async play(fixture) {
-      await fixture.publish({ id: 'it' });
-      await sleep(500);
-      fixture.outside.settings = null;
-      await fixture.rule.signal('configChanged');
-      await fixture.rule.result();
-    },
-  },
-];
+);
+
+branch('agent-change', 'unchanged', {}, async (fixture) => {
+  fixture.outside.end = { status: 'completed', prLink: null, error: null };
+  await fixture.startChange('it');
+  await ended(fixture);
+});
+
+branch('agent-change', 'job-failed', { operators: ['ops@example.com', 'oncall@example.com'] }, async (fixture) => {
+  fixture.outside.end = { status: 'failed', prLink: null, error: 'exit code 1' };
+  await fixture.startChange('it');
+  await ended(fixture);
+});
+
+branch('agent-change', 'prompt-rejected-and-nobody-to-tell', { operators: [] }, async (fixture) => {
+  fixture.outside.onCreate = () => {
+    throw refusal('Rejected', '400');
+  };
+  await fixture.startChange('it');
+  await ended(fixture);
+});
+
+branch('agent-change', 'key-refused-and-mended', {}, async (fixture) => {
+  let refuse = true;
+  fixture.outside.onCreate = () => {
+    if (refuse) throw refusal('KeyRefused', '401');
+  };
+  await fixture.startChange('it');
+  await fixture.change('it').until('refused', ({ error }) => error !== null);
+  refuse = false;
+  await fixture.change('it').signal('configChanged');
+  await inReview(fixture);
+});
+
+branch('agent-change', 'cancelled-while-working', {}, async (fixture) => {
+  fixture.outside.end = null;
+  await fixture.startChange('it');
+  await working(fixture);
+  await fixture.change('it').executeUpdate('cancel');
+  await ended(fixture);
+});
+
+branch('agent-change', 'cancelled-in-review', {}, async (fixture) => {
+  await fixture.startChange('it');
+  await inReview(fixture);
+  await fixture.change('it').executeUpdate('cancel');
+  await ended(fixture);
+});
+
+branch('agent-change', 'cancelled-by-temporal', {}, async (fixture) => {
+  fixture.outside.end = null;
+  await fixture.startChange('it');
+  await working(fixture);
+  await fixture.change('it').cancel();
+  await ended(fixture);
+});
+
+branch('agent-change', 'rule-taken-out-before-it-began', {}, async (fixture) => {
+  fixture.outside.settings = null;
+  await fixture.startChange('it');
+  await ended(fixture);
+});
+
+branch('agent-change', 'continued-as-new-in-review', { remindAfterMs: [86_400_000] }, async (fixture) => {
+  await fixture.startChange('it');
+  await inReview(fixture);
+  fixture.configure({ build: 'two' });
+  await fixture.change('it').signal('reviewed', reviewed);
+  await fixture.change('it').signal('configChanged');
+  await inNewRun(fixture.change('it'), () => sleep(100));
+  await fixture.change('it').signal('pullRequestChanged', merged);
+  await ended(fixture);
+});
+
+branch('agent-change', 'expired-while-prompting', { expireAfterMs: 2_000 }, async (fixture) => {
+  fixture.outside.onCreate = () => {
+    throw refusal('KeyRefused', '401');
+  };
+  await fixture.startChange('it');
+  await ended(fixture);
+});
+
+branch('agent-change', 'cancelled-while-prompting', {}, async (fixture) => {
+  fixture.outside.onCreate = () => {
+    throw ApplicationFailure.create({ type: 'Unavailable', message: 'reset', nextRetryDelay: 30_000 });
+  };
+  await fixture.startChange('it');
+  await fixture.change('it').until('tried', () => fixture.creates > 0);
+  await fixture.change('it').executeUpdate('cancel');
+  await ended(fixture);
+});
+
+branch('agent-change', 'rule-taken-out-in-review', { remindAfterMs: [86_400_000] }, async (fixture) => {
+  await fixture.startChange('it');
+  await inReview(fixture);
+  fixture.outside.settings = null;
+  await fixture.change('it').signal('configChanged');
+  await fixture.change('it').until('taken out', ({ notes }) => notes.length > 0);
+  await fixture.change('it').signal('pullRequestChanged', merged);
+  await ended(fixture);
+});
+
+branch('agent-change', 'merge-commit-asked-of-the-forge', {}, async (fixture) => {
+  await fixture.publish({ id: 'it' });
+  await inReview(fixture);
+  fixture.outside.pullRequest = { ...fixture.outside.pullRequest, mergeCommitSha: 'c0ffee' };
+  await fixture.change('it').signal('pullRequestChanged', { ...merged, mergeCommitSha: null });
+  await ended(fixture);
+});
+
+branch('agent-rule', 'burst-and-resend', { searchAttributes: true, quietPeriodMs: 500 }, async (fixture) => {
+  for (const id of ['it', 'b', 'c', 'b']) await fixture.publish({ id });
+  await fixture.rule.signal('unsubscribed', { address: 'bob@example.com' });
+  await idle(fixture);
+  await fixture.publish({ id: 'd', agentsOwn: true });
+  await fixture.rule.signal('ownMerge', { sha: 'entry-6' });
+  await fixture.publish({ eventId: 'entry-6' });
+  await fixture.publish({ id: 'e' });
+  await idle(fixture);
+});
+
+branch('agent-rule', 'limited', { maxPerHour: 1 }, async (fixture) => {
+  await fixture.publish({ id: 'it' });
+  await idle(fixture);
+  await fixture.publish({ id: 'b' });
+  await sleep(1_500);
+  fixture.configure({ maxPerHour: 6 });
+  await fixture.rule.signal('configChanged');
+  await idle(fixture);
+});
+
+branch('agent-rule', 'started-before', {}, async (fixture) => {
+  await fixture.startChange('it');
+  await fixture.publish({ id: 'it', dedupeMs: 60_000 });
+  await idle(fixture);
+  await fixture.startChange('other');
+  await fixture.publish({ id: 'other' });
+  await idle(fixture);
+});
+
+branch('agent-rule', 'first-of-several-started-before', {}, async (fixture) => {
+  await fixture.startChange('it');
+  await fixture.publishAll([{ id: 'it' }, { id: 'new' }, { id: 'newer' }]);
+  await idle(fixture);
+});
+
+branch('agent-rule', 'same-id-after-its-window', {}, async (fixture) => {
+  for (let time = 0; time < 2; time++) {
+    await fixture.publish({ id: 'it', dedupeMs: 1 });
+    await idle(fixture);
+  }
+});
+
+branch('agent-rule', 'own-merge-dropped-from-what-waits', { quietPeriodMs: 1_500 }, async (fixture) => {
+  await fixture.publish({ id: 'it', eventId: 'c0ffee' });
+  await fixture.publish({ id: 'b' });
+  await fixture.rule.signal('ownMerge', { sha: 'c0ffee' });
+  await idle(fixture);
+});
+
+branch('agent-rule', 'continued-as-new-while-collecting', { quietPeriodMs: 1_000 }, async (fixture) => {
+  await fixture.publish({ id: 'it' });
+  fixture.configure({ build: 'two' });
+  await fixture.rule.signal('configChanged');
+  await inNewRun(fixture.rule, () => fixture.publish());
+  await idle(fixture);
+});
+
+branch('agent-rule', 'taken-out-of-the-configuration', { quietPeriodMs: 60_000 }, async (fixture) => {
+  await fixture.publish({ id: 'it' });
+  await sleep(500);
+  fixture.outside.settings = null;
+  await fixture.rule.signal('configChanged');
+  await fixture.rule.result();
+});
 
 const temporal = await startDevServer();
 const server = asWorkflowServer(temporal);
 const worker = createAgentWorker(server.connection, temporal.namespace);
-for (const { name, settings = {}, of, play } of unrecorded(branches, (branch) => branch.of)) {
+for (const { name, settings, of, play } of unrecorded(branches, ({ of }) => of)) {
   const fixture = await startAgentFixture({ server, worker, settings });
   await play(fixture);
   await sleep(300);

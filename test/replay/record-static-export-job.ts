@@ -11,68 +11,59 @@ import { startPostgres } from '../helpers/postgres.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 import { record, unrecorded } from './recorder.ts';
 
-type Branch = { name: string; play: (rig: ExportRig, site: HttpSite) => Promise<string> };
+type Play = (rig: ExportRig, site: HttpSite) => Promise<string>;
 
-const branches: Branch[] = [
-  {
-    name: 'completed',
-    play: async (rig, site) => rig.start({ origin: site.origin }),
-  },
-  {
-    name: 'failed',
-    play: async (rig, site) => {
-      site.setHandler((_request, response) => response.writeHead(404).end());
-      return rig.start({ origin: site.origin });
-    },
-  },
-  {
-    name: 'shared-by-several-crawlers',
-    play: async (rig, site) => {
-      site.setHandler(async (request, response) => {
-        await sleep(30);
-        const number = Number((request.url ?? '/').slice(1));
-        const links = Array.from({ length: 12 }, (_, child) => 12 * number + child + 1).filter((next) => next < 700);
-        response.writeHead(Number.isNaN(number) ? 404 : 200, { 'content-type': 'text/html' });
-        response.end(links.map((next) => `<a href="/${next}">${next}</a>`).join(' '));
-      });
-      return rig.start({ origin: site.origin });
-    },
-  },
-  {
-    name: 'crawling-on-after-samples',
-    play: async (rig, site) => {
-      const page = `<title>One</title><script>fetch('/da' + 'ta.json')</script>`;
-      site.setHandler(serveFiles({ '/': page, '/data.json': { body: '{}', contentType: 'application/json' } }));
-      return rig.start({ origin: site.origin, settings: { discover: 'browser' } });
-    },
-  },
-  {
-    name: 'begun-anew',
-    play: async (rig, site) => {
-      site.setHandler(serveFiles({ '/': '<img src="/dot.png">', '/dot.png': { body: '.', contentType: 'image/png' } }));
-      const { row } = await rig.run({ origin: site.origin });
-      const keys = [row.archiveKey ?? ''];
-      for await (const key of rig.objects.list(`exports/${row.id}/`)) keys.push(key);
-      await rig.objects.delete(keys);
-      return rig.start({ origin: site.origin, projectId: row.projectId });
-    },
-  },
-  {
-    name: 'cancelled-while-crawling',
-    play: async (rig, site) => {
-      site.requests.length = 0;
-      site.setHandler(async (_request, response) => {
-        await sleep(100);
-        response.setHeader('content-type', 'text/html');
-        response.end(`<a href="/${Math.random()}">a</a><a href="/${Math.random()}">b</a>`);
-      });
-      const jobId = await rig.start({ origin: site.origin });
-      while (site.requests.length < 20) await sleep(20);
-      await rig.temporal.client.workflow.getHandle(jobId).cancel();
-      return jobId;
-    },
-  },
-];
+const branches: { name: string; play: Play }[] = [];
+
+function branch(name: string, play: Play): void {
+  branches.push({ name, play });
+}
+
+branch('completed', async (rig, site) => rig.start({ origin: site.origin }));
+
+branch('failed', async (rig, site) => {
+  site.setHandler((_request, response) => response.writeHead(404).end());
+  return rig.start({ origin: site.origin });
+});
+
+branch('shared-by-several-crawlers', async (rig, site) => {
+  site.setHandler(async (request, response) => {
+    await sleep(30);
+    const number = Number((request.url ?? '/').slice(1));
+    const links = Array.from({ length: 12 }, (_, child) => 12 * number + child + 1).filter((next) => next < 700);
+    response.writeHead(Number.isNaN(number) ? 404 : 200, { 'content-type': 'text/html' });
+    response.end(links.map((next) => `<a href="/${next}">${next}</a>`).join(' '));
+  });
+  return rig.start({ origin: site.origin });
+});
+
+branch('crawling-on-after-samples', async (rig, site) => {
+  const page = `<title>One</title><script>fetch('/da' + 'ta.json')</script>`;
+  site.setHandler(serveFiles({ '/': page, '/data.json': { body: '{}', contentType: 'application/json' } }));
+  return rig.start({ origin: site.origin, settings: { discover: 'browser' } });
+});
+
+branch('begun-anew', async (rig, site) => {
+  site.setHandler(serveFiles({ '/': '<img src="/dot.png">', '/dot.png': { body: '.', contentType: 'image/png' } }));
+  const { row } = await rig.run({ origin: site.origin });
+  const keys = [row.archiveKey ?? ''];
+  for await (const key of rig.objects.list(`exports/${row.id}/`)) keys.push(key);
+  await rig.objects.delete(keys);
+  return rig.start({ origin: site.origin, projectId: row.projectId });
+});
+
+branch('cancelled-while-crawling', async (rig, site) => {
+  site.requests.length = 0;
+  site.setHandler(async (_request, response) => {
+    await sleep(100);
+    response.setHeader('content-type', 'text/html');
+    response.end(`<a href="/${Math.random()}">a</a><a href="/${Math.random()}">b</a>`);
+  });
+  const jobId = await rig.start({ origin: site.origin });
+  while (site.requests.length < 20) await sleep(20);
+  await rig.temporal.client.workflow.getHandle(jobId).cancel();
+  return jobId;
+});
 
 const rig = await startExportRig(await startPostgres(), { temporal: await startDevServer() });
 const assets = await startHttpSite(serveFiles(externalFiles));

@@ -25,13 +25,12 @@ const momentsMs = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 50 });
 const limits = fc.record({ quietPeriodMs: fc.nat(30_000), maxWaitMs: fc.nat(90_000) });
 
 describe('a burst of publishes', () => {
-  it('is exported after a quiet period', () => {
-    expect(exportDueAtMs(publishedAt(0), settings)).toBe(5_000);
-    expect(exportDueAtMs(publishedAt(0, 4_000, 7_000), settings)).toBe(12_000);
-  });
-
-  it('that does not end is exported after the longest wait', () => {
-    expect(exportDueAtMs(publishedAt(0, 20_000, 40_000, 59_000), settings)).toBe(60_000);
+  it.each([
+    [[0], 5_000],
+    [[0, 4_000, 7_000], 12_000],
+    [[0, 20_000, 40_000, 59_000], 60_000],
+  ])('at %j is exported at %i', (times, dueAtMs) => {
+    expect(exportDueAtMs(publishedAt(...times), settings)).toBe(dueAtMs);
   });
 
   it('is due a quiet period after its newest publish, and at the longest wait after its first one at the latest', () => {
@@ -132,16 +131,14 @@ describe('publishes that are put back', () => {
 });
 
 describe('replacing a running export', () => {
-  const cancel = { whenBusy: 'cancel', maxWaitMs: 60_000 } as const;
-
-  it('happens for a newer publish while the oldest one is young', () => {
-    expect(shouldReplace(publishedAt(0), publishedAt(59_999), cancel, 59_999)).toBe(true);
-    expect(shouldReplace(publishedAt(0), publishedAt(60_000), cancel, 60_000)).toBe(false);
-  });
-
-  it('happens neither without a newer publish nor where publishes queue', () => {
-    expect(shouldReplace(publishedAt(0), null, cancel, 1)).toBe(false);
-    expect(shouldReplace(publishedAt(0), publishedAt(1), { ...cancel, whenBusy: 'queue' }, 1)).toBe(false);
+  it.each([
+    ['cancel', 59_999, 59_999, true],
+    ['cancel', 60_000, 60_000, false],
+    ['cancel', null, 1, false],
+    ['queue', 1, 1, false],
+  ] as const)('with %s, a newer publish at %s and the time %i, happens: %s', (whenBusy, newerMs, nowMs, replaced) => {
+    const since = newerMs === null ? null : publishedAt(newerMs);
+    expect(shouldReplace(publishedAt(0), since, { whenBusy, maxWaitMs: 60_000 }, nowMs)).toBe(replaced);
   });
 
   it('starves nothing: however publishes come, an export ends that began before the oldest was older than the longest wait', () => {
