@@ -90,6 +90,14 @@ describe('what a rule collects', () => {
 });
 
 describe('what a rule carries', () => {
+  it('is who unsubscribed, in lower case, each once', () => {
+    const memory = freshRuleMemory();
+    for (const address of ['Ada@Example.com', 'bob@example.com', ' ada@example.com ', '']) {
+      noteUnsubscribed(memory, address);
+    }
+    expect(memory.unsubscribed).toEqual(['bob@example.com', 'ada@example.com']);
+  });
+
   it('is the newest two hundred events, cut, and the count of all', () => {
     const events = Array.from({ length: 1_000 }, (_, index) => event(`${index}`));
     const memory = taken(signal(events));
