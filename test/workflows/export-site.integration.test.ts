@@ -125,9 +125,12 @@ describe('a site', () => {
     await site.until('exporting', ({ phase, jobId }) => phase === 'exporting' && jobId !== null);
     await site.handle.executeUpdate('rollback', { args: [first] });
     expect(site.api.jobs[2]?.status).toBe('failed');
-    // Nothing is left of the export that could still deploy anything.
     expect(await site.state()).toMatchObject({ phase: 'live', jobId: first, lastError: null });
     expect((await site.deployed())?.content).toBe(1);
+    site.api.behaviour.jobDurationMs = 0;
+    await exportContent(site, 3);
+    expect(await site.state()).toMatchObject({ phase: 'live', lastError: null });
+    expect(site.api.jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed']);
   });
 
   it.concurrent('refuses a rollback to a job of another domain, or to an unknown one, and stays as it is', async () => {
