@@ -14,7 +14,7 @@ export interface HttpService {
   /** Where it answers, without a slash at the end. */
   url: string;
   port: number;
-  /** Takes no new connection, lets running answers end for up to `STOP_TIMEOUT_MS`, then cuts them. */
+  /** Takes no new connection, lets running responses end for up to `stopMs`, then cuts them. */
   stop(): Promise<void>;
 }
 
@@ -28,6 +28,10 @@ export interface HttpTimeouts {
   keepAliveMs: number;
   /** How often the first two are looked at: one is late by as much. */
   checkMs: number;
+  /** From a response that ends the connection until the client ends it too. */
+  lingerMs: number;
+  /** Until responses that are under way at a stop are cut. */
+  stopMs: number;
 }
 
 const TIMEOUTS: HttpTimeouts = {
@@ -39,9 +43,9 @@ const TIMEOUTS: HttpTimeouts = {
   keepAliveMs: 75_000,
   // Node's own half a minute would let slow clients stay four times as long as they may.
   checkMs: 1_000,
+  lingerMs: 1_000,
+  stopMs: 5_000,
 };
-
-const STOP_TIMEOUT_MS = 5_000;
 
 /**
  * Listens; the one place where the timeouts and the graceful stop of our servers are decided.
@@ -52,7 +56,7 @@ export async function serve(
   listening: Listening,
   timeouts: Partial<HttpTimeouts> = {},
 ): Promise<HttpService> {
-  const { headersMs, requestMs, keepAliveMs, checkMs } = { ...TIMEOUTS, ...timeouts };
+  const { headersMs, requestMs, keepAliveMs, checkMs, lingerMs, stopMs } = { ...TIMEOUTS, ...timeouts };
   const options = {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -61,9 +65,9 @@ export async function serve(
     requireHostHeader: false,
   };
   const server = createServer(options, requireHost(app));
-  answerUnserved(server);
+  answerUnserved(server, lingerMs);
   const port = await listen(server, listening);
-  return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server) };
+  return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server, stopMs) };
 }
 
 async function listen(server: Server, { host, port, variable }: Listening): Promise<number> {
@@ -82,14 +86,14 @@ export function listeningUrl({ host, port }: Pick<Listening, 'host' | 'port'>): 
   return `http://${name}:${port}`;
 }
 
-async function stop(server: Server): Promise<void> {
+async function stop(server: Server, stopMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
   // A client that keeps its connection alive would hold the server open after its answer.
   const idle = setInterval(() => server.closeIdleConnections(), 100);
   server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), stopMs);
   await closed;
   clearInterval(idle);
   clearTimeout(cut);

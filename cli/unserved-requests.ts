@@ -11,11 +11,11 @@ const STATUS_OF: Readonly<Record<string, readonly [number, string]>> = {
 };
 const NOT_HTTP = [400, 'this is not a valid HTTP request'] as const;
 
-/** Whoever was told that the connection ends has this long to end it too. */
-const LINGER_MS = 1_000;
-
-/** Answers what never reaches an app, and what Node would answer without a body, in the shape of all other errors. */
-export function answerUnserved(server: Server): void {
+/**
+ * Answers what never reaches an app, and what Node would answer without a body, in the shape of all other errors.
+ * @param lingerMs how long a client may take to end a connection after the response that ends it
+ */
+export function answerUnserved(server: Server, lingerMs: number): void {
   const newest = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
   const ending = new WeakSet<Duplex>();
@@ -40,7 +40,7 @@ export function answerUnserved(server: Server): void {
     }
     const [status, message] = STATUS_OF[error.code ?? ''] ?? NOT_HTTP;
     socket.end(rawAnswer(status, message));
-    const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+    const cut = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(cut));
   });
   server.on('checkExpectation', (_request, response) => {

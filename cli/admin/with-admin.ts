@@ -10,11 +10,13 @@ const OPEN_TIMEOUT_MS = 15_000;
 /**
  * Runs `use` on the platform's database: directly on DATABASE_URL; on the embedded one through the running `up`, or,
  * where none runs, by opening it for the moment.
+ * @param openTimeoutMs how long a database that can't be reached is tried
  */
-export async function withAdmin(use: (admin: Admin) => Promise<void>): Promise<void> {
+export async function withAdmin(use: (admin: Admin) => Promise<void>, openTimeoutMs = OPEN_TIMEOUT_MS): Promise<void> {
   const context = createContext({ quiet: true });
   const { settings } = context;
-  if (settings.databaseUrl !== undefined) return await onDatabase({ url: settings.databaseUrl }, context, use);
+  if (settings.databaseUrl !== undefined)
+    return await onDatabase({ url: settings.databaseUrl }, context, use, openTimeoutMs);
   const home = openHome(settings.home);
   const running = await home.running();
   if (running !== undefined) {
@@ -33,7 +35,7 @@ export async function withAdmin(use: (admin: Admin) => Promise<void>): Promise<v
     const { startEmbeddedDatabase } = await import('../../embedded/database/embedded-database.ts');
     const { url, maxConnections, stop } = await startEmbeddedDatabase(settings.home);
     try {
-      await onDatabase({ url, maxConnections }, context, use);
+      await onDatabase({ url, maxConnections }, context, use, openTimeoutMs);
     } finally {
       await stop();
     }
@@ -46,14 +48,15 @@ async function onDatabase(
   target: Pick<DatabaseOptions, 'url' | 'maxConnections'>,
   { logger }: Context,
   use: (admin: Admin) => Promise<void>,
+  openTimeoutMs: number,
 ): Promise<void> {
   // Imported when it is needed: the database's code costs a second that `galley --help` needn't.
   const { openDatabase } = await import('../../platform/store/database.ts');
   const { adminOnDatabase } = await import('./admin-on-database.ts');
-  const signal = AbortSignal.timeout(OPEN_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(openTimeoutMs);
   const db = await openDatabase({ ...target, logger, signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
-    throw new CommandError(`The database can't be reached (tried for ${OPEN_TIMEOUT_MS / 1000} s): see DATABASE_URL`);
+    throw new CommandError(`The database can't be reached (tried for ${openTimeoutMs / 1000} s): see DATABASE_URL`);
   });
   try {
     await use(adminOnDatabase(db));

@@ -10,29 +10,38 @@ const AWAIT_EVERY_MS = 500;
  */
 const OUTAGE_MS = 6_000;
 
+/** The time as this wait sees it. */
+export interface Clock {
+  now(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) };
+
 /**
  * Resolves once Temporal answers again after an outage. Rejects only when `signal` is aborted.
  * @param ready whether Temporal answers now; takes a second at most.
- * @param onOutage told once, when a silence has become an outage.
+ * @param onOutage called once, when a silence has become an outage.
  */
 export async function untilTemporalReturns(
   ready: () => Promise<boolean>,
   signal: AbortSignal,
   onOutage: () => void = () => {},
+  clock: Clock = REAL_CLOCK,
 ): Promise<void> {
   let told = false;
   let awaySinceMs: number | undefined;
   for (;;) {
-    await sleep(awaySinceMs === undefined ? LOOK_EVERY_MS : AWAIT_EVERY_MS, undefined, { signal });
+    await clock.sleep(awaySinceMs === undefined ? LOOK_EVERY_MS : AWAIT_EVERY_MS, signal);
     if (!(await ready())) {
-      awaySinceMs ??= Date.now();
-      if (!told && Date.now() - awaySinceMs >= OUTAGE_MS) {
+      awaySinceMs ??= clock.now();
+      if (!told && clock.now() - awaySinceMs >= OUTAGE_MS) {
         told = true;
         onOutage();
       }
       continue;
     }
-    if (told || (awaySinceMs !== undefined && Date.now() - awaySinceMs >= OUTAGE_MS)) return;
+    if (told || (awaySinceMs !== undefined && clock.now() - awaySinceMs >= OUTAGE_MS)) return;
     awaySinceMs = undefined;
   }
 }

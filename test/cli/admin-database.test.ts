@@ -1,13 +1,25 @@
-import { galley } from '../helpers/galley.ts';
+import { withAdmin } from '../../cli/admin/with-admin.ts';
+import { createContext } from '../../cli/context.ts';
 
-test('a command says in one line that DATABASE_URL leads nowhere', async () => {
-  const { code, stdout, stderr } = await galley(['keys', 'list'], {
-    DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing',
-    LOG_LEVEL: '',
-  });
-  expect({ code, stdout, stderr }).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: expect.stringMatching(/^galley: The database can't be reached .*: see DATABASE_URL\n$/),
-  });
+const { DATABASE_URL, LOG_LEVEL } = process.env;
+
+afterEach(() => {
+  for (const [name, value] of Object.entries({ DATABASE_URL, LOG_LEVEL })) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+});
+
+test('a command gives up on a DATABASE_URL that leads nowhere, and names it', async () => {
+  process.env.DATABASE_URL = 'postgres://nobody@127.0.0.1:9/nothing';
+  await expect(withAdmin(async () => undefined, 200)).rejects.toThrow(
+    /^The database can't be reached \(tried for 0.2 s\): see DATABASE_URL$/,
+  );
+});
+
+test('a command that prints its own result logs errors only, unless LOG_LEVEL asks for more', () => {
+  delete process.env.LOG_LEVEL;
+  expect(createContext({ quiet: true }).logger.level).toBe('error');
+  process.env.LOG_LEVEL = 'warn';
+  expect(createContext({ quiet: true }).logger.level).toBe('warn');
 });

@@ -1,6 +1,6 @@
+import { jest } from '@jest/globals';
 import pino from 'pino';
 import { createLifetime } from '../../cli/lifetime.ts';
-import { allowedMs } from '../helpers/allowed-ms.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -17,20 +17,25 @@ describe('a lifetime', () => {
     expect(ended).toEqual(['worker', 'api', 'database']);
   });
 
-  test('does not wait for ever for one that hangs, and leaves the others their turn', async () => {
-    const lifetime = createLifetime(logger);
-    let databaseEnded = false;
-    lifetime.onStop('database', async () => {
-      databaseEnded = true;
-    });
-    lifetime.onStop('hanging', () => new Promise(() => {}));
-    const startedAt = Date.now();
-    await lifetime.stop();
-    expect(databaseEnded).toBe(true);
-    expect(Date.now() - startedAt).toBeLessThan(allowedMs(15_000));
+  test('ends within 15 s though parts hang, and still ends the others', async () => {
+    jest.useFakeTimers();
+    try {
+      const lifetime = createLifetime(logger);
+      const ended: string[] = [];
+      lifetime.onStop('database', async () => ended.push('database'));
+      for (const name of ['platform', 'api', 'worker']) lifetime.onStop(name, () => new Promise(() => {}));
+      const stopped = lifetime.stop().then(() => ended.push('all'));
+      await jest.advanceTimersByTimeAsync(11_000);
+      expect(ended).toEqual([]);
+      await jest.advanceTimersByTimeAsync(4_000);
+      expect(ended).toEqual(['database', 'all']);
+      await stopped;
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
-  test('tells waits in flight at once, and ends only once', async () => {
+  test('aborts waits in flight at once, and ends only once', async () => {
     const lifetime = createLifetime(logger);
     let stops = 0;
     lifetime.onStop('counted', async () => {
@@ -42,7 +47,7 @@ describe('a lifetime', () => {
     expect(stops).toBe(1);
   });
 
-  test('reports a part that can not go on, but not one that ends because of the stop', async () => {
+  test('reports a part that cannot go on, but not one that ends because of the stop', async () => {
     const failing = createLifetime(logger);
     failing.fail(new Error('Temporal ended by itself'));
     await expect(failing.failed).rejects.toThrow('Temporal ended by itself');

@@ -40,12 +40,13 @@ describe('an HTTP service', () => {
     );
   });
 
-  test('lets the answer in flight end, and ends with a connection that is kept alive', async () => {
+  test('lets a response in flight end at a stop, and ends with a connection that is kept alive', async () => {
     const asked = createGate();
+    const stopping = createGate();
     service = await serve(
       express().get('/slow', async (_request, response) => {
         asked.open();
-        await sleep(500);
+        await stopping.pass();
         response.send('whole');
       }),
       LOCAL,
@@ -56,6 +57,7 @@ describe('an HTTP service', () => {
     });
     await asked.pass();
     const stopped = service.stop();
+    stopping.open();
     const response = await answered;
     let text = '';
     for await (const chunk of response) text += String(chunk);
@@ -64,8 +66,8 @@ describe('an HTTP service', () => {
     agent.destroy();
   });
 
-  test('does not wait for ever for a client that never finishes its request', async () => {
-    service = await serve(express(), LOCAL);
+  test('cuts a client that never finishes its request at a stop', async () => {
+    service = await serve(express(), LOCAL, { stopMs: 100 });
     const socket = connect(service.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
@@ -107,8 +109,8 @@ describe('a client that takes longer than it may', () => {
     ['says nothing at all', '', ''],
     ['drips its headers', 'POST / HTTP/1.1\r\n', 'X: y\r\n'],
     ['drips its body', HEAD, 'x'],
-  ])('and %s is told 408 and cut off, also where it does not hang up itself', async (_what, first, drop) => {
-    service = await serve(silent, LOCAL, { headersMs: 300, requestMs: 600, checkMs: 50 });
+  ])('and %s gets 408 and is cut off, even if it does not close the connection itself', async (_what, first, drop) => {
+    service = await serve(silent, LOCAL, { headersMs: 100, requestMs: 200, checkMs: 20, lingerMs: 50 });
     const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true });
     let text = '';
     socket.on('data', (chunk) => {
@@ -119,15 +121,15 @@ describe('a client that takes longer than it may', () => {
     const drips = setInterval(() => {
       // Whoever says nothing begins to when it is too late: only writing tells that the other end is gone.
       if (!socket.destroyed) socket.write(drop || (text === '' ? '' : 'x'));
-    }, 50);
+    }, 20);
     await gone;
     clearInterval(drips);
     expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"the request took too long"\}$/);
   });
 
-  test('between two requests is cut off without a word', async () => {
+  test('between two requests is cut off without a response', async () => {
     const app = express().get('/', (_request, response) => void response.send('here'));
-    service = await serve(app, LOCAL, { keepAliveMs: 200 });
+    service = await serve(app, LOCAL, { keepAliveMs: 50 });
     const socket = connect(service.port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     let text = '';
@@ -139,13 +141,13 @@ describe('a client that takes longer than it may', () => {
 describe('requests that are sent without waiting for answers', () => {
   const app = express()
     .get('/slow', async (_request, response) => {
-      await sleep(200);
+      await sleep(20);
       response.send('slow.');
     })
     .post('/length', async (request, response) => {
       let sizeBytes = 0;
       for await (const chunk of request) sizeBytes += chunk.length;
-      await sleep(100);
+      await sleep(10);
       response.send(`${sizeBytes} bytes.`);
     });
   const slow = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -157,7 +159,7 @@ describe('requests that are sent without waiting for answers', () => {
     ['are answered before what is no request at all', `${slow + slow}hello\r\n\r\n`, ['slow.', 'slow.', '400']],
     ['end at a body that is longer than it said', `${slow}${post(3, 'abcdef\r\n\r\n')}`, ['slow.', '3 bytes.', '400']],
   ])('%s', async (_what, requests, answers) => {
-    service = await serve(app, LOCAL, { keepAliveMs: 300 });
+    service = await serve(app, LOCAL, { keepAliveMs: 100 });
     const socket = connect(service.port, '127.0.0.1');
     socket.write(requests);
     let text = '';
