@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Download, downloadBundle } from '../../deployment/download.ts';
 import { BundleInvalidError, BundleUnavailableError } from '../../deployment/errors.ts';
 import { sha256 } from './bundles.ts';
-import { type Listening, listen } from './harness.ts';
+import { type Listening, listen } from './fixture.ts';
 
 const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
 

@@ -87,11 +87,15 @@ describe('a request target', () => {
     '/%2e%2e/etc/passwd',
     '/..%2findex.html',
     '/guides/..%5c..',
+    '/guides/../index.html',
+    '//etc/passwd',
+    '/.galley/manifest.json',
+    '/.%67alley/manifest.json',
   ])('%s is not found', (target) => {
     expect(resolve(target)).toBe('not-found');
   });
 
-  it.each(['/%', '/%zz', '/a%00b', '/%0d%0aSet-Cookie:x', '*', 'http://other.example/'])(
+  it.each(['/%', '/%zz', '/%c3%28', '/a%00b', '/%0d%0aSet-Cookie:x', '*', 'http://other.example/'])(
     '%s is malformed',
     (target) => {
       expect(resolve(target)).toBe('malformed');

@@ -1,0 +1,45 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+import { buildBundle, siteOf } from './bundles.ts';
+import { type Fixture, listen, openFixture } from './fixture.ts';
+
+let fixture: Fixture;
+const running: RunningGalley[] = [];
+
+beforeEach(async () => {
+  fixture = await openFixture();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
+  await fixture.close();
+});
+
+const variables = () => ({ GALLEY_HOME: join(fixture.folder, 'home'), DEPLOYMENT_PORT: '0' });
+
+async function start(): Promise<{ process: RunningGalley; page(): Promise<string> }> {
+  const process = await startGalley(['deployment', '--values', fixture.valuesFile], variables());
+  running.push(process);
+  const url = /http\S+/.exec(process.ready)?.[0] ?? '';
+  return { process, page: async () => await (await fetch(`${url}/guides/start`)).text() };
+}
+
+test('galley deployment serves its last good version after a crash, though its bundle cannot be fetched', async () => {
+  const bundle = await buildBundle(siteOf('7'));
+  const store = await listen((_request, response) => response.end(bundle));
+  await fixture.writeValues({ enabled: true, bundleUrl: `${store.url}/bundle.tar.gz` });
+  const first = await start();
+  await waitFor(async () => (await first.page()).includes('start 7'), { describe: 'served the version' });
+  await first.process.stop('SIGKILL');
+  await store.close();
+  const second = await start();
+  expect(await second.page()).toContain('start 7');
+});
+
+test('galley deployment with a wrong values file exits with 2 and names the key', async () => {
+  await writeFile(fixture.valuesFile, 'staticExport:\n  enabled: perhaps\n');
+  const { code, stderr } = await galley(['deployment', '--values', fixture.valuesFile], variables());
+  expect(stderr).toMatch(/staticExport\.enabled/);
+  expect(code).toBe(2);
+});

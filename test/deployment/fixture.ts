@@ -1,0 +1,117 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createDeployment, type Deployment, type DeploymentOptions } from '../../deployment/deployment.ts';
+import type { DeploymentStatus } from '../../deployment/status.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+
+const silent = pino({ level: 'silent' });
+
+export type Listening = { url: string; close(): Promise<void> };
+
+export async function listen(handler: RequestListener): Promise<Listening> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected a port');
+  return { url: `http://127.0.0.1:${address.port}`, close: () => closeServer(server) };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+export type Running = {
+  url: string;
+  deployment: Deployment;
+  /** Ends it as a killed process would leave it: nothing of it runs on, the folder stays. */
+  stop(): Promise<void>;
+  status(): Promise<DeploymentStatus>;
+  /** Polls the status until it is as expected. */
+  until(what: string, expected: (status: DeploymentStatus) => boolean): Promise<DeploymentStatus>;
+  text(path: string, init?: RequestInit): Promise<string>;
+};
+
+export type Fixture = {
+  folder: string;
+  valuesFile: string;
+  writeValues(staticExport: Record<string, unknown>): Promise<void>;
+  start(options?: Partial<DeploymentOptions>): Promise<Running>;
+  /** A server for bundles and the like, closed with the fixture. */
+  serve(handler: RequestListener): Promise<string>;
+  close(): Promise<void>;
+};
+
+const FAST_PAUSES = { soonBaseMs: 20, soonMaxMs: 100, slowlyMs: 60_000, invalidMs: 60_000 };
+
+/** A folder with a values file and what a test starts on it. */
+export async function openFixture(): Promise<Fixture> {
+  const folder = await mkdtemp(join(tmpdir(), 'galley-deployment-'));
+  const valuesFile = join(folder, 'values.yaml');
+  const closers: (() => Promise<void>)[] = [];
+
+  return {
+    folder,
+    valuesFile,
+
+    async writeValues(staticExport) {
+      await writeFile(`${valuesFile}.new`, JSON.stringify({ staticExport }, null, 2));
+      await rename(`${valuesFile}.new`, valuesFile);
+    },
+
+    async start(options = {}) {
+      const deployment = createDeployment({
+        valuesFile,
+        homeDir: join(folder, 'home'),
+        logger: silent,
+        pollIntervalMs: 200,
+        retryPauses: FAST_PAUSES,
+        ...options,
+      });
+      await deployment.start();
+      const { url, close } = await listen(deployment.app);
+      let stopped: Promise<void> | undefined;
+      const stop = (): Promise<void> => {
+        stopped ??= deployment.stop().then(close);
+        return stopped;
+      };
+      closers.push(stop);
+      const status = async (): Promise<DeploymentStatus> => {
+        await fetch(`${url}/-/status`).then((answer) => answer.arrayBuffer());
+        return deployment.status();
+      };
+      return {
+        url,
+        deployment,
+        stop,
+        status,
+        text: async (path, init) => await (await fetch(url + path, init)).text(),
+        until: async (what, expected) =>
+          await waitFor(
+            async () => {
+              const found = await status();
+              if (!expected(found)) throw new Error(JSON.stringify(found));
+              return found;
+            },
+            { describe: what, everyMs: 20 },
+          ),
+      };
+    },
+
+    async serve(handler) {
+      const server = await listen(handler);
+      closers.push(server.close);
+      return server.url;
+    },
+
+    async close() {
+      await Promise.all(closers.map((close) => close()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
