@@ -1,5 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { VARIABLE_NAMES } from '../../cli/environment.ts';
+import { createOpenApiDocument } from '../../platform/api/openapi/document.ts';
 import { galley } from '../helpers/galley.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
@@ -11,6 +13,11 @@ const { dependencies, devDependencies, scripts } = z
     scripts: z.record(z.string(), z.string()),
   })
   .parse(JSON.parse(read('package.json')));
+
+const operation = z.looseObject({ responses: z.record(z.string(), z.looseObject({})) });
+const { paths } = z
+  .looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) })
+  .parse(createOpenApiDocument({ publicUrl: 'http://127.0.0.1' }));
 
 /** `@scope/a`, `b` in one cell mean `@scope/a` and `@scope/b`; `@types/*` means all of them. */
 function namedPackages(text: string): Set<string> {
@@ -44,20 +51,35 @@ describe('the documentation', () => {
     expect([...new Set(told)].sort()).toEqual([...new Set(real)].sort());
   });
 
-  it('has each guide in its contents once, and nothing there that is missing', () => {
-    const links = [...read('docs/.vitepress/config.mts').matchAll(/link: '\/([^']+)'/g)].map(([, link = '']) => link);
-    const guides = readdirSync('docs/guide').map((name) => `guide/${name.replace(/\.md$/, '')}`);
-    expect(links.filter((link) => link.startsWith('guide/')).sort()).toEqual(guides.sort());
-    const pages = links.map((link) => `docs/${link.replace(/\/$/, '/index')}.md`);
-    expect(pages.filter((page) => !page.includes('$') && !existsSync(page))).toEqual([]);
-  });
-
-  it('leads from the README only to what is there', () => {
+  it('leads from the README only to paths and scripts that exist', () => {
     const readme = read('README.md');
     const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
     const folders = [...readme.matchAll(/^\|[^|]+\| `([^`]+\/[^`]*)`/gm)].map(([, path = '']) => path);
     expect(links.length + folders.length).toBeGreaterThan(15);
     expect([...links, ...folders].filter((path) => !existsSync(path))).toEqual([]);
     for (const [, script = ''] of readme.matchAll(/npm run ([a-z:]+)/g)) expect(scripts).toHaveProperty([script]);
+  });
+
+  it('names every environment variable that is read, once', () => {
+    const cells = [...read('docs/reference/environment.md').matchAll(/^\| (`[^|]+) \|/gm)];
+    const named = cells.flatMap(([, cell = '']) => [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
+    // Variables of Temporal's own clients are documented by Temporal.
+    const ofTemporal = ['TEMPORAL_NAMESPACE', 'TEMPORAL_PROFILE', 'TEMPORAL_CONFIG_FILE'];
+    expect(named.sort()).toEqual(VARIABLE_NAMES.filter((name) => !ofTemporal.includes(name)).sort());
+  });
+
+  it('names every endpoint of the Admin API with its statuses, and no other', () => {
+    const rows = read('docs/reference/admin-api.md').matchAll(
+      /^\| `([A-Z]+) ([^`?]+)[^`]*`[^|]*\| (\d+)[^|]*\| ([\d ]+) \|$/gm,
+    );
+    const named = [...rows].map(([, method, path, success, errors]) => `${method} ${path}: ${success} ${errors}`);
+    const served = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { responses }]) => {
+        // Every endpoint may respond with these, and the page says so once.
+        const statuses = Object.keys(responses).filter((status) => !['500', '503'].includes(status));
+        return `${method.toUpperCase()} ${path}: ${statuses.join(' ')}`;
+      }),
+    );
+    expect(named.sort()).toEqual(served.sort());
   });
 });
