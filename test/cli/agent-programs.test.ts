@@ -11,7 +11,6 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { ForgeWriter } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
 import { SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
-import { galley } from '../helpers/galley.ts';
 
 const silent = pino({ level: 'silent' });
 
@@ -119,48 +118,5 @@ describe('the forge of a repository', () => {
     expect(forgeFor('file:///srv/docs.git')).toBe(embedded);
     expect(() => forgeFor('https://github.com/acme/docs')).toThrow(ForgeError);
     expect(() => forgeFor('https://github.com/acme/docs')).toThrow(/FORGE_KIND, and FORGE_TOKEN or FORGE_APP_ID/);
-  });
-});
-
-describe('a program whose configuration lacks what agents need', () => {
-  let folder: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'galley-agent-programs-'));
-  });
-
-  afterEach(async () => {
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  test('platform-worker and up end with 2 and name the variable of a wrong command line', async () => {
-    const variables = { AGENT_COMMAND: "coder 'open", GALLEY_HOME: folder, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
-    for (const command of ['platform-worker', 'up']) {
-      const { code, stderr } = await galley([command], variables, folder);
-      expect({ command, code, stderr }).toEqual({
-        command,
-        code: 2,
-        stderr: expect.stringMatching(/^galley: AGENT_COMMAND: expected a closing '\n$/m),
-      });
-    }
-  });
-
-  test('worker and config check end with 2 and name each key of galley.yaml', async () => {
-    const rule = { name: 'notes', on: 'publish', prompt: 'Do' };
-    const config = {
-      smtp: { url: 'smtp://127.0.0.1:1', from: 'nobody' },
-      forge: { kind: 'gitea' },
-      sites: { handbook: { domain: 'docs.example.com', agent: [rule] } },
-    };
-    await writeFile(join(folder, 'galley.yaml'), JSON.stringify(config));
-    for (const command of [['worker'], ['config', 'check']]) {
-      const { code, stderr } = await galley(command, { ADMIN_API_URL: 'http://x', ADMIN_API_KEY: 'k' }, folder);
-      const keys = [...stderr.matchAll(/^(?:galley: | +)([\w.]+): expected/gm)].map(([, key]) => key);
-      expect({ command, code, keys }).toEqual({
-        command,
-        code: 2,
-        keys: ['smtp.from', 'forge.url', 'forge.token', 'sites.handbook.projectId'],
-      });
-    }
   });
 });

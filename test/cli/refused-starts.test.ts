@@ -1,0 +1,95 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readSettings } from '../../cli/environment.ts';
+import { checkPorts } from '../../cli/up/check-ports.ts';
+import { galley } from '../helpers/galley.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-refused-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+const ADMIN_API = { ADMIN_API_URL: 'http://127.0.0.1:1', ADMIN_API_KEY: 'galley_key' };
+const DATABASE = { DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+const S3 = { OBJECT_STORE_URL: 's3://bucket?region=eu-west-1', AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+const WRONG_DURATION = { sites: { docs: { domain: 'docs.example.com', export: { quietPeriod: 'soon' } } } };
+const WRONG_REVIEWS = {
+  smtp: { url: 'smtp://127.0.0.1:1', from: 'nobody' },
+  forge: { kind: 'gitea' },
+  sites: { docs: { domain: 'docs.example.com', agent: [{ name: 'notes', on: 'publish', prompt: 'Do' }] } },
+};
+const REVIEW_KEYS = ['smtp.from', 'forge.url', 'forge.token', 'sites.docs.projectId'];
+
+describe('a program that is configured wrongly ends with 2 and names each mistake', () => {
+  test.each([
+    { command: 'api', config: WRONG_DURATION, variables: ADMIN_API, names: ['sites.docs.export.quietPeriod'] },
+    { command: 'up', config: WRONG_DURATION, variables: {}, names: ['sites.docs.export.quietPeriod'] },
+    { command: 'worker', config: WRONG_REVIEWS, variables: ADMIN_API, names: REVIEW_KEYS },
+    { command: 'config check', config: WRONG_REVIEWS, variables: ADMIN_API, names: REVIEW_KEYS },
+    { command: 'config check', config: {}, variables: { ...ADMIN_API, PORT: 'http' }, names: ['PORT'] },
+    { command: 'up', config: {}, variables: { AGENT_COMMAND: "coder 'open" }, names: ['AGENT_COMMAND'] },
+    {
+      command: 'platform-worker',
+      config: {},
+      variables: { ...DATABASE, AGENT_COMMAND: "coder 'open" },
+      names: ['AGENT_COMMAND'],
+    },
+    { command: 'up', config: {}, variables: { ADMIN_API_URL: 'http://127.0.0.1:1' }, names: ['adminApi.key'] },
+    { command: 'platform', config: {}, variables: {}, names: ['DATABASE_URL'] },
+    { command: 'platform-worker', config: {}, variables: {}, names: ['DATABASE_URL'] },
+    {
+      command: 'platform',
+      config: {},
+      variables: { ...DATABASE, ...S3, BUNDLE_LINK_TTL: '8d' },
+      names: ['BUNDLE_LINK_TTL'],
+    },
+  ])('galley $command: $names', async ({ command, config, variables, names }) => {
+    await writeFile(join(folder, 'galley.yaml'), JSON.stringify({ sites: {}, ...config }));
+    const { code, stderr } = await galley(command.split(' '), { ...variables, GALLEY_HOME: join(folder, 's') }, folder);
+    expect([...stderr.matchAll(/^(?:galley: | +)([\w.]+):? .*(?:expected|too long)/gm)].map(([, name]) => name)).toEqual(names);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+    expect(code).toBe(2);
+  });
+});
+
+describe('galley up on a port in use', () => {
+  let taken: Server;
+  let port: number;
+
+  beforeEach(async () => {
+    taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const bound = taken.address();
+    port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+  });
+
+  afterEach(() => {
+    taken.close();
+  });
+
+  const sentence = (variable: string): string =>
+    `Port ${port} on 127.0.0.1 is in use: stop what listens there, or set ${variable} to another port (0: a free one).`;
+
+  test.each(['PORT', 'PLATFORM_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'DEPLOYMENT_PORT'])(
+    'says that %s names it',
+    async (variable) => {
+      const free = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
+      const settings = readSettings({ ...free, [variable]: String(port) });
+      const deployment = { valuesFile: 'values.yaml', host: '127.0.0.1', port: settings.deploymentPort, home: 'x' };
+      await expect(checkPorts(settings, [deployment])).rejects.toThrow(sentence(variable));
+    },
+  );
+
+  test('ends with 1 and that one sentence', async () => {
+    const { code, stderr } = await galley(['up'], { PORT: String(port), GALLEY_HOME: join(folder, 's') }, folder);
+    expect(stderr.split('\n').filter((line) => line.startsWith('galley:'))).toEqual([`galley: ${sentence('PORT')}`]);
+    expect(code).toBe(1);
+  });
+});
