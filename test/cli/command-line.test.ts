@@ -28,6 +28,10 @@ describe('the galley command', () => {
     [['deployment', '--values'], /argument missing/],
     [['sites', 'status', '--nonsense'], /unknown option '--nonsense'/],
     [['sites'], /Usage: galley sites/],
+    [['export', 'docs.example.com'], /--out <file>/],
+    [['export', 'https://docs.example.com/', '--out', 'x'], /expected a domain name/],
+    [['export', 'docs.example.com', '--out', '.'], /--out: .*expected a file/],
+    [['export', 'docs.example.com', '--out', `${process.cwd()}/package.json/below/x`], /--out: .*is no folder/],
   ])('exits with 2 and says what is wrong with: galley %j', async (args, message) => {
     const { code, stderr, stdout } = await galley(args, {}, folder);
     expect(stderr).toMatch(message);

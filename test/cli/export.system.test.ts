@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -100,29 +100,5 @@ describe('galley export', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/galley: The export se_\w+ failed: .+/);
     expect(await readdir(folder)).toEqual([]);
-  });
-
-  test('says before it begins that the archive can not be written', async () => {
-    const file = join(folder, 'file');
-    await writeFile(file, '');
-    const cases: [string, string][] = [
-      [folder, 'expected a file'],
-      [join(file, 'below', 'site.tar.gz'), 'is no folder'],
-    ];
-    for (const [target, message] of cases) {
-      const args = ['export', 'docs.example.com', '--origin', origin.url, '--out', target];
-      const { code, stdout, stderr } = await galley(args, variables, folder);
-      expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining('--out: ') });
-      expect(stderr).toContain(message);
-      expect(await readdir(folder)).toEqual(['file']);
-    }
-  });
-
-  test.each([
-    [['export', 'docs.example.com'], /--out <file>/],
-    [['export', 'https://docs.example.com/', '--out', 'x'], /expected a domain name/],
-  ])('exits with 2 for: galley %j', async (args, message) => {
-    const { code, stderr } = await galley(args, variables, folder);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
   });
 });

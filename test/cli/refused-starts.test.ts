@@ -53,7 +53,9 @@ describe('a program that is configured wrongly ends with 2 and names each mistak
   ])('galley $command: $names', async ({ command, config, variables, names }) => {
     await writeFile(join(folder, 'galley.yaml'), JSON.stringify({ sites: {}, ...config }));
     const { code, stderr } = await galley(command.split(' '), { ...variables, GALLEY_HOME: join(folder, 's') }, folder);
-    expect([...stderr.matchAll(/^(?:galley: | +)([\w.]+):? .*(?:expected|too long)/gm)].map(([, name]) => name)).toEqual(names);
+    expect(
+      [...stderr.matchAll(/^(?:galley: | +)([\w.]+):? .*(?:expected|too long)/gm)].map(([, name]) => name),
+    ).toEqual(names);
     expect(stderr).not.toMatch(/^ {4}at /m);
     expect(code).toBe(2);
   });

@@ -1,117 +1,104 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { exportJob } from '../../contract/admin-api.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { galley, type RunningGalley, spawnService, startGalley } from '../helpers/galley.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
+import { startPostgres } from '../helpers/postgres.ts';
+import { createCleanups } from '../helpers/system/cleanups.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
+import { startDevServer } from '../helpers/temporal.ts';
 
-let folder: string;
-let variables: Record<string, string>;
-let temporalPort: number;
-let temporal: TestDevServer | undefined;
-const running: RunningGalley[] = [];
+const JSON_TYPE = { 'content-type': 'application/json' };
 
-async function start(...args: string[]): Promise<RunningGalley> {
-  const started = await startGalley(args, variables, folder);
-  running.push(started);
-  return started;
-}
+describe('services that start before Temporal and PostgreSQL', () => {
+  const cleanups = createCleanups();
+  let folder: string;
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
+  let temporalPort: number;
+  let variables: Record<string, string>;
+  let api: RunningGalley;
+  let platform: RunningGalley;
+  let worker: Promise<RunningGalley>;
+  let headers: Record<string, string>;
+  let jobId: string;
 
-async function status(url: string): Promise<number> {
-  return (await fetch(url)).status;
-}
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-services-'));
-  temporalPort = await freePort();
-  variables = {
-    PORT: '0',
-    PLATFORM_PORT: '0',
-    DEPLOYMENT_PORT: '0',
-    GALLEY_HOME: join(folder, 'state'),
-    TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
-  };
-});
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
-  await temporal?.stop();
-  temporal = undefined;
-  await rm(folder, { recursive: true, force: true });
-});
-
-describe('a service without what it needs', () => {
-  test('api listens without Temporal, says so, and is ready when Temporal comes', async () => {
-    const api = await start('api');
-    const url = /http\S+/.exec(api.ready)?.[0] ?? '';
-    expect(await status(`${url}/healthz`)).toBe(200);
-    expect(await status(`${url}/readyz`)).toBe(503);
-    temporal = await startDevServer({ port: temporalPort });
-    await waitFor(async () => (await status(`${url}/readyz`)) === 200, { describe: 'was ready' });
-    expect((await api.stop('SIGTERM')).code).toBe(0);
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'galley-services-'));
+    cleanups.add(() => rm(folder, { recursive: true, force: true }));
+    postgres = await startPostgres();
+    cleanups.add(postgres.stop);
+    await postgres.kill();
+    temporalPort = await freePort();
+    variables = {
+      PORT: '0',
+      PLATFORM_PORT: String(await freePort()),
+      GALLEY_HOME: join(folder, 'state'),
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: `127.0.0.1:${temporalPort}`,
+    };
   });
 
-  test('worker waits for Temporal without an end of its own, and works when it comes', async () => {
-    const waiting = startGalley(['worker'], variables, folder);
-    let ready = false;
-    void waiting.then(
-      () => {
-        ready = true;
-      },
-      () => undefined,
-    );
-    await sleep(4_000);
-    expect(ready).toBe(false);
-    temporal = await startDevServer({ port: temporalPort });
-    const worker = await waiting;
-    running.push(worker);
-    expect(worker.ready).toContain(`worker at 127.0.0.1:${temporalPort}`);
-    expect((await worker.stop('SIGTERM')).code).toBe(0);
+  afterAll(cleanups.run);
+
+  async function start(name: string): Promise<RunningGalley> {
+    const started = await startGalley([name], variables, folder);
+    cleanups.add(() => started.stop('SIGKILL'));
+    return started;
+  }
+
+  /** Starts a worker and waits until it says what it waits for. */
+  async function startWaiting(name: string, waitsFor: string) {
+    const service = await spawnService([name], variables, folder);
+    cleanups.add(async () => service.process.kill('SIGKILL'));
+    await waitFor(() => service.output().includes(waitsFor), { describe: `said "${waitsFor}"` });
+    return service;
+  }
+
+  const url = ({ ready }: RunningGalley): string => /http\S+/.exec(ready)?.[0] ?? '';
+  const status = async (address: string, init?: RequestInit): Promise<number> => (await fetch(address, init)).status;
+  const jobs = (): string => `${url(platform)}/v1/static-export/jobs`;
+  const unknownKey = { headers: { authorization: 'Bearer galley_unknown' } };
+
+  test('listen and answer 503, or wait, and end in order at SIGTERM', async () => {
+    [api, platform] = await Promise.all([start('api'), start('platform')]);
+    expect(await status(`${url(api)}/healthz`)).toBe(200);
+    expect(await status(`${url(api)}/readyz`)).toBe(503);
+    expect(await status(jobs(), unknownKey)).toBe(503);
+    worker = (await startWaiting('worker', 'Waiting for Temporal')).ready;
+    const platformWorker = await startWaiting('platform-worker', 'database is away');
+    platformWorker.process.kill('SIGTERM');
+    await expect(platformWorker.ready).rejects.toThrow('ended with 0');
   });
 
-  test('platform-worker waiting for its database ends at SIGTERM with 0', async () => {
-    variables.DATABASE_URL = `postgres://postgres:postgres@127.0.0.1:${await freePort()}/postgres`;
-    const worker = await spawnService(['platform-worker'], variables, folder);
-    const ended = worker.ready.then(
-      () => 'ready',
-      (error: unknown) => String(error),
-    );
-    await waitFor(() => worker.output().includes('database is away'), { describe: 'waited for its database' });
-    expect(await Promise.race([ended, Promise.resolve('waiting')])).toBe('waiting');
-    worker.process.kill('SIGTERM');
-    expect(await ended).toMatch(/ended with 0: .*database is away/s);
+  test('accept an export once PostgreSQL is there, though Temporal is not', async () => {
+    await postgres.restart();
+    await waitFor(async () => (await status(jobs(), unknownKey)) === 401, { describe: 'refused the unknown key' });
+    const site = await startHttpSite((_request, response) => {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>One page</title>');
+    });
+    cleanups.add(site.close);
+    const { stdout } = await galley(['keys', 'create', '--organization', 'acme', '--json'], variables);
+    headers = { authorization: `Bearer ${JSON.parse(stdout).key}`, ...JSON_TYPE };
+    const project = ['--project', 'prj_docs', '--domain', 'docs.example.com', '--origin', site.origin];
+    await galley(['projects', 'add', '--organization', 'acme', ...project], variables);
+    const accepted = await fetch(jobs(), { method: 'POST', headers, body: '{"domain":"docs.example.com"}' });
+    expect(accepted.status).toBe(202);
+    ({ jobId } = exportJob.parse(await accepted.json()));
   });
 
-  test.each(['platform', 'platform-worker'])('%s without DATABASE_URL is exit code 2, and says so', async (command) => {
-    const { code, stderr } = await galley([command], variables, folder);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^galley: DATABASE_URL: expected postgres:/);
-  });
-
-  test('a link lifetime that the object store can not sign is exit code 2 and names BUNDLE_LINK_TTL', async () => {
-    const { code, stderr } = await galley(
-      ['platform'],
-      {
-        ...variables,
-        DATABASE_URL: 'postgres://127.0.0.1:1/x',
-        OBJECT_STORE_URL: 's3://bucket?region=eu-west-1',
-        BUNDLE_LINK_TTL: '8d',
-        AWS_ACCESS_KEY_ID: 'a',
-        AWS_SECRET_ACCESS_KEY: 'b',
-      },
-      folder,
-    );
-    expect(stderr).toMatch(/^galley: .*BUNDLE_LINK_TTL/);
-    expect(code).toBe(2);
-  });
-
-  test('deployment with a values file that is wrong is exit code 2 and names the key', async () => {
-    const file = join(folder, 'values.yaml');
-    await writeFile(file, 'staticExport:\n  enabled: perhaps\n');
-    const { code, stderr } = await galley(['deployment', '--values', file], variables, folder);
-    expect(stderr).toMatch(/staticExport\.enabled/);
-    expect(code).toBe(2);
+  test('work once Temporal is there, also on what a platform accepted that was killed since', async () => {
+    await platform.stop('SIGKILL');
+    const temporal = await startDevServer({ port: temporalPort });
+    cleanups.add(temporal.stop);
+    platform = await start('platform');
+    const platformWorker = await start('platform-worker');
+    const statusOfJob = async (): Promise<string> =>
+      exportJob.parse(await (await fetch(`${jobs()}/${jobId}`, { headers })).json()).status;
+    await waitFor(async () => (await statusOfJob()) === 'completed', { describe: 'completed the export' });
+    await waitFor(async () => (await status(`${url(api)}/readyz`)) === 200, { describe: 'was ready' });
+    expect((await worker).ready).toContain(`worker at 127.0.0.1:${temporalPort}`);
+    for (const each of [api, await worker, platform, platformWorker]) expect((await each.stop()).code).toBe(0);
   });
 });

@@ -1,8 +1,6 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allowedMs } from '../helpers/allowed-ms.ts';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
@@ -34,22 +32,13 @@ async function processesOfHome(): Promise<string[]> {
   return found;
 }
 
-async function prepareFolder(): Promise<void> {
-  folder = await mkdtemp(join(tmpdir(), 'galley-up-'));
-  home = join(folder, 'state');
-  variables = { ...FREE_PORTS, GALLEY_HOME: home };
-}
-
-async function cleanUp(): Promise<void> {
-  await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
-  await rm(folder, { recursive: true, force: true });
-}
-
 describe('galley up', () => {
   let first: RunningGalley;
 
   beforeAll(async () => {
-    await prepareFolder();
+    folder = await mkdtemp(join(tmpdir(), 'galley-up-'));
+    home = join(folder, 'state');
+    variables = { ...FREE_PORTS, GALLEY_HOME: home };
     await writeFile(
       join(folder, 'galley.yaml'),
       'sites:\n  handbook:\n    domain: docs.example.com\n    export: {deployments: [{valuesFile: values.yaml}]}\n',
@@ -57,7 +46,10 @@ describe('galley up', () => {
     first = await up();
   });
 
-  afterAll(cleanUp);
+  afterAll(async () => {
+    await Promise.all(running.splice(0).map((each) => each.stop('SIGKILL')));
+    await rm(folder, { recursive: true, force: true });
+  });
 
   test.each([
     ['platform', '/healthz'],
@@ -120,12 +112,10 @@ describe('galley up', () => {
     expect((await fetch(`${address(first, 'api')}/healthz`)).status).toBe(200);
   });
 
-  test('ends at Ctrl-C within 15 s with 0 and leaves no child', async () => {
+  // Within 15 s, which lifetime.test.ts shows on a clock of its own.
+  test('ends at Ctrl-C with 0 and leaves no child', async () => {
     expect((await processesOfHome()).length).toBeGreaterThan(0);
-    const startedAt = Date.now();
-    const { code } = await first.stop('SIGINT');
-    expect(code).toBe(0);
-    expect(Date.now() - startedAt).toBeLessThan(allowedMs(15_000));
+    expect((await first.stop('SIGINT')).code).toBe(0);
     expect(await processesOfHome()).toEqual([]);
     await expect(fetch(address(first, 'platform'))).rejects.toThrow();
   });
@@ -147,35 +137,4 @@ describe('galley up', () => {
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
     expect(JSON.parse(stdout)).toHaveLength(2);
   });
-});
-
-describe('a port in use', () => {
-  let taken: Server;
-  let port: string;
-
-  beforeEach(async () => {
-    await prepareFolder();
-    taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const bound = taken.address();
-    port = String(typeof bound === 'object' && bound !== null ? bound.port : 0);
-  });
-
-  afterEach(async () => {
-    taken.close();
-    await cleanUp();
-  });
-
-  test.each(['PORT', 'PLATFORM_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'DEPLOYMENT_PORT'])(
-    '%s: one sentence that names it, exit code 1, and nothing left running',
-    async (variable) => {
-      const { code, stderr } = await galley(['up'], { ...variables, [variable]: port }, folder);
-      const lines = stderr.split('\n').filter((line) => line.startsWith('galley:'));
-      expect(lines).toEqual([
-        `galley: Port ${port} on 127.0.0.1 is in use: stop what listens there, or set ${variable} to another port (0: a free one).`,
-      ]);
-      expect(code).toBe(1);
-      expect(await processesOfHome()).toEqual([]);
-    },
-  );
 });

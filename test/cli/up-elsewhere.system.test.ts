@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle, type ExportJob, exportJob } from '../../contract/admin-api.ts';
@@ -11,12 +11,41 @@ import { waitFor } from '../helpers/system/wait-for.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 
 const cleanups = createCleanups();
+const FREE_PORTS = { PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
 
-afterAll(cleanups.run);
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-up-elsewhere-'));
+  cleanups.add(() => rm(folder, { recursive: true, force: true }));
+});
+
+afterEach(cleanups.run);
+
+test('galley up with an Admin API elsewhere starts no platform and no database, and says where keys are', async () => {
+  const hosted = await startHttpSite((_request, response) => response.writeHead(404).end());
+  cleanups.add(hosted.close);
+  await writeFile(join(folder, 'galley.yaml'), 'sites:\n  handbook:\n    domain: docs.example.com\n');
+  const variables = {
+    ...FREE_PORTS,
+    GALLEY_HOME: join(folder, 'state'),
+    ADMIN_API_URL: hosted.origin,
+    ADMIN_API_KEY: 'a key of that service',
+  };
+  const up = await startGalley(['up'], variables, folder);
+  cleanups.add(() => up.stop('SIGKILL'));
+  expect(up.ready).toContain(`admin-api ${hosted.origin}`);
+  expect(up.ready).not.toContain('platform');
+  expect(await readdir(variables.GALLEY_HOME)).not.toContain('database');
+  expect(await galley(['sites', 'status'], variables, folder)).toMatchObject({ code: 0, stderr: '' });
+  expect(await galley(['keys', 'list'], variables, folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^galley: .*runs no platform.*ADMIN_API_URL\n$/),
+  });
+  expect((await up.stop('SIGINT')).code).toBe(0);
+});
 
 test('galley up on servers that the variables name starts none of its own, and links lead to S3', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'galley-up-servers-'));
-  cleanups.add(() => rm(folder, { recursive: true, force: true }));
   const postgres = await startPostgres();
   cleanups.add(postgres.stop);
   const s3 = await startS3();
@@ -28,7 +57,8 @@ test('galley up on servers that the variables name starts none of its own, and l
   });
   cleanups.add(site.close);
   const variables = {
-    ...{ PORT: '0', PLATFORM_PORT: '0', DEPLOYMENT_PORT: '0', GALLEY_HOME: join(folder, 'state') },
+    ...FREE_PORTS,
+    GALLEY_HOME: join(folder, 'state'),
     DATABASE_URL: postgres.url,
     OBJECT_STORE_URL: s3.url,
     AWS_ACCESS_KEY_ID: s3.credentials.accessKeyId,
