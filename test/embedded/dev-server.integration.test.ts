@@ -9,7 +9,7 @@ import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { startDevServer as startBare } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { startDevServer, startTimeSkipping } from '../helpers/temporal.ts';
+import { startDevServer } from '../helpers/temporal.ts';
 
 async function answers(address: string): Promise<boolean> {
   const connection = Connection.lazy({ address });
@@ -90,15 +90,4 @@ describe('the embedded Temporal dev server', () => {
   test('says what the program printed when it can not start', async () => {
     await expect(startBare({ executable: '/bin/false' })).rejects.toThrow(/ended at start/);
   });
-});
-
-test('the time-skipping server skips a year in no time', async () => {
-  const environment = await startTimeSkipping();
-  try {
-    const before = await environment.currentTimeMs();
-    await environment.sleep('365 days');
-    expect((await environment.currentTimeMs()) - before).toBeGreaterThanOrEqual(365 * 86_400_000);
-  } finally {
-    await environment.teardown();
-  }
 });

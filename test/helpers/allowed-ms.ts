@@ -1,8 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** Required of a timer that was due while no worker, or no Temporal, ran. */
-export const OVERDUE_TIMER_MS = 5_000;
-
 /** Required of the receiver while Temporal is away. */
 export const REFUSAL_MS = 2_000;
 

@@ -12,44 +12,32 @@ import {
 import { QUERIES, WORKFLOW_IDS } from '../../../contract/names.ts';
 import { type BareRepository, createBareRepository } from '../../../embedded/bare-repository.ts';
 import { freePort } from '../free-port.ts';
-import { startPostgres } from '../postgres.ts';
 import { unsyncedFolder } from '../unsynced-folder.ts';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { FORGE_SECRET, OPERATOR_TOKEN, type Orchestrator, startOrchestrator } from './orchestrator.ts';
 import { type OriginSite, page, startOriginSite } from './origin-site.ts';
-import { startPlatformService } from './platform-service.ts';
 import { createPrograms, type Programs } from './programs.ts';
 import { runToEnd } from './run-to-end.ts';
 import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface AgentSystemOptions {
-  /**
-   * `up`: one process with everything embedded, of which only the platform is used. `separate`: `galley platform` and
-   * `galley platform-worker` on PostgreSQL.
-   */
-  platform: 'up' | 'separate';
   smtpUrl: string;
   /** The repository's first commit, by path. */
   files: Readonly<Record<string, string>>;
   /** Further keys of the one rule. Its prompt is the published entry's title, so each test says what is asked. */
   rule?: Readonly<Record<string, unknown>>;
-  operators?: readonly string[];
-  /** For the platform's programs, such as AGENT_COMMAND. */
-  variables?: Readonly<Record<string, string>>;
 }
 
 /** One site with one agent rule, on the whole product: every part a process of its own, real HTTP between them. */
 export interface AgentSystem extends Orchestrator {
   /** The orchestrator's. */
   temporal: TemporalServer;
-  /** `platform` (and with `separate` `platform-worker`), `api` and `worker`. */
+  /** `platform` (a `galley up` of which only the platform is used), `api` and `worker`. */
   programs: Programs;
   origin: OriginSite;
   repository: BareRepository;
-  /** With `separate`: the platform's PostgreSQL. */
-  databaseUrl: string | undefined;
   /** Publishes an entry whose title is the prompt; resolves with the delivery's change. */
   prompt(text: string): Promise<string>;
   rule(): Promise<AgentRuleState>;
@@ -75,7 +63,6 @@ export async function startAgentSystem(options: AgentSystemOptions): Promise<Age
 type Platform = {
   url: string;
   key: string;
-  databaseUrl: string | undefined;
   setProject(...options: string[]): Promise<void>;
 };
 
@@ -92,8 +79,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
   cleanups.add(temporal.stop);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);
-  const setup = { folder, galley, programs, cleanups, origin, temporalAddress: temporal.address };
-  const platform = await (options.platform === 'up' ? platformOfUp : separatePlatform)(setup, options.variables ?? {});
+  const platform = await startPlatform({ folder, galley, programs, origin });
 
   const rule = { name: RULE, on: 'publish', prompt: '{{ event.title }}', quietPeriod: '100ms', maxPerHour: 100 };
   const orchestrator = await startOrchestrator({
@@ -103,7 +89,6 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
     sections: {
       smtp: { url: options.smtpUrl, from: 'Galley <galley@example.com>' },
       forge: { kind: 'embedded', url: platform.url, token: OPERATOR_TOKEN },
-      operators: options.operators ?? [],
     },
   });
   const webhook = ['--webhook', `${orchestrator.url}/webhooks/${SITE}/github`, '--webhook-secret', FORGE_SECRET];
@@ -119,7 +104,6 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
   return {
     ...orchestrator,
     ...{ temporal, programs, origin, repository, change },
-    databaseUrl: platform.databaseUrl,
     rule: ruleState,
     prompt: async (text) => {
       const answer = await orchestrator.publish(SITE, text);
@@ -153,20 +137,14 @@ interface Setup {
   folder: string;
   galley: string;
   programs: Programs;
-  cleanups: Cleanups;
   origin: OriginSite;
-  temporalAddress: string;
 }
 
 /** A Temporal of its own, in its GALLEY_HOME, apart from the orchestrator's. */
-async function platformOfUp(
-  { folder, galley, programs, origin }: Setup,
-  variables: Readonly<Record<string, string>>,
-): Promise<Platform> {
+async function startPlatform({ folder, galley, programs, origin }: Setup): Promise<Platform> {
   const config = join(folder, 'platform.yaml');
   await writeFile(config, '{"sites": {}}');
   const all = {
-    ...variables,
     ...{ PORT: '0', DEPLOYMENT_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
     PLATFORM_PORT: String(await freePort()),
     GALLEY_HOME: join(folder, 'homes', 'platform'),
@@ -181,31 +159,8 @@ async function platformOfUp(
   return {
     url,
     key: z.object({ key: z.string() }).parse(JSON.parse(created)).key,
-    databaseUrl: undefined,
     setProject: async (...options) => {
       await command('projects', 'set', '--project', PROJECT, ...options);
     },
-  };
-}
-
-async function separatePlatform(
-  { folder, galley, programs, cleanups, origin, temporalAddress }: Setup,
-  variables: Readonly<Record<string, string>>,
-): Promise<Platform> {
-  const postgres = await startPostgres();
-  cleanups.add(postgres.stop);
-  const service = await startPlatformService({
-    ...{ folder, programs, galley, temporalAddress },
-    variables: { ...variables, OPERATOR_TOKEN },
-    databaseUrl: postgres.url,
-    objectStoreUrl: `file://${join(folder, 'objects')}`,
-  });
-  const { key } = await service.createKey();
-  await service.addProject({ name: SITE, domain: DOMAIN, origin: origin.origin });
-  return {
-    url: service.publicUrl,
-    key,
-    databaseUrl: postgres.url,
-    setProject: async (...options) => await service.setProject(SITE, ...options),
   };
 }

@@ -25,14 +25,6 @@ export function loseAnswer(): Behaviour {
   };
 }
 
-/** Hands the request on only once the gate is open. */
-export function holdBefore(gate: Gate): Behaviour {
-  return async ({ forward, reply }) => {
-    await gate.pass();
-    reply(await forward());
-  };
-}
-
 /** Lets the platform do its work and keeps the answer until the gate is open. */
 export function holdAnswer(gate: Gate): Behaviour {
   return async ({ forward, reply }) => {

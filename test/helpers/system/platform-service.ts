@@ -23,8 +23,6 @@ export interface PlatformService {
   createKey(): Promise<{ id: string; key: string }>;
   revokeKey(id: string): Promise<void>;
   addProject(project: { name: string; domain: string; origin: string }): Promise<void>;
-  /** `galley projects set` for `prj_{name}` with these options. */
-  setProject(name: string, ...options: string[]): Promise<void>;
   /** Every export job of a domain, newest first, by the list endpoint. */
   jobs(domain: string, key: string): Promise<ExportJob[]>;
 }
@@ -63,9 +61,6 @@ export async function startPlatformService(options: PlatformOptions): Promise<Pl
     addProject: async ({ name, domain, origin }) => {
       const project = ['--project', `prj_${name}`, '--domain', domain, '--origin', origin];
       await command('projects', 'add', '--organization', ORGANIZATION, ...project, '--json');
-    },
-    setProject: async (name, ...options) => {
-      await command('projects', 'set', '--project', `prj_${name}`, ...options);
     },
     jobs: async (domain, key) => {
       const headers = { authorization: `Bearer ${key}` };

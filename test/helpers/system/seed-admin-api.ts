@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import { buildBundle, siteOf } from '../../deployment/bundles.ts';
 import { startHttpSite } from '../http-site.ts';
 import { RFC_3339_SPELLINGS } from './odd-dates.ts';
 import { createSeedAgentJobs, type SeedAgentJob } from './seed-agent-jobs.ts';
-
-/** How a domain's requests of one kind are answered, in order; after the last one as `well`. */
-export type Manners = 'well' | 'html-error' | 'cut-json' | 'cut-connection';
-type Operation = 'start' | 'read' | 'bundle';
 
 export interface SeedAdminApiOptions {
   key: string;
   linkTtlMs: number;
   /** Status words that a job goes through before `completed`, one a question. */
   statusWords: readonly string[];
-  /** By domain; a domain that isn't named is treated well. */
-  manners?: Readonly<Record<string, Partial<Record<Operation, readonly Manners[]>>>>;
   /** How far its clock, and so its dates, are from ours. */
   clockSkewMs?: number;
 }
@@ -48,7 +43,6 @@ export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<S
   const jobs: Job[] = [];
   const links = new Map<string, Link>();
   const editions = new Map<string, string>();
-  const asked = new Map<string, number>();
   const given = new Map<string, number>();
   const agents = createSeedAgentJobs(options.statusWords);
   const now = (): number => Date.now() + (options.clockSkewMs ?? 0);
@@ -74,6 +68,19 @@ export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<S
     return { bundleUrl: site.origin + path, expiresAt: spelling?.(endsAtMs) };
   };
 
+  /** What answers a request of the export part; undefined where there is nothing. */
+  const route = (method: string, pathname: string, body: string): (() => object) | undefined => {
+    if (method === 'POST' && pathname === JOBS) {
+      const { domain } = z.object({ domain: z.string() }).parse(JSON.parse(body));
+      return () => start(domain);
+    }
+    const [, id = '', rest] = /^\/v1\/static-export\/jobs\/([^/]+)(\/bundle)?$/.exec(pathname) ?? [];
+    const job = jobs.find((each) => each.id === decodeURIComponent(id));
+    if (job === undefined) return undefined;
+    if (method === 'GET' && rest === undefined) return () => read(job);
+    return method === 'POST' && rest !== undefined ? () => bundle(job) : undefined;
+  };
+
   const site = await startHttpSite(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://seed.invalid');
     const link = links.get(pathname);
@@ -93,23 +100,14 @@ export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<S
       response.writeHead(agent.status, { 'content-type': 'text/plain' }).end(JSON.stringify(agent.body));
       return;
     }
-    const found = route(request.method ?? '', pathname, jobs, body);
+    const found = route(request.method ?? '', pathname, body);
     if (found === undefined) {
       response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Nothing here</h1>');
       return;
     }
-    const counter = `${found.domain} ${found.operation}`;
-    const count = asked.get(counter) ?? 0;
-    asked.set(counter, count + 1);
-    const manner = options.manners?.[found.domain]?.[found.operation]?.[count] ?? 'well';
-    if (manner === 'html-error') {
-      response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>Bad gateway</h1></html>');
-      return;
-    }
-    const reply =
-      found.job === undefined ? start(found.domain) : found.operation === 'read' ? read(found.job) : bundle(found.job);
     answers += 1;
-    send(response, SUCCESSES[answers % SUCCESSES.length] ?? 200, JSON.stringify(reply), manner);
+    const status = SUCCESSES[answers % SUCCESSES.length] ?? 200;
+    response.writeHead(status, { 'content-type': 'text/plain' }).end(JSON.stringify(found()));
   });
 
   return {
@@ -122,31 +120,6 @@ export async function startSeedAdminApi(options: SeedAdminApiOptions): Promise<S
     agentJobs: () => agents.jobs,
     close: site.close,
   };
-}
-
-type Found = { operation: Operation; domain: string; job: Job | undefined };
-
-function route(method: string, pathname: string, jobs: readonly Job[], body: string): Found | undefined {
-  if (method === 'POST' && pathname === JOBS) {
-    const parsed: unknown = JSON.parse(body);
-    const domain: unknown = typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, 'domain') : undefined;
-    return typeof domain === 'string' ? { operation: 'start', domain, job: undefined } : undefined;
-  }
-  const [, id = '', rest] = /^\/v1\/static-export\/jobs\/([^/]+)(\/bundle)?$/.exec(pathname) ?? [];
-  const job = jobs.find((each) => each.id === decodeURIComponent(id));
-  if (job === undefined) return undefined;
-  if (method === 'GET' && rest === undefined) return { operation: 'read', domain: job.domain, job };
-  if (method === 'POST' && rest !== undefined) return { operation: 'bundle', domain: job.domain, job };
-  return undefined;
-}
-
-function send(response: ServerResponse, status: number, json: string, manner: Manners): void {
-  const half = json.slice(0, Math.floor(json.length / 2));
-  if (manner === 'cut-connection') {
-    response.writeHead(status, { 'content-length': Buffer.byteLength(json) }).write(half, () => response.destroy());
-    return;
-  }
-  response.writeHead(status, { 'content-type': 'text/plain' }).end(manner === 'cut-json' ? half : json);
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

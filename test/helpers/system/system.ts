@@ -30,8 +30,6 @@ export interface System extends Orchestrator {
   programs: Programs;
   /** Between the orchestrator and the platform. */
   proxy: InterceptingProxy;
-  /** Between the platform and its S3 server, with `objects: 's3'`. */
-  objectProxy: InterceptingProxy | undefined;
   key: { id: string; key: string };
   origin(site: string): OriginSite;
   /** The platform's own list of the site's exports, newest first. */
@@ -95,7 +93,6 @@ async function start({ sites, objects = 'files', variables = {} }: SystemOptions
   return {
     ...orchestrator,
     ...{ temporal, platform, programs, proxy, key },
-    objectProxy: storage.proxy,
     origin: (site) => {
       const origin = origins.get(site);
       if (origin === undefined) throw new Error(`The system was started without a site ${site}`);
