@@ -1,40 +1,35 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { galley } from '../helpers/galley.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
 
-/** An api with so many sites that it tells them in three answers. */
-async function startPagedApi() {
-  const names = Array.from({ length: 5 }, (_, index) => `site-${index}`);
-  const asked: (string | null)[] = [];
-  const server = createServer((request, response) => {
-    const cursor = new URL(request.url ?? '/', 'http://x').searchParams.get('cursor');
-    asked.push(cursor);
-    const rest = cursor === null ? names : names.filter((name) => name > cursor);
-    const sites = rest.slice(0, 2).map((site) => ({ site, phase: 'live' }));
-    response.end(JSON.stringify({ sites, nextCursor: rest.length > 2 ? sites.at(-1)?.site : null }));
+/** Runs `galley sites status` with these arguments against an api that responds like this. */
+async function statusOf(respond: (url: URL) => unknown, ...args: string[]): Promise<string> {
+  const api = await startHttpSite((request, response) => {
+    response.end(JSON.stringify(respond(new URL(request.url ?? '/', 'http://x'))));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return { url: `http://127.0.0.1:${address.port}`, names, asked, stop: () => server.close() };
+  const { stdout } = await galley(['sites', 'status', '--url', api.origin, ...args], { OPERATOR_TOKEN: 'token' });
+  await api.close();
+  return stdout;
 }
 
-test('sites status tells of every site, however many answers that takes', async () => {
-  const api = await startPagedApi();
-  const run = (...options: string[]) =>
-    galley(['sites', 'status', '--url', api.url, ...options], { OPERATOR_TOKEN: 'token' });
-  const [lines, json] = [await run(), await run('--json')];
-  api.stop();
-  expect(lines.stdout).toBe(api.names.map((name) => `${name}: live\n`).join(''));
-  expect(JSON.parse(json.stdout)).toEqual({
-    sites: api.names.map((site) => ({ site, phase: 'live' })),
+test('sites status lists every site, however many pages that takes', async () => {
+  const names = Array.from({ length: 5 }, (_, index) => `site-${index}`);
+  const asked: (string | null)[] = [];
+  const page = ({ searchParams }: URL) => {
+    const cursor = searchParams.get('cursor');
+    asked.push(cursor);
+    const rest = names.filter((name) => name > (cursor ?? ''));
+    const sites = rest.slice(0, 2).map((site) => ({ site, phase: 'live' }));
+    return { sites, nextCursor: rest.length > 2 ? sites.at(-1)?.site : null };
+  };
+  expect(await statusOf(page)).toBe(names.map((name) => `${name}: live\n`).join(''));
+  expect(JSON.parse(await statusOf(page, '--json'))).toEqual({
+    sites: names.map((site) => ({ site, phase: 'live' })),
     nextCursor: null,
   });
-  expect(api.asked).toEqual([null, 'site-1', 'site-3', null, 'site-1', 'site-3']);
+  expect(asked).toEqual([null, 'site-1', 'site-3', null, 'site-1', 'site-3']);
 });
 
-test('sites status of one site lists its newest deliveries and what was turned away', async () => {
+test('sites status of one site lists its newest deliveries and what was rejected', async () => {
   const [id, at] = ['d1', '2026-11-21T08:13:42Z'];
   const state = {
     site: 'docs',
@@ -45,14 +40,7 @@ test('sites status of one site lists its newest deliveries and what was turned a
     ],
     rejected: [{ source: 'token', reason: 'bad-signature', count: 2, lastAt: at }],
   };
-  const server = createServer((_request, response) => response.end(JSON.stringify(state))).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  const url = `http://127.0.0.1:${address.port}`;
-  const { stdout } = await galley(['sites', 'status', 'docs', '--url', url], { OPERATOR_TOKEN: 'token' });
-  server.close();
-  expect(stdout.split('\n')).toEqual([
+  expect((await statusOf(() => state, 'docs')).split('\n')).toEqual([
     'docs: idle',
     `  ${at} github filtered pu [2Jsh (not to main)`,
     `  ${at} token started export:docs`,

@@ -10,8 +10,6 @@ import { startHttpSite } from '../http-site.ts';
 export interface ProxiedRequest {
   method: string;
   path: string;
-  /** When it arrived (milliseconds since 1970). */
-  atMs: number;
   /** As text, for an interception to look at. */
   body: string;
   bytes: Buffer;
@@ -97,10 +95,9 @@ function matches({ method, path, body }: Interception, request: ProxiedRequest):
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<ProxiedRequest> {
-  const atMs = Date.now();
   const { method = '', url: path = '', headers } = incoming;
   const bytes = await readAll(incoming);
-  return { method, path, atMs, bytes, body: bytes.toString(), headers, status: undefined };
+  return { method, path, bytes, body: bytes.toString(), headers, status: undefined };
 }
 
 function createExchange(request: ProxiedRequest, response: ServerResponse, upstream: string): Exchange {

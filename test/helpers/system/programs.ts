@@ -14,8 +14,6 @@ export interface Program {
   name: string;
   /** The address in its line `ready …`; an empty text where it has none. */
   url: string;
-  /** When it said that it runs (milliseconds since 1970). */
-  readyAtMs: number;
   pid: number;
   running(): boolean;
 }
@@ -61,11 +59,9 @@ export function createPrograms(galley: string): Programs {
       ended = true;
       lines.push('(ended)');
     });
-    const program = { name: setup.name, url: '', readyAtMs: 0, pid: child.process.pid ?? 0, running: () => !ended };
+    const program = { name: setup.name, url: '', pid: child.process.pid ?? 0, running: () => !ended };
     all.set(setup.name, { setup, child, program, lines });
-    const { readyAtMs, url } = await untilReady(setup.name, child, lines);
-    program.readyAtMs = readyAtMs;
-    program.url = url;
+    program.url = await untilReady(setup.name, child, lines);
     return program;
   };
   const find = (name: string): Running => {
@@ -100,11 +96,8 @@ export function createPrograms(galley: string): Programs {
   };
 }
 
-async function untilReady(
-  name: string,
-  { process: child, exited }: GuardedChild,
-  lines: string[],
-): Promise<{ readyAtMs: number; url: string }> {
+/** Resolves with the address in the line `ready …`. */
+async function untilReady(name: string, { process: child, exited }: GuardedChild, lines: string[]): Promise<string> {
   return await new Promise((resolve, reject) => {
     const failed = (why: string): void => reject(new Error(`${name} ${why}:\n${lines.slice(-LINES_SHOWN).join('\n')}`));
     const timer = setTimeout(() => failed('did not say that it is ready'), READY_TIMEOUT_MS);
@@ -113,7 +106,7 @@ async function untilReady(
       if (lines.length > LINES_KEPT) lines.shift();
       if (!line.startsWith('ready')) return;
       clearTimeout(timer);
-      resolve({ readyAtMs: Date.now(), url: /https?:\/\/\S+/.exec(line)?.[0] ?? '' });
+      resolve(/https?:\/\/\S+/.exec(line)?.[0] ?? '');
     };
     for (const stream of [child.stdout, child.stderr]) {
       if (stream) createInterface({ input: stream }).on('line', read);
