@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { commitFiles } from './commit-files.ts';
 import { gitIn, type TreeGit } from './script-runner.ts';
 
 export type AgentRepository = {
@@ -37,25 +38,7 @@ export async function createAgentRepository({
     dir,
     url: pathToFileURL(dir).href,
     git,
-    async commit(branch, changes, message = 'A change') {
-      const clone = await mkdtemp(join(tmpdir(), 'galley-clone-'));
-      try {
-        const work = gitIn(clone);
-        await work('clone', '--quiet', dir, '.');
-        const known = (await work('branch', '--remotes', '--list', `origin/${branch}`)) !== '';
-        await work('checkout', '--quiet', '-B', branch, ...(known ? [`origin/${branch}`] : []));
-        for (const [path, text] of Object.entries(changes)) {
-          await mkdir(dirname(join(clone, path)), { recursive: true });
-          await (text === null ? rm(join(clone, path)) : writeFile(join(clone, path), text));
-        }
-        await work('add', '--all');
-        await work('commit', '--quiet', '--allow-empty', '--message', message);
-        await work('push', '--quiet', 'origin', `HEAD:refs/heads/${branch}`);
-        return await work('rev-parse', 'HEAD');
-      } finally {
-        await rm(clone, { recursive: true, force: true });
-      }
-    },
+    commit: (branch, changes, message = 'A change') => commitFiles(dir, { branch, files: changes, message, bare }),
     async files(revision) {
       const listed = await git('ls-tree', '-r', '-z', '--name-only', revision);
       const names = listed.split('\0').filter((name) => name !== '');
@@ -65,11 +48,6 @@ export async function createAgentRepository({
     head: (branch) => git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).catch(() => undefined),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
-  if (!empty) {
-    // A branch that is checked out takes no push unless it is told to.
-    if (!bare) await git('config', 'receive.denyCurrentBranch', 'updateInstead');
-    await repository.commit('main', files, 'Begin');
-    if (!bare) await git('config', '--unset', 'receive.denyCurrentBranch');
-  }
+  if (!empty) await repository.commit('main', files, 'Begin');
   return repository;
 }

@@ -1,12 +1,13 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { explainFailure, remoteWords } from '../../../platform/git/explain-failure.ts';
 import { createGit, type Git } from '../../../platform/git/git.ts';
 import { gitEnvironment } from '../../../platform/git/git-environment.ts';
 import { GitError } from '../../../platform/git/git-error.ts';
 import { startHttpSite } from '../../helpers/http-site.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
 
 let folder: string;
 const forever = new AbortController().signal;
@@ -25,7 +26,7 @@ async function failure(run: Promise<unknown>): Promise<GitError> {
     (reason: unknown) => reason,
   );
   if (error instanceof GitError) return error;
-  throw new Error(`Expected a GitError, got ${String(error)}`);
+  throw error ?? new Error('Expected a GitError');
 }
 
 /** A `git` of the test's own on the path, to see what ours is started with. */
@@ -91,21 +92,40 @@ describe('git', () => {
     await expect(readFile(join(folder, 'ran'))).rejects.toThrow('ENOENT');
   });
 
-  it('is ended with all that it started when it is aborted, or takes too long', async () => {
-    const script = `sleep 3600 & echo $! > ${folder}/pid; trap '' TERM; wait; wait; sleep 3600`;
-    const abort = new AbortController();
-    await impostor(script);
-    const environment = { PATH: `${folder}:/usr/bin:/bin` };
-    const aborted = createGit({ signal: abort.signal, environment })(['fetch']).catch((error: unknown) => error);
-    await untilStarted();
-    const first = await pidOf();
-    abort.abort(new Error('enough'));
-    expect(await aborted).toEqual(new Error('enough'));
-    expect(isAlive(first)).toBe(false);
-    await rm(join(folder, 'pid'));
-    const late = await failure(createGit({ signal: forever, environment })(['fetch'], { timeoutMs: 5_000 }));
-    expect(late).toMatchObject({ reason: 'timeout', retryable: true });
-    expect(isAlive(await pidOf())).toBe(false);
+  describe('that ignores the request to end', () => {
+    // Only the timers that end git. It ignores SIGTERM, what it started does not.
+    beforeEach(() => {
+      jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'queueMicrotask', 'setImmediate', 'performance'] });
+    });
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    async function started(signal: AbortSignal) {
+      await impostor(`sleep 3600 & echo $! > ${folder}/pid; trap '' TERM; wait; wait; sleep 3600`);
+      const environment = { PATH: `${folder}:/usr/bin:/bin` };
+      const ended = failure(createGit({ signal, environment })(['fetch'], { timeoutMs: 60_000 }));
+      return { ended, pid: await waitFor(pidOf, { describe: 'started' }) };
+    }
+
+    it('is killed with all that it started when it is aborted', async () => {
+      const abort = new AbortController();
+      const { ended, pid } = await started(abort.signal);
+      abort.abort(new Error('enough'));
+      await isGone(pid);
+      jest.advanceTimersByTime(1_000);
+      await expect(ended).rejects.toThrow('enough');
+    });
+
+    it('is killed with all that it started when it takes too long', async () => {
+      const { ended, pid } = await started(forever);
+      jest.advanceTimersByTime(59_999);
+      expect(isAlive(pid)).toBe(true);
+      jest.advanceTimersByTime(1);
+      await isGone(pid);
+      jest.advanceTimersByTime(1_000);
+      expect(await ended).toMatchObject({ reason: 'timeout', retryable: true });
+    });
   });
 
   it('fails where it prints more than it may', async () => {
@@ -118,9 +138,7 @@ async function pidOf(): Promise<number> {
   return Number(await readFile(join(folder, 'pid'), 'utf8'));
 }
 
-async function untilStarted(): Promise<void> {
-  while (!(await pidOf().catch(() => 0))) await sleep(20);
-}
+const isGone = (pid: number) => waitFor(() => !isAlive(pid), { describe: 'ended' });
 
 function isAlive(pid: number): boolean {
   try {

@@ -15,22 +15,17 @@ let folder: string;
 let dir: string;
 let repository: AgentRepository;
 
+// One for all tests: what is refused leaves nothing in it.
 beforeAll(async () => {
   repository = await createAgentRepository();
-});
-
-beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-pack-'));
   dir = join(folder, 'repository.git');
   const commit = (await repository.head('main')) ?? '';
   await fetchCommit(git, { dir, remote: { repository: repository.url, credentials: null }, commit, branches: [] });
 });
 
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
-
 afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
   await repository.remove();
 });
 

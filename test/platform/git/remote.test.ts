@@ -8,23 +8,27 @@ import { pushBranch } from '../../../platform/git/push-branch.ts';
 import { checkBranchName, readRemote } from '../../../platform/git/read-remote.ts';
 import { writeCommit } from '../../../platform/git/write-commit.ts';
 import { type AgentRepository, createAgentRepository } from '../../helpers/agent-repository.ts';
+import { commitFiles } from '../../helpers/commit-files.ts';
 
 const git = createGit({ signal: new AbortController().signal });
 
 let folder: string;
 let repository: AgentRepository;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-remote-'));
   repository = await createAgentRepository();
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   await repository.remove();
 });
 
 const remote = () => ({ repository: repository.url, credentials: null });
+
+/** Puts so many commits on `main`. */
+const grow = (count: number) => commitFiles(repository.dir, { branch: 'main', files: {}, message: 'More', count });
 
 async function fetchMain(dir: string): Promise<string> {
   const commit = (await repository.head('main')) ?? '';
@@ -53,18 +57,14 @@ describe('a remote', () => {
     await empty.remove();
   });
 
-  it.each(['a..b', 'a b', 'x~1', 'x.lock', '', '*'])('has no branch named %p', async (name) => {
+  it.each(['a..b', 'x.lock', '', '*'])('has no branch named %p', async (name) => {
     await expect(checkBranchName(git, name)).rejects.toMatchObject({ name: 'GitError', reason: 'missing' });
   });
 });
 
 describe('fetching a commit', () => {
   it('brings it with some of its history, and no more', async () => {
-    for (let number = 0; number < 60; number += 1) {
-      const tree = await repository.git('rev-parse', 'main^{tree}');
-      const commit = await repository.git('commit-tree', tree, '-p', 'main', '-m', `${number}`);
-      await repository.git('update-ref', 'refs/heads/main', commit);
-    }
+    await grow(60);
     const dir = join(folder, 'shallow.git');
     const commit = await fetchMain(dir);
     const { stdout } = await git(['rev-list', '--count', commit], { dir });
@@ -73,11 +73,7 @@ describe('fetching a commit', () => {
 
   it('works where the server gives out branches only, and finds a commit further back', async () => {
     const old = (await repository.head('main')) ?? '';
-    for (let number = 0; number < 55; number += 1) {
-      const tree = await repository.git('rev-parse', 'main^{tree}');
-      const commit = await repository.git('commit-tree', tree, '-p', 'main', '-m', `${number}`);
-      await repository.git('update-ref', 'refs/heads/main', commit);
-    }
+    await grow(55);
     const strict = createGit({
       signal: new AbortController().signal,
       // The old protocol, in which a server refuses to give out what it didn't offer.
@@ -104,14 +100,8 @@ describe('a commit', () => {
         const { stdout } = await git(['rev-parse', `${parent}^{tree}`], { dir });
         const author = { name: 'Agent Ü', email: 'agent@galley.invalid' };
         const at = new Date('2026-11-21T10:00:00.700Z');
-        return writeCommit(git, {
-          dir,
-          tree: stdout.trim(),
-          parent,
-          author,
-          at,
-          message: 'Ein Tïtel\n\nGalley-Job: x',
-        });
+        const message = 'Ein Tïtel\n\nGalley-Job: x';
+        return writeCommit(git, { dir, tree: stdout.trim(), parent, author, at, message });
       }),
     );
     expect(ids[0]).toMatch(/^[0-9a-f]{40}$/);
