@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleepMs } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
@@ -32,9 +32,11 @@ export type AgentWorkflows = {
 export function createAgentWorkflows({
   client,
   taskQueue = TASK_QUEUES.platform,
+  sleep = sleepMs,
 }: {
   client: Client;
   taskQueue?: string;
+  sleep?: (ms: number) => Promise<unknown>;
 }): AgentWorkflows {
   async function describe(jobId: string) {
     try {

@@ -1,93 +1,97 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { createIntervalLoop } from '../../platform/interval-loop.ts';
 
-const LONG_MS = 600_000;
-
-/** Longer than any turn below takes, and far shorter than the long pause. */
-async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!isSo() && Date.now() < deadline) await sleep(5);
-  expect(isSo()).toBe(true);
-}
+const intervalMs = 600_000;
 
 const unexpected = (error: unknown): void => {
   throw error;
 };
 
 describe('a loop with pauses', () => {
-  it('takes the next turn at once where there is more, and after the pause where there is not', async () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+  const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+  it('takes the next turn at once if there is more to do, and otherwise after the pause', async () => {
     let turns = 0;
-    const turn = async (): Promise<boolean> => {
+    const turn = async () => {
       turns += 1;
       return turns < 5;
     };
-    const loop = createIntervalLoop({ intervalMs: LONG_MS, turn, onFailure: unexpected });
+    const loop = createIntervalLoop({ intervalMs, turn, onFailure: unexpected });
     loop.start();
     loop.start();
-    await until(() => turns === 5);
-    await sleep(50);
+    await pass(intervalMs - 1);
     expect(turns).toBe(5);
-    loop.wake();
-    await until(() => turns === 6);
-    await loop.stop();
+    await pass(1);
     expect(turns).toBe(6);
-  });
-
-  it('skips the pause where it is woken in the middle of a turn', async () => {
-    let turns = 0;
-    const loop = createIntervalLoop({
-      intervalMs: LONG_MS,
-      async turn() {
-        turns += 1;
-        if (turns < 3) loop.wake();
-        return false;
-      },
-      onFailure: unexpected,
-    });
-    loop.start();
-    await until(() => turns === 3);
-    await loop.stop();
-  });
-
-  it('tells what a turn fails with, and goes on after the pause', async () => {
-    const told: unknown[] = [];
-    let turns = 0;
-    const turn = async (): Promise<boolean> => {
-      turns += 1;
-      throw new Error(`turn ${turns}`);
-    };
-    const loop = createIntervalLoop({ intervalMs: 1, turn, onFailure: (error) => told.push(error) });
-    loop.start();
-    await until(() => told.length >= 2);
-    await loop.stop();
-    expect(told.slice(0, 2)).toEqual([new Error('turn 1'), new Error('turn 2')]);
-  });
-
-  it('ends after the turn under way, which hears of it, and never begins again', async () => {
-    let turns = 0;
-    const heard: boolean[] = [];
-    const loop = createIntervalLoop({
-      intervalMs: 1,
-      async turn() {
-        turns += 1;
-        await new Promise((resolve) => loop.signal.addEventListener('abort', resolve, { once: true }));
-        await sleep(20);
-        heard.push(loop.signal.aborted);
-        return true;
-      },
-      onFailure: unexpected,
-    });
-    loop.start();
-    await until(() => turns === 1);
-    await loop.stop();
-    expect([turns, heard]).toEqual([1, [true]]);
     loop.wake();
-    await sleep(20);
+    await pass(0);
+    expect(turns).toBe(7);
+    await loop.stop();
+    loop.wake();
+    await pass(intervalMs);
+    expect(turns).toBe(7);
+  });
+
+  it('skips the pause if it is woken in the middle of a turn', async () => {
+    let turns = 0;
+    const turn = async () => {
+      turns += 1;
+      if (turns < 3) loop.wake();
+      return false;
+    };
+    const loop = createIntervalLoop({ intervalMs, turn, onFailure: unexpected });
+    loop.start();
+    await pass(0);
+    expect(turns).toBe(3);
+    await loop.stop();
+  });
+
+  it('reports what a turn fails with, and goes on after the pause', async () => {
+    const reported: unknown[] = [];
+    const turn = async () => {
+      throw new Error(`turn ${reported.length + 1}`);
+    };
+    const loop = createIntervalLoop({ intervalMs, turn, onFailure: (error) => reported.push(error) });
+    loop.start();
+    await pass(intervalMs - 1);
+    expect(reported).toEqual([new Error('turn 1')]);
+    await pass(1);
+    expect(reported).toEqual([new Error('turn 1'), new Error('turn 2')]);
+    await loop.stop();
+  });
+
+  it('ends after the current turn, whose signal fires, and never begins again', async () => {
+    let turns = 0;
+    let end = () => {};
+    const turn = async () => {
+      turns += 1;
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      return true;
+    };
+    const loop = createIntervalLoop({ intervalMs, turn, onFailure: unexpected });
+    loop.start();
+    let stopped = false;
+    const stopping = loop.stop().then(() => {
+      stopped = true;
+    });
+    await pass(intervalMs);
+    expect([loop.signal.aborted, stopped]).toEqual([true, false]);
+    end();
+    await stopping;
+    await pass(intervalMs);
     expect(turns).toBe(1);
   });
 
-  it('stops at once where it was never started', async () => {
-    const loop = createIntervalLoop({ intervalMs: LONG_MS, turn: async () => true, onFailure: unexpected });
+  it('stops at once if it was never started', async () => {
+    const loop = createIntervalLoop({ intervalMs, turn: async () => true, onFailure: unexpected });
     await loop.stop();
     expect(loop.signal.aborted).toBe(true);
   });
