@@ -6,35 +6,23 @@ import {
   failAgentRun,
   requestAgentJobCancel,
 } from '../../../platform/store/agent-job-transitions.ts';
-import {
-  type AgentJobRow,
-  getAgentJob,
-  listAgentJobs,
-  listUnsettledAgentJobs,
-} from '../../../platform/store/agent-jobs.ts';
+import { getAgentJob, listUnsettledAgentJobs } from '../../../platform/store/agent-jobs.ts';
 import { getAgentRun } from '../../../platform/store/agent-runs.ts';
 import type { Database } from '../../../platform/store/database.ts';
-import type { TestDatabase } from '../../helpers/test-database.ts';
-import { type AgentJobRig, startAgentJobRig } from './agent-job-rig.ts';
+import type { StoreFixture } from './store-fixture.ts';
 
 const PULL_REQUEST = 'https://git.example.com/docs/pulls/7';
 
 /** What the queries for agent jobs promise, on any PostgreSQL. */
-export function agentJobsContract(start: () => Promise<TestDatabase>): void {
-  let rig: AgentJobRig;
+export function agentJobsContract(stores: StoreFixture): void {
   let db: Database;
-
-  beforeAll(async () => {
-    rig = await startAgentJobRig(start);
-    db = rig.db;
-  });
-  afterAll(async () => {
-    await rig?.stop();
+  beforeAll(() => {
+    ({ db } = stores);
   });
 
   /** A job whose first run has begun. */
   async function begunJob(): Promise<{ jobId: string; run: number }> {
-    const { id, run } = await rig.newJob();
+    const { id, run } = await stores.newAgentJob();
     const key = { jobId: id, run };
     expect(await beginAgentRun(db, key)).toBeDefined();
     return key;
@@ -50,7 +38,7 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
 
   it('inserts an active job with its branch, and finds it by its id', async () => {
     const at = new Date('2026-11-21T10:00:00.123Z');
-    const job = await rig.newJob({ at });
+    const job = await stores.newAgentJob({ at });
     expect(job).toMatchObject({ status: 'active', run: 1, prLink: null, error: null, createdAt: at, updatedAt: at });
     expect(job.id).toMatch(/^aj_[0-9a-f]{16}$/);
     expect(job.branch).toBe(`galley/${job.id}`);
@@ -59,7 +47,7 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
   });
 
   it('begins a run, and begins it again with the same start', async () => {
-    const { id, run } = await rig.newJob();
+    const { id, run } = await stores.newAgentJob();
     const first = await beginAgentRun(db, { jobId: id, run });
     expect(first).toMatchObject({ job: { id, status: 'active' }, run: { run: 1, prompt: 'Do it', status: 'active' } });
     expect(first?.run.startedAt).toBeInstanceOf(Date);
@@ -101,7 +89,7 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
     expect(await getAgentJob(db, jobId)).toMatchObject({ status: 'active', run: 2, error: null });
   });
 
-  it('fails with any text, be it what the database could not hold', async () => {
+  it('fails with any text, including what the database could not hold', async () => {
     const key = await begunJob();
     const failed = await failAgentRun(db, { ...key, error: 'exit 1: \u0000\ud800 end' });
     expect(failed).toMatchObject({ status: 'failed', error: 'exit 1: \ufffd\ufffd end' });
@@ -128,7 +116,7 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
   });
 
   it('fails a run that never began at once when it is cancelled, a first or a later one', async () => {
-    const { id } = await rig.newJob();
+    const { id } = await stores.newAgentJob();
     const cancelled = { accepted: true, job: { status: 'failed', error: 'cancelled' } };
     expect(await requestAgentJobCancel(db, id)).toMatchObject(cancelled);
     expect(await beginAgentRun(db, { jobId: id, run: 1 })).toBeUndefined();
@@ -164,7 +152,7 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
   });
 
   it('archives what has ended, once, and nothing that is active', async () => {
-    const { id } = await rig.newJob();
+    const { id } = await stores.newAgentJob();
     expect(await archiveAgentJob(db, id)).toMatchObject({ status: 'active', archivedAt: null });
     await failAgentRun(db, { jobId: id, run: 1, error: 'exit 1' });
     const archived = await archiveAgentJob(db, id);
@@ -196,7 +184,7 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
 
   it('lets no run begin whose cancel ended it, however close the two come', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const { id } = await rig.newJob();
+      const { id } = await stores.newAgentJob();
       const [begun, cancel] = await Promise.all([
         beginAgentRun(db, { jobId: id, run: 1 }),
         requestAgentJobCancel(db, id),
@@ -214,23 +202,8 @@ export function agentJobsContract(start: () => Promise<TestDatabase>): void {
     }
   });
 
-  it("lists newest first, by status and cursor, and only the project's", async () => {
-    const project = await rig.newProject();
-    const jobs: AgentJobRow[] = [];
-    for (let index = 0; index < 4; index += 1) jobs.unshift(await rig.newJob(project));
-    const [newest, , third] = jobs;
-    await failAgentRun(db, { jobId: third?.id ?? '', run: 1, error: 'exit 1' });
-    const ids = async (filter: object) =>
-      (await listAgentJobs(db, { projectId: project.projectId, limit: 10, ...filter })).map((row) => row.id);
-    const all = jobs.map((job) => job.id);
-    expect(await ids({})).toEqual(all);
-    expect(await ids({ status: 'failed' })).toEqual([third?.id]);
-    expect(await ids({ limit: 2, beforeSequence: newest?.sequence })).toEqual(all.slice(1, 3));
-    expect(await ids({ projectId: 'prj_none' })).toEqual([]);
-  });
-
   it('lists for the reconciler only active jobs that nothing has touched for a while, page by page', async () => {
-    const [fresh, begun, ended] = [await rig.newJob(), await begunJob(), await rig.newJob()];
+    const [fresh, begun, ended] = [await stores.newAgentJob(), await begunJob(), await stores.newAgentJob()];
     await failAgentRun(db, { jobId: ended.id, run: 1, error: 'exit 1' });
     const latest = new Date(Date.now() + 3_600_000);
     const list = (untouchedSince: Date, afterSequence: number, limit: number) =>

@@ -10,24 +10,17 @@ import {
   listAgentRunLogs,
 } from '../../../platform/store/agent-runs.ts';
 import type { Database } from '../../../platform/store/database.ts';
-import type { TestDatabase } from '../../helpers/test-database.ts';
-import { type AgentJobRig, startAgentJobRig } from './agent-job-rig.ts';
+import type { StoreFixture } from './store-fixture.ts';
 
 /** What the queries for the runs of agent jobs promise, on any PostgreSQL. */
-export function agentRunsContract(start: () => Promise<TestDatabase>): void {
-  let rig: AgentJobRig;
+export function agentRunsContract(stores: StoreFixture): void {
   let db: Database;
-
-  beforeAll(async () => {
-    rig = await startAgentJobRig(start);
-    db = rig.db;
-  });
-  afterAll(async () => {
-    await rig?.stop();
+  beforeAll(() => {
+    ({ db } = stores);
   });
 
   async function newRun(prompt = 'Do it'): Promise<AgentRunKey> {
-    const { id, run } = await rig.newJob({ prompt });
+    const { id, run } = await stores.newAgentJob({ prompt });
     return { jobId: id, run };
   }
 
@@ -51,7 +44,7 @@ export function agentRunsContract(start: () => Promise<TestDatabase>): void {
     expect(await getAgentRun(db, { ...key, jobId: 'aj_none' })).toBeUndefined();
   });
 
-  it('keeps the first base commit, and tells it to later writers', async () => {
+  it('keeps the first base commit, and gives it to later writers', async () => {
     const key = await newRun();
     const bases = await Promise.all(['a', 'b', 'c'].map((baseCommit) => keepRunBase(db, { ...key, baseCommit })));
     expect(new Set(bases).size).toBe(1);
@@ -69,7 +62,7 @@ export function agentRunsContract(start: () => Promise<TestDatabase>): void {
     { kind: 'changed', tree: 't'.repeat(40), packKey: 'agent-jobs/a/packs/1' },
     { kind: 'unchanged' },
     { kind: 'failed', error: 'The agent ended with exit code 1' },
-  ])('keeps the first outcome, $kind, and tells it to later writers', async (outcome) => {
+  ])('keeps the first outcome, $kind, and gives it to later writers', async (outcome) => {
     const key = await newRun();
     expect(await keepRunOutcome(db, { ...key, outcome })).toEqual(outcome);
     const later = { kind: 'failed', error: 'a retry' } as const;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import pino from 'pino';
 import { type Database, openDatabase } from '../../../platform/store/database.ts';
@@ -6,7 +5,8 @@ import { isDatabaseAway } from '../../../platform/store/database-away.ts';
 import { startPostgres } from '../../helpers/postgres.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 
-const logger = pino({ level: 'silent' });
+let lines: string[] = [];
+const logger = pino({}, { write: (line: string) => void lines.push(line) });
 
 describe('a PostgreSQL server that comes and goes', () => {
   let server: Awaited<ReturnType<typeof startPostgres>>;
@@ -35,49 +35,54 @@ describe('a PostgreSQL server that comes and goes', () => {
     expect(rows).toEqual([{ once: true }]);
   });
 
+  /** How often an attempt to open it has found it away. */
+  const awayCount = () => lines.filter((line) => line.includes('The database is away')).length;
+
   it('is waited for at the start', async () => {
     await server.kill();
+    lines = [];
     const opening = open(2);
-    let early = true;
-    void opening.then(() => {
-      early = false;
-    });
-    await sleep(1500);
-    expect(early).toBe(true);
+    await waitFor(() => awayCount() >= 2, { describe: 'tried twice' });
     await server.restart();
     expect((await (await opening).execute(sql`select 1 as one`)).rows).toEqual([{ one: 1 }]);
   });
 
   it('is not waited for any longer once the wait is aborted', async () => {
     await server.kill();
+    lines = [];
     const abort = new AbortController();
     const opening = openDatabase({ url: server.url, logger, signal: abort.signal });
-    setTimeout(() => abort.abort(), 300);
-    await expect(opening).rejects.toThrow(/abort/i);
+    const refused = expect(opening).rejects.toThrow(/abort/i);
+    await waitFor(() => awayCount() > 0, { describe: 'waited' });
+    abort.abort();
+    await refused;
     await server.restart();
   });
 
-  it('breaks transactions when it dies, and neither the process nor a connection for ever', async () => {
+  it('breaks transactions when it dies, but neither the process nor a connection of the pool', async () => {
     const db = await open(2);
-    const attempt = () =>
-      db.transaction(async (tx) => {
+    let successes = 0;
+    const attempt = async () => {
+      await db.transaction(async (tx) => {
         await tx.execute(sql`select 1`);
-        await sleep(20);
-        await tx.execute(sql`select 1`);
+        await tx.execute(sql`select pg_sleep(0.02)`);
       });
+      successes += 1;
+    };
     const failures: unknown[] = [];
     let running = true;
     const workers = Array.from({ length: 4 }, async () => {
       while (running) {
         await attempt().catch((error: unknown) => failures.push(error));
-        await sleep(5);
+        await new Promise(setImmediate);
       }
     });
-    await sleep(200);
+    await waitFor(() => successes > 4, { describe: 'succeeded' });
     await server.kill();
-    await waitFor(() => failures.length > 4, { describe: 'failed where no server is' });
+    await waitFor(() => failures.length > 4, { describe: 'failed without a server' });
     await server.restart();
-    await sleep(200);
+    const before = successes;
+    await waitFor(() => successes > before + 4, { describe: 'succeeded again' });
     running = false;
     await Promise.all(workers);
     expect(failures.filter((error) => !isDatabaseAway(error))).toEqual([]);

@@ -1,6 +1,4 @@
-import pino from 'pino';
-import { projectSettings } from '../../../platform/project-settings.ts';
-import { type Database, openDatabase } from '../../../platform/store/database.ts';
+import type { Database } from '../../../platform/store/database.ts';
 import {
   completeExportJob,
   failExportJob,
@@ -11,16 +9,10 @@ import {
 import {
   findActiveExportJob,
   getExportJob,
-  insertExportJob,
-  listExportJobs,
   listUnsettledExportJobs,
   requestedPaths,
 } from '../../../platform/store/export-jobs.ts';
-import { organizations } from '../../../platform/store/schema/organizations.ts';
-import { projects } from '../../../platform/store/schema/projects.ts';
-import type { TestDatabase } from '../../helpers/test-database.ts';
-
-const logger = pino({ level: 'silent' });
+import type { StoreFixture } from './store-fixture.ts';
 
 const RESULT = {
   pageCount: 12,
@@ -32,36 +24,12 @@ const RESULT = {
 };
 
 /** What the queries for export jobs promise, on any PostgreSQL. */
-export function exportJobsContract(start: () => Promise<TestDatabase>): void {
-  let server: TestDatabase;
+export function exportJobsContract(stores: StoreFixture): void {
   let db: Database;
-  let count = 0;
-
-  beforeAll(async () => {
-    server = await start();
-    db = await openDatabase({ url: server.url, logger, maxConnections: server.maxConnections });
+  beforeAll(() => {
+    ({ db } = stores);
   });
-
-  afterAll(async () => {
-    await db?.close();
-    await server?.stop();
-  });
-
-  async function newProject(): Promise<{ organizationId: string; projectId: string; domain: string }> {
-    count += 1;
-    const [organizationId, projectId, domain] = [`org_${count}`, `prj_${count}`, `docs${count}.example.com`];
-    await db.insert(organizations).values({ id: organizationId, name: `Organization ${count}`, plan: 'enterprise' });
-    await db.insert(projects).values({ id: projectId, organizationId, domain, settings: projectSettings.parse({}) });
-    return { organizationId, projectId, domain };
-  }
-
-  type JobInput = { version?: string; paths?: string[]; at?: Date };
-
-  async function insert(project: Awaited<ReturnType<typeof newProject>>, { version, paths, at }: JobInput = {}) {
-    return db.transaction((tx) =>
-      insertExportJob(tx, { ...project, version: version ?? null, paths: paths ?? null, at: at ?? new Date() }),
-    );
-  }
+  const { newProject, newExportJob: insert } = stores;
 
   it('inserts a queued job and finds it by its id', async () => {
     const project = await newProject();
@@ -99,7 +67,7 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
   });
 
   it('never lets progress or the page count fall', async () => {
-    const job = await insert(await newProject());
+    const job = await insert();
     await markExportJobRunning(db, job.id);
     await updateExportJobProgress(db, job.id, { progress: 40.5, pageCount: 20 });
     await updateExportJobProgress(db, job.id, { progress: 30, pageCount: 25 });
@@ -114,7 +82,7 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
   });
 
   it('keeps the count of pages when a job completes with a lower one', async () => {
-    const job = await insert(await newProject());
+    const job = await insert();
     await markExportJobRunning(db, job.id);
     await updateExportJobProgress(db, job.id, { progress: 10, pageCount: 13 });
     expect(await completeExportJob(db, job.id, RESULT)).toMatchObject({
@@ -126,7 +94,7 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
   });
 
   it('never changes a job that has ended', async () => {
-    const job = await insert(await newProject());
+    const job = await insert();
     await markExportJobRunning(db, job.id);
     const completed = await completeExportJob(db, job.id, RESULT);
     expect(completed?.status).toBe('completed');
@@ -144,7 +112,7 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
   });
 
   it('fails a queued job at once when it is cancelled', async () => {
-    const job = await insert(await newProject());
+    const job = await insert();
     const answer = await requestExportJobCancel(db, job.id);
     expect(answer).toMatchObject({ accepted: true, job: { status: 'failed', error: 'cancelled' } });
     expect(await markExportJobRunning(db, job.id)).toMatchObject({ status: 'failed' });
@@ -155,7 +123,7 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
       (id: string) => completeExportJob(db, id, RESULT),
       (id: string) => failExportJob(db, id, 'the disk is full'),
     ]) {
-      const job = await insert(await newProject());
+      const job = await insert();
       await markExportJobRunning(db, job.id);
       const answer = await requestExportJobCancel(db, job.id);
       expect(answer).toMatchObject({ accepted: true, job: { status: 'running', error: null } });
@@ -166,32 +134,8 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
     }
   });
 
-  it('lists newest first, by domain, status and cursor, and only what the organization owns', async () => {
-    const project = await newProject();
-    const jobs: string[] = [];
-    for (let index = 0; index < 5; index += 1) {
-      const job = await insert(project);
-      await failExportJob(db, job.id, 'ended');
-      jobs.unshift(job.id);
-    }
-    const running = await insert(project);
-    const { organizationId, domain } = project;
-    const ids = async (filter: Omit<Parameters<typeof listExportJobs>[1], 'organizationId'>) =>
-      (await listExportJobs(db, { organizationId, ...filter })).map((row) => row.id);
-    expect(await ids({ limit: 10 })).toEqual([running.id, ...jobs]);
-    expect(await ids({ limit: 10, domain })).toEqual([running.id, ...jobs]);
-    expect(await ids({ limit: 10, domain: 'other.example.com' })).toEqual([]);
-    expect(await ids({ limit: 10, status: 'failed' })).toEqual(jobs);
-    expect(await ids({ limit: 2, beforeSequence: running.sequence })).toEqual(jobs.slice(0, 2));
-    expect(await listExportJobs(db, { organizationId: 'org_none', limit: 10 })).toEqual([]);
-  });
-
   it('lists for the reconciler only active jobs that nothing has touched for a while, page by page', async () => {
-    const [queued, ended, other] = [
-      await insert(await newProject()),
-      await insert(await newProject()),
-      await insert(await newProject()),
-    ];
+    const [queued, ended, other] = [await insert(), await insert(), await insert()];
     await failExportJob(db, ended.id, 'ended');
     const list = (untouchedSince: Date, afterSequence: number, limit: number) =>
       listUnsettledExportJobs(db, { untouchedSince, latest: new Date(Date.now() + 3_600_000), afterSequence, limit });
@@ -201,21 +145,5 @@ export function exportJobsContract(start: () => Promise<TestDatabase>): void {
     expect(await ids(queued.sequence - 1, 1)).toEqual([queued.id]);
     expect(await ids(queued.sequence, 1)).toEqual([other.id]);
     expect(await list(new Date(0), 0, 1000)).toEqual([]);
-  });
-
-  it('opens a database that is already migrated, also from several processes at once', async () => {
-    const opened = server.maxConnections === 1 ? 1 : 4;
-    const again = await Promise.all(
-      Array.from({ length: opened }, () => openDatabase({ url: server.url, logger, maxConnections: 1 })),
-    );
-    await Promise.all(again.map((each) => each.close()));
-    expect(again).toHaveLength(opened);
-  });
-
-  it('gives a connection back after a transaction that failed', async () => {
-    for (let index = 0; index < 20; index += 1) {
-      await expect(db.transaction(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
-    }
-    expect(await db.transaction((tx) => findActiveExportJob(tx, 'prj_none'))).toBeUndefined();
   });
 }

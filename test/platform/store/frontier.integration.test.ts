@@ -4,15 +4,10 @@ import { settleUrls } from '../../../platform/store/frontier.ts';
 import { leaseUrls } from '../../../platform/store/frontier-leases.ts';
 import { mappedUrls } from '../../../platform/store/frontier-map.ts';
 import { createDatabase } from '../../helpers/test-database.ts';
-import { frontierContract } from './frontier.contract.ts';
-import { frontierRulesContract } from './frontier-rules.contract.ts';
-import { found, leaseMs, useFrontier } from './use-frontier.ts';
-
-frontierContract('PostgreSQL', createDatabase);
-frontierRulesContract('PostgreSQL', createDatabase);
+import { found, leaseMs, useFrontier, useStores } from './store-fixture.ts';
 
 describe('a large frontier that the planner knows nothing of', () => {
-  const frontier = useFrontier(createDatabase);
+  const frontier = useFrontier(useStores(createDatabase));
   const ROWS = 30_000;
   /** Far below a job's rows, far above those that are asked for. */
   const FEW = 1_000;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Database } from '../../../platform/store/database.ts';
 import {
   type DeliveryRow,
   insertDelivery,
@@ -15,28 +16,20 @@ import {
   listOpenPullRequests,
   type PullRequestRow,
 } from '../../../platform/store/pull-requests.ts';
-import { startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
-import type { TestDatabase } from '../../helpers/test-database.ts';
+import type { StoreFixture } from './store-fixture.ts';
 
 const SHA = 'a'.repeat(40);
 
-/** What the embedded forge's tables must do, whichever PostgreSQL they are in. */
-export function pullRequestsContract(startDatabase: () => Promise<TestDatabase>): void {
-  let database: TestDatabase;
-  let platform: TestPlatform;
-
-  beforeAll(async () => {
-    database = await startDatabase();
-    platform = await startTestPlatform(database);
-  });
-  afterAll(async () => {
-    await platform?.stop();
-    await database?.stop();
+/** What the tables of the embedded forge promise, on any PostgreSQL. */
+export function pullRequestsContract(stores: StoreFixture): void {
+  let db: Database;
+  beforeAll(() => {
+    ({ db } = stores);
   });
 
   const repository = () => `file:///srv/${randomUUID()}.git`;
   const open = (address: string, headBranch: string): Promise<PullRequestRow | undefined> =>
-    platform.db.transaction((tx) =>
+    db.transaction((tx) =>
       insertPullRequest(tx, {
         projectId: null,
         repository: address,
@@ -69,32 +62,31 @@ export function pullRequestsContract(startDatabase: () => Promise<TestDatabase>)
   it('find the open one of a branch before the newest', async () => {
     const first = await opened();
     const branch = { repository: first.repository, headBranch: first.headBranch };
-    await platform.db.transaction((tx) => endPullRequest(tx, first.id, { state: 'closed' }));
-    expect((await findPullRequestOfBranch(platform.db, branch))?.id).toBe(first.id);
+    await db.transaction((tx) => endPullRequest(tx, first.id, { state: 'closed' }));
+    expect((await findPullRequestOfBranch(db, branch))?.id).toBe(first.id);
     const second = await open(first.repository, first.headBranch);
-    expect((await findPullRequestOfBranch(platform.db, branch))?.id).toBe(second?.id);
+    expect((await findPullRequestOfBranch(db, branch))?.id).toBe(second?.id);
   });
 
   it('end once, and what git has merged is merged though it was closed a moment before', async () => {
     const row = await opened();
     const merge = { state: 'merged' as const, mergeCommitSha: SHA, headSha: SHA, baseSha: SHA };
-    const end = (how: Parameters<typeof endPullRequest>[2]) =>
-      platform.db.transaction((tx) => endPullRequest(tx, row.id, how));
+    const end = (how: Parameters<typeof endPullRequest>[2]) => db.transaction((tx) => endPullRequest(tx, row.id, how));
     const closes = await Promise.all([1, 2, 3].map(() => end({ state: 'closed' })));
     expect(closes.filter((each) => each !== undefined)).toHaveLength(1);
     const merges = await Promise.all([1, 2, 3].map(() => end(merge)));
     expect(merges.filter((each) => each !== undefined)).toHaveLength(1);
     expect(await end({ state: 'closed' })).toBeUndefined();
-    expect(await getPullRequest(platform.db, row.id)).toMatchObject({ state: 'merged', mergeCommitSha: SHA });
+    expect(await getPullRequest(db, row.id)).toMatchObject({ state: 'merged', mergeCommitSha: SHA });
   });
 
   it('are listed open, a page at a time, each once', async () => {
-    await platform.db.execute("delete from pull_requests where state = 'open'");
+    await db.execute("delete from pull_requests where state = 'open'");
     const addresses = [repository(), repository()].sort();
     for (const address of addresses) for (const branch of ['a', 'b', 'c']) await open(address, branch);
     const found: PullRequestRow[] = [];
     for (let after: PullRequestRow | undefined, more = true; more; after = found.at(-1)) {
-      const rows = await listOpenPullRequests(platform.db, { after, limit: 4 });
+      const rows = await listOpenPullRequests(db, { after, limit: 4 });
       found.push(...rows);
       more = rows.length > 0;
     }
@@ -106,37 +98,38 @@ export function pullRequestsContract(startDatabase: () => Promise<TestDatabase>)
   it('keep who was asked, once each, and reviews in their order', async () => {
     const { id } = await opened();
     const asked = [{ kind: 'team', name: 'ada' } as const, { kind: 'user', name: 'ada' } as const];
-    for (const _ of [1, 2]) await addRequestedReviewers(platform.db, id, asked);
-    expect(await listRequestedReviewers(platform.db, id)).toEqual([asked[1], asked[0]]);
+    for (const _ of [1, 2]) await addRequestedReviewers(db, id, asked);
+    expect(await listRequestedReviewers(db, id)).toEqual([asked[1], asked[0]]);
     for (const body of ['1', '2', '3']) {
       const reviewer = body === '2' ? 'grace' : 'ada';
-      await insertReview(platform.db, { pullRequestId: id, reviewer, verdict: 'commented', body, commitSha: SHA });
+      await insertReview(db, { pullRequestId: id, reviewer, verdict: 'commented', body, commitSha: SHA });
     }
-    expect((await listReviews(platform.db, id, 10)).map(({ body }) => body)).toEqual(['1', '2', '3']);
-    expect((await listReviews(platform.db, id, 2)).map(({ body }) => body)).toEqual(['2', '3']);
-    expect(await findNewestReview(platform.db, { pullRequestId: id, reviewer: 'grace' })).toMatchObject({ body: '2' });
+    expect((await listReviews(db, id, 10)).map(({ body }) => body)).toEqual(['1', '2', '3']);
+    expect((await listReviews(db, id, 2)).map(({ body }) => body)).toEqual(['2', '3']);
+    expect(await findNewestReview(db, { pullRequestId: id, reviewer: 'grace' })).toMatchObject({ body: '2' });
   });
 
   it('lease each delivery to one process, and those of a project one after the other', async () => {
     const projects: string[] = [];
-    for (const _ of [1, 2, 3]) projects.push((await platform.addCustomer()).project);
+    for (const _ of [1, 2, 3]) projects.push((await stores.newProject()).projectId);
     for (let count = 0; count < 15; count += 1) {
       const projectId = projects[count % 3] ?? '';
-      await insertDelivery(platform.db, { id: randomUUID(), projectId, event: 'push', bodyJson: String(count) });
+      await insertDelivery(db, { id: randomUUID(), projectId, event: 'push', bodyJson: String(count) });
     }
     const busy = new Set<string>();
     const sent: DeliveryRow[] = [];
     async function work(): Promise<void> {
       for (;;) {
         const token = randomUUID();
-        const row = await leaseDelivery(platform.db, { token, leaseMs: 60_000 });
+        const row = await leaseDelivery(db, { token, leaseMs: 60_000 });
         if (row === undefined) return;
         expect([row.projectId, busy.has(row.projectId)]).toEqual([row.projectId, false]);
         busy.add(row.projectId);
         sent.push(row);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        // The others lease meanwhile.
+        await db.execute('select 1');
         busy.delete(row.projectId);
-        await settleDelivery(platform.db, { id: row.id, token, end: { kind: 'delivered' } });
+        await settleDelivery(db, { id: row.id, token, end: { kind: 'delivered' } });
       }
     }
     while (sent.length < 15) await Promise.all([work(), work(), work(), work()]);
@@ -148,15 +141,15 @@ export function pullRequestsContract(startDatabase: () => Promise<TestDatabase>)
   });
 
   it('let nobody settle a delivery who has lost it', async () => {
-    const { project: projectId } = await platform.addCustomer();
-    await insertDelivery(platform.db, { id: randomUUID(), projectId, event: 'push', bodyJson: '{}' });
-    const first = await leaseDelivery(platform.db, { token: 'first', leaseMs: -1_000 });
-    const second = await leaseDelivery(platform.db, { token: 'second', leaseMs: 60_000 });
+    const { projectId } = await stores.newProject();
+    await insertDelivery(db, { id: randomUUID(), projectId, event: 'push', bodyJson: '{}' });
+    const first = await leaseDelivery(db, { token: 'first', leaseMs: -1_000 });
+    const second = await leaseDelivery(db, { token: 'second', leaseMs: 60_000 });
     expect(second?.id).toBe(first?.id);
     const id = first?.id ?? '';
-    await settleDelivery(platform.db, { id, token: 'first', end: { kind: 'failed', error: 'late' } });
-    await settleDelivery(platform.db, { id, token: 'second', end: { kind: 'delivered' } });
-    const { rows } = await platform.db.execute(
+    await settleDelivery(db, { id, token: 'first', end: { kind: 'failed', error: 'late' } });
+    await settleDelivery(db, { id, token: 'second', end: { kind: 'delivered' } });
+    const { rows } = await db.execute(
       `select delivered_at, failed_at, last_error from forge_deliveries where id = '${id}'`,
     );
     expect(rows).toEqual([{ delivered_at: expect.anything(), failed_at: null, last_error: null }]);

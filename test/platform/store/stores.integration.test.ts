@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedDatabase } from '../../../embedded/database/embedded-database.ts';
+import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
+import { agentJobsContract } from './agent-jobs.contract.ts';
+import { agentRunsContract } from './agent-runs.contract.ts';
+import { exportJobsContract } from './export-jobs.contract.ts';
+import { frontierContract } from './frontier.contract.ts';
+import { frontierRulesContract } from './frontier-rules.contract.ts';
+import { pullRequestsContract } from './pull-requests.contract.ts';
+import { useStores } from './store-fixture.ts';
+
+/** PGlite, started as the product starts it. */
+async function createEmbeddedDatabase(): Promise<TestDatabase> {
+  const home = await mkdtemp(join(tmpdir(), 'galley-home-'));
+  const { url, maxConnections, stop } = await startEmbeddedDatabase(home);
+  return {
+    ...{ url, maxConnections },
+    async stop() {
+      await stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+describe.each([
+  ['PostgreSQL', createDatabase],
+  ['the embedded database', createEmbeddedDatabase],
+])('on %s', (_name, start) => {
+  const stores = useStores(start);
+  describe('export jobs', () => exportJobsContract(stores));
+  describe('agent jobs', () => agentJobsContract(stores));
+  describe('runs of agent jobs', () => agentRunsContract(stores));
+  describe('the frontier', () => frontierContract(stores));
+  describe("the frontier's rules", () => frontierRulesContract(stores));
+  describe('pull requests', () => pullRequestsContract(stores));
+
+  it('a connection is given back after a transaction that failed', async () => {
+    for (let index = 0; index < 20; index += 1) {
+      await expect(stores.db.transaction(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+    }
+    const { rows } = await stores.db.transaction((tx) => tx.execute('select 1 as one'));
+    expect(rows).toEqual([{ one: 1 }]);
+  });
+});
