@@ -61,7 +61,8 @@ async function abandon(key: string): Promise<void> {
 }
 
 async function startStore(): Promise<StoreUnderTest> {
-  return { store, follow: (url, init) => fetch(url, init), stop: async () => undefined };
+  const open: StoreUnderTest['open'] = (now = Date.now) => createObjectStore({ url: s3.url, now });
+  return { store, open, follow: (url, init) => fetch(url, init), stop: async () => undefined };
 }
 
 describe('an S3 server as object store', () => objectStoreContract(startStore));

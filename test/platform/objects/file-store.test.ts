@@ -1,23 +1,35 @@
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
+import express from 'express';
+import { pino } from 'pino';
+import { z } from 'zod';
+import { errorHandler } from '../../../platform/api/error-handler.ts';
+import { addObjectLinkRoutes } from '../../../platform/api/object-links.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
-import { startTestPlatform } from '../../helpers/platform-api.ts';
-import { createDatabase } from '../../helpers/test-database.ts';
 import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
 
-/** Links of the file store lead to the platform's API, so that is part of what is tested. */
+/** The file store with the routes that its links lead to. */
 async function startStore(): Promise<StoreUnderTest> {
-  const database = await createDatabase();
-  const platform = await startTestPlatform(database);
+  const folder = await mkdtemp(join(tmpdir(), 'galley-store-'));
+  const open: StoreUnderTest['open'] = (now = Date.now) => createObjectStore({ url: pathToFileURL(folder).href, now });
+  const store = await open();
+  const app = express();
+  addObjectLinkRoutes(app, store);
+  app.use(errorHandler(pino({ level: 'silent' })));
+  const http = app.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const address = z.object({ port: z.number() }).parse(http.address());
   return {
-    store: platform.objects,
-    follow: (url, init) => fetch(new URL(url, platform.baseUrl), init),
+    ...{ store, open },
+    follow: (url, init) => fetch(new URL(url, `http://127.0.0.1:${address.port}`), init),
     async stop() {
-      await platform.stop();
-      await database.stop();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
