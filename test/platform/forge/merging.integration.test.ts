@@ -1,28 +1,31 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pino from 'pino';
 import { createBranchWatch } from '../../../platform/forge/watch-branches.ts';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
-import { BRANCH, type ForgeStage, startForgeStage } from './forge-stage.ts';
+import { BRANCH, type ForgeFixture, startForgeFixture } from './forge-fixture.ts';
 
 describe('merging at the embedded forge', () => {
-  let stage: ForgeStage;
+  let fixture: ForgeFixture;
+
+  const lines: string[] = [];
 
   beforeAll(async () => {
-    stage = await startForgeStage();
+    fixture = await startForgeFixture(pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }));
   });
-  afterAll(() => stage?.stop());
+  afterAll(() => fixture?.stop());
 
-  async function proposal(options?: Parameters<ForgeStage['createProject']>[0]) {
-    const repository = await stage.createProject(options);
+  async function proposal(options?: Parameters<ForgeFixture['createProject']>[0]) {
+    const repository = await fixture.createProject(options);
     const headSha = await repository.commit(BRANCH, { 'README.md': '# Our handbook\n' });
-    return { repository, headSha, opened: await stage.open(repository) };
+    return { repository, headSha, opened: await fixture.open(repository) };
   }
-  const watch = () => createBranchWatch(stage.forgeContext());
+  const watch = () => createBranchWatch(fixture.forgeContext());
 
   it('makes a commit with both branches as parents and the pull request in its message', async () => {
     const { repository, headSha, opened } = await proposal();
     const before = await repository.git('rev-parse', 'main');
-    const { status, json } = await stage.post(`${opened.url}/merge`);
+    const { status, json } = await fixture.post(`${opened.url}/merge`);
     const sha = await repository.git('rev-parse', 'main');
     expect([status, json]).toMatchObject([200, { merged: true, state: 'closed', merge_commit_sha: sha, sha }]);
     expect(await repository.git('log', '-1', '--format=%P%n%an <%ae>%n%B', 'main')).toBe(
@@ -32,19 +35,14 @@ describe('merging at the embedded forge', () => {
     expect(await repository.git('fsck', '--strict')).toBe('');
   });
 
-  it('answers the same merge when it is asked again, and refuses to close what is merged', async () => {
+  it('merges once, however often and at once it is asked, and refuses to close what is merged', async () => {
     const { repository, opened } = await proposal();
-    const [first, again] = [await stage.post(`${opened.url}/merge`), await stage.post(`${opened.url}/merge`)];
-    expect(again.json).toEqual(first.json);
-    expect((await stage.post(`${opened.url}/close`)).status).toBe(409);
-    expect(await repository.git('rev-list', '--count', '--merges', 'main')).toBe('1');
-  });
-
-  it('merges once where it is asked twice at once', async () => {
-    const { repository, opened } = await proposal();
-    const answers = await Promise.all([1, 2, 3].map(() => stage.post(`${opened.url}/merge`)));
+    const answers = await Promise.all([1, 2, 3].map(() => fixture.post(`${opened.url}/merge`)));
+    answers.push(await fixture.post(`${opened.url}/merge`));
     const sha = await repository.git('rev-parse', 'main');
-    expect(answers.map(({ status, json }) => [status, json.sha])).toEqual([1, 2, 3].map(() => [200, sha]));
+    expect(answers.map(({ status, json }) => [status, json.sha])).toEqual(answers.map(() => [200, sha]));
+    expect(answers[3]?.json).toEqual(answers[0]?.json);
+    expect((await fixture.post(`${opened.url}/close`)).status).toBe(409);
     expect(await repository.git('rev-list', '--count', '--merges', 'main')).toBe('1');
   });
 
@@ -52,9 +50,9 @@ describe('merging at the embedded forge', () => {
     const { repository, opened } = await proposal({ files: { 'README.md': '# Handbook\n', 'other.md': '1\n' } });
     const other = 'galley/aj_fedcba9876543210';
     await repository.commit(other, { 'other.md': '2\n' });
-    const second = await stage.open(repository, { branch: other });
+    const second = await fixture.open(repository, { branch: other });
     await repository.commit('main', { 'third.md': '3\n' });
-    const answers = await Promise.all([opened, second].map(({ url }) => stage.post(`${url}/merge`)));
+    const answers = await Promise.all([opened, second].map(({ url }) => fixture.post(`${url}/merge`)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     const files = ['README.md', 'other.md', 'third.md'].map((file) => repository.git('show', `main:${file}`));
     expect(await Promise.all(files)).toEqual(['# Our handbook', '2', '3']);
@@ -63,19 +61,19 @@ describe('merging at the embedded forge', () => {
   it('refuses what conflicts, naming the files, and leaves everything as it was', async () => {
     const { repository, opened } = await proposal();
     const base = await repository.commit('main', { 'README.md': '# Their handbook\n' });
-    const { status, json } = await stage.post(`${opened.url}/merge`);
+    const { status, json } = await fixture.post(`${opened.url}/merge`);
     expect([status, json.error]).toEqual([
       409,
       'The pull request can not be merged: main has other changes in README.md',
     ]);
     expect(await repository.git('rev-parse', 'main')).toBe(base);
-    expect((await stage.get(opened.url)).json).toMatchObject({ state: 'open', merged: false });
+    expect((await fixture.get(opened.url)).json).toMatchObject({ state: 'open', merged: false });
   });
 
   it('merges the branch as it is now', async () => {
     const { repository, opened } = await proposal();
     const headSha = await repository.commit(BRANCH, { 'more.md': 'More\n' });
-    const { json } = await stage.post(`${opened.url}/merge`);
+    const { json } = await fixture.post(`${opened.url}/merge`);
     expect(json).toMatchObject({ merged: true, head: { sha: headSha } });
     expect(await repository.git('show', 'main:more.md')).toBe('More');
   });
@@ -88,9 +86,9 @@ describe('merging at the embedded forge', () => {
       const sha = await repository.git('commit-tree', tree, '-p', base, '-p', headSha, '-m', 'Merge pull request #1');
       await repository.git('update-ref', 'refs/heads/main', sha, base);
       await repository.commit('main', { 'later.md': 'Later\n' });
-      if (asked === 'merge') expect((await stage.post(`${opened.url}/merge`)).json).toMatchObject({ sha });
+      if (asked === 'merge') expect((await fixture.post(`${opened.url}/merge`)).json).toMatchObject({ sha });
       if (asked === 'watch') await watch().look();
-      const { json } = await stage.get(opened.url);
+      const { json } = await fixture.get(opened.url);
       expect([asked, json]).toMatchObject([asked, { merged: true, merge_commit_sha: sha, base: { sha: base } }]);
     }
   });
@@ -100,41 +98,41 @@ describe('merging at the embedded forge', () => {
     await repository.git('update-ref', 'refs/heads/main', headSha);
     await repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
     await watch().look();
-    expect((await stage.get(opened.url)).json).toMatchObject({ merged: true, merge_commit_sha: headSha });
+    expect((await fixture.get(opened.url)).json).toMatchObject({ merged: true, merge_commit_sha: headSha });
   });
 
   it('does not take a branch that was put back for one that was merged', async () => {
     const { repository, opened } = await proposal();
     await repository.git('update-ref', `refs/heads/${BRANCH}`, 'main');
     await watch().look();
-    expect((await stage.get(opened.url)).json).toMatchObject({ state: 'open', merged: false });
+    expect((await fixture.get(opened.url)).json).toMatchObject({ state: 'open', merged: false });
   });
 
   it('refuses to merge what is closed, or whose branches are gone', async () => {
     const closed = await proposal();
     const [first, again] = [
-      await stage.post(`${closed.opened.url}/close`),
-      await stage.post(`${closed.opened.url}/close`),
+      await fixture.post(`${closed.opened.url}/close`),
+      await fixture.post(`${closed.opened.url}/close`),
     ];
     expect([first.status, first.json.state, first.json.merged]).toEqual([200, 'closed', false]);
     expect(again.json).toEqual(first.json);
-    expect((await stage.post(`${closed.opened.url}/merge`)).status).toBe(409);
+    expect((await fixture.post(`${closed.opened.url}/merge`)).status).toBe(409);
 
     const headless = await proposal();
     await headless.repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
-    expect((await stage.post(`${headless.opened.url}/merge`)).json.error).toMatch(`The branch ${BRANCH} is gone`);
+    expect((await fixture.post(`${headless.opened.url}/merge`)).json.error).toMatch(`The branch ${BRANCH} is gone`);
     const baseless = await proposal();
     await baseless.repository.git('update-ref', '-d', 'refs/heads/main');
-    expect((await stage.post(`${baseless.opened.url}/merge`)).json.error).toMatch('The branch main is gone');
+    expect((await fixture.post(`${baseless.opened.url}/merge`)).json.error).toMatch('The branch main is gone');
     const homeless = await proposal();
     await homeless.repository.remove();
-    expect((await stage.post(`${homeless.opened.url}/merge`)).status).toBe(404);
-    expect((await stage.get(homeless.opened.url)).json).toMatchObject({ state: 'open', number: 1 });
+    expect((await fixture.post(`${homeless.opened.url}/merge`)).status).toBe(404);
+    expect((await fixture.get(homeless.opened.url)).json).toMatchObject({ state: 'open', number: 1 });
   });
 
   it('updates the work tree where the base branch is checked out', async () => {
     const { repository, opened } = await proposal({ bare: false });
-    expect((await stage.post(`${opened.url}/merge`)).status).toBe(200);
+    expect((await fixture.post(`${opened.url}/merge`)).status).toBe(200);
     expect(await readFile(join(repository.dir, 'README.md'), 'utf8')).toBe('# Our handbook\n');
     expect(await repository.git('status', '--porcelain')).toBe('');
   });
@@ -142,14 +140,14 @@ describe('merging at the embedded forge', () => {
   it('refuses where that work tree holds changes that are not committed', async () => {
     const { repository, opened } = await proposal({ bare: false });
     await writeFile(join(repository.dir, 'README.md'), '# Being edited\n');
-    const { status, json } = await stage.post(`${opened.url}/merge`);
+    const { status, json } = await fixture.post(`${opened.url}/merge`);
     expect([status, json.error]).toEqual([
       409,
       'The pull request can not be merged: The branch main is checked out, and its work tree can not be updated: Working directory has unstaged changes',
     ]);
     expect(await readFile(join(repository.dir, 'README.md'), 'utf8')).toBe('# Being edited\n');
     await repository.git('checkout', '--', '.');
-    expect((await stage.post(`${opened.url}/merge`)).status).toBe(200);
+    expect((await fixture.post(`${opened.url}/merge`)).status).toBe(200);
   });
 
   it('runs no hook of a bare repository', async () => {
@@ -158,19 +156,33 @@ describe('merging at the embedded forge', () => {
     for (const hook of ['reference-transaction', 'post-receive', 'update']) {
       await writeFile(join(repository.dir, 'hooks', hook), `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 });
     }
-    expect((await stage.post(`${opened.url}/merge`)).status).toBe(200);
+    expect((await fixture.post(`${opened.url}/merge`)).status).toBe(200);
     await expect(readFile(mark)).rejects.toThrow('ENOENT');
+  });
+
+  it('is looked for in no further repository once the watch is stopped', async () => {
+    const { repository } = await proposal();
+    // So that each look at it leaves a line in the log.
+    await repository.remove();
+    const looks = () => lines.filter((line) => line.includes('could not be compared')).length;
+    const [before, branches] = [looks(), watch()];
+    await branches.look();
+    expect(looks()).toBeGreaterThan(before);
+    await branches.stop();
+    const stopped = looks();
+    await branches.look();
+    expect(looks()).toBe(stopped);
   });
 
   it('lets only the operator merge, close, review and ask for reviews', async () => {
     const { opened } = await proposal();
-    const { key } = await stage.platform.addCustomer();
+    const { key } = await fixture.platform.addCustomer();
     const bodies = { merge: {}, close: {}, reviews: { event: 'APPROVE', reviewer: 'ada' }, requested_reviewers: {} };
     for (const [path, json] of Object.entries(bodies)) {
       const url = `${opened.url}/${path}`;
       const statuses = [];
       for (const token of ['', 'wrong', `${OPERATOR_TOKEN}x`, 'galley_unknown', key]) {
-        const { status, headers } = await stage.post(url, { token, json });
+        const { status, headers } = await fixture.post(url, { token, json });
         statuses.push([status, headers.get('www-authenticate') !== null]);
       }
       expect([path, statuses]).toEqual([
@@ -183,9 +195,9 @@ describe('merging at the embedded forge', () => {
           [403, false],
         ],
       ]);
-      expect((await stage.post(`${url}?token=${OPERATOR_TOKEN}`, { token: '', json })).status).toBe(401);
-      expect((await stage.post(url, { token: '', json: { ...json, token: OPERATOR_TOKEN } })).status).toBe(401);
+      expect((await fixture.post(`${url}?token=${OPERATOR_TOKEN}`, { token: '', json })).status).toBe(401);
+      expect((await fixture.post(url, { token: '', json: { ...json, token: OPERATOR_TOKEN } })).status).toBe(401);
     }
-    expect((await stage.get(opened.url)).json).toMatchObject({ state: 'open', requested_reviewers: [] });
+    expect((await fixture.get(opened.url)).json).toMatchObject({ state: 'open', requested_reviewers: [] });
   });
 });

@@ -1,6 +1,7 @@
 import { Parser } from 'htmlparser2';
+import pino from 'pino';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
-import { BRANCH, type ForgeStage, startForgeStage } from './forge-stage.ts';
+import { BRANCH, type ForgeFixture, startForgeFixture } from './forge-fixture.ts';
 
 const VOID = new Set(['meta', 'link', 'input', 'br']);
 
@@ -32,30 +33,35 @@ function textOf(page: string): string {
 }
 
 describe('the page of a pull request', () => {
-  let stage: ForgeStage;
+  let fixture: ForgeFixture;
+  const lines: string[] = [];
 
   beforeAll(async () => {
-    stage = await startForgeStage();
+    fixture = await startForgeFixture(pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }));
   });
-  afterAll(() => stage?.stop());
+  afterAll(() => fixture?.stop());
 
-  const page = (url: string) => stage.get(url, 'text/html,application/xhtml+xml,*/*;q=0.8');
+  const page = (url: string) => fixture.get(url, 'text/html,application/xhtml+xml,*/*;q=0.8');
 
   async function proposal(
     files: Record<string, string | Uint8Array | null>,
     texts: { title?: string; body?: string } = {},
   ) {
-    const repository = await stage.createProject({
+    const repository = await fixture.createProject({
       files: { 'README.md': '# Handbook\n\nRead this first.\n', 'logo.png': Buffer.from([0, 1, 2]), 'old.md': 'Old\n' },
     });
     await repository.commit(BRANCH, files, texts.title ?? 'Change it');
-    return { repository, opened: await stage.open(repository, texts) };
+    return { repository, opened: await fixture.open(repository, texts) };
   }
 
   it('opens to whoever has its link, and tells everything', async () => {
     const { opened, repository } = await proposal({ 'README.md': '# Our handbook\n\nRead this first.\n' });
-    await stage.post(`${opened.url}/requested_reviewers`, { json: { reviewers: ['grace'], team_reviewers: ['docs'] } });
-    await stage.post(`${opened.url}/reviews`, { json: { event: 'APPROVE', reviewer: 'ada', body: 'Good.\nThanks.' } });
+    await fixture.post(`${opened.url}/requested_reviewers`, {
+      json: { reviewers: ['grace'], team_reviewers: ['docs'] },
+    });
+    await fixture.post(`${opened.url}/reviews`, {
+      json: { event: 'APPROVE', reviewer: 'ada', body: 'Good.\nThanks.' },
+    });
     const { status, headers, text } = await page(opened.url);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const told = textOf(text).replaceAll(/\s+/g, ' ');
@@ -79,7 +85,7 @@ describe('the page of a pull request', () => {
 
   it('can run nothing, be framed nowhere and be found by no search', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
-    for (const answer of [await page(opened.url), await page(`${opened.url}0`), await stage.get(opened.url)]) {
+    for (const answer of [await page(opened.url), await page(`${opened.url}0`), await fixture.get(opened.url)]) {
       expect(answer.headers.get('content-security-policy')).toBe(
         "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
@@ -101,7 +107,7 @@ describe('the page of a pull request', () => {
     );
     expect(outside).toEqual([]);
     expect(elements.filter(({ name }) => ['script', 'img', 'iframe', 'style', 'object'].includes(name))).toEqual([]);
-    const style = await stage.get(`${stage.platform.baseUrl}/pulls/style.css`);
+    const style = await fixture.get(`${fixture.platform.baseUrl}/pulls/style.css`);
     expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   });
 
@@ -111,7 +117,7 @@ describe('the page of a pull request', () => {
       { 'a<b>"&\'\u202e.md': `${evil}\nseen\rhidden\n--- a/fake\n+++ b/fake\n@@ -1 +1 @@\ndiff --git a/x b/x\n` },
       { title: evil, body: `${evil}\n</p></main>` },
     );
-    await stage.post(`${opened.url}/reviews`, { json: { event: 'COMMENT', reviewer: 'ada', body: evil } });
+    await fixture.post(`${opened.url}/reviews`, { json: { event: 'COMMENT', reviewer: 'ada', body: evil } });
     const { text } = await page(opened.url);
     const harmless = new Set(['href', 'class', 'id', 'title', 'datetime', 'name', 'content', 'charset', 'lang', 'rel']);
     const names = new Set(elementsOf(text).flatMap(({ attributes }) => Object.keys(attributes)));
@@ -162,7 +168,7 @@ describe('the page of a pull request', () => {
 
   it('keeps showing what was merged or closed, also where its branch is gone', async () => {
     const merged = await proposal({ 'README.md': '# Our handbook\n' });
-    await stage.post(`${merged.opened.url}/merge`);
+    await fixture.post(`${merged.opened.url}/merge`);
     await merged.repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
     const told = textOf((await page(merged.opened.url)).text).replaceAll(/\s+/g, ' ');
     expect(told).toContain('Merged 1 commit of galley merged into main');
@@ -170,7 +176,7 @@ describe('the page of a pull request', () => {
     expect(told).not.toContain('Close without merging');
 
     const gone = await proposal({ 'README.md': '# Our handbook\n' });
-    await stage.post(`${gone.opened.url}/close`);
+    await fixture.post(`${gone.opened.url}/close`);
     await gone.repository.remove();
     const { status, text } = await page(gone.opened.url);
     expect([status, textOf(text)]).toEqual([200, expect.stringContaining('are no longer there')]);
@@ -180,20 +186,20 @@ describe('the page of a pull request', () => {
     const { opened, repository } = await proposal({ 'new.md': 'New\n' });
     const accept = 'text/html';
     const review = { reviewer: 'ada', body: 'Go on', event: 'APPROVE', token: ` ${OPERATOR_TOKEN} ` };
-    const reviewed = await stage.post(`${opened.url}/reviews`, { token: '', form: review, accept });
+    const reviewed = await fixture.post(`${opened.url}/reviews`, { token: '', form: review, accept });
     expect([reviewed.status, reviewed.headers.get('location')]).toEqual([303, `../${opened.url.split('/').at(-1)}`]);
 
-    const refused = await stage.post(`${opened.url}/merge`, { token: '', form: { token: 'wrong' }, accept });
+    const refused = await fixture.post(`${opened.url}/merge`, { token: '', form: { token: 'wrong' }, accept });
     expect([refused.status, refused.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
     expect(textOf(refused.text)).toContain('The operator token is wrong');
     expect(refused.text).not.toContain('value="wrong"');
     elementsOf(refused.text);
-    expect((await stage.post(`${opened.url}/merge`, { token: '', form: {}, accept })).status).toBe(401);
+    expect((await fixture.post(`${opened.url}/merge`, { token: '', form: {}, accept })).status).toBe(401);
 
     const form = { token: OPERATOR_TOKEN };
-    expect((await stage.post(`${opened.url}/merge`, { token: '', form, accept })).status).toBe(303);
+    expect((await fixture.post(`${opened.url}/merge`, { token: '', form, accept })).status).toBe(303);
     expect(await repository.git('show', 'main:new.md')).toBe('New');
-    const conflict = await stage.post(`${opened.url}/close`, { token: '', form, accept });
+    const conflict = await fixture.post(`${opened.url}/close`, { token: '', form, accept });
     expect([conflict.status, textOf(conflict.text)]).toEqual([409, expect.stringContaining('merged already')]);
   });
 
@@ -204,9 +210,9 @@ describe('the page of a pull request', () => {
       'moved.md': 'Old\n',
     });
     const asked = { reviewers: ['grace'], team_reviewers: ['docs'] };
-    const { status } = await stage.post(`${opened.url}/requested_reviewers`, { json: asked });
+    const { status } = await fixture.post(`${opened.url}/requested_reviewers`, { json: asked });
     expect(status).toBe(201);
-    const { json } = await stage.get(opened.url);
+    const { json } = await fixture.get(opened.url);
     expect(json).toMatchObject({
       number: 1,
       state: 'open',
@@ -222,12 +228,12 @@ describe('the page of a pull request', () => {
       requested_teams: [{ slug: 'docs' }],
     });
     const review = { event: 'REQUEST_CHANGES', reviewer: 'ada', body: 'Once more.' };
-    const first = await stage.post(`${opened.url}/reviews`, { json: review });
-    const again = await stage.post(`${opened.url}/reviews`, { json: review });
+    const first = await fixture.post(`${opened.url}/reviews`, { json: review });
+    const again = await fixture.post(`${opened.url}/reviews`, { json: review });
     expect(again.json).toEqual(first.json);
     expect(first.json).toMatchObject({ state: 'CHANGES_REQUESTED', user: { login: 'ada' }, commit_id: opened.headSha });
-    expect(JSON.parse((await stage.get(`${opened.url}/reviews`)).text)).toEqual([first.json]);
-    expect(JSON.parse((await stage.get(`${opened.url}/files`)).text)).toMatchObject([
+    expect(JSON.parse((await fixture.get(`${opened.url}/reviews`)).text)).toEqual([first.json]);
+    expect(JSON.parse((await fixture.get(`${opened.url}/files`)).text)).toMatchObject([
       { filename: 'README.md', status: 'modified', additions: 1, deletions: 3, changes: 4 },
       { filename: 'moved.md', previous_filename: 'old.md', status: 'renamed', changes: 0 },
     ]);
@@ -236,29 +242,29 @@ describe('the page of a pull request', () => {
   it('answers changes and refusals as JSON to a program that says nothing of what it accepts', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
     const accept = '*/*';
-    const unknown = await stage.get(`${stage.platform.baseUrl}/pulls/pr_${'0'.repeat(32)}`, accept);
+    const unknown = await fixture.get(`${fixture.platform.baseUrl}/pulls/pr_${'0'.repeat(32)}`, accept);
     expect([unknown.status, unknown.json]).toEqual([404, { error: expect.any(String) }]);
-    const refused = await stage.post(`${opened.url}/merge`, { token: 'wrong', accept });
+    const refused = await fixture.post(`${opened.url}/merge`, { token: 'wrong', accept });
     expect([refused.status, refused.json]).toEqual([401, { error: 'The operator token is wrong' }]);
-    const merged = await stage.post(`${opened.url}/merge`, { accept });
+    const merged = await fixture.post(`${opened.url}/merge`, { accept });
     expect([merged.status, merged.json]).toEqual([200, expect.objectContaining({ merged: true })]);
-    expect((await stage.get(opened.url, accept)).headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect((await fixture.get(opened.url, accept)).headers.get('content-type')).toBe('text/html; charset=utf-8');
   });
 
   it('refuses with the status that says why', async () => {
     const { opened } = await proposal({ 'new.md': 'New\n' });
-    const root = stage.platform.baseUrl;
+    const root = fixture.platform.baseUrl;
     const unknown = [
       `${root}/pulls/pr_${'0'.repeat(32)}`,
       `${root}/pulls/1`,
       `${opened.url}/nothing`,
       `${root}/pulls/%ff`,
     ];
-    for (const url of unknown) expect([url, (await stage.get(url)).status]).toEqual([url, 404]);
+    for (const url of unknown) expect([url, (await fixture.get(url)).status]).toEqual([url, 404]);
     expect((await page(unknown[0] ?? '')).text).toContain('Not found');
-    const posted = await stage.post(opened.url);
+    const posted = await fixture.post(opened.url);
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect((await stage.get(`${opened.url}/merge`)).headers.get('allow')).toBe('POST');
+    expect((await fixture.get(`${opened.url}/merge`)).headers.get('allow')).toBe('POST');
 
     const reviews = `${opened.url}/reviews`;
     const wrong = [
@@ -267,32 +273,23 @@ describe('the page of a pull request', () => {
       { event: 'APPROVE' },
       { event: 'APPROVE', reviewer: 'a b' },
     ];
-    for (const json of wrong) expect((await stage.post(reviews, { json })).status).toBe(400);
-    expect((await stage.post(reviews, { json: { event: 'APPROVE', reviewer: 'Galley' } })).status).toBe(409);
-    const list = await stage.post(`${opened.url}/requested_reviewers`, { json: { reviewers: 'ada' } });
+    for (const json of wrong) expect((await fixture.post(reviews, { json })).status).toBe(400);
+    expect((await fixture.post(reviews, { json: { event: 'APPROVE', reviewer: 'Galley' } })).status).toBe(409);
+    const list = await fixture.post(`${opened.url}/requested_reviewers`, { json: { reviewers: 'ada' } });
     expect([list.status, list.json.error]).toEqual([400, expect.stringMatching('reviewers')]);
     const long = { event: 'COMMENT', reviewer: 'ada', body: 'x'.repeat(300_000) };
-    expect((await stage.post(reviews, { form: long })).status).toBe(413);
-    const nul = await stage.post(reviews, { json: { event: 'COMMENT', reviewer: 'ada', body: 'a\0b\ud800' } });
+    expect((await fixture.post(reviews, { form: long })).status).toBe(413);
+    const nul = await fixture.post(reviews, { json: { event: 'COMMENT', reviewer: 'ada', body: 'a\0b\ud800' } });
     expect([nul.status, nul.json.body]).toEqual([200, 'a\ufffdb\ufffd']);
   });
 
   it('is in no log by its id, which opens it', async () => {
-    const lines: string[] = [];
-    const { default: pino } = await import('pino');
-    const logged = await startForgeStage(pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }));
-    try {
-      const repository = await logged.createProject();
-      await repository.commit(BRANCH, { 'new.md': 'New\n' });
-      const opened = await logged.open(repository);
-      await logged.get(opened.url);
-      await logged.post(`${opened.url}/merge`);
-      expect(lines.join('')).toContain('/pulls/…');
-      expect(lines.join('')).toContain('Merged a pull request');
-      expect(lines.join('')).not.toContain(opened.url.split('/').at(-1));
-      expect(lines.join('')).not.toContain(OPERATOR_TOKEN);
-    } finally {
-      await logged.stop();
-    }
+    const { opened } = await proposal({ 'new.md': 'New\n' });
+    await fixture.post(`${opened.url}/merge`);
+    const log = lines.join('');
+    expect(log).toContain('/pulls/…');
+    expect(log).toContain('Merged a pull request');
+    expect(log).not.toContain(opened.url.split('/').at(-1));
+    expect(log).not.toContain(OPERATOR_TOKEN);
   });
 });

@@ -2,29 +2,29 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
 import { STEP_TIMEOUT_MS } from '../activities/export/sites/visitor.ts';
-import { BRANCH, type ForgeStage, startForgeStage } from './forge-stage.ts';
+import { BRANCH, type ForgeFixture, startForgeFixture } from './forge-fixture.ts';
 
 describe('the page of a pull request in a browser', () => {
-  let stage: ForgeStage;
+  let fixture: ForgeFixture;
   let browser: Browser;
 
   beforeAll(async () => {
-    stage = await startForgeStage();
+    fixture = await startForgeFixture();
     const executablePath = await locateRealTool('chromium');
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
   afterAll(async () => {
     await browser?.close();
-    await stage?.stop();
+    await fixture?.stop();
   });
 
   async function proposal() {
-    const repository = await stage.createProject({ files: { 'README.md': '# Handbook\n', 'old.md': 'Old\n' } });
+    const repository = await fixture.createProject({ files: { 'README.md': '# Handbook\n', 'old.md': 'Old\n' } });
     const wide = `${'a-word-without-an-end-'.repeat(30)}\n`;
     const long = `${'folder-of-some-length/'.repeat(8)}file.md`;
     await repository.commit(BRANCH, { 'README.md': `# Ours\n${wide}`, [long]: 'New\n' }, wide.trim());
     const title = `<script>document.title = "run"</script> ${'unbroken'.repeat(20)}`;
-    return { repository, opened: await stage.open(repository, { title, body: wide }) };
+    return { repository, opened: await fixture.open(repository, { title, body: wide }) };
   }
 
   /** With what the browser complains of, such as a broken policy. */
@@ -76,7 +76,7 @@ describe('the page of a pull request in a browser', () => {
     await page.locator('form').first().getByLabel('Operator token').fill(OPERATOR_TOKEN);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('approved').waitFor();
-    expect(JSON.parse((await stage.get(`${opened.url}/reviews`)).text)).toMatchObject([
+    expect(JSON.parse((await fixture.get(`${opened.url}/reviews`)).text)).toMatchObject([
       { state: 'APPROVED', user: { login: 'ada' }, body: 'Good.' },
     ]);
     await page.close();

@@ -19,7 +19,7 @@ export type Sent = {
 
 export type Answer = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
 
-export type ForgeStage = {
+export type ForgeFixture = {
   platform: TestPlatform;
   forge: ReturnType<typeof createEmbeddedForge>;
   logger: Logger;
@@ -38,7 +38,7 @@ export type ForgeStage = {
 };
 
 /** The platform with its embedded forge over the embedded database, and repositories on the disk. */
-export async function startForgeStage(logger: Logger = pino({ level: 'silent' })): Promise<ForgeStage> {
+export async function startForgeFixture(logger: Logger = pino({ level: 'silent' })): Promise<ForgeFixture> {
   const database: TestDatabase = await createDatabase();
   const platform = await startTestPlatform(database, { logger });
   const { db } = platform;
