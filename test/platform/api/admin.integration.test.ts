@@ -2,7 +2,7 @@ import { canCompress } from '../../../platform/zstd-support.ts';
 import { OPERATOR_TOKEN, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
-import { usePlatform } from './use-platform.ts';
+import { useApi } from './api-fixture.ts';
 
 const key = OPERATOR_TOKEN;
 
@@ -11,7 +11,7 @@ describe('the admin routes', () => {
   let platform: TestPlatform;
   let api: ApiClient;
 
-  usePlatform((given) => {
+  useApi((given) => {
     ({ database, platform, api } = given);
   });
 
@@ -25,7 +25,7 @@ describe('the admin routes', () => {
     }
   });
 
-  it('are not there where no operator token is set', async () => {
+  it('are not there if no operator token is set', async () => {
     const closed = await startTestPlatform(database, { db: platform.db, operatorToken: '' });
     expect((await createApiClient(closed.baseUrl).get('/admin/keys', { key })).status).toBe(404);
     await closed.stop();
@@ -46,7 +46,9 @@ describe('the admin routes', () => {
     const revoked = await api.adminPost(`/admin/keys/${id}/revoke`, {});
     expect(await api.adminPost(`/admin/keys/${id}/revoke`, {})).toMatchObject({ body: revoked.body });
     expect((await api.get('/v1/static-export/jobs', { key: secret })).status).toBe(401);
-    expect((await api.adminPost('/admin/keys/key_none/revoke', {})).status).toBe(404);
+    for (const unknown of ['key_none', 'key_%00', 'k'.repeat(2_000)]) {
+      expect((await api.adminPost(`/admin/keys/${unknown}/revoke`, {})).status).toBe(404);
+    }
   });
 
   it('keep nothing by which a key could be used again', async () => {
@@ -57,7 +59,7 @@ describe('the admin routes', () => {
     expect(JSON.stringify(rows.rows)).not.toContain(secret);
   });
 
-  it('change the plan only where one is named', async () => {
+  it('change the plan only if one is named', async () => {
     const plan = async () => JSON.parse((await api.get('/admin/keys?organization=Plans', { key })).text).keys[0].plan;
     await api.adminPost('/admin/keys', { organization: 'Plans', plan: 'free' });
     expect(await plan()).toBe('free');
@@ -112,7 +114,7 @@ describe('the admin routes', () => {
     expect(listed.text).not.toContain('hush');
   });
 
-  it('take how pages are drawn, and refuse a way that there is not', async () => {
+  it('take how pages are rendered, and refuse an unknown way', async () => {
     const project = { organization: 'Acme', project: 'prj_rendered', domain: 'rendered.example.com' };
     const refused = await api.adminPost('/admin/projects', { ...project, settings: { render: 'firefox' } });
     expect(refused.status).toBe(400);
@@ -122,7 +124,7 @@ describe('the admin routes', () => {
     expect(added.body).toMatchObject({ settings });
   });
 
-  it('take what is compressed beforehand, unless this Node can not make it', async () => {
+  it('take what is precompressed, unless this Node cannot make it', async () => {
     const project = { organization: 'Acme', project: 'prj_packed', domain: 'packed.example.com' };
     const refused = await api.adminPost('/admin/projects', { ...project, settings: { precompress: ['deflate'] } });
     expect([refused.status, refused.error]).toEqual([400, 'settings.precompress.0: expected br, gzip or zstd']);
@@ -168,5 +170,30 @@ describe('the admin routes', () => {
     const body = { organization: 'Docs', project: 'prj_wrong', domain: 'wrong.example.com', ...wrong };
     const answer = await api.adminPost('/admin/projects', body);
     expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(field)]);
+  });
+
+  it.each([
+    ['webhookSecret', 'hush\u0000hush'],
+    ['webhookSecret', 'hush\ud800'],
+    ['webhookUrl', 'https://ci.example.com/\u0000'],
+  ])('refuse the project setting %s %j, which the database could not keep', async (name, value) => {
+    const { organization, project } = await platform.addCustomer();
+    const answer = await api.request('PATCH', '/admin/projects', {
+      key: key,
+      body: { organization, project, settings: { [name]: value } },
+    });
+    expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(`settings.${name}`)]);
+  });
+
+  it('open to an operator token of any characters', async () => {
+    const operatorToken = 'p@ss!word:$"x"';
+    const other = await startTestPlatform(database, { db: platform.db, operatorToken });
+    const client = createApiClient(other.baseUrl);
+    const [right, wrong] = [
+      await client.get('/admin/keys', { key: operatorToken }),
+      await client.get('/admin/keys', { key: `${operatorToken}x` }),
+    ];
+    await other.stop();
+    expect([right.status, wrong.status]).toEqual([200, 401]);
   });
 });

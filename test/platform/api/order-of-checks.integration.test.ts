@@ -1,69 +1,80 @@
 import { exportJob } from '../../../contract/admin-api.ts';
-import type { Customer, TestPlatform } from '../../helpers/platform-api.ts';
-import type { ApiClient } from './api-client.ts';
-import { usePlatform } from './use-platform.ts';
+import type { Customer } from '../../helpers/platform-api.ts';
+import { type AgentFixture, useAgentApi } from './agent/agent-fixture.ts';
+import { logUses } from './api-fixture.ts';
 
 const JOBS = '/v1/static-export/jobs';
-const STARTS_PER_HOUR = 60;
 
-/** Each request is wrong in two ways; the answer tells which of the two was looked at first. */
-describe('a start that is wrong in more than one way is refused for', () => {
-  let platform: TestPlatform;
-  let api: ApiClient;
+/** Each request is wrong in two ways. The status shows which of them was checked first. */
+describe('a request that is wrong in more than one way is refused for', () => {
+  let agents: AgentFixture;
   let customer: Customer;
-
-  usePlatform((given) => {
-    ({ platform, api } = given);
-  });
-  beforeEach(async () => {
-    customer = await platform.addCustomer();
+  useAgentApi((given) => {
+    ({ agents, customer } = given);
   });
 
-  const start = async (body: object = {}, headers: Record<string, string> = {}) =>
-    await api.post(JOBS, { key: customer.key, body: { domain: customer.domain, ...body }, headers });
-  const loseThePlan = async (): Promise<void> => {
-    await api.adminPost('/admin/keys', { organization: customer.organization, plan: 'free' });
-  };
   const known = { 'idempotency-key': 'known' };
 
-  it('its key before anything else', async () => {
-    const answer = await api.post(JOBS, { key: 'galley_unknown', body: { domain: 'nobody.example.com', paths: 5 } });
-    expect(answer.status).toBe(401);
+  describe('the start of an export:', () => {
+    const start = (body: object = {}, headers: Record<string, string> = {}) =>
+      agents.api.post(JOBS, { key: customer.key, body: { domain: customer.domain, ...body }, headers });
+    const loseThePlan = () =>
+      agents.api.adminPost('/admin/keys', { organization: customer.organization, plan: 'free' });
+
+    it('the missing project before the body', async () => {
+      expect((await start({ domain: 'nobody.example.com', paths: 5 })).status).toBe(404);
+    });
+
+    it('the body before the Idempotency-Key, and that before the plan', async () => {
+      await start({}, known);
+      expect((await start({ paths: 5 }, known)).status).toBe(400);
+      await loseThePlan();
+      expect((await start({ version: 'other' }, known)).status).toBe(422);
+    });
+
+    it('the plan before a conflict', async () => {
+      await start();
+      await loseThePlan();
+      expect((await start()).status).toBe(403);
+    });
+
+    it('a conflict before the limit', async () => {
+      await logUses(agents.platform, customer, { of: 'starts', count: 59 });
+      const { jobId } = exportJob.parse((await start()).body);
+      expect((await start()).status).toBe(409);
+      await agents.platform.complete(jobId);
+      expect((await start()).status).toBe(429);
+    });
+
+    it('nothing if its Idempotency-Key was answered once, whatever has changed since', async () => {
+      const first = await start({}, known);
+      await loseThePlan();
+      const again = await start({}, known);
+      expect([again.status, again.body]).toEqual([202, first.body]);
+    });
   });
 
-  it('the project that is not there before the body', async () => {
-    expect((await start({ domain: 'nobody.example.com', paths: 5 })).status).toBe(404);
-  });
+  describe('a prompt:', () => {
+    const create = (prompt: unknown, headers = {}) => agents.create(customer, { prompt }, headers);
 
-  it('its body before its Idempotency-Key', async () => {
-    await start({}, known);
-    expect((await start({ paths: 5 }, known)).status).toBe(400);
-  });
+    it('the body before the Idempotency-Key, and that before a conflict', async () => {
+      const { id } = await agents.created(customer);
+      await create('Do it', known);
+      expect((await create(5, known)).status).toBe(400);
+      expect((await agents.act(customer, id, 'message', { prompt: 'Do it' }, known)).status).toBe(422);
+      expect((await agents.act(customer, id, 'message', { prompt: 'Do it' })).status).toBe(409);
+    });
 
-  it('its Idempotency-Key before the plan', async () => {
-    await start({}, known);
-    await loseThePlan();
-    expect((await start({ version: 'other' }, known)).status).toBe(422);
-  });
-
-  it('the plan before a conflict', async () => {
-    await start();
-    await loseThePlan();
-    expect((await start()).status).toBe(403);
-  });
-
-  it('a conflict before the limit', async () => {
-    for (let use = 1; use < STARTS_PER_HOUR; use += 1) {
-      await platform.complete(exportJob.parse((await start()).body).jobId);
-    }
-    expect((await start()).status).toBe(202);
-    expect((await start()).status).toBe(409);
-  });
-
-  it('nothing where its Idempotency-Key was answered once, whatever stands in the way since', async () => {
-    const first = await start({}, known);
-    await loseThePlan();
-    const again = await start({}, known);
-    expect([again.status, again.body]).toEqual([202, first.body]);
+    it('a conflict before the limit, and nothing if its Idempotency-Key was answered once', async () => {
+      const first = await create('Do it', known);
+      const { id } = await agents.created(customer);
+      await logUses(agents.platform, customer, { of: 'prompts', count: 98 });
+      const message = async () => (await agents.act(customer, id, 'message', { prompt: 'And this' })).status;
+      expect(await message()).toBe(409);
+      await agents.complete(id);
+      expect([await message(), (await create('Do it')).status, (await create(5)).status]).toEqual([429, 429, 400]);
+      const again = await create('Do it', known);
+      expect([again.status, again.body]).toEqual([201, first.body]);
+    });
   });
 });

@@ -1,13 +1,12 @@
 import { type ExportJob, exportJob, exportJobPage } from '../../../contract/admin-api.ts';
-import { revokeKey } from '../../../platform/admin/api-keys.ts';
 import { markExportJobRunning } from '../../../platform/store/export-job-transitions.ts';
-import { createOpenApiCheck, type OpenApiCheck } from '../../helpers/openapi-check.ts';
+import type { OpenApiCheck } from '../../helpers/openapi-check.ts';
 import { type Customer, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
-import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
+import type { TestDatabase } from '../../helpers/test-database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { useApi } from './api-fixture.ts';
 
 const JOBS = '/v1/static-export/jobs';
-const NOWHERE = `${JOBS}/se_0123456789abcdef`;
 const HOUR_MS = 3_600_000;
 
 describe('the static export endpoints', () => {
@@ -17,18 +16,11 @@ describe('the static export endpoints', () => {
   let api: ApiClient;
   let customer: Customer;
 
-  beforeAll(async () => {
-    database = await createDatabase();
-    platform = await startTestPlatform(database);
-    check = createOpenApiCheck(await (await fetch(`${platform.baseUrl}/openapi.json`)).json(), { under: '/v1/' });
-    api = createApiClient(platform.baseUrl, check);
+  useApi((given) => {
+    ({ database, platform, check, api } = given);
   });
   beforeEach(async () => {
     customer = await platform.addCustomer();
-  });
-  afterAll(async () => {
-    await platform?.stop();
-    await database?.stop();
   });
 
   async function start(body: object = {}, headers: Record<string, string> = {}) {
@@ -83,30 +75,7 @@ describe('the static export endpoints', () => {
       expect([answer.status, answer.error]).toEqual([400, expect.stringContaining(field)]);
     });
 
-    it.each(['', '{"domain":', 'null', '"text"', '{"domain": "a"} x'])('is 400 for the body %j', async (raw) => {
-      const answer = await api.post(JOBS, { key: customer.key, raw, headers: { 'content-type': 'application/json' } });
-      expect(answer.status).toBe(400);
-    });
-
-    it('is 415 for anything but JSON, and takes every kind of JSON', async () => {
-      const raw = JSON.stringify({ domain: customer.domain });
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
-        const headers = { 'content-type': type };
-        expect([type, (await api.post(JOBS, { key: customer.key, raw, headers })).status]).toEqual([type, 415]);
-      }
-      const vendor = { 'content-type': 'application/vnd.galley+json; charset=utf-8' };
-      expect((await api.post(JOBS, { key: customer.key, raw, headers: vendor })).status).toBe(202);
-    });
-
-    it('is 413 for a body over 1 MiB and 202 for one of just 1 MiB', async () => {
-      const text = JSON.stringify({ domain: customer.domain });
-      const exact = text.padEnd(1024 * 1024, ' ');
-      const headers = { 'content-type': 'application/json' };
-      expect((await api.post(JOBS, { key: customer.key, raw: `${exact} `, headers })).status).toBe(413);
-      expect((await api.post(JOBS, { key: customer.key, raw: exact, headers })).status).toBe(202);
-    });
-
-    it('is 404 for a domain of nobody and for one of another organization', async () => {
+    it('is 404 for an unknown domain and for one of another organization', async () => {
       const other = await platform.addCustomer();
       expect((await start({ domain: 'nobody.example.com' })).status).toBe(404);
       expect((await start({ domain: other.domain })).status).toBe(404);
@@ -175,40 +144,6 @@ describe('the static export endpoints', () => {
         202,
         expect.not.stringMatching(exportJob.parse(first.body).jobId),
       ]);
-    });
-
-    it.each(['', 'a b', 'x'.repeat(256), 'ä'])('is 400 for the key %j', async (key) => {
-      expect((await start({}, { 'idempotency-key': key })).status).toBe(400);
-    });
-  });
-
-  describe('the hourly limit', () => {
-    it('refuses the 61st start until the moment the first is an hour old, and counts only accepted ones', async () => {
-      let remaining = 60;
-      for (let index = 0; index < 60; index += 1) {
-        const answer = await start();
-        remaining -= 1;
-        expect(answer.headers.get('ratelimit-limit')).toBe('60');
-        expect(answer.headers.get('ratelimit-remaining')).toBe(String(remaining));
-        expect((await start()).status).toBe(409);
-        await platform.complete(exportJob.parse(answer.body).jobId);
-        if (index === 0) platform.advance(10 * 60_000);
-      }
-      const refused = await start();
-      expect(refused.status).toBe(429);
-      expect(refused.headers.get('ratelimit-remaining')).toBe('0');
-      const retryAfterSeconds = Number(refused.headers.get('retry-after'));
-      expect(retryAfterSeconds).toBeLessThanOrEqual(50 * 60);
-      expect(retryAfterSeconds).toBeGreaterThan(48 * 60);
-      expect(refused.headers.get('ratelimit-reset')).toBe(String(retryAfterSeconds));
-      platform.advance((retryAfterSeconds - 30) * 1000);
-      expect((await start()).status).toBe(429);
-      platform.advance(30_000);
-      const freed = await startedJob();
-      await platform.complete(freed.jobId);
-      expect((await start()).status).toBe(429);
-      const other = await platform.addCustomer();
-      expect((await api.post(JOBS, { key: other.key, body: { domain: other.domain } })).status).toBe(202);
     });
   });
 
@@ -292,65 +227,5 @@ describe('the static export endpoints', () => {
       await platform.complete(jobId);
       expect((await api.get(`${JOBS}/${jobId}/report`, { key: customer.key })).body).toMatchObject({ jobId });
     });
-  });
-
-  /** Each endpoint, for a job of its own organization. */
-  const endpoints = (jobPath: string): [string, string][] => [
-    ['POST', JOBS],
-    ['GET', JOBS],
-    ['GET', jobPath],
-    ['POST', `${jobPath}/cancel`],
-    ['POST', `${jobPath}/bundle`],
-    ['GET', `${jobPath}/report`],
-  ];
-
-  it.each(endpoints(NOWHERE))(
-    '%s %s is 401 without a good key, before anything else is looked at',
-    async (method, path) => {
-      const revoked = await platform.addCustomer();
-      await revokeKey(platform.db, revoked.keyId);
-      const lame = [
-        'Basic abc',
-        'Bearer',
-        'Bearer galley_',
-        'Bearer galley_unknown',
-        `Bearer ${revoked.key}`,
-        revoked.key,
-      ];
-      for (const authorization of [undefined, ...lame]) {
-        const answer = await api.request(method, path, {
-          raw: method === 'POST' ? '{' : undefined,
-          headers: authorization === undefined ? {} : { authorization },
-        });
-        expect([authorization, answer.status]).toEqual([authorization, 401]);
-        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
-      }
-    },
-  );
-
-  it('is 403 everywhere without the Enterprise plan, but 404 for what is not theirs', async () => {
-    const free = await platform.addCustomer({ plan: 'enterprise' });
-    const { jobId } = exportJob.parse((await api.post(JOBS, { key: free.key, body: { domain: free.domain } })).body);
-    await api.adminPost('/admin/keys', { organization: free.organization, plan: 'free' });
-    for (const [method, path] of endpoints(`${JOBS}/${jobId}`)) {
-      const body = method === 'POST' && path === JOBS ? { domain: free.domain } : undefined;
-      expect([path, (await api.request(method, path, { key: free.key, body })).status]).toEqual([path, 403]);
-    }
-    expect((await api.get(NOWHERE, { key: free.key })).status).toBe(404);
-  });
-
-  it("is 404 for no job and for another organization's", async () => {
-    const other = await platform.addCustomer();
-    const { jobId } = exportJob.parse((await api.post(JOBS, { key: other.key, body: { domain: other.domain } })).body);
-    for (const job of [NOWHERE, `${JOBS}/${jobId}`, `${JOBS}/se_x`, `${JOBS}/%00`, `${JOBS}/..%2f`]) {
-      for (const [method, path] of endpoints(job).slice(2)) {
-        expect([path, (await api.request(method, path, { key: customer.key })).status]).toEqual([path, 404]);
-      }
-    }
-  });
-
-  it('has shown every answer of its OpenAPI document but the faults', () => {
-    const missing = [...check.foreseen].filter((each) => !check.seen.has(each) && !/ 50[03]$/.test(each));
-    expect(missing).toEqual([]);
   });
 });

@@ -4,47 +4,43 @@ import { pino } from 'pino';
 import { keepRunLog } from '../../../../platform/store/agent-runs.ts';
 import { type Customer, startTestPlatform } from '../../../helpers/platform-api.ts';
 import { createApiClient } from '../api-client.ts';
-import { type AgentBench, jobPath, startAgentBench } from './agent-bench.ts';
+import { type AgentFixture, jobPath, useAgentApi } from './agent-fixture.ts';
 
 describe("an agent job's log", () => {
-  let bench: AgentBench;
+  let agents: AgentFixture;
   let customer: Customer;
 
-  beforeAll(async () => {
-    bench = await startAgentBench();
-    customer = await bench.addCustomer();
-  });
-  afterAll(async () => {
-    await bench?.stop();
+  useAgentApi((given) => {
+    ({ agents, customer } = given);
   });
 
   /** Ends a run that has printed this. */
   async function printed(jobId: string, run: number, log: Uint8Array | string): Promise<void> {
     const logKey = `agent-logs/${jobId}/${run}.log`;
-    await bench.platform.objects.put(logKey, Buffer.from(log), { contentType: 'text/plain' });
-    await keepRunLog(bench.platform.db, { jobId, run, logKey });
-    await bench.complete(jobId, run);
+    await agents.platform.objects.put(logKey, Buffer.from(log), { contentType: 'text/plain' });
+    await keepRunLog(agents.platform.db, { jobId, run, logKey });
+    await agents.complete(jobId, run);
   }
 
-  const logOf = (id: string) => bench.api.get(`${jobPath(customer, id)}/log`, { key: customer.key });
+  const logOf = (id: string) => agents.api.get(`${jobPath(customer, id)}/log`, { key: customer.key });
 
   it('is empty text while nothing is there yet', async () => {
-    const { id } = await bench.created(customer);
+    const { id } = await agents.created(customer);
     const answer = await logOf(id);
     expect([answer.status, answer.text]).toEqual([200, '']);
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    await keepRunLog(bench.platform.db, { jobId: id, run: 1, logKey: 'agent-logs/not-written-yet' });
+    await keepRunLog(agents.platform.db, { jobId: id, run: 1, logKey: 'agent-logs/not-written-yet' });
     expect((await logOf(id)).text).toBe('');
   });
 
   it('holds the runs in order, each on lines of its own after one that names it, also once archived', async () => {
-    const { id } = await bench.created(customer);
+    const { id } = await agents.created(customer);
     await printed(id, 1, 'reading\nwriting שלום');
-    await bench.act(customer, id, 'message', { prompt: 'And this' });
-    await bench.fail(id, 2);
-    await bench.act(customer, id, 'message', { prompt: 'Again' });
+    await agents.act(customer, id, 'message', { prompt: 'And this' });
+    await agents.fail(id, 2);
+    await agents.act(customer, id, 'message', { prompt: 'Again' });
     await printed(id, 3, 'done\n');
-    await bench.act(customer, id, 'archive');
+    await agents.act(customer, id, 'archive');
     const time = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
     expect((await logOf(id)).text).toMatch(
       new RegExp(`^=== run 1, begun ${time} ===\nreading\nwriting שלום\n=== run 3, begun ${time} ===\ndone\n$`),
@@ -52,10 +48,10 @@ describe("an agent job's log", () => {
   });
 
   it('is sent as it is, megabytes of it and what is no text too', async () => {
-    const { id } = await bench.created(customer);
+    const { id } = await agents.created(customer);
     const log = Buffer.concat([Buffer.from([0, 0xff, 0xfe, 0x1b]), Buffer.alloc(5_000_000, 'x')]);
     await printed(id, 1, log);
-    const response = await fetch(`${bench.platform.baseUrl}${jobPath(customer, id)}/log`, {
+    const response = await fetch(`${agents.platform.baseUrl}${jobPath(customer, id)}/log`, {
       headers: { authorization: `Bearer ${customer.key}` },
     });
     const sent = Buffer.from(await response.arrayBuffer());
@@ -64,10 +60,10 @@ describe("an agent job's log", () => {
   });
 
   it('may be left in the middle, and asked for by HEAD', async () => {
-    const { id } = await bench.created(customer);
+    const { id } = await agents.created(customer);
     await printed(id, 1, Buffer.alloc(20_000_000, 'x'));
     const headers = { authorization: `Bearer ${customer.key}` };
-    const url = `${bench.platform.baseUrl}${jobPath(customer, id)}/log`;
+    const url = `${agents.platform.baseUrl}${jobPath(customer, id)}/log`;
     await new Promise<void>((resolve, reject) => {
       const asked = request(url, { headers }, (answer) => {
         answer.once('data', () => {
@@ -83,18 +79,18 @@ describe("an agent job's log", () => {
   });
 
   it('is closed again in the store, whoever asks for it and how', async () => {
-    const { id } = await bench.created(customer);
+    const { id } = await agents.created(customer);
     await printed(id, 1, 'text');
     const opened: Readable[] = [];
     const objects = {
-      ...bench.platform.objects,
+      ...agents.platform.objects,
       get: async (key: string) => {
-        const log = await bench.platform.objects.get(key);
+        const log = await agents.platform.objects.get(key);
         opened.push(log);
         return log;
       },
     };
-    const watched = await startTestPlatform(bench.database, { db: bench.platform.db, objects });
+    const watched = await startTestPlatform(agents.database, { db: agents.platform.db, objects });
     const headers = { authorization: `Bearer ${customer.key}` };
     const url = `${watched.baseUrl}${jobPath(customer, id)}/log`;
     for (const method of ['HEAD', 'GET']) await (await fetch(url, { method, headers })).text();
@@ -103,7 +99,7 @@ describe("an agent job's log", () => {
   });
 
   it('breaks off where the object store does, and the log of the platform says why', async () => {
-    const { id } = await bench.created(customer);
+    const { id } = await agents.created(customer);
     await printed(id, 1, 'text');
     const lines: string[] = [];
     const logger = pino({}, { write: (line: string) => void lines.push(line) });
@@ -114,8 +110,8 @@ describe("an agent job's log", () => {
           throw new Error('the store went away');
         })(),
       );
-    const objects = { ...bench.platform.objects, get };
-    const lame = await startTestPlatform(bench.database, { db: bench.platform.db, objects, logger });
+    const objects = { ...agents.platform.objects, get };
+    const lame = await startTestPlatform(agents.database, { db: agents.platform.db, objects, logger });
     const headers = { authorization: `Bearer ${customer.key}` };
     const answer = await fetch(`${lame.baseUrl}${jobPath(customer, id)}/log`, { headers })
       .then((response) => response.text())
@@ -126,11 +122,11 @@ describe("an agent job's log", () => {
   });
 
   it('is a fault as JSON where the object store is away', async () => {
-    const { id } = await bench.created(customer);
+    const { id } = await agents.created(customer);
     await printed(id, 1, 'text');
-    const objects = { ...bench.platform.objects, get: () => Promise.reject(new Error('the store is away')) };
-    const lame = await startTestPlatform(bench.database, { db: bench.platform.db, objects });
-    const client = createApiClient(lame.baseUrl, bench.check);
+    const objects = { ...agents.platform.objects, get: () => Promise.reject(new Error('the store is away')) };
+    const lame = await startTestPlatform(agents.database, { db: agents.platform.db, objects });
+    const client = createApiClient(lame.baseUrl, agents.check);
     const answer = await client.get(`${jobPath(customer, id)}/log`, { key: customer.key });
     await lame.stop();
     expect([answer.status, answer.text.includes('away')]).toEqual([500, false]);

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { exportJob } from '../../../contract/admin-api.ts';
+import type { Customer } from '../../helpers/platform-api.ts';
+import { type AgentFixture, createPath, jobPath, jobsPath, useAgentApi } from './agent/agent-fixture.ts';
+import { logUses } from './api-fixture.ts';
+
+const JOBS = '/v1/static-export/jobs';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const operation = z.looseObject({
+  operationId: z.string(),
+  responses: z.record(
+    z.string(),
+    z.looseObject({ links: z.record(z.string(), z.looseObject({ operationId: z.string() })).optional() }),
+  ),
+});
+const described = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) });
+
+describe('the OpenAPI document', () => {
+  let agents: AgentFixture;
+  let customer: Customer;
+  useAgentApi((given) => {
+    ({ agents, customer } = given);
+  });
+
+  /** What any endpoint that takes a body refuses of it, and its first acceptance under a key. */
+  async function refuseBodies(path: string, wrong: object): Promise<void> {
+    const { key } = customer;
+    await agents.api.post(path, { key, raw: '{}', headers: { 'content-type': 'text/plain' } });
+    await agents.api.post(path, { key, raw: ' '.repeat(1024 * 1024 + 1), headers: JSON_TYPE });
+    await agents.api.post(path, { key, body: wrong });
+  }
+
+  async function walkExports(): Promise<void> {
+    const { key, domain } = customer;
+    const once = { 'idempotency-key': 'export' };
+    const { jobId } = exportJob.parse((await agents.api.post(JOBS, { key, body: { domain }, headers: once })).body);
+    await refuseBodies(JOBS, { domain, paths: 5 });
+    await agents.api.post(JOBS, { key, body: { domain, version: 'other' }, headers: once });
+    await agents.api.post(JOBS, { key, body: { domain } });
+    await agents.api.post(JOBS, { key, body: { domain: 'nobody.example.com' } });
+    await agents.api.get(`${JOBS}?limit=0`, { key });
+    const endpoints = (job: string) => [
+      ...['', '/report'].map((rest) => ['GET', `${JOBS}/${job}${rest}`] as const),
+      ...['/bundle', '/cancel'].map((rest) => ['POST', `${JOBS}/${job}${rest}`] as const),
+    ];
+    const own = [...endpoints(jobId), ['GET', JOBS] as const];
+    await agents.api.get(`${JOBS}/${jobId}/report`, { key });
+    await agents.api.post(`${JOBS}/${jobId}/bundle`, { key });
+    await agents.platform.complete(jobId);
+    await logUses(agents.platform, customer, { of: 'starts', count: 60 });
+    await agents.api.post(JOBS, { key, body: { domain } });
+    for (const [method, path] of own) await agents.api.request(method, path, { key });
+    for (const [method, path] of [...own, ['POST', JOBS] as const]) await agents.api.request(method, path);
+    for (const [method, path] of endpoints('se_0123456789abcdef')) await agents.api.request(method, path, { key });
+    await agents.api.adminPost('/admin/keys', { organization: customer.organization, plan: 'free' });
+    for (const [method, path] of own) await agents.api.request(method, path, { key });
+    await agents.api.post(JOBS, { key, body: { domain } });
+  }
+
+  async function walkAgentJobs(): Promise<void> {
+    const { key } = customer;
+    const once = { 'idempotency-key': 'prompt' };
+    const { id } = await agents.created(customer);
+    const prompts = [createPath(customer), `${jobPath(customer, id)}/message`];
+    await agents.create(customer, { prompt: 'Do it' }, once);
+    for (const action of ['message', 'archive', 'cancel']) await agents.act(customer, id, action, { prompt: 'More' });
+    for (const path of prompts) {
+      await refuseBodies(path, { prompt: 5 });
+      await agents.api.post(path, { key, body: { prompt: 'other' }, headers: once });
+    }
+    await agents.api.get(`${jobsPath(customer)}?limit=0`, { key });
+    const gets = [jobsPath(customer), jobPath(customer, id), `${jobPath(customer, id)}/log`];
+    for (const path of gets) await agents.api.get(path, { key });
+    const posts = [...prompts, `${jobPath(customer, id)}/cancel`, `${jobPath(customer, id)}/archive`];
+    for (const path of [...gets, ...posts]) {
+      const method = gets.includes(path) ? 'GET' : 'POST';
+      await agents.api.request(method, path);
+      const nowhere = path.replace(id, 'aj_0123456789abcdef').replace(/prj_\w+(?=\/jobs?$)/, 'prj_none');
+      await agents.api.request(method, nowhere, { key });
+    }
+    const ended = (await agents.created(customer)).id;
+    await agents.complete(ended);
+    await agents.act(customer, ended, 'message', { prompt: 'More' });
+    await agents.complete(ended, 2);
+    await logUses(agents.platform, customer, { of: 'prompts', count: 100 });
+    await agents.create(customer);
+    await agents.act(customer, ended, 'message', { prompt: 'More' });
+    await agents.act(customer, ended, 'archive');
+  }
+
+  it('describes every response that is given, and none that never is but the faults', async () => {
+    await walkAgentJobs();
+    await walkExports();
+    const { foreseen, seen } = agents.check;
+    expect([...foreseen].filter((each) => !seen.has(each) && !/ 50[03]$/.test(each))).toEqual([]);
+  });
+
+  it('has the version 3.1, names the public URL, and leads from a new agent job to what can be done with it', async () => {
+    const { body } = await agents.api.get('/openapi.json');
+    expect(body).toMatchObject({
+      openapi: '3.1.0',
+      info: { version: '2.0.0' },
+      servers: [{ url: agents.platform.baseUrl }],
+    });
+    const { paths } = described.parse(body);
+    const links = paths['/v2/agent/{projectId}/job']?.post?.responses['201']?.links ?? {};
+    const known = Object.values(paths).flatMap((methods) => Object.values(methods).map((each) => each.operationId));
+    for (const { operationId } of Object.values(links)) expect(known).toContain(operationId);
+    expect(Object.keys(links)).toHaveLength(5);
+  });
+
+  it('can be browsed at /docs with nothing from elsewhere and no inline script', async () => {
+    const { baseUrl } = agents.platform;
+    const page = await fetch(`${baseUrl}/docs`);
+    expect(page.url).toBe(`${baseUrl}/docs/`);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
+    const html = await page.text();
+    expect(html).not.toMatch(/<script>|https?:/);
+    const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, asset = '']) => asset);
+    expect(assets).toHaveLength(4);
+    for (const asset of assets) {
+      const response = await fetch(new URL(asset, page.url));
+      expect([asset, response.status]).toEqual([asset, 200]);
+      await response.arrayBuffer();
+    }
+  });
+
+  it.each([
+    ['range', 'bytes=99999999-', 416],
+    ['if-match', '"another"', 412],
+    ['if-unmodified-since', 'Thu, 01 Jan 1970 00:00:00 GMT', 412],
+  ])('refuses a file of those pages with %s: %s by %i, not by a fault', async (name, value, status) => {
+    const response = await agents.api.get('/docs/swagger-ui.css', { headers: { [name]: value } });
+    expect(response.status).toBe(status);
+  });
+});
