@@ -189,6 +189,10 @@ describe('the page of a pull request', () => {
     const reviewed = await fixture.post(`${opened.url}/reviews`, { token: '', form: review, accept });
     expect([reviewed.status, reviewed.headers.get('location')]).toEqual([303, `../${opened.url.split('/').at(-1)}`]);
 
+    expect(JSON.parse((await fixture.get(`${opened.url}/reviews`)).text)).toMatchObject([
+      { state: 'APPROVED', user: { login: 'ada' }, body: 'Go on' },
+    ]);
+
     const refused = await fixture.post(`${opened.url}/merge`, { token: '', form: { token: 'wrong' }, accept });
     expect([refused.status, refused.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
     expect(textOf(refused.text)).toContain('The operator token is wrong');

@@ -67,18 +67,4 @@ describe('the page of a pull request in a browser', () => {
     expect(await repository.git('show', 'main:README.md')).toMatch(/^# Ours/);
     await page.close();
   });
-
-  it('takes a review by its form', async () => {
-    const { opened } = await proposal();
-    const { page } = await openPage(opened.url, 360);
-    await page.getByLabel('Your name').fill('ada');
-    await page.getByLabel('Remark').fill('Good.');
-    await page.locator('form').first().getByLabel('Operator token').fill(OPERATOR_TOKEN);
-    await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('approved').waitFor();
-    expect(JSON.parse((await fixture.get(`${opened.url}/reviews`)).text)).toMatchObject([
-      { state: 'APPROVED', user: { login: 'ada' }, body: 'Good.' },
-    ]);
-    await page.close();
-  });
 });

@@ -103,10 +103,6 @@ export function exportJobsContract(stores: StoreFixture): void {
     expect(await failExportJob(db, job.id, 'late')).toEqual(completed);
     expect(await completeExportJob(db, job.id, { ...RESULT, archiveKey: 'other' })).toEqual(completed);
     expect(await requestExportJobCancel(db, job.id)).toEqual({ accepted: false, job: completed });
-  });
-
-  it('answers undefined for a job that does not exist', async () => {
-    expect(await markExportJobRunning(db, 'se_none')).toBeUndefined();
     expect(await failExportJob(db, 'se_none', 'no')).toBeUndefined();
     expect(await requestExportJobCancel(db, 'se_none')).toBeUndefined();
   });
