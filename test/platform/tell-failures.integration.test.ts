@@ -36,12 +36,12 @@ describe('the failure of an activity', () => {
     expect(`${failure.stack}${JSON.stringify(failure)}`).not.toContain('hush');
   });
 
-  it('still tells that the database is away', async () => {
+  it('still shows that the database is away', async () => {
     const failure = await told(() => db.execute(sql`select * from nothing_yet where id = ${'hush'}`));
     expect(isDatabaseAway(failure)).toBe(true);
   });
 
-  it('of any other kind is told as it is', async () => {
+  it('of any other kind is passed on as it is', async () => {
     const failure = new TypeError('as it is');
     expect(await told(() => Promise.reject(failure))).toBe(failure);
   });

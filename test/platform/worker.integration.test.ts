@@ -34,7 +34,7 @@ describe("the platform's worker", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('leaves nothing of itself where its part for agents cannot be made', async () => {
+  it('leaves nothing of itself if its part for agents cannot be made', async () => {
     const connection = await NativeConnection.connect({ address: temporal.address });
     const forgeFor = (): never => {
       throw new Error('No job comes');

@@ -4,7 +4,7 @@ import { decideUse } from '../../../platform/api/sliding-window.ts';
 const limit = { uses: 3, windowMs: 60_000 };
 
 describe('a limit over a sliding window', () => {
-  it('counts down and tells when the next slot frees', () => {
+  it('counts down and says when the next slot frees', () => {
     expect(decideUse(limit, [], 0)).toEqual({ allowed: true, remaining: 2, resetSeconds: 60 });
     expect(decideUse(limit, [0, 10_000], 20_000)).toEqual({ allowed: true, remaining: 0, resetSeconds: 40 });
     expect(decideUse(limit, [0, 10_000, 20_000], 20_500)).toEqual({ allowed: false, remaining: 0, resetSeconds: 40 });
@@ -12,7 +12,7 @@ describe('a limit over a sliding window', () => {
     expect(decideUse(limit, [0, 10_000, 20_000], 60_000).allowed).toBe(true);
   });
 
-  it('allows a use that waited as long as it was told, and none before, whatever the uses were', () => {
+  it('allows a use after the wait that it announced, and none before, whatever the uses were', () => {
     const uses = fc.array(fc.integer({ min: 0, max: 120_000 }), { maxLength: 12 });
     fc.assert(
       fc.property(uses, fc.integer({ min: 120_000, max: 200_000 }), (given, atMs) => {

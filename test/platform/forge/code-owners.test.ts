@@ -26,7 +26,7 @@ describe("a repository's code owners", () => {
     expect(await ownersOf({ 'docs/CODEOWNERS': last })).toEqual({ path: 'docs/CODEOWNERS', content: last });
   });
 
-  it('are nobody where there is no such file, or it is longer than GitHub reads', async () => {
+  it('are none if there is no such file, or it is longer than GitHub reads', async () => {
     expect(await ownersOf({})).toBeUndefined();
     expect(await ownersOf({ CODEOWNERS: '#'.repeat(3 * MIB + 1) })).toBeUndefined();
     expect((await ownersOf({ CODEOWNERS: '#'.repeat(3 * MIB) }))?.content).toHaveLength(3 * MIB);

@@ -37,7 +37,7 @@ export type ForgeFixture = {
   stop(): Promise<void>;
 };
 
-/** The platform with its embedded forge over the embedded database, and repositories on the disk. */
+/** The platform with its embedded forge, and repositories on the disk. */
 export async function startForgeFixture(logger: Logger = pino({ level: 'silent' })): Promise<ForgeFixture> {
   const database: TestDatabase = await createDatabase();
   const platform = await startTestPlatform(database, { logger });

@@ -78,7 +78,7 @@ describe('merging at the embedded forge', () => {
     expect(await repository.git('show', 'main:more.md')).toBe('More');
   });
 
-  it('records the merge that git has, where the process died before the row was written', async () => {
+  it('records the merge that git has if the process died before the row was written', async () => {
     for (const asked of ['merge', 'read', 'watch']) {
       const { repository, opened, headSha } = await proposal();
       const tree = await repository.git('rev-parse', `${headSha}^{tree}`);
@@ -93,7 +93,7 @@ describe('merging at the embedded forge', () => {
     }
   });
 
-  it('tells a merge that somebody made by moving the base branch forward', async () => {
+  it('notices a merge made by moving the base branch forward', async () => {
     const { repository, opened, headSha } = await proposal();
     await repository.git('update-ref', 'refs/heads/main', headSha);
     await repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);
@@ -130,14 +130,14 @@ describe('merging at the embedded forge', () => {
     expect((await fixture.get(homeless.opened.url)).json).toMatchObject({ state: 'open', number: 1 });
   });
 
-  it('updates the work tree where the base branch is checked out', async () => {
+  it('updates the work tree if the base branch is checked out', async () => {
     const { repository, opened } = await proposal({ bare: false });
     expect((await fixture.post(`${opened.url}/merge`)).status).toBe(200);
     expect(await readFile(join(repository.dir, 'README.md'), 'utf8')).toBe('# Our handbook\n');
     expect(await repository.git('status', '--porcelain')).toBe('');
   });
 
-  it('refuses where that work tree holds changes that are not committed', async () => {
+  it('refuses if that work tree holds changes that are not committed', async () => {
     const { repository, opened } = await proposal({ bare: false });
     await writeFile(join(repository.dir, 'README.md'), '# Being edited\n');
     const { status, json } = await fixture.post(`${opened.url}/merge`);

@@ -54,7 +54,7 @@ describe('the page of a pull request', () => {
     return { repository, opened: await fixture.open(repository, texts) };
   }
 
-  it('opens to whoever has its link, and tells everything', async () => {
+  it('opens to anyone who has its link, and shows everything', async () => {
     const { opened, repository } = await proposal({ 'README.md': '# Our handbook\n\nRead this first.\n' });
     await fixture.post(`${opened.url}/requested_reviewers`, {
       json: { reviewers: ['grace'], team_reviewers: ['docs'] },

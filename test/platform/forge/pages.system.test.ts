@@ -52,7 +52,7 @@ describe('the page of a pull request in a browser', () => {
     await page.close();
   });
 
-  it('merges by its button, and says why where it can not', async () => {
+  it('merges by its button, and says why it cannot', async () => {
     const { opened, repository } = await proposal();
     const { page } = await openPage(opened.url, 1280);
     const form = page.locator('form').filter({ hasText: 'Merge or close' });

@@ -128,7 +128,7 @@ describe('git', () => {
     });
   });
 
-  it('fails where it prints more than it may', async () => {
+  it('fails if it prints more than it may', async () => {
     const git = await impostor('yes');
     expect((await failure(git(['log'], { maxOutputBytes: 10_000 }))).message).toMatch(/printed more than 10000 bytes/);
   });
@@ -169,7 +169,7 @@ describe('what git says', () => {
     });
   });
 
-  it('is told in one short line without secrets', () => {
+  it('is reported in one short line without secrets', () => {
     const stderr = `remote: hi\nfatal: unable to access 'https://u:p@f.example/a?t=s3cr3t': ${'x'.repeat(1_000)}\u001b[31m`;
     const { message } = explainFailure(stderr, 'fetch', ['s3cr3t']);
     expect(message).toMatch(/unable to access 'https:\/\/f\.example\/a\?t=\*\*\*'/);

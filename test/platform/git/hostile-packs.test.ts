@@ -73,7 +73,7 @@ const text = blob('text\n');
 const inside = tree([['100755', 'x', idOf(text)]]);
 
 describe('a pack that nobody vouches for', () => {
-  it('is taken where it is sound', async () => {
+  it('is taken if it is sound', async () => {
     const root = tree([
       ['120000', 'link', idOf(text)],
       ['40000', 'sub', idOf(inside)],
@@ -125,14 +125,14 @@ describe('a pack that nobody vouches for', () => {
     }
   });
 
-  it('is refused where it is larger than it may be', async () => {
+  it('is refused if it is larger than it may be', async () => {
     const noise = blob(createHash('sha512').update('x').digest('hex').repeat(400));
     const root = tree([['100644', 'a', idOf(noise)]]);
     const bytes = pack([noise, root]);
     await expect(admit(bytes, idOf(root), 100)).rejects.toMatchObject({ reason: 'broken' });
   });
 
-  it('is refused where it is damaged, cut off, or no pack', async () => {
+  it('is refused if it is damaged, cut off, or no pack', async () => {
     const root = tree([['100644', 'a', idOf(text)]]);
     const bytes = pack([text, root]);
     const damaged = Buffer.from(bytes);
@@ -142,7 +142,7 @@ describe('a pack that nobody vouches for', () => {
     }
   });
 
-  it('is refused where what it names is no tree of it', async () => {
+  it('is refused if what it names is no tree of it', async () => {
     const root = tree([['100644', 'a', idOf(text)]]);
     const commit = (await repository.head('main')) ?? '';
     for (const wrong of [idOf(text), commit, '0'.repeat(40), 'main', '--help', `${idOf(root)}\n`]) {

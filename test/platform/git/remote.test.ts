@@ -37,7 +37,7 @@ async function fetchMain(dir: string): Promise<string> {
 }
 
 describe('a remote', () => {
-  it('tells its default branch and where the branches asked for are, and no others', async () => {
+  it('lists its default branch and the branches asked for, and no others', async () => {
     const main = await repository.head('main');
     const next = await repository.commit('next', { a: '1' });
     await repository.commit('deep/next', { a: '2' });
@@ -71,7 +71,7 @@ describe('fetching a commit', () => {
     expect(Number(stdout)).toBe(50);
   });
 
-  it('works where the server gives out branches only, and finds a commit further back', async () => {
+  it('works if the server gives out branches only, and finds a commit further back', async () => {
     const old = (await repository.head('main')) ?? '';
     await grow(55);
     const strict = createGit({
@@ -130,7 +130,7 @@ describe('pushing', () => {
 });
 
 describe('changed files', () => {
-  it('are told by path, whatever the path holds', async () => {
+  it('are listed by path, whatever the path holds', async () => {
     const from = (await repository.head('main')) ?? '';
     await repository.commit('main', { 'a\tb "c"\n.txt': '1', 'README.md': 'x', 'docs/guide.md': null, ünï: '1' });
     const dir = join(folder, 'diff.git');

@@ -60,7 +60,7 @@ describe('a link on S3', () => {
     }
   });
 
-  it('lives as long as it was asked to where the credentials have no end', async () => {
+  it('lives as long as it was asked to if the credentials have no end', async () => {
     const { expiresAt } = await presigner().presign('a', { ttlMs: 7 * 86_400_000 });
     expect(expiresAt.toISOString()).toBe('2026-11-28T10:00:00.000Z');
   });

@@ -68,7 +68,7 @@ async function startStore(): Promise<StoreUnderTest> {
 describe('an S3 server as object store', () => objectStoreContract(startStore));
 
 describe('uploads that never ended', () => {
-  it('are dropped by prefix and age, and whoever is still at one is told', async () => {
+  it('are dropped by prefix and age, and one still under way fails', async () => {
     for (const key of ['one/a', 'one/b', 'other/c']) await abandon(key);
     await store.dropUnfinished({ prefix: 'one/', begunBefore: new Date(Date.now() - 3_600_000) });
     expect(await unfinished()).toEqual(['one/a', 'one/b', 'other/c']);

@@ -42,7 +42,7 @@ export function frontierRulesContract(stores: StoreFixture): void {
     );
   });
 
-  it('tells what was left out by reason, the most frequent first, with the lowest addresses', async () => {
+  it('lists what was left out by reason, the most frequent first, with the lowest addresses', async () => {
     const skipped = (path: string, skip: string) => found(path, { skip, rank: 0 });
     await add(found('/'), skipped('/x', 'too deep'), ...['/c', '/a', '/b'].map((path) => skipped(path, 'robots')));
     expect(await countSkips(db, jobId)).toEqual(

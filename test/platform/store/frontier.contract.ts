@@ -201,7 +201,7 @@ export function frontierContract(stores: StoreFixture): void {
     expect(urls.sort()).toEqual(names.map((name) => found(name).url).sort());
   });
 
-  it('keeps one result of each batch, from whoever holds it', async () => {
+  it('keeps one result of each batch, from its leaseholder', async () => {
     await freezeCrawl(db, jobId, { batchCount: 3, pageCount: 0 });
     const leaseOne = (token: string) => leaseBatches(db, { jobId, token, limit: 1, leaseMs });
     const empty = { filesJson: '[]', brokenJson: '{}', piecesJson: '[]', partsJson: null };

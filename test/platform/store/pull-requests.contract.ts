@@ -140,7 +140,7 @@ export function pullRequestsContract(stores: StoreFixture): void {
     expect(new Set(sent.map(({ id }) => id)).size).toBe(15);
   });
 
-  it('let nobody settle a delivery who has lost it', async () => {
+  it('ignore the end of a delivery from a process that lost its lease', async () => {
     const { projectId } = await stores.newProject();
     await insertDelivery(db, { id: randomUUID(), projectId, event: 'push', bodyJson: '{}' });
     const first = await leaseDelivery(db, { token: 'first', leaseMs: -1_000 });

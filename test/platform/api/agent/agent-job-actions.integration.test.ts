@@ -87,14 +87,14 @@ describe('an agent job', () => {
     });
 
     it('even if its workflow cannot be signaled now', async () => {
-      const lame = await startTestPlatform(agents.database, {
+      const failing = await startTestPlatform(agents.database, {
         db: agents.platform.db,
         cancelAgentJob: () => Promise.reject(new Error('Temporal is away')),
       });
       const { id } = await agents.created(customer);
       const path = `${jobPath(customer, id)}/cancel`;
-      const answer = await createApiClient(lame.baseUrl, agents.check).post(path, { key: customer.key });
-      await lame.stop();
+      const answer = await createApiClient(failing.baseUrl, agents.check).post(path, { key: customer.key });
+      await failing.stop();
       expect(answer.body).toMatchObject({ result: 'accepted' });
     });
   });

@@ -78,7 +78,7 @@ describe("an agent job's log", () => {
     expect((await logOf(id)).text.length).toBeGreaterThan(20_000_000);
   });
 
-  it('is closed again in the store, whoever asks for it and how', async () => {
+  it('is closed again in the store after GET and HEAD', async () => {
     const { id } = await agents.created(customer);
     await printed(id, 1, 'text');
     const opened: Readable[] = [];
@@ -98,7 +98,7 @@ describe("an agent job's log", () => {
     expect(opened.map((log) => log.destroyed)).toEqual([true, true]);
   });
 
-  it('breaks off where the object store does, and the log of the platform says why', async () => {
+  it('breaks off if the object store does, and the platform logs why', async () => {
     const { id } = await agents.created(customer);
     await printed(id, 1, 'text');
     const lines: string[] = [];
@@ -111,24 +111,24 @@ describe("an agent job's log", () => {
         })(),
       );
     const objects = { ...agents.platform.objects, get };
-    const lame = await startTestPlatform(agents.database, { db: agents.platform.db, objects, logger });
+    const failing = await startTestPlatform(agents.database, { db: agents.platform.db, objects, logger });
     const headers = { authorization: `Bearer ${customer.key}` };
-    const answer = await fetch(`${lame.baseUrl}${jobPath(customer, id)}/log`, { headers })
+    const answer = await fetch(`${failing.baseUrl}${jobPath(customer, id)}/log`, { headers })
       .then((response) => response.text())
       .catch(() => 'broken');
-    await lame.stop();
+    await failing.stop();
     expect(answer).toBe('broken');
     expect(lines.filter((line) => line.includes('the store went away'))).toHaveLength(1);
   });
 
-  it('is a fault as JSON where the object store is away', async () => {
+  it('is a fault as JSON if the object store is away', async () => {
     const { id } = await agents.created(customer);
     await printed(id, 1, 'text');
     const objects = { ...agents.platform.objects, get: () => Promise.reject(new Error('the store is away')) };
-    const lame = await startTestPlatform(agents.database, { db: agents.platform.db, objects });
-    const client = createApiClient(lame.baseUrl, agents.check);
+    const failing = await startTestPlatform(agents.database, { db: agents.platform.db, objects });
+    const client = createApiClient(failing.baseUrl, agents.check);
     const answer = await client.get(`${jobPath(customer, id)}/log`, { key: customer.key });
-    await lame.stop();
+    await failing.stop();
     expect([answer.status, answer.text.includes('away')]).toEqual([500, false]);
   });
 });

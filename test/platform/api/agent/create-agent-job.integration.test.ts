@@ -21,7 +21,7 @@ describe('creating an agent job', () => {
   const sendRaw = (raw: string, headers: Record<string, string> = JSON_TYPE) =>
     agents.api.post(createPath(customer), { key: customer.key, raw, headers });
 
-  it('answers the active job whole, asks for its workflow and shows it to whoever reads it', async () => {
+  it('answers the active job whole, asks for its workflow and shows it to readers', async () => {
     const answer = await agents.create(customer);
     expect(answer.status).toBe(201);
     const job = agentJob.strict().parse(answer.body);
@@ -40,7 +40,7 @@ describe('creating an agent job', () => {
     expect(await agents.read(customer, job.id)).toEqual(job);
   });
 
-  it('has no ref where the project names none', async () => {
+  it('has no ref if the project names none', async () => {
     expect((await agents.created(await agents.addCustomer())).source.ref).toBeNull();
   });
 
@@ -98,13 +98,13 @@ describe('creating an agent job', () => {
   });
 
   it('happens, and is answered 201, when its workflow cannot be started', async () => {
-    const lame = await startTestPlatform(agents.database, {
+    const failing = await startTestPlatform(agents.database, {
       db: agents.platform.db,
       startAgentJob: () => Promise.reject(new Error('Temporal is away')),
     });
-    const client = createApiClient(lame.baseUrl, agents.check);
+    const client = createApiClient(failing.baseUrl, agents.check);
     const answer = await client.post(createPath(customer), { key: customer.key, body: { prompt: 'Do it' } });
-    await lame.stop();
+    await failing.stop();
     expect(answer.status).toBe(201);
     expect(await agents.read(customer, agentJob.parse(answer.body).id)).toMatchObject({ status: 'active' });
   });
