@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContainedEnd, type ContainedRun, type EndedBy, MACHINERY_TIMEOUT_MS } from './contained-run.ts';
 import { readReport } from './result-channel.ts';
 
@@ -22,13 +22,18 @@ export type Watched = {
   kill: () => void;
   /** After the child has ended: what is left to be ended. */
   settle?: () => Promise<void>;
+  /** Waits for what is still in a pipe once its writers are dead. */
+  wait?: (ms: number) => Promise<void>;
 };
+
+const waitUnnoticed = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
 
 /**
  * Holds a run to its limits: feeds the prompt, passes the output on, reads the report, and ends the run where time,
  * output or the caller says so. Resolves once the child has ended; rejects only where it could not be started.
  */
-export async function watchRun({ child, run, packFile, kill, settle }: Watched): Promise<ContainedEnd> {
+export async function watchRun(watched: Watched): Promise<ContainedEnd> {
+  const { child, run, packFile, kill, settle, wait = waitUnnoticed } = watched;
   let endedBy: EndedBy | null = null;
   const end = (cause: EndedBy): void => {
     if (endedBy !== null || child.exitCode !== null || child.signalCode !== null) return;
@@ -63,10 +68,10 @@ export async function watchRun({ child, run, packFile, kill, settle }: Watched):
     await exited;
     await settle?.();
     // Whoever wrote is dead; only a process that escaped where there is no sandbox can hold the pipe open.
-    await Promise.race([printed, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
+    await Promise.race([printed, wait(LAST_OUTPUT_MS)]);
     child.stdout?.destroy();
     const patienceMs = endedBy === null ? LAST_REPORT_MS : LAST_OUTPUT_MS;
-    await Promise.race([report, delay(patienceMs, undefined, { ref: false })]);
+    await Promise.race([report, wait(patienceMs)]);
     channel.destroy();
     child.stderr?.destroy();
     return { report: await report, endedBy, stderr: stderr() };

@@ -2,7 +2,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
-import { common, logger } from './runner-rig.ts';
+import { common, logger } from './runner-fixture.ts';
 
 const [repositoryDir = '', commit = '', folder = '', marker = ''] = process.argv.slice(2);
 const runner = createCommandRunner({ ...common, command: 'sh', model: 'shell', logger });

@@ -11,31 +11,32 @@ import {
   readSandbox,
   SandboxMissingError,
 } from '../../../../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
-import { common, createRunnerRig, environment, limits, logger, processesNaming, type RunnerRig } from './runner-rig.ts';
+import { waitFor } from '../../../../helpers/system/wait-for.ts';
+import {
+  common,
+  createRunnerFixture,
+  environment,
+  limits,
+  logger,
+  processesNaming,
+  type RunnerFixture,
+} from './runner-fixture.ts';
 
 type Options = Partial<Parameters<typeof createCommandRunner>[0]>;
 const shell = (options: Options = {}) =>
   createCommandRunner({ ...common, command: 'sh', model: 'shell', logger, ...options });
 
-let rig: RunnerRig;
+let fixture: RunnerFixture;
 let outside: string;
 beforeAll(async () => {
-  rig = await createRunnerRig();
+  fixture = await createRunnerFixture();
   outside = await mkdtemp(join(tmpdir(), 'galley-outside-'));
 });
 afterAll(async () => {
   await rm(outside, { recursive: true, force: true });
-  await rig?.remove();
+  await fixture?.remove();
 });
-const run = (program: string, options: Options = {}) => rig.run(shell(options), program);
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('It did not come to that');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+const run = (program: string, options: Options = {}) => fixture.run(shell(options), program);
 
 describe('the sandbox', () => {
   it("shows nothing of the machine's secrets: homes, other folders, users, processes, variables", async () => {
@@ -62,7 +63,7 @@ describe('the sandbox', () => {
     expect(output).toMatch(/reached$/m);
     expect(await readFile(join(outside, 'file'), 'utf8')).toBe('as it was');
     expect(output.match(/Read-only file system|Permission denied|nonexistent|No such/g)?.length).toBeGreaterThan(6);
-    expect(await rig.filesOf(outcome)).toMatchObject({ out: { mode: '120000', content: outside } });
+    expect(await fixture.filesOf(outcome)).toMatchObject({ out: { mode: '120000', content: outside } });
   });
 
   it("leaves the kernel's settings, capabilities, devices, mounts and other users out of reach", async () => {
@@ -80,7 +81,7 @@ describe('the sandbox', () => {
     const { outcome } = await run(
       'kill -KILL $PPID; kill -TERM $PPID; kill -STOP $PPID; sleep 60 & kill -KILL -1; echo x > x',
     );
-    expect(await rig.filesOf(outcome)).toHaveProperty('x');
+    expect(await fixture.filesOf(outcome)).toHaveProperty('x');
   });
 
   it('ends daemons and a bomb of forks before the files are taken', async () => {
@@ -91,7 +92,7 @@ if [ $1 -gt 0 ]; then setsid sh ./bomb $(($1 - 1)) ${marker} & setsid sh ./bomb 
 trap '' TERM HUP; while :; do echo more >> spoils; sleep 1; done
 END
       sh ./bomb 7 ${marker} </dev/null >/dev/null 2>&1 & sleep 1; echo x > x`);
-    expect(await rig.filesOf(outcome)).toHaveProperty('x');
+    expect(await fixture.filesOf(outcome)).toHaveProperty('x');
     expect(await processesNaming(marker)).toEqual([]);
   });
 
@@ -150,37 +151,34 @@ END
     expect(output).toMatch(/^beside\nnamed\n.*Read-only file system/);
   });
 
-  it.each([0, 1, 3, 6, 10, 15, 25, 40, 80])(
-    'leaves nothing behind where it is aborted %d ms after its start',
-    async (ms) => {
-      const marker = `marker-${Math.random()}`;
-      const reason = new Error('cancelled');
-      const controller = new AbortController();
-      setTimeout(() => controller.abort(reason), ms);
-      const runner = shell({ command: `sh -c 'sleep 600' ${marker}` });
-      await expect(rig.run(runner, '', { signal: controller.signal })).rejects.toBe(reason);
-      expect(await processesNaming(marker)).toEqual([]);
-    },
-  );
+  it.each([0, 3, 10, 25, 80])('leaves nothing behind where it is aborted %d ms after its start', async (ms) => {
+    const marker = `marker-${Math.random()}`;
+    const reason = new Error('cancelled');
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(reason), ms);
+    const runner = shell({ command: `sh -c 'sleep 600' ${marker}` });
+    await expect(fixture.run(runner, '', { signal: controller.signal })).rejects.toBe(reason);
+    expect(await processesNaming(marker)).toEqual([]);
+  });
 
   it('dies with the worker', async () => {
     const marker = `marker-${Math.random()}`;
     const main = join(process.cwd(), 'test/platform/activities/agent/runners/runner-main.ts');
     const worker = spawn(
       process.execPath,
-      ['--import', './scripts/typescript.js', main, rig.repositoryDir, rig.commit, outside, marker],
+      ['--import', './scripts/typescript.js', main, fixture.repositoryDir, fixture.commit, outside, marker],
       {
         stdio: ['ignore', 'inherit', 'inherit'],
       },
     );
     const exited = once(worker, 'exit');
     try {
-      await until(async () => (await processesNaming(`sleep 600; : ${marker}`)).length > 0);
+      await waitFor(async () => (await processesNaming(`sleep 600; : ${marker}`)).length > 0, { describe: 'began' });
     } finally {
       worker.kill('SIGKILL');
       await exited;
     }
-    await until(async () => (await processesNaming(marker)).length === 0);
+    await waitFor(async () => (await processesNaming(marker)).length === 0, { describe: 'ended' });
   });
 
   it('is refused in a sentence that says what to do, where it is missing or forbidden', async () => {
@@ -219,7 +217,7 @@ END
       logger: pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) }),
     });
     const prompt = "Replace 'Hello' with 'Bye' in README.md";
-    for (const { outcome } of [await rig.run(runner, prompt), await rig.run(runner, prompt)]) {
+    for (const { outcome } of [await fixture.run(runner, prompt), await fixture.run(runner, prompt)]) {
       expect(outcome.kind).toBe('changed');
     }
     expect(warnings).toEqual([expect.objectContaining({ msg: 'the example agent runs without a sandbox' })]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_RUNNER_LIMITS } from '../../../../../platform/activities/agent/runners/runner-limits.ts';
 import { startChild } from '../../../../../platform/activities/agent/runners/start-child.ts';
 import { watchRun } from '../../../../../platform/activities/agent/runners/watch-run.ts';
+import { waitFor } from '../../../../helpers/system/wait-for.ts';
 
 let folder: string;
 
@@ -15,14 +16,17 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function watch(script: string) {
+async function watch(script: string, wait?: () => Promise<void>) {
   const child = await startChild('/bin/sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   const run = {
     ...{ repositoryDir: folder, scratchDir: folder, commit: '0'.repeat(40), signal: new AbortController().signal },
     ...{ words: [], environment: {}, readOnlyPaths: [], network: false, collect: true, log: () => undefined },
     ...{ limits: DEFAULT_RUNNER_LIMITS, stdin: Buffer.from('go\n') },
   };
-  return { child, ended: watchRun({ child, run, packFile: join(folder, 'pack'), kill: () => undefined }) };
+  return {
+    child,
+    ended: watchRun({ child, run, packFile: join(folder, 'pack'), kill: () => undefined, ...(wait && { wait }) }),
+  };
 }
 
 describe('a run that is watched', () => {
@@ -36,11 +40,14 @@ describe('a run that is watched', () => {
   it('ends though a process that escaped holds all that it could write to, also behind a pack', async () => {
     const tree = 'a'.repeat(40);
     const report = `echo ready >&3; echo exit 0 >&3; echo changed ${tree} 4 >&3; printf PACK >&3`;
-    const { ended } = await watch(`sleep 600 & echo $! > ${folder}/escaped; ${report}`);
+    const pack = () => readFile(join(folder, 'pack'), 'utf8');
+    // What is waited for after the end takes as long as the report takes to come.
+    const wait = async () => void (await waitFor(async () => (await pack()) === 'PACK', { describe: 'came' }));
+    const { ended } = await watch(`sleep 600 & echo $! > ${folder}/escaped; ${report}`, wait);
     const end = await ended;
     // Throws where it has gone: then this would show nothing.
     process.kill(Number(await readFile(join(folder, 'escaped'), 'utf8')), 'SIGKILL');
     expect(end.report).toMatchObject({ exitCode: 0, ending: { kind: 'changed', tree } });
-    expect(await readFile(join(folder, 'pack'), 'utf8')).toBe('PACK');
+    expect(await pack()).toBe('PACK');
   });
 });

@@ -5,7 +5,6 @@ import { execa } from 'execa';
 import pino from 'pino';
 import type { AgentOutcome, AgentRunner, AgentTask } from '../../../../../platform/activities/agent/agent-runner.ts';
 import { DEFAULT_RUNNER_LIMITS } from '../../../../../platform/activities/agent/runners/runner-limits.ts';
-import { readSandbox } from '../../../../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
 import { gitIn, type TreeGit } from '../../../../helpers/script-runner.ts';
 
 export type Entry = { mode: string; content: string };
@@ -19,7 +18,7 @@ export type Ran = {
 
 export type TaskChanges = Partial<Pick<AgentTask, 'repositoryDir' | 'commit' | 'signal' | 'log'>>;
 
-export type RunnerRig = {
+export type RunnerFixture = {
   repositoryDir: string;
   /** The first commit of two: a branch's newer one must not be what an agent sees. */
   commit: string;
@@ -51,9 +50,16 @@ export const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-
 export const common = { sandbox: 'on', network: true, environment, readOnlyPaths: [], limits } as const;
 export const logger = pino({ level: 'silent' });
 
-/** A bare repository on a branch of two commits. Fails where bubblewrap is missing, saying how to install it. */
-export async function createRunnerRig(): Promise<RunnerRig> {
-  await readSandbox(environment.PATH);
+/** What a shell is to do as the agent of the contract's plans. */
+export const shellPrograms = (marker: string) => ({
+  replace: 'sed -i s/Hello/Bye/ README.md; echo done',
+  nothing: 'touch README.md; git log; git status',
+  fail: 'echo trouble; exit 3',
+  'go on': `echo begun; trap "" TERM INT HUP; setsid sh -c 'while :; do sleep 1; done' ${marker} & sh -c 'sleep 600; : ${marker}'`,
+});
+
+/** A bare repository on a branch of two commits. */
+export async function createRunnerFixture(): Promise<RunnerFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-runner-'));
   const repositoryDir = join(folder, 'repository.git');
   await gitIn(folder)('init', '--quiet', '--bare', '--initial-branch=main', repositoryDir);

@@ -4,7 +4,7 @@ import {
 } from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
 import { call, type OpenAiServer, type Reply, startOpenAiServer } from '../../../../helpers/openai-server.ts';
 import { agentRunnerContract, type Plan } from './agent-runner.contract.ts';
-import { common, createRunnerRig, FILES, limits, logger, type RunnerRig } from './runner-rig.ts';
+import { common, createRunnerFixture, FILES, limits, logger, type RunnerFixture } from './runner-fixture.ts';
 
 type Options = Partial<Parameters<typeof createModelRunner>[0]>;
 const createRunner = (server: OpenAiServer, options: Options = {}) =>
@@ -52,19 +52,19 @@ describe('the model runner', () => {
     };
   });
 
-  let rig: RunnerRig;
+  let fixture: RunnerFixture;
   let server: OpenAiServer;
   beforeAll(async () => {
-    rig = await createRunnerRig();
+    fixture = await createRunnerFixture();
     server = await startOpenAiServer();
   });
   afterAll(async () => {
     await server?.close();
-    await rig?.remove();
+    await fixture?.remove();
   });
   const run = async (replies: Reply[], options: Options = {}, prompt = 'Do it.') => {
     server.script(...replies);
-    return await rig.run(createRunner(server, options), prompt);
+    return await fixture.run(createRunner(server, options), prompt);
   };
 
   describe('as a client', () => {
@@ -84,7 +84,7 @@ describe('the model runner', () => {
       const keyless = createModelRunner({
         ...{ ...common, model: 'm', url: server.url, modelLimits: DEFAULT_MODEL_LIMITS, logger },
       });
-      const { outcome, output } = await rig.run(keyless, 'x');
+      const { outcome, output } = await fixture.run(keyless, 'x');
       expect(outcome).toEqual({ kind: 'unchanged' });
       expect(output).toMatch(/^step 1, [1-9]\d* tokens/);
     });
@@ -214,7 +214,7 @@ Done.
         'run.sh: written, 19 bytes',
       ]);
       const { 'windows.txt': _, ...kept } = FILES;
-      expect(await rig.filesOf(outcome)).toEqual({
+      expect(await fixture.filesOf(outcome)).toEqual({
         ...kept,
         'run.sh': { mode: '100755', content: '#!/bin/sh\necho Bye\n' },
         'new/folder/file.md': { mode: '100644', content: 'é\n' },
@@ -290,9 +290,9 @@ Done.
     });
   });
 
-  describe.each(['on', 'off'] as const)("runs the project's check with the sandbox %s", (sandbox) => {
-    const check = {
-      sandbox,
+  describe("runs the project's check", () => {
+    const check: Options = {
+      sandbox: 'off',
       checkCommand: `sh -c 'cat README.md; git status --short; echo spoilt > README.md; grep -q Bye docs/guide.md'`,
     };
 
@@ -311,11 +311,13 @@ Done.
         'docs/guide.md: written, 4 bytes',
         'exit code 0\nHello\n M docs/guide.md\n',
       ]);
-      expect(await rig.filesOf(outcome)).toMatchObject({ 'README.md': FILES['README.md'] });
+      expect(await fixture.filesOf(outcome)).toMatchObject({ 'README.md': FILES['README.md'] });
     });
 
     it('and shows only the end of a long output', async () => {
-      await run([{ calls: [call('run_check')] }, done], { sandbox, checkCommand: `sh -c 'seq 1 100000; exit 2'` });
+      await run([{ calls: [call('run_check')] }, done], {
+        ...{ sandbox: 'off', checkCommand: `sh -c 'seq 1 100000; exit 2'` },
+      });
       const [result = ''] = server.toolResults();
       expect(result.length).toBeLessThan(20_000);
       expect(result).toMatch(/^exit code 2\n.*99999\n100000\n$/s);

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
+import { createExampleRunner } from '../../../../../platform/activities/agent/runners/create-example-runner.ts';
+import {
+  createModelRunner,
+  DEFAULT_MODEL_LIMITS,
+} from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
+import { call, type OpenAiServer, startOpenAiServer } from '../../../../helpers/openai-server.ts';
+import { agentRunnerContract, type Plan } from './agent-runner.contract.ts';
+import {
+  common,
+  createRunnerFixture,
+  environment,
+  logger,
+  processesNaming,
+  type RunnerFixture,
+  shellPrograms,
+} from './runner-fixture.ts';
+
+const shell = (options: Partial<Parameters<typeof createCommandRunner>[0]> = {}) =>
+  createCommandRunner({ ...common, command: 'sh', model: 'shell', logger, ...options });
+
+describe('the command runner in the sandbox', () => {
+  agentRunnerContract(async () => ({
+    model: 'shell',
+    start: async (plan, marker) => ({ runner: shell(), prompt: shellPrograms(marker)[plan] }),
+  }));
+
+  let fixture: RunnerFixture;
+  beforeAll(async () => {
+    fixture = await createRunnerFixture();
+  });
+  afterAll(() => fixture?.remove());
+
+  it('gives the command an empty HOME and TMPDIR, and no variable but the ones that were allowed', async () => {
+    const { output } = await fixture.run(
+      shell(),
+      'find "$HOME" "$TMPDIR" -mindepth 1; env | sed s/=.*// | sort | tr "\\n" " "; echo $TERM $LANG',
+    );
+    expect(output).toBe(`HOME LANG PATH PWD TERM TMPDIR dumb ${environment.LANG}\n`);
+  });
+
+  it('stores what was made unreadable', async () => {
+    const { outcome } = await fixture.run(shell(), 'mkdir shut; echo x > shut/file; chmod 000 shut/file shut docs');
+    const names = Object.keys(await fixture.filesOf(outcome));
+    expect(names).toEqual(expect.arrayContaining(['shut/file', 'docs/guide.md']));
+  });
+
+  it('ends the agent at its time limit', async () => {
+    const marker = `marker-${Math.random()}`;
+    const limited = shell({ limits: { ...common.limits, timeoutMs: 1000 } });
+    const { outcome } = await fixture.run(limited, shellPrograms(marker)['go on']);
+    expect(outcome).toEqual({ kind: 'failed', error: 'The agent was ended: it ran longer than 1s, its time limit.' });
+    expect(await processesNaming(marker)).toEqual([]);
+  });
+
+  it('hands over the prompt to the byte, on standard input and as an argument', async () => {
+    const prompt = `--help $(id) "; ' \\ {prompt} %s עברית \u202eevil 🦀\r\n\n  ${'a'.repeat(100_000)}`;
+    const print = "node -e 'console.log(process.argv[1] ?? fs.readFileSync(0, `utf8`))'";
+    for (const command of [print, `${print} -- {prompt}`]) {
+      expect((await fixture.run(shell({ command }), prompt)).output).toBe(`${prompt}\n`);
+    }
+  });
+});
+
+describe('the example runner in the sandbox', () => {
+  const script = join(process.cwd(), 'examples/replace-agent.js');
+  const prompts: Record<Plan, string | undefined> = {
+    replace: "Replace 'Hello' with 'Bye' in README.md.",
+    nothing: 'Rewrite everything, please.',
+    fail: "Replace 'Hello' with 'Bye' in MISSING.md.",
+    'go on': undefined,
+  };
+  agentRunnerContract(async () => ({
+    model: 'example',
+    start: async (plan) => {
+      const prompt = prompts[plan];
+      return prompt === undefined ? undefined : { prompt, runner: createExampleRunner({ ...common, script, logger }) };
+    },
+  }));
+});
+
+describe("a model's check in the sandbox", () => {
+  let fixture: RunnerFixture;
+  let server: OpenAiServer;
+  beforeAll(async () => {
+    fixture = await createRunnerFixture();
+    server = await startOpenAiServer();
+  });
+  afterAll(async () => {
+    await server?.close();
+    await fixture?.remove();
+  });
+
+  it('runs on a copy', async () => {
+    server.script({ calls: [call('run_check')] }, { content: 'Done.' });
+    const runner = createModelRunner({
+      ...{ ...common, model: 'scripted-1', url: server.url, modelLimits: DEFAULT_MODEL_LIMITS, logger },
+      checkCommand: "sh -c 'cat README.md; echo spoilt > README.md; ls /scratch; exit 3'",
+    });
+    const { outcome } = await fixture.run(runner, 'Do it.');
+    expect(server.toolResults()).toEqual([expect.stringMatching(/^exit code 3\nHello\n.*checkout/s)]);
+    expect(outcome).toEqual({ kind: 'unchanged' });
+  });
+});
