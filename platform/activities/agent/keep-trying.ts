@@ -11,13 +11,14 @@ export async function keepTrying<Result>(
   signal: AbortSignal,
   work: () => Promise<Result>,
   mayPass: (error: unknown) => boolean = () => true,
+  wait: (ms: number) => Promise<unknown> = (ms) => sleep(ms, undefined, { signal }),
 ): Promise<Result> {
   for (const waitMs of WAITS_MS) {
     try {
       return await work();
     } catch (error) {
       if (!mayPass(error)) throw error;
-      await sleep(waitMs, undefined, { signal });
+      await wait(waitMs);
     }
   }
   return work();

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { execa } from 'execa';
 import { pino } from 'pino';
 import type { ForgeWriter } from '../../../../forge/forge.ts';
@@ -19,6 +18,7 @@ import { type AgentJobRow, getAgentJob } from '../../../../platform/store/agent-
 import { getAgentRun, keepRunCommit } from '../../../../platform/store/agent-runs.ts';
 import { type Database, openDatabase } from '../../../../platform/store/database.ts';
 import { getPullRequest } from '../../../../platform/store/pull-requests.ts';
+import { activityEnvironment, failureOf } from '../../../activities/activity-environment.ts';
 import { addTestJob, addTestMessage } from '../../../helpers/agent-jobs.ts';
 import { type AgentRepository, createAgentRepository } from '../../../helpers/agent-repository.ts';
 import { gitIn, packTree, ScriptRunner } from '../../../helpers/script-runner.ts';
@@ -67,7 +67,7 @@ const deps = (change: Partial<AgentDeps> = {}): AgentDeps => ({
 function activitiesOf(agents: AgentDeps | undefined) {
   const make = () => createPlatformActivities({ db, objects, logger, ...(agents && { agents }) });
   const call = <Input, Result>(run: (input: Input) => Promise<Result>, input: Input): Promise<Result> =>
-    new MockActivityEnvironment().run(run, input);
+    activityEnvironment().run(run, input);
   return {
     open: (input: { jobId: string; run: number }) => call(make().openAgentRun, input),
     work: (input: { jobId: string; run: number }) => call(make().runAgent, input),
@@ -75,15 +75,6 @@ function activitiesOf(agents: AgentDeps | undefined) {
     request: (input: Parameters<ReturnType<typeof make>['openPullRequest']>[0]) => call(make().openPullRequest, input),
     end: (input: Parameters<ReturnType<typeof make>['endAgentRun']>[0]) => call(make().endAgentRun, input),
   };
-}
-
-async function failureOf(run: Promise<unknown>): Promise<ApplicationFailure> {
-  const error = await run.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof ApplicationFailure) return error;
-  throw new Error(`Expected an ApplicationFailure, got ${String(error)}`);
 }
 
 /** Calls again what fails and may be tried again: of two at the same moment, one may find the branch locked. */
@@ -98,6 +89,12 @@ async function asTemporal<Result>(call: () => Promise<Result>): Promise<Result> 
 }
 
 const add = (prompt: string): Promise<AgentJobRow> => addTestJob(db, { repository: repository.url, prompt });
+
+async function pullRequest(prLink: string | null) {
+  const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
+  if (row === undefined) throw new Error(`${prLink} is no pull request`);
+  return row;
+}
 
 /** A runner that hands back what a hostile agent might leave. */
 function leaving(make: (task: AgentTask) => Promise<AgentOutcome>): AgentDeps['runner'] {
@@ -138,8 +135,7 @@ describe('each step of an agent job', () => {
     const asked = { ...key, commit: pushed.commit, baseBranch: 'main', continues: false, finished: null };
     const { prLink } = await request(asked);
     expect(await request(asked)).toEqual({ prLink });
-    const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
-    expect(row?.number).toBe(1);
+    expect((await pullRequest(prLink)).number).toBe(1);
 
     const result = { kind: 'completed', prLink } as const;
     expect(await end({ ...key, result })).toEqual({ status: 'completed' });
@@ -186,8 +182,7 @@ describe('each step of an agent job', () => {
     const { commit, finished } = await push({ ...key, replaces: null, finished: null });
     const asked = { ...key, commit, finished, baseBranch: 'main', continues: false };
     const { prLink } = await request(asked);
-    const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
-    if (row === undefined) throw new Error('There is no pull request');
+    const row = await pullRequest(prLink);
     await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
     expect(await request(asked)).toEqual({ prLink });
   });
@@ -206,8 +201,7 @@ describe('each step of an agent job', () => {
     const opened = await open(key);
     expect(opened).toMatchObject({ continues: true, baseCommit: first.commit });
     await work(key);
-    const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
-    if (row === undefined) throw new Error('There is no pull request');
+    const row = await pullRequest(prLink);
     await closePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
     const second = await push({ ...key, replaces: null, finished: null });
     expect(second.finished).toBe(prLink);
@@ -234,7 +228,7 @@ describe('a message to a job whose change never got its pull request', () => {
     expect(await work(key)).toEqual({ kind: 'unchanged' });
     const asked = { ...key, commit: null, baseBranch: 'main', continues: true, finished: null };
     const { prLink } = await request(asked);
-    expect(await getPullRequest(db, prLink?.split('/').at(-1) ?? '')).toMatchObject({ headSha: commit, state: 'open' });
+    expect(await pullRequest(prLink)).toMatchObject({ headSha: commit, state: 'open' });
     expect(await request(asked)).toEqual({ prLink });
   });
 });
@@ -261,23 +255,78 @@ describe('a pull request of many messages', () => {
     await work(key);
     const { commit } = await push({ ...key, replaces: null, finished: null });
     expect(await request({ ...asked, ...key, commit, continues: true })).toEqual({ prLink });
-    const body = (await getPullRequest(db, prLink?.split('/').at(-1) ?? ''))?.body ?? '';
+    const body = (await pullRequest(prLink)).body;
     const newest = Array.from({ length: 18 }, (_, index) => `write b.txt ${index + 7}`);
     expect(body.match(/^write .*$/gm)).toEqual(['write a.txt 1', ...newest, 'write c.txt 1']);
   });
 });
 
+describe('a repository', () => {
+  it('is told to its owner where it is empty, is not there, or lacks the branch', async () => {
+    const empty = await createAgentRepository({ empty: true });
+    const opening = async (job: { repository: string; ref?: string }) => {
+      const { id: jobId } = await addTestJob(db, { ...job, prompt: 'write a.txt 1' });
+      return await failureOf(activitiesOf(deps()).open({ jobId, run: 1 }));
+    };
+    expect((await opening({ repository: empty.url })).message).toMatch(/is empty, or has no default branch/);
+    await empty.remove();
+    expect((await opening({ repository: empty.url })).message).toMatch(/does not appear to be a git repository/);
+    expect(await opening({ repository: repository.url, ref: 'nowhere' })).toMatchObject({
+      message: 'The repository has no branch nowhere',
+      nonRetryable: true,
+    });
+  });
+
+  /** What pushing a change fails with, where this happened while the agent worked. */
+  const pushingAfter = async (change: (branch: string) => Promise<unknown>, { bare = true } = {}) => {
+    await repository.remove();
+    repository = await createAgentRepository({ bare });
+    const { open, work, push } = activitiesOf(deps());
+    const { id: jobId, branch } = await add('write a.txt 1');
+    await open({ jobId, run: 1 });
+    await work({ jobId, run: 1 });
+    await change(branch);
+    const failure = await failureOf(push({ jobId, run: 1, replaces: null, finished: null }));
+    return { failure, branch };
+  };
+
+  it('that refuses the push by a rule of its own is quoted', async () => {
+    const { failure } = await pushingAfter(async () => {
+      const hook = '#!/bin/sh\necho "galley branches are protected"\nexit 1\n';
+      await writeFile(join(repository.dir, 'hooks/update'), hook, { mode: 0o755 });
+    });
+    expect(failure.message).toMatch(/refused the push: hook declined: galley branches are protected/);
+  });
+
+  it('is not pushed to where somebody has the branch checked out', async () => {
+    const checkOut = (branch: string) => repository.git('checkout', '--quiet', '-b', branch);
+    const { failure } = await pushingAfter(checkOut, { bare: false });
+    expect(failure.message).toMatch(/refused the push: branch is currently checked out/);
+  });
+
+  it('keeps what somebody pushed to the branch while the agent worked', async () => {
+    let theirs = '';
+    const { failure, branch } = await pushingAfter(async (name) => {
+      theirs = await repository.commit(name, { 'theirs.txt': 'theirs\n' });
+    });
+    expect(failure).toMatchObject({
+      nonRetryable: true,
+      message: expect.stringMatching(/^Somebody pushed to galley\/aj_/),
+    });
+    expect(await repository.head(branch)).toBe(theirs);
+  });
+});
+
 describe('an old job whose address holds a password', () => {
-  it.each(['http://galley:hunter2@127.0.0.1:9/acme/docs', 'http://hunter2@127.0.0.1:9/acme/docs'])(
-    'fails in a sentence without it: %s',
-    async (address) => {
-      const { id: jobId } = await addTestJob(db, { repository: address, prompt: 'x' });
+  it('fails in a sentence without it', async () => {
+    for (const user of ['galley:hunter2', 'hunter2']) {
+      const { id: jobId } = await addTestJob(db, { repository: `http://${user}@127.0.0.1:9/acme/docs`, prompt: 'x' });
       const failure = await failureOf(activitiesOf(deps()).open({ jobId, run: 1 }));
       expect(failure).toMatchObject({ nonRetryable: true, type: 'AgentImpossible' });
       expect(failure.message).toMatch(/user or a password.*projects set/);
       expect(failure.message).not.toContain('hunter2');
-    },
-  );
+    }
+  });
 });
 
 describe('what an agent leaves', () => {
@@ -291,29 +340,18 @@ describe('what an agent leaves', () => {
     return { kind, key, branch, pushing };
   };
 
-  it('is not pushed where it points at another repository, nor does it break what does already', async () => {
-    const submodule = '160000 commit 1234567890123456789012345678901234567890';
-    const hostile = leaving(async (task) => {
-      const work = gitIn(task.repositoryDir, `${submodule}\tvendor\n`);
-      const tree = await work('mktree', '--missing');
-      return packTree(gitIn(task.repositoryDir), { tree, commit: task.commit, dir: task.scratchDir });
-    });
-    const { kind, branch, pushing } = await run(hostile);
-    expect(kind).toBe('changed');
-    expect((await failureOf(pushing())).message).toMatch(/pointed vendor at another repository/);
-    expect(await repository.head(branch)).toBeUndefined();
-  });
-
-  it('is named in one short line where it is not pushed, whatever it is called', async () => {
+  it('is not pushed where it points at another repository, and the path is named in one short line', async () => {
     const path = `a\u001b[31m\n${'b'.repeat(200)}`;
     const hostile = leaving(async (task) => {
       const entry = `160000 commit 1234567890123456789012345678901234567890\t${path}\0`;
       const tree = await gitIn(task.repositoryDir, entry)('mktree', '-z', '--missing');
       return packTree(gitIn(task.repositoryDir), { tree, commit: task.commit, dir: task.scratchDir });
     });
-    const { pushing } = await run(hostile);
+    const { kind, branch, pushing } = await run(hostile);
+    expect(kind).toBe('changed');
     const { message } = await failureOf(pushing());
     expect(message).toMatch(/^The agent pointed a b{198} at another repository's commit/);
+    expect(await repository.head(branch)).toBeUndefined();
   });
 
   it('is not pushed where git finds it unsound', async () => {
@@ -379,7 +417,7 @@ describe('trouble with the forge', () => {
   });
 
   it('that passes while the agent is to begin does not cost a run', async () => {
-    let refusals = 2;
+    let refusals = 1;
     const error = new ForgeError('down', { status: 502, retryable: true });
     const gitCredentials = () => {
       refusals -= 1;

@@ -22,12 +22,12 @@ import { workflowBundles } from './workflow-bundles.ts';
 
 export const PUBLIC_URL = 'http://platform.test';
 
-export type AgentRig = {
+export type AgentFixture = {
   db: Database;
   objects: ObjectStore;
   temporal: TestTemporal;
   runner: ScriptRunner;
-  /** What a worker with the rig's own runner and the embedded forge takes. */
+  /** What a worker with the fixture's own runner and the embedded forge takes. */
   agents: AgentDeps;
   /** What another process needs to work on the same jobs. */
   addresses: {
@@ -38,7 +38,7 @@ export type AgentRig = {
     temporalNamespace: string;
     workDir: string;
   };
-  /** A folder that goes with the rig. */
+  /** A folder that goes with the fixture. */
   folder: string;
   /** Adds a job without starting it. */
   add(job: NewTestJob): Promise<AgentJobRow>;
@@ -64,10 +64,10 @@ export type AgentRig = {
  * Everything that agent jobs need but workers: a database, an object store on files, and a Temporal dev server (the
  * shared one unless `temporal` is given).
  */
-export async function startAgentRig(
+export async function startAgentFixture(
   database: TestDatabase,
   given: { temporal?: TestTemporal } = {},
-): Promise<AgentRig> {
+): Promise<AgentFixture> {
   const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const folder = await mkdtemp(join(tmpdir(), 'galley-agents-'));
   const objectStoreUrl = pathToFileURL(join(folder, 'objects')).href;
@@ -81,7 +81,7 @@ export async function startAgentRig(
   const agents: AgentDeps = { runner, forgeFor: () => forge, workDir };
   const stops: (() => Promise<void>)[] = [];
 
-  const rig: AgentRig = {
+  const fixture: AgentFixture = {
     db,
     objects,
     temporal,
@@ -109,14 +109,14 @@ export async function startAgentRig(
       return job;
     },
     async run(job) {
-      const { id } = await rig.add(job);
-      await rig.start(id);
-      return rig.end(id);
+      const { id } = await fixture.add(job);
+      await fixture.start(id);
+      return fixture.end(id);
     },
     async message(jobId, prompt) {
       await addTestMessage(db, jobId, prompt);
-      await rig.start(jobId);
-      return rig.end(jobId);
+      await fixture.start(jobId);
+      return fixture.end(jobId);
     },
     async cancel(jobId, { workflow } = { workflow: true }) {
       const asked = await requestAgentJobCancel(db, jobId);
@@ -152,7 +152,7 @@ export async function startAgentRig(
       await rm(folder, { recursive: true, force: true });
     },
   };
-  return rig;
+  return fixture;
 }
 
 /** Every text in a value, bytes read as text. */

@@ -1,0 +1,45 @@
+import { keepTrying } from '../../../../platform/activities/agent/keep-trying.ts';
+
+const never = new AbortController().signal;
+
+describe('what a run cannot do without', () => {
+  it('is tried for about five minutes, ever more seldom', async () => {
+    const waitsMs: number[] = [];
+    const wait = async (ms: number) => void waitsMs.push(ms);
+    const failing = () => Promise.reject(new Error('down'));
+    await expect(keepTrying(never, failing, () => true, wait)).rejects.toThrow('down');
+    expect(waitsMs.slice(0, 3)).toEqual([1_000, 2_000, 4_000]);
+    const minutes = waitsMs.reduce((sum, each) => sum + each) / 60_000;
+    expect([Math.round(minutes), Math.max(...waitsMs)]).toEqual([5, 60_000]);
+  });
+
+  it('succeeds once it can', async () => {
+    let failures = 2;
+    const work = async () => {
+      if (failures-- > 0) throw new Error('down');
+      return 'done';
+    };
+    expect(
+      await keepTrying(
+        never,
+        work,
+        () => true,
+        async () => undefined,
+      ),
+    ).toBe('done');
+  });
+
+  it('is not tried again where that is no use', async () => {
+    const wait = () => Promise.reject(new Error('waited'));
+    const failing = () => Promise.reject(new Error('refused'));
+    await expect(keepTrying(never, failing, () => false, wait)).rejects.toThrow('refused');
+  });
+
+  it('ends with its run', async () => {
+    const run = new AbortController();
+    const failing = () => Promise.reject(new Error('down'));
+    const trying = keepTrying(run.signal, failing);
+    run.abort();
+    await expect(trying).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
