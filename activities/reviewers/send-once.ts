@@ -23,7 +23,7 @@ export type SendOnceDeps = {
   mailer: Mailer;
   client: HeartbeatClient;
   /** Shorter waits, for tests. */
-  timing?: { deferred?: RetryTiming; unsent?: RetryTiming; giveUpAfterMs?: number };
+  timing?: { deferred?: RetryTiming; unsent?: RetryTiming; giveUpAfterMs?: number; lastAnswerMs?: number };
 };
 
 /**
@@ -42,7 +42,7 @@ export async function sendOnce(
 ): Promise<MailResult> {
   const context = Context.current();
   const mark = createSendingMark(client);
-  const { unlessReleased, anyway } = limits(context, startedMs);
+  const { unlessReleased, anyway } = limits(context, startedMs, timing.lastAnswerMs ?? LAST_ANSWER_MS);
   try {
     const delivery = await mailer.deliver(mail, { beforeLastLine: mark.set, unlessReleased, anyway });
     const final = resultOf(delivery);
@@ -85,12 +85,16 @@ function reasonOf(delivery: Delivery): string {
   return 'reason' in delivery ? `not sent: ${delivery.reason}` : delivery.answer;
 }
 
-function limits(context: Context, startedMs: number): { unlessReleased: AbortSignal; anyway: AbortSignal } {
+function limits(
+  context: Context,
+  startedMs: number,
+  lastAnswerMs: number,
+): { unlessReleased: AbortSignal; anyway: AbortSignal } {
   const { cancellationSignal } = context;
   const heartbeatTimeoutMs = context.info.heartbeatTimeoutMs ?? DEFAULT_HEARTBEAT_TIMEOUT_MS;
   const untilMarkMs = Math.max(startedMs + heartbeatTimeoutMs * SHARE_UNTIL_MARK - Date.now(), 0);
   const anyway = new AbortController();
-  const stop = (): void => void setTimeout(() => anyway.abort(), LAST_ANSWER_MS).unref();
+  const stop = (): void => void setTimeout(() => anyway.abort(), lastAnswerMs).unref();
   cancellationSignal.addEventListener('abort', stop, { once: true });
   return {
     unlessReleased: AbortSignal.any([AbortSignal.timeout(untilMarkMs), cancellationSignal]),

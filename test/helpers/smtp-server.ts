@@ -35,6 +35,18 @@ export type ScriptedSmtpServer = {
   close(): Promise<void>;
 };
 
+export type React = (moment: SmtpMoment) => SmtpReaction | undefined | Promise<SmtpReaction | undefined>;
+
+/** Misbehaves at one stage, the first times it is come to. */
+export const at =
+  (stage: SmtpStage, reaction: SmtpReaction, times = 1): React =>
+  (moment) =>
+    moment.stage === stage && moment.time <= times ? reaction : undefined;
+
+/** How many messages came to their last line. */
+export const lastLines = (server: ScriptedSmtpServer): number =>
+  server.moments.filter(({ stage }) => stage === 'end').length;
+
 const FRIENDLY: Record<SmtpStage, string> = {
   connect: '220 scripted.test ESMTP',
   EHLO: '250-scripted.test\r\n250 8BITMIME',
@@ -51,10 +63,7 @@ const OTHER_ANSWERS: Readonly<Record<string, string>> = { AUTH: '235 welcome', S
  * A real SMTP server that misbehaves to order, which MailDev can't: `react` is asked at every stage, and may take its
  * time. Without a reaction the answer is the friendly one.
  */
-export async function startScriptedSmtp(
-  react: (moment: SmtpMoment) => SmtpReaction | undefined | Promise<SmtpReaction | undefined> = () => undefined,
-  port?: number,
-): Promise<ScriptedSmtpServer> {
+export async function startScriptedSmtp(react: React = () => undefined, port?: number): Promise<ScriptedSmtpServer> {
   const taken: TakenMail[] = [];
   const moments: SmtpMoment[] = [];
   const otherCommands: string[] = [];

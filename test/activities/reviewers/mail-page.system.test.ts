@@ -5,7 +5,7 @@ import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts'
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
 import { STEP_TIMEOUT_MS } from '../../platform/activities/export/sites/visitor.ts';
-import { INPUT } from './mail-rig.ts';
+import { INPUT } from './review-input.ts';
 
 const sender = readSender('Galley <galley@example.com>');
 const date = new Date('2026-11-23T09:30:00Z');

@@ -7,7 +7,7 @@ import { plainLine } from '../../../activities/reviewers/plain-line.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { wrapText } from '../../../activities/reviewers/wrap-text.ts';
-import { INPUT } from './mail-rig.ts';
+import { INPUT } from './review-input.ts';
 
 const sender = readSender('Galley <galley@example.com>');
 const date = new Date('2026-11-21T08:00:00Z');

@@ -2,7 +2,7 @@
 // it prints a line for each scenario that has come to the step at which it stops for good.
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { createMailWorker, interceptHeartbeats, Scenarios } from './mail-rig.ts';
+import { createMailWorker, interceptHeartbeats, Scenarios } from './mail-fixture.ts';
 
 /** Where a scenario stops: before or after Temporal has stored that the mail is being sent, or what became of it. */
 export type PauseAt = 'before-mark' | 'after-mark' | 'before-answer-note' | 'after-answer-note';

@@ -1,5 +1,9 @@
-import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
+import type { Delivery } from '../../../activities/reviewers/delivery.ts';
+import { createMailer, type DeliveryOptions, type Mailer } from '../../../activities/reviewers/mailer.ts';
 import {
+  at,
+  lastLines,
+  type React,
   type ScriptedSmtpServer,
   type SmtpReaction,
   type SmtpStage,
@@ -8,11 +12,16 @@ import {
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { closing, deliver } from './deliver.ts';
 
-async function rig(
-  react?: Parameters<typeof startScriptedSmtp>[0],
+/** Short, because it passes in full. */
+const SILENCE = { socketTimeoutMs: 2_000 };
+
+/** The mailer waits for a silent server only where a test is about that. */
+async function connect(
+  react?: React,
+  { socketTimeoutMs = 60_000 } = {},
 ): Promise<{ server: ScriptedSmtpServer; mailer: Mailer }> {
   const server = await startScriptedSmtp(react);
-  const mailer = createMailer({ url: server.url, from: 'Galley <galley@example.com>', socketTimeoutMs: 1_000 });
+  const mailer = createMailer({ url: server.url, from: 'Galley <galley@example.com>', socketTimeoutMs });
   closing.push(
     () => server.close(),
     () => mailer.close(),
@@ -20,28 +29,40 @@ async function rig(
   return { server, mailer };
 }
 
-const at =
-  (stage: SmtpStage, reaction: SmtpReaction, times = 1): Parameters<typeof startScriptedSmtp>[0] =>
-  (moment) =>
-    moment.stage === stage && moment.time <= times ? reaction : undefined;
+/** Delivers a mail whose last line is permitted only once the outcome is known; then another one arrives whole. */
+async function deliverPermittedLate(
+  { server, mailer }: { server: ScriptedSmtpServer; mailer: Mailer },
+  options: Partial<DeliveryOptions> = {},
+): Promise<Delivery> {
+  let permit = (): void => undefined;
+  const permission = new Promise<void>((resolve) => {
+    permit = resolve;
+  });
+  const delivery = await deliver(mailer, { beforeLastLine: () => permission, ...options });
+  permit();
+  const next = createMailer({ url: server.url, from: 'galley@example.com' });
+  closing.push(() => next.close());
+  expect(await deliver(next)).toMatchObject({ kind: 'accepted' });
+  return delivery;
+}
 
 describe('a mail that the server takes', () => {
   it('is told with the server’s answer, and arrives whole', async () => {
-    const { server, mailer } = await rig();
+    const { server, mailer } = await connect();
     expect(await deliver(mailer)).toEqual({ kind: 'accepted', answer: '250 2.0.0 queued as 4711' });
     expect(server.taken).toEqual([expect.objectContaining({ from: 'galley@example.com', to: ['ops@example.com'] })]);
     expect(server.taken[0]?.data).toMatch(/--\r\n$/);
   });
 
   it('shares a connection with the one before it', async () => {
-    const { server, mailer } = await rig();
+    const { server, mailer } = await connect();
     await deliver(mailer);
     await deliver(mailer);
     expect(server.taken.map(({ connection }) => connection)).toEqual([1, 1]);
   });
 
   it('asks for permission only after the server has asked for the message', async () => {
-    const { server, mailer } = await rig();
+    const { server, mailer } = await connect();
     let stages: SmtpStage[] = [];
     await deliver(mailer, {
       beforeLastLine: async () => {
@@ -68,7 +89,7 @@ describe('an answer that refuses', () => {
     ['end', '421 4.3.2 shutting down', false],
     ['end', '550 5.7.1 looks like spam', true],
   ])('to %s, %s, is definite', async (stage, answer, permanent) => {
-    const { server, mailer } = await rig(at(stage, { answer }));
+    const { server, mailer } = await connect(at(stage, { answer }));
     expect(await deliver(mailer)).toEqual({ kind: 'refused', permanent, answer });
     expect(server.taken).toEqual([]);
     // The refusal concerns this mail only: the next one goes.
@@ -76,18 +97,10 @@ describe('an answer that refuses', () => {
   });
 
   it('in the middle of the message holds the last line back for good', async () => {
-    const { server, mailer } = await rig(at('body', { answer: '552 5.3.4 too large' }));
-    let asked = false;
-    const delivery = await deliver(mailer, {
-      beforeLastLine: async () => {
-        asked = true;
-        await waitFor(() => server.moments.some(({ stage }) => stage === 'body'), { describe: 'got the first lines' });
-        await new Promise((resolve) => setTimeout(resolve, 200));
-      },
-    });
-    expect(asked).toBe(true);
+    const { server, mailer } = await connect(at('body', { answer: '552 5.3.4 too large' }));
+    const delivery = await deliverPermittedLate({ server, mailer });
     expect(delivery).toEqual({ kind: 'refused', permanent: true, answer: '552 5.3.4 too large' });
-    expect(server.moments.filter(({ stage }) => stage === 'end')).toEqual([]);
+    expect(lastLines(server)).toBe(1);
   });
 });
 
@@ -103,23 +116,24 @@ describe('a mail is certainly not sent', () => {
     ['the connection ends at DATA', 'DATA', { cut: true }],
     ['the server says nothing to MAIL', 'MAIL', { hang: true }],
   ])('where %s', async (_, stage, reaction) => {
-    const { server, mailer } = await rig(at(stage, reaction));
+    const { server, mailer } = await connect(at(stage, reaction), reaction.hang ? SILENCE : {});
     expect(await deliver(mailer)).toMatchObject({ kind: 'unsent' });
     expect(server.taken).toEqual([]);
-    expect(server.moments.some((moment) => moment.stage === 'end')).toBe(false);
+    expect(lastLines(server)).toBe(0);
   });
 
-  it('where the connection ends while permission is asked for', async () => {
-    const { server, mailer } = await rig(at('body', { cut: true }));
-    const delivery = await deliver(mailer, {
-      beforeLastLine: () => new Promise((resolve) => setTimeout(resolve, 500)),
-    });
-    expect(delivery).toMatchObject({ kind: 'unsent' });
-    expect(server.moments.some(({ stage }) => stage === 'end')).toBe(false);
+  it.each<[string, SmtpReaction, RegExp]>([
+    ['the connection ends while permission is asked for', { cut: true }, /./],
+    ['the server says 250 before it has the message', { answer: '250 enough' }, /before it had the message/],
+  ])('where %s', async (_, reaction, reason) => {
+    const { server, mailer } = await connect(at('body', reaction));
+    const delivery = await deliverPermittedLate({ server, mailer });
+    expect(delivery).toEqual({ kind: 'unsent', reason: expect.stringMatching(reason) });
+    expect(lastLines(server)).toBe(1);
   });
 
   it('where permission is refused, and the server has no message from the half that it got', async () => {
-    const { server, mailer } = await rig();
+    const { server, mailer } = await connect();
     const delivery = await deliver(mailer, { beforeLastLine: () => Promise.reject(new Error('Temporal is away')) });
     expect(delivery).toEqual({ kind: 'unsent', reason: 'Temporal is away' });
     expect(server.taken).toEqual([]);
@@ -128,33 +142,30 @@ describe('a mail is certainly not sent', () => {
   });
 
   it('where nothing listens', async () => {
-    const { server, mailer } = await rig();
+    const { server, mailer } = await connect();
     await server.close();
     expect(await deliver(mailer)).toMatchObject({ kind: 'unsent', reason: expect.stringContaining('ECONNREFUSED') });
   });
 
-  it('where time is up before the last line', async () => {
-    const { server, mailer } = await rig(at('connect', { hang: true }));
-    expect(await deliver(mailer, { unlessReleased: AbortSignal.timeout(100) })).toMatchObject({ kind: 'unsent' });
-    const stopped = new AbortController();
-    const delivery = deliver(mailer, {
-      unlessReleased: stopped.signal,
-      beforeLastLine: async () => {
-        stopped.abort();
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      },
+  it('where time is up before the greeting', async () => {
+    const timeout = new AbortController();
+    const { server, mailer } = await connect(({ stage }) => {
+      if (stage === 'connect') timeout.abort();
+      return { hang: true };
     });
-    expect(await delivery).toMatchObject({ kind: 'unsent' });
-    expect(server.moments.some(({ stage }) => stage === 'end')).toBe(false);
+    expect(await deliver(mailer, { unlessReleased: timeout.signal })).toMatchObject({ kind: 'unsent' });
+    expect(lastLines(server)).toBe(0);
   });
 
-  it('where the server says 250 before it has the message', async () => {
-    const { server, mailer } = await rig(at('body', { answer: '250 thanks, I have seen enough' }));
-    const delivery = await deliver(mailer, {
-      beforeLastLine: () => new Promise((resolve) => setTimeout(resolve, 300)),
+  it('where time is up before the last line', async () => {
+    const timeout = new AbortController();
+    const { server, mailer } = await connect(({ stage, time }) => {
+      if (stage === 'body' && time === 1) timeout.abort();
+      return undefined;
     });
-    expect(delivery).toMatchObject({ kind: 'unsent', reason: expect.stringContaining('before it had the message') });
-    expect(server.moments.some(({ stage }) => stage === 'end')).toBe(false);
+    const delivery = await deliverPermittedLate({ server, mailer }, { unlessReleased: timeout.signal });
+    expect(delivery).toMatchObject({ kind: 'unsent' });
+    expect(lastLines(server)).toBe(1);
   });
 });
 
@@ -165,17 +176,16 @@ describe('nobody knows', () => {
     ['the server says nothing after the last line', { hang: true }],
     ['the server says something that isn’t an answer', { answer: '354 more please' }],
   ])('where %s', async (_, reaction) => {
-    const { server, mailer } = await rig(at('end', reaction));
-    const delivery = await deliver(mailer);
-    expect(delivery).toMatchObject({ kind: 'unknown' });
-    // The pool must not send it again by itself.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(server.moments.filter(({ stage }) => stage === 'end')).toHaveLength(1);
+    const { server, mailer } = await connect(at('end', reaction), reaction.hang ? SILENCE : {});
+    expect(await deliver(mailer)).toMatchObject({ kind: 'unknown' });
+    // The pool would have sent it again by itself before the next one.
+    expect(await deliver(mailer)).toMatchObject({ kind: 'accepted' });
+    expect(lastLines(server)).toBe(2);
   });
 
   it('where a stop cuts the wait for the answer short', async () => {
     const stopped = new AbortController();
-    const { mailer } = await rig((moment) => {
+    const { mailer } = await connect((moment) => {
       if (moment.stage !== 'end') return undefined;
       stopped.abort();
       return { hang: true };
@@ -185,12 +195,39 @@ describe('nobody knows', () => {
 
   it('but a stop that may wait does wait for the answer', async () => {
     const stopped = new AbortController();
-    const { mailer } = await rig(async (moment) => {
-      if (moment.stage !== 'end') return undefined;
-      stopped.abort();
-      await new Promise((resolve) => setTimeout(resolve, 200));
+    const { mailer } = await connect(({ stage }) => {
+      if (stage === 'end') stopped.abort();
       return undefined;
     });
     expect(await deliver(mailer, { unlessReleased: stopped.signal })).toMatchObject({ kind: 'accepted' });
   });
+});
+
+describe('a password', () => {
+  it('is sent unencrypted to this machine only, or where that is asked for', async () => {
+    const server = await startScriptedSmtp(({ stage }) =>
+      stage === 'EHLO' ? { answer: '250-scripted.test\r\n250 AUTH PLAIN' } : undefined,
+    );
+    closing.push(() => server.close());
+    const { port } = new URL(server.url);
+    const outcomeOf = async (address: string): Promise<Delivery> => {
+      const mailer = createMailer({ url: `smtp://me:secret@${address}`, from: 'galley@example.com' });
+      closing.push(() => mailer.close());
+      return await deliver(mailer);
+    };
+    // This address leads here too, but isn't known as local.
+    expect(await outcomeOf(`0.0.0.0:${port}`)).toMatchObject({ kind: 'unsent', reason: expect.stringMatching(/TLS/) });
+    expect(server.otherCommands).toEqual(['STARTTLS']);
+    expect(await outcomeOf(`127.0.0.1:${port}`)).toMatchObject({ kind: 'accepted' });
+    expect(await outcomeOf(`0.0.0.0:${port}?requireTLS=false`)).toMatchObject({ kind: 'accepted' });
+  });
+});
+
+describe('the sender', () => {
+  it.each(['nobody', 'a@example.com, b@example.com', 'Group: a@example.com, b@example.com;', ''])(
+    'can’t be %j',
+    (from) => {
+      expect(() => createMailer({ url: 'smtp://127.0.0.1:1', from })).toThrow('smtp.from');
+    },
+  );
 });

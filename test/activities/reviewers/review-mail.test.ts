@@ -7,7 +7,7 @@ import { createUnsubscribeLink } from '../../../activities/reviewers/unsubscribe
 import { type Mailbox, startMailbox } from '../../../embedded/mailbox/mailbox.ts';
 import type { ReceivedMail } from '../../../embedded/mailbox/received-mail.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
-import { INPUT } from './mail-rig.ts';
+import { INPUT } from './review-input.ts';
 
 const KEY = 'galley_key';
 const PUBLIC_URL = 'https://galley.example.com/hooks/';
@@ -107,6 +107,17 @@ describe('the mail that asks for a review', () => {
       expect(mail.html).toContain('Getting started');
     },
   );
+});
+
+it('leaves nothing in a mailbox where the last line of a mail is held back', async () => {
+  const never = new AbortController().signal;
+  const before = (await mailbox.mails()).length;
+  const mail = composeReviewMail(INPUT, { sender: mailer.sender, date, unsubscribeLink: null });
+  const beforeLastLine = () => Promise.reject(new Error('Temporal is away'));
+  const delivery = await mailer.deliver(mail, { beforeLastLine, unlessReleased: never, anyway: never });
+  expect(delivery).toMatchObject({ kind: 'unsent' });
+  await review();
+  expect(await mailbox.mails()).toHaveLength(before + 1);
 });
 
 describe('all mail of one pull request', () => {

@@ -1,57 +1,77 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { ActivityNotFoundError } from '@temporalio/client';
-import { createSendingMark } from '../../../activities/reviewers/sending-mark.ts';
+import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
 import { WORKFLOW_IDS } from '../../../contract/names.ts';
+import { at, lastLines, type React, type ScriptedSmtpServer, startScriptedSmtp } from '../../helpers/smtp-server.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
-import { activityEnvironment } from '../activity-environment.ts';
-import { lastLines, type MailBench, startMailBench, TASK_QUEUE } from './mail-bench.ts';
-import { pendingAttempt } from './mail-rig.ts';
-import { ruleStandIn } from './mail-workflows.ts';
+import { connectTemporal, type TestTemporal } from '../../helpers/temporal.ts';
+import { workflowBundles } from '../../helpers/workflow-bundles.ts';
+import { closing } from './deliver.ts';
+import { createMailWorker, interceptHeartbeats, pendingAttempt, type Scenario, Scenarios } from './mail-fixture.ts';
+import { reviewMail, ruleStandIn, type Timeouts } from './mail-workflows.ts';
+import { INPUT } from './review-input.ts';
 
-let bench: MailBench;
+// Failing is what most tests here are about; the SDK would log each attempt.
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+const TASK_QUEUE = 'mail';
+
+/** Long, so that no attempt is given up because this machine is busy. */
+const TIMEOUTS: Timeouts = { heartbeatMs: 60_000 };
+
+let temporal: TestTemporal;
+let worker: Worker;
+let running: Promise<void>;
+const scenarios = new Scenarios();
 
 beforeAll(async () => {
-  bench = await startMailBench();
+  temporal = await connectTemporal();
+  worker = await createMailWorker(temporal, TASK_QUEUE, scenarios, workflowBundles.mail);
+  running = worker.run();
 });
 
 afterAll(async () => {
-  await bench?.stop();
+  worker?.shutdown();
+  await running;
+  scenarios.close();
+  await temporal?.stop();
 });
 
+async function smtp(react?: React): Promise<ScriptedSmtpServer> {
+  const server = await startScriptedSmtp(react);
+  closing.push(() => server.close());
+  return server;
+}
+
+/** Starts sending in a scenario of its own, for a rule of its own: what one test unsubscribes concerns no other. */
+async function start(
+  name: string,
+  scenario: Scenario,
+  { input = {}, timeouts = TIMEOUTS, taskQueue = TASK_QUEUE }: StartOptions = {},
+): Promise<WorkflowHandle<typeof reviewMail>> {
+  scenarios.add(name, scenario);
+  return await temporal.client.workflow.start(reviewMail, {
+    taskQueue,
+    workflowId: name,
+    args: [name, { ...INPUT, rule: name, ...input }, timeouts],
+  });
+}
+
+type StartOptions = { input?: Partial<typeof INPUT>; timeouts?: Timeouts; taskQueue?: string };
+
+/** The real client, whose heartbeats a test may lose, delay or see. */
+const clientWith = (heartbeat: Parameters<typeof interceptHeartbeats>[1]): Client =>
+  interceptHeartbeats(temporal.client, heartbeat);
+
 describe('the mark in Temporal', () => {
-  it('that can’t be stored holds the mail back, until it can', async () => {
-    const server = await bench.smtp();
-    let asked = 0;
-    const client = bench.clientWith(async (real) => {
-      asked += 1;
-      // The note of the first attempt, and the three tries to clear it.
-      if (asked <= 4) throw new Error('Temporal is away');
-      await real();
-    });
-    expect(await bench.send({ smtpUrl: server.url, client })).toMatchObject({ outcome: 'sent' });
-    expect(server.moments.filter(({ stage }) => stage === 'DATA')).toHaveLength(2);
-    expect(lastLines(server)).toBe(1);
-  });
-
-  it('that was stored without our hearing of it is cleared, and the mail is sent once', async () => {
-    const server = await bench.smtp();
-    let asked = 0;
-    const client = bench.clientWith(async (real) => {
-      await real();
-      if (++asked === 1) throw new Error('the answer was lost');
-    });
-    expect(await bench.send({ smtpUrl: server.url, client })).toMatchObject({ outcome: 'sent' });
-    expect(lastLines(server)).toBe(1);
-  });
-
   it('that can’t be cleared by itself is cleared by the report of the failed attempt', async () => {
-    const server = await bench.smtp();
+    const server = await smtp();
     let away = true;
-    const client = bench.clientWith(async (real, details) => {
+    const client = clientWith(async (real, details) => {
       if (!away || JSON.stringify(details).includes('sending')) await real();
       if (away) throw new Error('Temporal is away');
     });
-    const handle = await bench.start({ smtpUrl: server.url, client });
+    const handle = await start('uncleared', { smtpUrl: server.url, client });
     await waitFor(async () => (await pendingAttempt(handle)) > 2, { describe: 'tried again' });
     expect(lastLines(server)).toBe(0);
     away = false;
@@ -59,30 +79,12 @@ describe('the mark in Temporal', () => {
     expect(lastLines(server)).toBe(1);
   });
 
-  it('that is stored only when the message has come to its end never follows the last word on it', async () => {
-    const words: unknown[] = [];
-    const client = bench.clientWith(async (_real, details) => {
-      // Longer than a heartbeat is away.
-      await sleep(JSON.stringify(details).includes('not-sent') ? 2_500 : 200);
-    });
-    const environment = activityEnvironment();
-    environment.on('heartbeat', (details: unknown) => words.push(details));
-    await environment.run(async () => {
-      const mark = createSendingMark(client);
-      const stored = mark.set();
-      await mark.replace({ stage: 'not-sent' });
-      await stored;
-      mark.stop();
-    });
-    expect(words).toEqual([{ stage: 'not-sent' }]);
-  });
-
   it('is refused to an attempt that Temporal has given up meanwhile: two attempts, one mail', async () => {
-    const server = await bench.smtp();
+    const server = await smtp();
     let asked = 0;
     const refused: unknown[] = [];
     let attempt = async (): Promise<number> => 1;
-    const client = bench.clientWith(async (real) => {
+    const client = clientWith(async (real) => {
       asked += 1;
       // The first attempt stands still, just before its mark, until it is over.
       if (asked === 1) await waitFor(async () => (await attempt()) !== 1, { describe: 'over' });
@@ -93,46 +95,60 @@ describe('the mark in Temporal', () => {
     });
     // The mark itself may take 5 s, and the second attempt has to do with as long as the first.
     const timeouts = { heartbeatMs: 60_000, attemptMs: 3_000 };
-    const handle = await bench.start({ smtpUrl: server.url, client, socketTimeoutMs: 30_000 }, {}, timeouts);
+    const handle = await start('given-up', { smtpUrl: server.url, client }, { timeouts });
     attempt = () => pendingAttempt(handle);
     expect(await handle.result()).toMatchObject({ outcome: 'sent' });
     await waitFor(() => refused.length > 0, { describe: 'refused the late mark' });
     expect(refused[0]).toBeInstanceOf(ActivityNotFoundError);
     expect(lastLines(server)).toBe(1);
   });
+
+  it('is found by the worker after one that stopped before the answer came', async () => {
+    const server = await smtp(at('end', { hang: true, taken: true }));
+    const taskQueue = 'mail-stopping';
+    const stopping = await createMailWorker(temporal, taskQueue, scenarios, workflowBundles.mail);
+    const stopped = stopping.run();
+    const timing = { lastAnswerMs: 60_000 };
+    const handle = await start('stopping', { smtpUrl: server.url, timing }, { taskQueue });
+    await waitFor(() => lastLines(server) === 1, { describe: 'sent the last line' });
+    stopping.shutdown();
+    await server.close();
+    await stopped;
+    const next = await createMailWorker(temporal, taskQueue, scenarios, workflowBundles.mail);
+    expect(await next.runUntil(handle.result())).toMatchObject({ outcome: 'unknown' });
+    expect(lastLines(server)).toBe(1);
+  });
 });
 
 describe('a reviewer who has unsubscribed', () => {
   it('gets no mail, however the address is spelled', async () => {
-    const server = await bench.smtp();
-    await bench.temporal.client.workflow.start(ruleStandIn, {
+    const server = await smtp();
+    await temporal.client.workflow.start(ruleStandIn, {
       taskQueue: TASK_QUEUE,
       workflowId: WORKFLOW_IDS.agentRule('handbook', 'quiet'),
       args: [{ unsubscribed: ['Ada@Example.com'], phase: 'a phase of another release' }],
     });
-    expect(await bench.send({ smtpUrl: server.url }, { rule: 'quiet' })).toEqual({
-      outcome: 'unsubscribed',
-      detail: null,
-    });
-    expect(await bench.send({ smtpUrl: server.url }, { rule: 'quiet', to: 'bob@example.com' })).toMatchObject({
-      outcome: 'sent',
-    });
+    const smtpUrl = server.url;
+    const quiet = await start('quiet', { smtpUrl });
+    expect(await quiet.result()).toEqual({ outcome: 'unsubscribed', detail: null });
+    const other = await start('not-quiet', { smtpUrl }, { input: { rule: 'quiet', to: 'bob@example.com' } });
+    expect(await other.result()).toMatchObject({ outcome: 'sent' });
     expect(server.taken.map(({ to }) => to)).toEqual([['bob@example.com']]);
   });
 
   it('gets none while that can’t be read, and others get theirs once it can', async () => {
-    const server = await bench.smtp();
+    const server = await smtp();
     const id = WORKFLOW_IDS.agentRule('handbook', 'silent');
-    const silent = await bench.temporal.client.workflow.start(ruleStandIn, {
+    const silent = await temporal.client.workflow.start(ruleStandIn, {
       taskQueue: TASK_QUEUE,
       workflowId: id,
       args: [null],
     });
-    const handle = await bench.start({ smtpUrl: server.url }, { rule: 'silent' });
+    const handle = await start('silent', { smtpUrl: server.url });
     await waitFor(async () => (await pendingAttempt(handle)) > 1, { describe: 'tried again' });
     expect(server.moments).toEqual([]);
     await silent.terminate();
-    await bench.temporal.client.workflow.start(ruleStandIn, {
+    await temporal.client.workflow.start(ruleStandIn, {
       taskQueue: TASK_QUEUE,
       workflowId: id,
       args: [{ unsubscribed: [] }],

@@ -2,7 +2,6 @@ import { Client, type WorkflowHandle } from '@temporalio/client';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
 import { createReviewerActivities, type ReviewerActivityDeps } from '../../../activities/reviewers/activities.ts';
-import type { MailResult, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
 import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
 import type { HeartbeatClient } from '../../../activities/reviewers/sending-mark.ts';
 import type { TestTemporal } from '../../helpers/temporal.ts';
@@ -15,26 +14,6 @@ export const QUICK: NonNullable<ReviewerActivityDeps['timing']> = {
 };
 
 export const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-
-export const INPUT: ReviewMailInput = {
-  site: 'handbook',
-  rule: 'changelog',
-  changeId: 'agent:handbook:changelog:1',
-  event: 'review-requested',
-  to: 'ada@example.com',
-  pullRequest: { url: 'https://forge.example.com/acme/docs/pull/7', title: 'Update the changelog' },
-  publish: {
-    source: 'contentful',
-    topic: 'Entry.publish',
-    action: 'publish',
-    id: '6xk',
-    title: 'Getting started',
-    url: 'https://docs.example.com/start',
-    author: 'Grace',
-    at: '2026-11-21T08:00:00Z',
-  },
-  eventCount: 1,
-};
 
 export type Scenario = Partial<ReviewerActivityDeps> & { smtpUrl: string; socketTimeoutMs?: number };
 
@@ -106,5 +85,3 @@ export function interceptHeartbeats(
   client.activity.heartbeat = intercepted;
   return client;
 }
-
-export type { MailResult };
