@@ -9,14 +9,14 @@ import { freePort } from '../helpers/free-port.ts';
 import { OPERATOR_TOKEN, startTestPlatform } from '../helpers/platform-api.ts';
 import { createDatabase } from '../helpers/test-database.ts';
 import { caught } from './caught.ts';
-import type { ForgeRig } from './forge-rig.ts';
-import { describeForge } from './forge-suite.ts';
+import { describeForge } from './forge.contract.ts';
+import type { ForgeFixture } from './forge-fixture.ts';
 
 const logger = pino({ level: 'silent' });
 
 const EVENTS = { approved: 'APPROVE', 'changes-requested': 'REQUEST_CHANGES', commented: 'COMMENT' } as const;
 
-async function startRig(): Promise<ForgeRig> {
+async function startFixture(): Promise<ForgeFixture> {
   const database = await createDatabase();
   const platform = await startTestPlatform(database);
   const { db, baseUrl } = platform;
@@ -28,7 +28,7 @@ async function startRig(): Promise<ForgeRig> {
   const hangingPort = address !== null && typeof address === 'object' ? address.port : 0;
   const awayPort = await freePort();
 
-  /** On a database at this port; the pages' address is the rig's, so that links are taken for its own. */
+  /** On a database at this port; the pages' address is the fixture's, so that links are taken for its own. */
   const writerAt = (port: number) => {
     const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
     const db = connectDatabase({ url, logger, connectTimeoutMs: 500, queryTimeoutMs: 500 });
@@ -94,7 +94,7 @@ async function startRig(): Promise<ForgeRig> {
   };
 }
 
-describeForge('embedded in the platform', startRig);
+describeForge('embedded in the platform', startFixture);
 
 describe('the reader of the embedded forge', () => {
   const id = `pr_${'0'.repeat(32)}`;

@@ -5,38 +5,38 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createForge } from '../../forge/create-forge.ts';
 import { caught } from './caught.ts';
-import type { TestRepository } from './forge-rig.ts';
-import { describeForge } from './forge-suite.ts';
-import { type GiteaRig, startGiteaRig } from './gitea-rig.ts';
+import { describeForge } from './forge.contract.ts';
+import type { TestRepository } from './forge-fixture.ts';
+import { type GiteaFixture, startGiteaFixture } from './gitea-fixture.ts';
 
 const run = promisify(execFile);
 const branch = 'galley/aj_0123456789abcdef';
 
-let rig: GiteaRig;
+let fixture: GiteaFixture;
 
 beforeAll(async () => {
-  rig = await startGiteaRig();
+  fixture = await startGiteaFixture();
 });
-afterAll(() => rig?.stop());
+afterAll(() => fixture?.stop());
 
 // One Gitea for all: it takes long to start, and each test has a repository of its own.
-describeForge('Gitea', async () => ({ ...rig, stop: async () => undefined }));
+describeForge('Gitea', async () => ({ ...fixture, stop: async () => undefined }));
 
 describe('the Gitea adapter', () => {
   let files: TestRepository;
 
   beforeEach(async () => {
-    files = await rig.createRepository({ 'README.md': '# Handbook\n' });
+    files = await fixture.createRepository({ 'README.md': '# Handbook\n' });
   });
 
   const request = (of = branch) => ({ repository: files.repository, branch: of, base: 'main', title: of, body: '' });
   async function open(of = branch) {
     await files.commit(of, { 'README.md': `# ${of}\n` });
-    return rig.writer.openPullRequest(request(of));
+    return fixture.writer.openPullRequest(request(of));
   }
 
   it('gives git what it needs to push', async () => {
-    const credentials = await rig.writer.gitCredentials(files.repository);
+    const credentials = await fixture.writer.gitCredentials(files.repository);
     const basic = Buffer.from(`${credentials?.username}:${credentials?.password}`).toString('base64');
     const folder = await mkdtemp(join(tmpdir(), 'galley-push-'));
     const env = {
@@ -49,7 +49,7 @@ describe('the Gitea adapter', () => {
       await writeFile(join(folder, 'README.md'), '# Pushed\n');
       await git('-c', 'user.name=Galley', '-c', 'user.email=agent@galley.invalid', 'commit', '-qam', 'Push');
       await git('push', '--quiet', 'origin', `HEAD:refs/heads/${branch}`);
-      const { headSha } = await rig.writer.openPullRequest(request());
+      const { headSha } = await fixture.writer.openPullRequest(request());
       expect(headSha).toBe(await git('rev-parse', 'HEAD'));
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -59,58 +59,49 @@ describe('the Gitea adapter', () => {
   it('finds a branch’s pull request behind more than a page of others, and once the branch is gone', async () => {
     const { url, headSha } = await open();
     for (let index = 0; index < 7; index += 1) await open(`other/${index}`);
-    expect((await rig.writer.findPullRequest(request()))?.url).toBe(url);
-    expect((await rig.writer.openPullRequest(request())).url).toBe(url);
+    expect((await fixture.writer.findPullRequest(request()))?.url).toBe(url);
+    expect((await fixture.writer.openPullRequest(request())).url).toBe(url);
     await files.close(url);
     const path = `/repos/acme/${new URL(files.repository).pathname.split('/').at(-1)?.replace('.git', '')}`;
-    await rig.gitea.call(rig.gitea.admin, 'DELETE', `${path}/branches/${encodeURIComponent(branch)}`);
+    await fixture.gitea.call(fixture.gitea.admin, 'DELETE', `${path}/branches/${encodeURIComponent(branch)}`);
     const expected = { url, state: 'closed', headBranch: branch, headSha };
-    expect(await rig.writer.findPullRequest(request())).toMatchObject(expected);
-    expect(await rig.reader.readPullRequest(url)).toMatchObject(expected);
+    expect(await fixture.writer.findPullRequest(request())).toMatchObject(expected);
+    expect(await fixture.reader.readPullRequest(url)).toMatchObject(expected);
   });
 
   it('closes a younger pull request of the branch that a call left open when it was ended', async () => {
-    const { bot, gitea } = rig;
+    const { bot, gitea } = fixture;
     const older = await open();
     await files.close(older.url);
-    const younger = await rig.writer.openPullRequest(request());
+    const younger = await fixture.writer.openPullRequest(request());
     // Gitea takes two for a branch where the older one is opened again.
     const path = `/repos/acme/${new URL(files.repository).pathname.split('/').at(-1)?.replace('.git', '')}`;
     await gitea.call(bot, 'PATCH', `${path}/pulls/${older.number}`, { state: 'open' });
-    expect((await rig.reader.readPullRequest(younger.url)).state).toBe('open');
-    expect((await rig.writer.openPullRequest(request())).url).toBe(older.url);
-    expect((await rig.reader.readPullRequest(younger.url)).state).toBe('closed');
-    expect((await rig.reader.readPullRequest(older.url)).state).toBe('open');
+    expect((await fixture.reader.readPullRequest(younger.url)).state).toBe('open');
+    expect((await fixture.writer.openPullRequest(request())).url).toBe(older.url);
+    expect((await fixture.reader.readPullRequest(younger.url)).state).toBe('closed');
+    expect((await fixture.reader.readPullRequest(older.url)).state).toBe('open');
   });
 
   it('asks a team of the organization, and says where a team is passed over', async () => {
     const { url } = await open();
     const wanted = { logins: ['ada'], teams: ['docs'] };
     for (let time = 0; time < 2; time += 1) {
-      expect(await rig.reader.requestReviews(url, wanted)).toEqual({ requested: ['ada', 'docs'], refused: [] });
+      expect(await fixture.reader.requestReviews(url, wanted)).toEqual({ requested: ['ada', 'docs'], refused: [] });
     }
-    const { requested, refused } = await rig.reader.requestReviews(url, { logins: [], teams: ['writers', 'docs'] });
+    const { requested, refused } = await fixture.reader.requestReviews(url, { logins: [], teams: ['writers', 'docs'] });
     expect(requested).toEqual(['docs']);
     expect(refused).toEqual([{ name: 'writers', reason: expect.stringMatching(/writers/) }]);
 
-    const { bot, gitea } = rig;
+    const { bot, gitea } = fixture;
     await gitea.call(bot, 'POST', '/user/repos', { name: 'notes', auto_init: true, default_branch: 'main' });
     const edit = { branch: 'main', new_branch: branch, content: 'QQ==', message: 'Add' };
     await gitea.call(bot, 'POST', '/repos/galley-bot/notes/contents/a.md', edit);
     const own = { ...request(), repository: `${gitea.url}/galley-bot/notes` };
-    const opened = await rig.writer.openPullRequest(own);
-    expect(await rig.reader.requestReviews(opened.url, { logins: [], teams: ['docs'] })).toEqual({
+    const opened = await fixture.writer.openPullRequest(own);
+    expect(await fixture.reader.requestReviews(opened.url, { logins: [], teams: ['docs'] })).toEqual({
       requested: [],
       refused: [{ name: 'docs', reason: 'the repository has no such team' }],
-    });
-  });
-
-  it('asks nobody once the pull request has ended', async () => {
-    const { url } = await open();
-    await files.merge(url);
-    expect(await rig.reader.requestReviews(url, { logins: ['ada'], teams: [] })).toEqual({
-      requested: [],
-      refused: [{ name: 'ada', reason: 'the pull request is merged' }],
     });
   });
 
@@ -118,7 +109,7 @@ describe('the Gitea adapter', () => {
     const { url } = await open();
     for (const path of ['.gitea/CODEOWNERS', 'docs/CODEOWNERS', 'CODEOWNERS', '.github/CODEOWNERS']) {
       await files.commit('main', { [path]: `${path} @ada\n` });
-      expect(await rig.reader.readCodeOwners(url)).toBe(`${path} @ada\n`);
+      expect(await fixture.reader.readCodeOwners(url)).toBe(`${path} @ada\n`);
     }
   });
 
@@ -127,15 +118,15 @@ describe('the Gitea adapter', () => {
     const { pathname } = new URL(files.repository);
     const path = `/repos${pathname.replace('.git', '')}`;
     const name = `renamed-${pathname.split('/').at(-1)?.replace('.git', '')}`;
-    await rig.gitea.call(rig.gitea.admin, 'PATCH', path, { name });
-    expect((await rig.reader.readPullRequest(url)).url).toContain(name);
-    expect((await rig.writer.findPullRequest(request()))?.url).toContain(name);
-    expect((await rig.writer.updatePullRequest(url, { title: 'Moved' })).title).toBe('Moved');
+    await fixture.gitea.call(fixture.gitea.admin, 'PATCH', path, { name });
+    expect((await fixture.reader.readPullRequest(url)).url).toContain(name);
+    expect((await fixture.writer.findPullRequest(request()))?.url).toContain(name);
+    expect((await fixture.writer.updatePullRequest(url, { title: 'Moved' })).title).toBe('Moved');
   });
 
   it('says which right is missing where the token may read only', async () => {
-    const token = await rig.gitea.createToken(rig.bot, ['read:repository', 'read:user']);
-    const reading = createForge({ kind: 'gitea', url: rig.gitea.url, auth: { token } });
+    const token = await fixture.gitea.createToken(fixture.bot, ['read:repository', 'read:user']);
+    const reading = createForge({ kind: 'gitea', url: fixture.gitea.url, auth: { token } });
     const { url } = await open();
     expect((await reading.readPullRequest(url)).state).toBe('open');
     expect(await reading.findLogin('ada@example.org')).toBe('ada');

@@ -1,31 +1,31 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { createForge } from '../../forge/create-forge.ts';
 import type { Forge } from '../../forge/forge.ts';
+import { makePrivateKey } from '../helpers/github/app.ts';
 import { caught } from './caught.ts';
-import type { TestRepository } from './forge-rig.ts';
-import { type GitHubRig, startGitHubRig } from './github-rig.ts';
+import type { TestRepository } from './forge-fixture.ts';
+import { type GitHubFixture, startGitHubFixture } from './github-fixture.ts';
 
 const branch = 'galley/aj_0123456789abcdef';
 
 describe('a GitHub App', () => {
-  let rig: GitHubRig;
+  let fixture: GitHubFixture;
   let forge: Forge;
   let files: TestRepository;
 
-  const createAppForge = (privateKey: string, appId: string | number = rig.github.app.id): Forge =>
-    createForge({ kind: 'github', url: rig.github.url, auth: { appId, privateKey } });
+  const createAppForge = (privateKey: string, appId: string | number = fixture.github.app.id): Forge =>
+    createForge({ kind: 'github', url: fixture.github.url, auth: { appId, privateKey } });
 
   beforeEach(async () => {
-    rig = await startGitHubRig();
-    files = await rig.createRepository({ 'README.md': '# Handbook\n' });
+    fixture = await startGitHubFixture();
+    files = await fixture.createRepository({ 'README.md': '# Handbook\n' });
     await files.commit(branch, { 'README.md': '# Ours\n' });
-    rig.github.app.installations.set('acme/docs-1', 77);
-    forge = createAppForge(rig.github.app.privateKey);
+    fixture.github.app.installations.set('acme/docs-1', 77);
+    forge = createAppForge(fixture.github.app.privateKey);
   });
-  afterEach(() => rig?.stop());
+  afterEach(() => fixture?.stop());
 
   const request = () => ({ repository: files.repository, branch, base: 'main', title: 'Rename', body: '' });
-  const exchanges = () => rig.github.calls.filter(({ path }) => path.endsWith('/access_tokens'));
+  const exchanges = () => fixture.github.calls.filter(({ path }) => path.endsWith('/access_tokens'));
 
   it('acts with a token of the installation at the repository, which it gets once by its key', async () => {
     const opened = await forge.openPullRequest(request());
@@ -36,15 +36,18 @@ describe('a GitHub App', () => {
       forge.findPullRequest(request()),
     ]);
     expect(exchanges().map(({ path }) => path)).toEqual(['/api/v3/app/installations/77/access_tokens']);
-    expect(rig.github.calls.filter(({ path }) => path.endsWith('/installation'))).toHaveLength(1);
-    const signed = rig.github.calls.filter(({ authorization }) =>
+    expect(fixture.github.calls.filter(({ path }) => path.endsWith('/installation'))).toHaveLength(1);
+    const signed = fixture.github.calls.filter(({ authorization }) =>
       /^bearer [\w-]+\.[\w-]+\.[\w-]+$/i.test(authorization),
     );
     expect(signed).toHaveLength(2);
   });
 
   it('reads a key whose line ends are written as \\n', async () => {
-    const oneLine = createAppForge(rig.github.app.privateKey.replaceAll('\n', '\\n'), String(rig.github.app.id));
+    const oneLine = createAppForge(
+      fixture.github.app.privateKey.replaceAll('\n', '\\n'),
+      String(fixture.github.app.id),
+    );
     expect(await oneLine.findPullRequest(request())).toBeNull();
   });
 
@@ -52,8 +55,8 @@ describe('a GitHub App', () => {
     const first = await forge.gitCredentials(files.repository);
     expect(first).toEqual({ username: 'x-access-token', password: expect.stringMatching(/^ghs_/) });
     expect(await forge.gitCredentials(files.repository)).toEqual(first);
-    rig.github.app.tokenLifeMs = 5 * 60_000;
-    const young = createAppForge(rig.github.app.privateKey);
+    fixture.github.app.tokenLifeMs = 5 * 60_000;
+    const young = createAppForge(fixture.github.app.privateKey);
     const before = exchanges().length;
     await young.gitCredentials(files.repository);
     await young.gitCredentials(files.repository);
@@ -63,36 +66,31 @@ describe('a GitHub App', () => {
   it('looks people up through any of its installations', async () => {
     expect(await forge.findLogin('ada@example.com')).toBe('ada');
     expect(await forge.findMail('ada')).toBe('ada@example.com');
-    rig.github.app.installations.clear();
-    const nowhere = createAppForge(rig.github.app.privateKey);
+    fixture.github.app.installations.clear();
+    const nowhere = createAppForge(fixture.github.app.privateKey);
     expect(await caught(nowhere.findLogin('ada@example.com'))).toMatchObject({ retryable: false });
   });
 
   it('says so where it isn’t installed, and is let in once it is', async () => {
-    rig.github.app.installations.clear();
+    fixture.github.app.installations.clear();
     const error = await caught(forge.openPullRequest(request()));
     expect(error).toMatchObject({ status: 404, retryable: false });
     expect(error.message).toMatch(/App isn't installed at acme\/docs-1 \(404\)/);
     expect(await caught(forge.gitCredentials(files.repository))).toMatchObject({ status: 404, retryable: false });
-    rig.github.app.installations.set('acme/docs-1', 78);
+    fixture.github.app.installations.set('acme/docs-1', 78);
     expect((await forge.openPullRequest(request())).number).toBe(1);
   });
 
   it('finds its way again once it was removed and installed anew', async () => {
     expect(await forge.findPullRequest(request())).toBeNull();
-    rig.github.app.installations.set('acme/docs-1', 78);
-    rig.github.state.tokens.clear();
+    fixture.github.app.installations.set('acme/docs-1', 78);
+    fixture.github.state.tokens.clear();
     expect(await caught(forge.findPullRequest(request()))).toMatchObject({ status: 401, retryable: false });
     expect(await forge.findPullRequest(request())).toBeNull();
   });
 
   it('says so where its key or its number is wrong', async () => {
-    const { privateKey: other } = generateKeyPairSync('rsa', {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: 'spki', format: 'pem' },
-      privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-    });
-    for (const wrong of [createAppForge(other), createAppForge(rig.github.app.privateKey, 1)]) {
+    for (const wrong of [createAppForge(makePrivateKey()), createAppForge(fixture.github.app.privateKey, 1)]) {
       const error = await caught(wrong.findPullRequest(request()));
       expect(error).toMatchObject({ status: 401, retryable: false });
       expect(error.message).toMatch(/refuses the App's id or private key \(401\)/);
@@ -101,16 +99,16 @@ describe('a GitHub App', () => {
   });
 
   it('is tried again where GitHub fails or limits while the token is exchanged', async () => {
-    rig.github.answerNext({ path: /\/installation$/, status: 502, body: {} });
+    fixture.github.answerNext({ path: /\/installation$/, status: 502, body: {} });
     expect(await caught(forge.findPullRequest(request()))).toMatchObject({ status: 502, retryable: true });
-    rig.github.answerNext({ path: /\/access_tokens$/, status: 429, headers: { 'retry-after': '7' }, body: {} });
+    fixture.github.answerNext({ path: /\/access_tokens$/, status: 429, headers: { 'retry-after': '7' }, body: {} });
     expect(await caught(forge.findPullRequest(request()))).toMatchObject({ retryable: true, retryAfterMs: 7_000 });
     expect(await forge.findPullRequest(request())).toBeNull();
   });
 
   it('is GitHub’s only: Gitea takes a token', () => {
-    const { privateKey, id } = rig.github.app;
+    const { privateKey, id } = fixture.github.app;
     const auth = { appId: id, privateKey };
-    expect(() => createForge({ kind: 'gitea', url: rig.github.url, auth })).toThrow('Gitea has no Apps');
+    expect(() => createForge({ kind: 'gitea', url: fixture.github.url, auth })).toThrow('Gitea has no Apps');
   });
 });

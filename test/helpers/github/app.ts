@@ -16,13 +16,21 @@ export type GitHubApp = {
 const jwtHeader = z.object({ alg: z.literal('RS256'), typ: z.literal('JWT') });
 const jwtPayload = z.object({ iat: z.int(), exp: z.int(), iss: z.union([z.string(), z.int()]) });
 
+/** Made once: that takes longer than most tests. */
+let madeKey: string | undefined;
+
 export function makeApp(): GitHubApp {
-  const { privateKey } = generateKeyPairSync('rsa', {
+  madeKey ??= makePrivateKey();
+  return { id: 4711, login: 'galley[bot]', privateKey: madeKey, installations: new Map(), tokenLifeMs: 3_600_000 };
+}
+
+/** PKCS #1, as GitHub hands it out. */
+export function makePrivateKey(): string {
+  return generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  });
-  return { id: 4711, login: 'galley[bot]', privateKey, installations: new Map(), tokenLifeMs: 3_600_000 };
+  }).privateKey;
 }
 
 /** As GitHub checks it: signed with the App's key, issued by the App, not in the future, at most ten minutes valid. */

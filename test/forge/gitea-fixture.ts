@@ -4,12 +4,12 @@ import { freePort } from '../helpers/free-port.ts';
 import { type GiteaUser, startGitea, type TestGitea } from '../helpers/gitea.ts';
 import { startSilentServer } from '../helpers/silent-server.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import type { FileChanges, ForgeRig, ForgeSides, Person, Place, TestRepository } from './forge-rig.ts';
+import type { FileChanges, ForgeFixture, ForgeSides, Person, Place, TestRepository } from './forge-fixture.ts';
 
-export type GiteaRig = ForgeRig & { gitea: TestGitea; bot: GiteaUser; reviewer: GiteaUser };
+export type GiteaFixture = ForgeFixture & { gitea: TestGitea; bot: GiteaUser; reviewer: GiteaUser };
 
 /** A Gitea with the organization `acme`: the bot and two reviewers may write in all of its repositories. */
-export async function startGiteaRig(): Promise<GiteaRig> {
+export async function startGiteaFixture(): Promise<GiteaFixture> {
   const gitea = await startGitea();
   const { admin, call } = gitea;
   const [bot, ada, grace, hidden] = await Promise.all([
@@ -114,7 +114,7 @@ async function createRepository(
     },
     async review(page, { login }, verdict) {
       const by = people.find((each) => each.login === login);
-      if (!by) throw new Error(`${login} is no reviewer of the rig`);
+      if (!by) throw new Error(`${login} is no reviewer of the fixture`);
       await call(by, 'POST', `${pull(page)}/reviews`, { event: VERDICTS[verdict], body: 'Read it.' });
     },
   };

@@ -3,9 +3,9 @@ import { freePort } from '../helpers/free-port.ts';
 import { startGitHub, type TestGitHub } from '../helpers/github/server.ts';
 import { closePull, commitTo, mergePull, type Pull, type Repository } from '../helpers/github/state.ts';
 import { startSilentServer } from '../helpers/silent-server.ts';
-import type { FileChanges, ForgeRig, ForgeSides, Place, TestRepository } from './forge-rig.ts';
+import type { FileChanges, ForgeFixture, ForgeSides, Place, TestRepository } from './forge-fixture.ts';
 
-export type GitHubRig = ForgeRig & {
+export type GitHubFixture = ForgeFixture & {
   github: TestGitHub;
   /** Of `people.author`. */
   token: string;
@@ -13,7 +13,7 @@ export type GitHubRig = ForgeRig & {
 };
 
 /** The GitHub-shaped server as an Enterprise one, with the bot and two collaborators. */
-export async function startGitHubRig(): Promise<GitHubRig> {
+export async function startGitHubFixture(): Promise<GitHubFixture> {
   const github = await startGitHub();
   const { state, url } = github;
   state.accounts.push(

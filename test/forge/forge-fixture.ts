@@ -7,7 +7,7 @@ export type FileChanges = Readonly<Record<string, string | null>>;
 /** Both sides of a forge; null where that side can't be in this state (a writer on the database needs no token). */
 export type ForgeSides = { writer: ForgeWriter | null; reader: ForgeReader | null };
 
-/** Where a forge of another address than the rig's has a repository and a pull request; the rig's own where missing. */
+/** Where a forge of another address than the fixture's has a repository and a pull request; the fixture's own where missing. */
 export type Place = { at?: { repository: string; url: string } };
 
 export type Person = {
@@ -29,7 +29,7 @@ export type TestRepository = {
 };
 
 /** What the contract suite needs of a forge under test. */
-export type ForgeRig = {
+export type ForgeFixture = {
   writer: ForgeWriter;
   reader: ForgeReader;
   /** A fresh repository whose branch `main` holds these files. */
@@ -37,7 +37,7 @@ export type ForgeRig = {
   people: {
     /** Who the writer opens pull requests as; null where the forge has no accounts. */
     author: Person | null;
-    /** Two who may review in every repository of the rig. */
+    /** Two who may review in every repository of the fixture. */
     reviewers: readonly [Person, Person];
     /** A name that the forge refuses as unknown; null where it takes every name. */
     unknown: string | null;
