@@ -26,8 +26,7 @@ export async function startScriptedServer(script: Scripted[]): Promise<{
     if (scripted === 'reset') return void request.socket.resetAndDestroy();
     if (scripted === 'cut') {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
-      response.write('{"jobId":"se_');
-      setTimeout(() => request.socket.destroy(), 20);
+      response.write('{"jobId":"se_', () => request.socket.destroy());
       return;
     }
     const text = scripted.text ?? (scripted.body === undefined ? '' : JSON.stringify(scripted.body));

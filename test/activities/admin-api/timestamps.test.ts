@@ -23,6 +23,14 @@ describe('a timestamp', () => {
     );
   });
 
+  it.each([
+    ['lower case with nanoseconds', '2026-11-21t09:00:00.999999999z'],
+    ['no zone', '2026-11-21T09:00:00.999'],
+    ['seconds as text', String(Date.UTC(2026, 10, 21, 9, 0, 0, 999) / 1000)],
+  ])('is read with %s', (_, text) => {
+    expect(parseTimestampMs(text)).toBe(Date.UTC(2026, 10, 21, 9, 0, 0, 999));
+  });
+
   it('with a leap second is the second before', () => {
     expect(parseTimestampMs('2016-12-31T23:59:60Z')).toBe(Date.UTC(2016, 11, 31, 23, 59, 59));
   });
