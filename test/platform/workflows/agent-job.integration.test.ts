@@ -11,10 +11,11 @@ const SECRET = 'hunter2-token-value';
 
 let fixture: AgentFixture;
 let repository: AgentRepository;
+let worker: Awaited<ReturnType<AgentFixture['startWorker']>>;
 
 beforeAll(async () => {
   fixture = await startAgentFixture(await createDatabase());
-  await fixture.startWorker({ secrets: [SECRET], runsAtOnce: 1 });
+  worker = await fixture.startWorker({ secrets: [SECRET], runsAtOnce: 1 });
 });
 beforeEach(async () => {
   repository = await createAgentRepository();
@@ -242,5 +243,18 @@ describe('a worker', () => {
     await fixture.cancel(held.id);
     expect(await fixture.end(second.id)).toMatchObject({ status: 'completed' });
     expect(await fixture.end(held.id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('that stops ends its agent, which the next one runs again', async () => {
+    const before = fixture.runner.pids.length;
+    const { id } = await fixture.add({ repository: repository.url, prompt: 'wait' });
+    await fixture.start(id);
+    await waitFor(() => fixture.runner.pids[before], { describe: 'began to wait' });
+    await worker.stop();
+    await fixture.startWorker();
+    const again = await waitFor(() => fixture.runner.pids[before + 1], { describe: 'was run again' });
+    expect([isAlive(fixture.runner.pids[before] ?? 0), isAlive(again)]).toEqual([false, true]);
+    await fixture.cancel(id);
+    expect(await fixture.end(id)).toMatchObject({ status: 'failed', error: 'cancelled' });
   });
 });
