@@ -63,16 +63,20 @@ const deps = (change: Partial<AgentDeps> = {}): AgentDeps => ({
   ...change,
 });
 
-/** Each call as an attempt of its own, on a worker of its own. */
+type Key = { jobId: string; run: number };
+
+/** Each call as an attempt of its own, on a worker of its own; a first run on `main` unless the call says otherwise. */
 function activitiesOf(agents: AgentDeps | undefined) {
   const make = () => createPlatformActivities({ db, objects, logger, ...(agents && { agents }) });
+  type Request = Parameters<ReturnType<typeof make>['openPullRequest']>[0];
   const call = <Input, Result>(run: (input: Input) => Promise<Result>, input: Input): Promise<Result> =>
     activityEnvironment().run(run, input);
   return {
-    open: (input: { jobId: string; run: number }) => call(make().openAgentRun, input),
-    work: (input: { jobId: string; run: number }) => call(make().runAgent, input),
-    push: (input: Parameters<ReturnType<typeof make>['pushChange']>[0]) => call(make().pushChange, input),
-    request: (input: Parameters<ReturnType<typeof make>['openPullRequest']>[0]) => call(make().openPullRequest, input),
+    open: (input: Key) => call(make().openAgentRun, input),
+    work: (input: Key) => call(make().runAgent, input),
+    push: (input: Key) => call(make().pushChange, { replaces: null, finished: null, ...input }),
+    request: (input: Key & Pick<Request, 'commit'> & Partial<Request>) =>
+      call(make().openPullRequest, { baseBranch: 'main', continues: false, finished: null, ...input }),
     end: (input: Parameters<ReturnType<typeof make>['endAgentRun']>[0]) => call(make().endAgentRun, input),
   };
 }
@@ -89,6 +93,16 @@ async function asTemporal<Result>(call: () => Promise<Result>): Promise<Result> 
 }
 
 const add = (prompt: string): Promise<AgentJobRow> => addTestJob(db, { repository: repository.url, prompt });
+
+/** The activities of a job whose first run's agent has worked. */
+async function worked(prompt = 'write a.txt 1', change: Partial<AgentDeps> = {}) {
+  const activities = activitiesOf(deps(change));
+  const { id: jobId, branch } = await add(prompt);
+  const key = { jobId, run: 1 };
+  await activities.open(key);
+  const { kind } = await activities.work(key);
+  return { ...activities, jobId, branch, key, kind };
+}
 
 async function pullRequest(prLink: string | null) {
   const row = await getPullRequest(db, prLink?.split('/').at(-1) ?? '');
@@ -124,15 +138,15 @@ describe('each step of an agent job', () => {
     expect(await work(key)).toEqual({ kind: 'changed' });
     expect(runner.tasks).toHaveLength(1);
 
-    const pushed = await push({ ...key, replaces: null, finished: null });
-    expect(await push({ ...key, replaces: null, finished: null })).toEqual(pushed);
+    const pushed = await push(key);
+    expect(await push(key)).toEqual(pushed);
     expect(await repository.head(branch)).toBe(pushed.commit);
     // As after a crash between the push and what is written down of it.
     await repository.git('update-ref', '-d', `refs/heads/${branch}`);
-    expect(await push({ ...key, replaces: null, finished: null })).toEqual(pushed);
+    expect(await push(key)).toEqual(pushed);
     expect(await repository.head(branch)).toBe(pushed.commit);
 
-    const asked = { ...key, commit: pushed.commit, baseBranch: 'main', continues: false, finished: null };
+    const asked = { ...key, commit: pushed.commit };
     const { prLink } = await request(asked);
     expect(await request(asked)).toEqual({ prLink });
     expect((await pullRequest(prLink)).number).toBe(1);
@@ -148,39 +162,26 @@ describe('each step of an agent job', () => {
   });
 
   it('makes one commit of one change where two workers push at the same time', async () => {
-    const { open, work, push } = activitiesOf(deps());
-    const { id: jobId, branch } = await add('write a.txt 1');
-    const key = { jobId, run: 1 };
-    await open(key);
-    await work(key);
-    const pushing = [1, 2, 3].map(() => asTemporal(() => push({ ...key, replaces: null, finished: null })));
+    const { push, branch, key } = await worked();
+    const pushing = [1, 2, 3].map(() => asTemporal(() => push(key)));
     const all = await Promise.all(pushing);
     expect(new Set(all.map(({ commit }) => commit))).toEqual(new Set([await repository.head(branch)]));
     expect(await repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
   });
 
   it('pushes what the release at hand makes of the change where another one kept its commit and died', async () => {
-    const { open, work, push } = activitiesOf(deps());
-    const { id: jobId, branch } = await add('write a.txt 1');
-    const key = { jobId, run: 1 };
-    await open(key);
-    await work(key);
+    const { push, branch, key } = await worked();
     await keepRunCommit(db, { ...key, commit: 'd'.repeat(40), endedPrLink: null });
-    const pushed = await push({ ...key, replaces: null, finished: null });
+    const pushed = await push(key);
     expect(await repository.head(branch)).toBe(pushed.commit);
     // As after a crash between the push and its answer.
-    expect(await push({ ...key, replaces: null, finished: null })).toEqual(pushed);
+    expect(await push(key)).toEqual(pushed);
     expect(await getAgentRun(db, key)).toMatchObject({ commit: pushed.commit });
   });
 
   it('takes a pull request that was merged before it was recorded for its own', async () => {
-    const { open, work, push, request } = activitiesOf(deps());
-    const { id: jobId } = await add('write a.txt 1');
-    const key = { jobId, run: 1 };
-    await open(key);
-    await work(key);
-    const { commit, finished } = await push({ ...key, replaces: null, finished: null });
-    const asked = { ...key, commit, finished, baseBranch: 'main', continues: false };
+    const { push, request, key } = await worked();
+    const asked = { ...key, ...(await push(key)) };
     const { prLink } = await request(asked);
     const row = await pullRequest(prLink);
     await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
@@ -188,14 +189,10 @@ describe('each step of an agent job', () => {
   });
 
   it('opens another pull request where the first was closed while the agent worked', async () => {
-    const { open, work, push, request, end } = activitiesOf(deps());
-    const { id: jobId } = await add('write a.txt 1');
-    await open({ jobId, run: 1 });
-    await work({ jobId, run: 1 });
-    const first = await push({ jobId, run: 1, replaces: null, finished: null });
-    const asked = { jobId, commit: first.commit, finished: null, baseBranch: 'main', continues: false };
-    const { prLink } = await request({ ...asked, run: 1 });
-    await end({ jobId, run: 1, result: { kind: 'completed', prLink } });
+    const { open, work, push, request, end, jobId, key: firstKey } = await worked();
+    const first = await push(firstKey);
+    const { prLink } = await request({ ...firstKey, commit: first.commit });
+    await end({ ...firstKey, result: { kind: 'completed', prLink } });
     await addTestMessage(db, jobId, 'write b.txt 2');
     const key = { jobId, run: 2 };
     const opened = await open(key);
@@ -203,30 +200,27 @@ describe('each step of an agent job', () => {
     await work(key);
     const row = await pullRequest(prLink);
     await closePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
-    const second = await push({ ...key, replaces: null, finished: null });
+    const second = await push(key);
     expect(second.finished).toBe(prLink);
     // As after a crash between the push and its answer.
-    expect(await push({ ...key, replaces: null, finished: null })).toEqual(second);
-    const link = await request({ ...asked, ...key, ...second, continues: true });
+    expect(await push(key)).toEqual(second);
+    const link = await request({ ...key, ...second, continues: true });
     expect(link.prLink).not.toBe(prLink);
-    expect(await request({ ...asked, ...key, ...second, continues: true })).toEqual(link);
+    expect(await request({ ...key, ...second, continues: true })).toEqual(link);
   });
 });
 
 describe('a message to a job whose change never got its pull request', () => {
   it('opens it, though the agent has nothing to add', async () => {
-    const { open, work, push, request, end } = activitiesOf(deps());
-    const { id: jobId } = await add('write a.txt 1');
-    await open({ jobId, run: 1 });
-    await work({ jobId, run: 1 });
-    const { commit } = await push({ jobId, run: 1, replaces: null, finished: null });
-    await end({ jobId, run: 1, result: { kind: 'failed', error: 'The forge refused: x' } });
+    const { open, work, push, request, end, jobId, key: firstKey } = await worked();
+    const { commit } = await push(firstKey);
+    await end({ ...firstKey, result: { kind: 'failed', error: 'The forge refused: x' } });
     await addTestMessage(db, jobId, 'try again');
     const key = { jobId, run: 2 };
     const opened = await open(key);
     expect(opened).toMatchObject({ continues: true, baseCommit: commit, replaces: null });
     expect(await work(key)).toEqual({ kind: 'unchanged' });
-    const asked = { ...key, commit: null, baseBranch: 'main', continues: true, finished: null };
+    const asked = { ...key, commit: null, continues: true };
     const { prLink } = await request(asked);
     expect(await pullRequest(prLink)).toMatchObject({ headSha: commit, state: 'open' });
     expect(await request(asked)).toEqual({ prLink });
@@ -235,14 +229,10 @@ describe('a message to a job whose change never got its pull request', () => {
 
 describe('a pull request of many messages', () => {
   it('tells the first prompt and the newest', async () => {
-    const { open, work, push, request, end } = activitiesOf(deps());
-    const { id: jobId } = await add('write a.txt 1');
-    const asked = { jobId, baseBranch: 'main', finished: null };
-    await open({ jobId, run: 1 });
-    await work({ jobId, run: 1 });
-    const first = await push({ jobId, run: 1, replaces: null, finished: null });
-    const { prLink } = await request({ ...asked, run: 1, commit: first.commit, continues: false });
-    await end({ jobId, run: 1, result: { kind: 'completed', prLink } });
+    const { open, work, push, request, end, jobId, key: firstKey } = await worked();
+    const first = await push(firstKey);
+    const { prLink } = await request({ ...firstKey, commit: first.commit });
+    await end({ ...firstKey, result: { kind: 'completed', prLink } });
     for (let run = 2; run <= 24; run += 1) {
       await addTestMessage(db, jobId, `write b.txt ${run}`);
       // As they are after a push each; run 3 had none, and run 4's went to another pull request.
@@ -253,8 +243,8 @@ describe('a pull request of many messages', () => {
     const key = { jobId, run: 25 };
     await open(key);
     await work(key);
-    const { commit } = await push({ ...key, replaces: null, finished: null });
-    expect(await request({ ...asked, ...key, commit, continues: true })).toEqual({ prLink });
+    const { commit } = await push(key);
+    expect(await request({ ...key, commit, continues: true })).toEqual({ prLink });
     const body = (await pullRequest(prLink)).body;
     const newest = Array.from({ length: 18 }, (_, index) => `write b.txt ${index + 7}`);
     expect(body.match(/^write .*$/gm)).toEqual(['write a.txt 1', ...newest, 'write c.txt 1']);
@@ -281,12 +271,9 @@ describe('a repository', () => {
   const pushingAfter = async (change: (branch: string) => Promise<unknown>, { bare = true } = {}) => {
     await repository.remove();
     repository = await createAgentRepository({ bare });
-    const { open, work, push } = activitiesOf(deps());
-    const { id: jobId, branch } = await add('write a.txt 1');
-    await open({ jobId, run: 1 });
-    await work({ jobId, run: 1 });
+    const { push, branch, key } = await worked();
     await change(branch);
-    const failure = await failureOf(push({ jobId, run: 1, replaces: null, finished: null }));
+    const failure = await failureOf(push(key));
     return { failure, branch };
   };
 
@@ -330,32 +317,22 @@ describe('an old job whose address holds a password', () => {
 });
 
 describe('what an agent leaves', () => {
-  const run = async (runner: AgentDeps['runner'], change: Partial<AgentDeps> = {}) => {
-    const activities = activitiesOf(deps({ runner, ...change }));
-    const { id: jobId, branch } = await add('anything');
-    const key = { jobId, run: 1 };
-    await activities.open(key);
-    const { kind } = await activities.work(key);
-    const pushing = () => activities.push({ ...key, replaces: null, finished: null });
-    return { kind, key, branch, pushing };
-  };
-
   it('is not pushed where it points at another repository, and the path is named in one short line', async () => {
     const path = `a\u001b[31m\n${'b'.repeat(200)}`;
-    const hostile = leaving(async (task) => {
+    const hostile = async (task: AgentTask) => {
       const entry = `160000 commit 1234567890123456789012345678901234567890\t${path}\0`;
       const tree = await gitIn(task.repositoryDir, entry)('mktree', '-z', '--missing');
       return packTree(gitIn(task.repositoryDir), { tree, commit: task.commit, dir: task.scratchDir });
-    });
-    const { kind, branch, pushing } = await run(hostile);
+    };
+    const { kind, branch, push, key } = await worked('anything', { runner: leaving(hostile) });
     expect(kind).toBe('changed');
-    const { message } = await failureOf(pushing());
+    const { message } = await failureOf(push(key));
     expect(message).toMatch(/^The agent pointed a b{198} at another repository's commit/);
     expect(await repository.head(branch)).toBeUndefined();
   });
 
   it('is not pushed where git finds it unsound', async () => {
-    const hostile = leaving(async (task) => {
+    const hostile = async (task: AgentTask) => {
       const hook = (await gitIn(task.repositoryDir, 'touch /tmp/x\n')('hash-object', '-w', '--stdin')).trim();
       const inner = await gitIn(task.repositoryDir, `100755 blob ${hook}\tpost-checkout\n`)('mktree');
       const raw = Buffer.concat([Buffer.from('40000 .GIT\0'), Buffer.from(inner, 'hex')]);
@@ -364,9 +341,9 @@ describe('what an agent leaves', () => {
         input: raw,
       });
       return packTree(gitIn(task.repositoryDir), { tree: stdout.trim(), commit: task.commit, dir: task.scratchDir });
-    });
-    const { branch, pushing } = await run(hostile);
-    const failure = await failureOf(pushing());
+    };
+    const { branch, push, key } = await worked('anything', { runner: leaving(hostile) });
+    const failure = await failureOf(push(key));
     expect(failure).toMatchObject({ type: 'AgentImpossible', nonRetryable: true });
     expect(failure.message).toMatch(/can't be stored.*hasDotgit/);
     expect(await repository.head(branch)).toBeUndefined();
@@ -377,29 +354,20 @@ describe('what an agent leaves', () => {
     ['no pack', { kind: 'changed', packFile: 'nothing', tree: '0'.repeat(40) }, /left no pack/],
     ['a reason with a secret', { kind: 'failed', error: 'exit 3 of agent --key hunter2' }, /agent --key \*\*\*/],
   ] as const)('fails the run with %s', async (_what, outcome, error) => {
-    const { kind, key } = await run(
-      leaving(async () => outcome),
-      { secrets: ['hunter2'] },
-    );
+    const { kind, key } = await worked('anything', { runner: leaving(async () => outcome), secrets: ['hunter2'] });
     expect(kind).toBe('failed');
     expect((await getAgentRun(db, key))?.outcomeError).toMatch(error);
   });
 
   it('fails the run where it is larger than a change may be', async () => {
-    const { id: jobId } = await add(`write a.txt ${'x'.repeat(500)}`);
-    const { open, work } = activitiesOf(deps({ maxPackBytes: 50 }));
-    await open({ jobId, run: 1 });
-    expect(await work({ jobId, run: 1 })).toEqual({ kind: 'failed' });
-    expect((await getAgentRun(db, { jobId, run: 1 }))?.outcomeError).toMatch(/larger than 50 bytes/);
+    const { kind, key } = await worked(`write a.txt ${'x'.repeat(500)}`, { maxPackBytes: 50 });
+    expect(kind).toBe('failed');
+    expect((await getAgentRun(db, key))?.outcomeError).toMatch(/larger than 50 bytes/);
   });
 
   it('is tried again where the runner could not run it, without a word of the prompt', async () => {
-    const activities = activitiesOf(
-      deps({ runner: leaving(() => Promise.reject(new Error('agent "anything" died'))) }),
-    );
-    const { id: jobId } = await add('anything');
-    await activities.open({ jobId, run: 1 });
-    const failure = await failureOf(activities.work({ jobId, run: 1 }));
+    const runner = leaving(() => Promise.reject(new Error('agent "anything" died')));
+    const failure = await failureOf(worked('anything', { runner }));
     expect(failure).toMatchObject({ nonRetryable: false, type: 'AgentTrouble' });
     expect(failure.message).not.toContain('anything');
   });
