@@ -1,11 +1,5 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createFollowPullRequest, type KnownPullRequest } from '../../../activities/forge/follow-pull-request.ts';
-
-/** Failing is what some of these tests are about; the SDK would log each of them. */
-function environment(attempt = 1): MockActivityEnvironment {
-  return new MockActivityEnvironment({ attempt }, { logger: new DefaultLogger('ERROR') });
-}
+import { activityEnvironment } from '../activity-environment.ts';
 
 const prLink = 'https://forge.test/1';
 const review = { reviewer: 'Bob', verdict: 'approved', at: '2026-11-21T08:00:00Z' } as const;
@@ -26,7 +20,7 @@ describe('following a pull request', () => {
     ['the title differs', { ...known, title: 'U' }],
     ['the state differs', { ...known, state: 'closed' }],
   ])('tells how it stands where %s', async (_, before) => {
-    const reading = environment().run(followPullRequest, { prLink, known: before });
+    const reading = activityEnvironment().run(followPullRequest, { prLink, known: before });
     await expect(reading).resolves.toEqual({ state: 'open', title: 'T', mergeCommitSha: null, reviews: [review] });
   });
 
@@ -35,7 +29,7 @@ describe('following a pull request', () => {
     [3, 1_521_000],
     [50, 3_600_000],
   ])('asks again after its attempt %i in %i ms while nothing has changed', async (attempt, nextRetryDelay) => {
-    const reading = environment(attempt).run(followPullRequest, { prLink, known });
+    const reading = activityEnvironment({ attempt }).run(followPullRequest, { prLink, known });
     await expect(reading).rejects.toMatchObject({ type: 'Unchanged', category: 'BENIGN', nextRetryDelay });
   });
 });

@@ -32,38 +32,14 @@ function headersOf(raw: string): { name: string; value: string }[] {
 }
 
 /** Text as an attacker would write it: header syntax, line ends of every kind, directions, halves of characters. */
+const PIECES = [
+  ...'\r\n|\n|\r|\u2028|\u2029|\u0085|\0|\x1b[2J|\u202e|\u2066|\ud800|\udc00'.split('|'),
+  ...'Bcc: eve@example.com|Subject: x|\r\n.\r\n|MAIL FROM:<eve@example.com>|=?UTF-8?B?QmNj?=|<|>'.split('|'),
+  ...'{{title}}|{{{title}}}|</title><script>|" onclick="|--|\r\n\r\n|ש|é|👩‍🚀| |x'.split('|'),
+];
 const nasty = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
-  fc
-    .array(
-      fc.constantFrom(
-        ...['\r\n', '\n', '\r', '\u2028', '\u2029', '\u0085', '\0', '\x1b[2J', '\u202e', '\u2066', '\ud800', '\udc00'],
-        ...[
-          'Bcc: eve@example.com',
-          'Subject: x',
-          '\r\n.\r\n',
-          'MAIL FROM:<eve@example.com>',
-          '=?UTF-8?B?QmNj?=',
-          '<',
-          '>',
-        ],
-        ...[
-          '{{title}}',
-          '{{{title}}}',
-          '</title><script>',
-          '" onclick="',
-          '--',
-          '\r\n\r\n',
-          'ש',
-          'é',
-          '👩‍🚀',
-          ' ',
-          'x',
-        ],
-      ),
-      { maxLength: 30 },
-    )
-    .map((parts) => parts.join('')),
+  fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((parts) => parts.join('')),
   fc.constant('long '.repeat(5_000)),
   fc.constant('w'.repeat(20_000)),
 );
@@ -102,21 +78,11 @@ const operatorInput: fc.Arbitrary<OperatorMailInput> = fc.record({
   message: nasty,
 });
 
-const REVIEW_HEADERS = [
-  ...[
-    'List-ID',
-    'List-Unsubscribe',
-    'List-Unsubscribe-Post',
-    'Auto-Submitted',
-    'X-Auto-Response-Suppress',
-    'From',
-    'To',
-  ],
-  ...['In-Reply-To', 'References', 'Subject', 'Message-ID', 'Date', 'MIME-Version', 'Content-Type'],
-];
-const OPERATOR_HEADERS = REVIEW_HEADERS.filter(
-  (name) => !['List-Unsubscribe', 'List-Unsubscribe-Post', 'In-Reply-To', 'References'].includes(name),
-);
+const REVIEW_HEADERS = (
+  'List-ID List-Unsubscribe List-Unsubscribe-Post Auto-Submitted X-Auto-Response-Suppress From To ' +
+  'In-Reply-To References Subject Message-ID Date MIME-Version Content-Type'
+).split(' ');
+const OPERATOR_HEADERS = REVIEW_HEADERS.filter((name) => !/^(List-Unsubscribe|In-Reply-To|References)/.test(name));
 
 function expectSafe(raw: string, names: string[], to: string): void {
   const headers = headersOf(raw);

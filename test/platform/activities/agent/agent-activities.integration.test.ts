@@ -374,16 +374,6 @@ describe('what an agent leaves', () => {
 });
 
 describe('trouble with the forge', () => {
-  const refusing = (error: ForgeError): AgentDeps =>
-    deps({ forgeFor: () => ({ ...forge, gitCredentials: () => Promise.reject(error) }), secrets: ['hunter2'] });
-
-  it('is told to the owner without secrets, and not tried again where that is no use', async () => {
-    const { id: jobId } = await add('x');
-    const error = new ForgeError('the token hunter2 lacks rights', { status: 403, retryable: false });
-    const failure = await failureOf(activitiesOf(refusing(error)).open({ jobId, run: 1 }));
-    expect(failure).toMatchObject({ nonRetryable: true, message: 'The forge refused: the token *** lacks rights' });
-  });
-
   it('that passes while the agent is to begin does not cost a run', async () => {
     let refusals = 1;
     const error = new ForgeError('down', { status: 502, retryable: true });
@@ -396,13 +386,6 @@ describe('trouble with the forge', () => {
     const flaky = activitiesOf(deps({ forgeFor: () => ({ ...forge, gitCredentials }) }));
     expect(await flaky.work({ jobId, run: 1 })).toEqual({ kind: 'changed' });
     expect(refusals).toBe(-1);
-  });
-
-  it('is tried again after the time that the forge names', async () => {
-    const { id: jobId } = await add('x');
-    const error = new ForgeError('slow down', { status: 429, retryable: true, retryAfterMs: 7_000 });
-    const failure = await failureOf(activitiesOf(refusing(error)).open({ jobId, run: 1 }));
-    expect(failure).toMatchObject({ nonRetryable: false, nextRetryDelay: 7_000 });
   });
 
   it('gives what opens the repository to git, and never tells it', async () => {
