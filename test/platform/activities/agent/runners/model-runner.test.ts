@@ -1,6 +1,7 @@
 import {
   createModelRunner,
   DEFAULT_MODEL_LIMITS,
+  type ModelLimits,
 } from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
 import { call, type OpenAiServer, type Reply, startOpenAiServer } from '../../../../helpers/openai-server.ts';
 import { agentRunnerContract, type Plan } from './agent-runner.contract.ts';
@@ -140,34 +141,18 @@ Done.
 
   describe('holds a model to', () => {
     const again: Reply = { calls: [call('list_files')], tokens: 100 };
+    const modelLimits = (change: Partial<ModelLimits>) => ({
+      modelLimits: { ...DEFAULT_MODEL_LIMITS, ...change },
+    });
+    const talkative: Reply = { ...again, content: 'y'.repeat(600) };
     it.each<[string, Options, Reply, string]>([
-      [
-        'its steps',
-        { modelLimits: { ...DEFAULT_MODEL_LIMITS, maxSteps: 3 } },
-        again,
-        'The model was not done after 3 steps, its limit.',
-      ],
-      [
-        'its tokens',
-        { modelLimits: { ...DEFAULT_MODEL_LIMITS, maxTokens: 250 } },
-        again,
-        'The model was not done after 250 tokens, its limit.',
-      ],
-      [
-        'its time',
-        { limits: { ...limits, timeoutMs: 500 } },
-        'silence',
-        'The model was not done after 500ms, its time limit.',
-      ],
-      [
-        'its output',
-        { limits: { ...limits, outputLimitBytes: 1024 } },
-        { calls: [call('list_files')], content: 'y'.repeat(600) },
-        'The model said more than 1 KiB, its limit.',
-      ],
+      ['its steps', modelLimits({ maxSteps: 3 }), again, 'was not done after 3 steps'],
+      ['its tokens', modelLimits({ maxTokens: 250 }), again, 'was not done after 250 tokens'],
+      ['its time', { limits: { ...limits, timeoutMs: 500 } }, 'silence', 'was not done after 500ms'],
+      ['its output', { limits: { ...limits, outputLimitBytes: 1024 } }, talkative, 'said more than 1 KiB'],
     ])('%s', async (_, options, reply, error) => {
       const { outcome, output } = await run([reply], options);
-      expect(outcome).toEqual({ kind: 'failed', error });
+      expect(outcome).toEqual({ kind: 'failed', error: expect.stringContaining(`The model ${error}, its `) });
       expect(output.length).toBeLessThanOrEqual(options.limits?.outputLimitBytes ?? limits.outputLimitBytes);
     });
 
