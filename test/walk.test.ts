@@ -20,6 +20,7 @@ let folder: string;
 let origin: HttpSite;
 let up: RunningGalley;
 let variables: Record<string, string>;
+let firstVersion: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-walk-'));
@@ -60,6 +61,19 @@ async function served(path: string): Promise<string> {
   return await (await fetch(new URL(path, deployment))).text();
 }
 
+async function deployedVersion(): Promise<string> {
+  const { stdout } = await galley(['sites', 'status', 'handbook', '--json'], variables, folder);
+  return JSON.parse(stdout).deployments[0].version;
+}
+
+/** What an operator does with the values file. */
+async function pin(version: string | null): Promise<void> {
+  const file = join(folder, 'values.yaml');
+  const text = (await readFile(file, 'utf8')).replace(/^ {2}version:.*\n/m, '');
+  const pinned = version === null ? text : text.replace(/^staticExport:\n/m, `$&  version: "${version}"\n`);
+  await writeFile(file, pinned);
+}
+
 async function deployedLink(): Promise<URL> {
   const { staticExport } = parse(await readFile(join(folder, 'values.yaml'), 'utf8'));
   expect(staticExport).toMatchObject({ enabled: true });
@@ -71,12 +85,22 @@ describe('the main job on the embedded parts', () => {
     await publish();
     await waitFor(async () => (await served('/guide')).includes('first text'), { describe: 'served the first export' });
     expect(await served('/')).toContain('href="guide.html"');
+    firstVersion = await deployedVersion();
   });
 
   test('an edit is served after the next publish', async () => {
     origin.setHandler(handbook('second text'));
     await publish();
     await waitFor(async () => (await served('/guide')).includes('second text'), { describe: 'served the edit' });
+  });
+
+  test('a pin brings an older version back until it is removed', async () => {
+    await pin(firstVersion);
+    await waitFor(async () => (await served('/guide')).includes('first text'), {
+      describe: 'served the pinned version',
+    });
+    await pin(null);
+    await waitFor(async () => (await served('/guide')).includes('second text'), { describe: 'served the newest' });
   });
 
   test('the link is refreshed before it expires, and leads to the same bundle', async () => {

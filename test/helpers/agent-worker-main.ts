@@ -1,30 +1,58 @@
-// A worker for agent jobs as a process of its own, for a test that kills it. What it works on comes as JSON in its argument.
+// A worker for agent jobs as a process of its own, for tests that kill one. What it works on comes as JSON in its argument.
 import { writeFile } from 'node:fs/promises';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
+import type { ForgeWriter } from '../../forge/forge.ts';
 import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import { connectDatabase } from '../../platform/store/database.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
-import type { AgentFixture } from './agent-fixture.ts';
+import type { AgentWorkerOptions } from './agent-worker-process.ts';
 import { ScriptRunner } from './script-runner.ts';
 import { workflowBundles } from './workflow-bundles.ts';
 
-/** `heldFile`: the agent stops for ever when its work is done, and this file is written. */
-export type AgentWorkerOptions = AgentFixture['addresses'] & { identity: string; heldFile: string | null };
-
 const options: AgentWorkerOptions = JSON.parse(process.argv[2] ?? '');
-const { heldFile, databaseUrl, maxConnections, identity, workDir } = options;
 const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-const db = connectDatabase({ url: databaseUrl, logger, maxConnections });
+const db = connectDatabase({ url: options.databaseUrl, logger, maxConnections: options.maxConnections });
 const forge = createEmbeddedForge({ db, logger, publicUrl: () => 'http://platform.test' });
+
+/** Says that the worker has come this far, and goes no further. */
+async function holdAt(place: AgentWorkerOptions['holdAt']): Promise<void> {
+  if (options.holdAt !== place) return;
+  await writeFile(options.heldFile, '');
+  await new Promise(() => {});
+}
+
+const heldForge: ForgeWriter = {
+  ...forge,
+  async openPullRequest(request) {
+    await holdAt('before-opening');
+    const opened = await forge.openPullRequest(request);
+    await holdAt('after-opening');
+    return opened;
+  },
+  async findPullRequest(target) {
+    const found = await forge.findPullRequest(target);
+    if (found === null) await holdAt('before-pushing');
+    return found;
+  },
+};
+
+const objects = await createObjectStore({ url: options.objectStoreUrl });
+const heldObjects: ObjectStore = {
+  ...objects,
+  async *list(prefix) {
+    await holdAt('at-the-end');
+    yield* objects.list(prefix);
+  },
+};
 
 class HeldRunner extends ScriptRunner {
   override async run(task: Parameters<ScriptRunner['run']>[0]) {
     const outcome = await super.run(task);
-    if (heldFile === null) return outcome;
-    await writeFile(heldFile, '');
-    return await new Promise<never>(() => {});
+    await holdAt('agent-done');
+    return outcome;
   }
 }
 
@@ -32,10 +60,10 @@ const worker = await createPlatformWorker({
   connection: await NativeConnection.connect({ address: options.temporalAddress }),
   namespace: options.temporalNamespace,
   db,
-  objects: await createObjectStore({ url: options.objectStoreUrl }),
+  objects: heldObjects,
   logger,
-  identity,
-  agents: { runner: new HeldRunner(), forgeFor: () => forge, workDir },
+  identity: options.identity,
+  agents: { runner: new HeldRunner(), forgeFor: () => heldForge, workDir: options.workDir },
   searchAttributes: true,
   workflowBundle: workflowBundles.platform,
 });
