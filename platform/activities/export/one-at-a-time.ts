@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
@@ -35,21 +35,26 @@ type Shared<Result> = {
   giveBack: (deadTokens: readonly string[]) => Promise<void>;
 };
 
+/** The time as `Date.now` has it, and a pause that the signal ends. */
+type Clock = { now(): number; sleep(ms: number, signal: AbortSignal): Promise<void> };
+
+const realClock: Clock = { now: Date.now, sleep: (ms, signal) => delay(ms, undefined, { signal }) };
+
 /**
  * Lets a process do one share of a job's work at a time. All of them would use the same connections and the same event
  * loop: a second one would hold memory and bring nothing, while another process stands idle. For activities only.
  */
-export function createOneAtATime({ logger }: { logger: Logger }): OneAtATime {
+export function createOneAtATime({ logger, clock = realClock }: { logger: Logger; clock?: Clock }): OneAtATime {
   const running = new Map<string, Promise<unknown>>();
 
   return {
     async run(jobId, { idle, maxMs, giveBack }, work) {
       const other = running.get(jobId);
       if (other !== undefined) {
-        await untilEnded(other, giveBack, logger);
+        await untilEnded(other, giveBack, { logger, clock });
         return idle;
       }
-      const leftMs = timeLeftMs(maxMs);
+      const leftMs = timeLeftMs(maxMs, clock.now());
       if (leftMs <= 0) return idle;
       const own = work(leftMs);
       running.set(jobId, own);
@@ -63,13 +68,17 @@ export function createOneAtATime({ logger }: { logger: Logger }): OneAtATime {
 }
 
 /** A round's time as far as it isn't over. One that failed has a whole one: it is to be tried as often as it takes. */
-function timeLeftMs(maxMs: number): number {
+function timeLeftMs(maxMs: number, nowMs: number): number {
   const { attempt, heartbeatDetails, scheduledTimestampMs } = Context.current().info;
   if (attempt === 1 || heartbeatDetails !== WAITING) return maxMs;
-  return scheduledTimestampMs + maxMs - Date.now();
+  return scheduledTimestampMs + maxMs - nowMs;
 }
 
-function untilEnded(other: Promise<unknown>, giveBack: Shared<unknown>['giveBack'], logger: Logger): Promise<void> {
+function untilEnded(
+  other: Promise<unknown>,
+  giveBack: Shared<unknown>['giveBack'],
+  { logger, clock }: { logger: Logger; clock: Clock },
+): Promise<void> {
   return lively({ details: () => WAITING, logger }, async ({ signal, deadTokens }) => {
     const attempt = deadTokens.length + 1;
     if (attempt > 1) await giveBack(deadTokens);
@@ -78,7 +87,7 @@ function untilEnded(other: Promise<unknown>, giveBack: Shared<unknown>['giveBack
       () => true,
       () => true,
     );
-    while (!(await Promise.race([ended, sleep(waitMs, false, { signal })]))) {
+    while (!(await Promise.race([ended, clock.sleep(waitMs, signal).then(() => false)]))) {
       if (attempt >= LAST_LOOK) continue;
       throw ApplicationFailure.create({
         type: BUSY_HERE,

@@ -53,13 +53,15 @@ export async function crawlFrontier(
     maxMs: number;
     /** What is under way when the time is up may still come in this long; afterwards it is given back. */
     graceMs?: number;
+    /** The time in milliseconds. */
+    now?: () => number;
   },
 ): Promise<CrawlRest> {
   const { db, segments, limits } = deps;
-  const { jobId, token, admission, signal } = options;
+  const { jobId, token, admission, signal, now = Date.now } = options;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const wanted = 2 * limits.maxConcurrency;
-  const endAt = Date.now() + options.maxMs;
+  const endAt = now() + options.maxMs;
 
   let runningCount = 0;
   let settlingCount = 0;
@@ -99,7 +101,7 @@ export async function crawlFrontier(
       const answered = await options.visit(leased);
       // Only now is it known which group it is in.
       const visited = gathered.keep(answered);
-      if (group.length === 0) groupSince = Date.now();
+      if (group.length === 0) groupSince = now();
       group.push(visited);
       groupBytes += unplacedBytes(visited.result);
     } finally {
@@ -109,7 +111,7 @@ export async function crawlFrontier(
 
   function groupIsDue(): boolean {
     if (group.length === 0 || settlingCount >= MAX_SETTLING) return false;
-    const waitedLong = Date.now() - groupSince >= (isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
+    const waitedLong = now() - groupSince >= (isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
     // A frontier that runs dry needs what the group brings now.
     const needed = runningCount === 0 || (settlingCount === 0 && runningCount <= group.length);
     return needed || waitedLong || group.length >= GROUP_RESULTS || groupBytes >= GROUP_BYTES;
@@ -121,7 +123,7 @@ export async function crawlFrontier(
   }
 
   function roomCount(): number {
-    return Date.now() < endAt ? Math.max(0, wanted - runningCount - askedCount) : 0;
+    return now() < endAt ? Math.max(0, wanted - runningCount - askedCount) : 0;
   }
 
   function takeFound(visits: readonly Visited[]): FoundUrl[] {
@@ -207,7 +209,7 @@ export async function crawlFrontier(
     while (true) {
       signal.throwIfAborted();
       if (failure !== undefined) throw failure.error;
-      const ending = Date.now() >= endAt;
+      const ending = now() >= endAt;
       const isBusy = runningCount + settlingCount > 0 || leasing;
       if (groupIsDue()) {
         backgroundWrite(settleGroup());
@@ -216,7 +218,7 @@ export async function crawlFrontier(
       } else if (isBusy) {
         pollMs = FIRST_POLL_MS;
         // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
-        if (Date.now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 && group.length === 0)
+        if (now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 && group.length === 0)
           return { done: false, queuedCount: runningCount };
         await nextEvent();
       } else {

@@ -1,9 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { retryDelayMs } from '../crawl/retry-delay.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
 import type { FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
 import type { Site } from '../page/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../page/url-identity.ts';
+
+/** Waits between two tries; rejects with the signal's reason. */
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const realPause: Pause = (ms, signal) => delay(ms, undefined, { signal });
 
 /** RFC 9309 wants at least five redirects of a robots.txt followed. */
 const MAX_REDIRECTS = 5;
@@ -22,9 +27,16 @@ export type Asked =
 export async function askPatiently(
   fetcher: Fetcher,
   site: Site,
-  options: { url: string; leavesSite: boolean; maxAttempts: number; maxTries?: number; signal: AbortSignal },
+  options: {
+    url: string;
+    leavesSite: boolean;
+    maxAttempts: number;
+    maxTries?: number;
+    signal: AbortSignal;
+    pause?: Pause;
+  },
 ): Promise<Asked> {
-  const { leavesSite, maxAttempts, maxTries = Number.POSITIVE_INFINITY, signal } = options;
+  const { leavesSite, maxAttempts, maxTries = Number.POSITIVE_INFINITY, signal, pause = realPause } = options;
   let { url } = options;
   for (let tries = 1, redirects = 0; ; ) {
     const result = await fetcher.get(new URL(isOfSite(url, site) ? originUrl(url, site) : url), { signal });
@@ -42,7 +54,7 @@ export async function askPatiently(
       case 'failed': {
         const delayMs = tries < maxTries ? retryDelayMs(result, tries, maxAttempts) : undefined;
         if (delayMs === undefined) return { kind: 'failed', url, failure: result, tries };
-        await sleep(delayMs, undefined, { signal });
+        await pause(delayMs, signal);
         tries += 1;
         break;
       }

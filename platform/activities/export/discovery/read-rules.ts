@@ -3,7 +3,7 @@ import type { FetchFailure } from '../fetch/failure.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { EXPORT_IMPOSSIBLE } from '../freeze-export.ts';
 import type { Site } from '../page/types.ts';
-import { askPatiently } from './ask-patiently.ts';
+import { askPatiently, type Pause } from './ask-patiently.ts';
 import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
 
 /** Tries of what is only a hint. */
@@ -25,15 +25,15 @@ function isUnreachable({ status }: FetchFailure): boolean {
 export async function readRules(
   fetcher: Fetcher,
   site: Site,
-  { robots, maxAttempts, signal }: { robots: 'respect' | 'ignore'; maxAttempts: number; signal: AbortSignal },
+  options: { robots: 'respect' | 'ignore'; maxAttempts: number; signal: AbortSignal; pause?: Pause },
 ): Promise<string> {
+  const { robots, ...asking } = options;
   const asked = await askPatiently(fetcher, site, {
+    ...asking,
     url: `https://${site.domain}/robots.txt`,
     // Rules hold wherever they are kept.
     leavesSite: true,
-    maxAttempts,
     ...(robots === 'ignore' && { maxTries: MAX_HINT_TRIES }),
-    signal,
   });
   switch (asked.kind) {
     case 'answer':

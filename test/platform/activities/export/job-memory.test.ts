@@ -1,5 +1,5 @@
+import { jest } from '@jest/globals';
 import { createJobMemory } from '../../../../platform/activities/export/job-memory.ts';
-import { waitFor } from '../../../helpers/system/wait-for.ts';
 
 describe('what a process remembers of its jobs', () => {
   it('is made once for each job and place', () => {
@@ -26,9 +26,14 @@ describe('what a process remembers of its jobs', () => {
     expect(['one', 'three', 'two'].map((jobId) => place(jobId, () => 2))).toEqual([1, 1, 2]);
   });
 
-  it('goes once nobody asked for it in a while', async () => {
-    const place = createJobMemory({ idleMs: 1 }).place<number>();
+  it('goes once nobody asked for it in a while', () => {
+    jest.useFakeTimers();
+    const place = createJobMemory({ idleMs: 1_000 }).place<number>();
     place('one', () => 1);
-    await waitFor(() => place('one', () => 2) === 2, { describe: 'forgotten' });
+    jest.advanceTimersByTime(999);
+    expect(place('one', () => 2)).toBe(1);
+    jest.advanceTimersByTime(1_000);
+    expect(place('one', () => 3)).toBe(3);
+    jest.useRealTimers();
   });
 });

@@ -1,76 +1,79 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { BUSY_HERE, createOneAtATime } from '../../../../platform/activities/export/one-at-a-time.ts';
 import { createGate } from '../../../helpers/system/gate.ts';
 
-const logger = pino({ level: 'silent' });
-const given: string[] = [];
-const shared = {
-  idle: 'idle',
-  maxMs: 50_000,
-  giveBack: async (tokens: readonly string[]) => void given.push(...tokens),
-};
-const activity = (attempt = 1) => new MockActivityEnvironment({ attempt });
+const NOW_MS = Date.UTC(2026, 0, 1);
+const ROUND_MS = 50_000;
+const never = new Promise<never>(() => undefined);
 
-describe('shares of one job in one process', () => {
-  it('are worked on one at a time: what comes second gives back what it held, and is idle once the first has ended', async () => {
-    const { run } = createOneAtATime({ logger });
+/** A process whose pauses are over at once, or never. */
+function oneAtATime({ isPatient }: { isPatient: boolean }) {
+  const clock = { now: () => NOW_MS, sleep: () => (isPatient ? never : Promise.resolve()) };
+  return createOneAtATime({ logger: pino({ level: 'silent' }), clock });
+}
+
+function sharedWork() {
+  const given: string[] = [];
+  const gaveBack = createGate();
+  const giveBack = async (tokens: readonly string[]): Promise<void> => {
+    given.push(...tokens);
+    gaveBack.open();
+  };
+  return { given, gaveBack, shared: { idle: 'idle', maxMs: ROUND_MS, giveBack } };
+}
+
+const activity = (attempt = 1) => new MockActivityEnvironment({ attempt });
+const worked = async (): Promise<string> => 'worked';
+
+describe('work on one job in one process', () => {
+  it('runs one at a time: the second gives back what it held, and is idle once the first has ended', async () => {
+    const { run } = oneAtATime({ isPatient: true });
+    const { given, gaveBack, shared } = sharedWork();
     const gate = createGate();
-    const first = activity().run(() => run('job', shared, () => gate.pass().then(() => 'worked')));
-    const second = activity(20).run(() => run('job', shared, async () => 'worked'));
-    const elsewhere = activity().run(() => run('another job', shared, async () => 'worked'));
-    expect(await elsewhere).toBe('worked');
-    while (given.length === 0) await sleep(10);
+    const first = activity().run(() => run('job', shared, () => gate.pass().then(worked)));
+    const second = activity(20).run(() => run('job', shared, worked));
+    expect(await activity().run(() => run('another job', shared, worked))).toBe('worked');
+    await gaveBack.pass();
     expect(given).toHaveLength(19);
     gate.open();
     expect(await Promise.all([first, second])).toEqual(['worked', 'idle']);
-    expect(await activity().run(() => run('job', shared, async () => 'worked'))).toBe('worked');
+    expect(await activity().run(() => run('job', shared, worked))).toBe('worked');
   });
 
-  it('are offered to other processes while this one is at it', async () => {
-    const { run } = createOneAtATime({ logger });
+  it('is offered to other processes meanwhile; one that accepts works for what is left of the round', async () => {
+    const { run } = oneAtATime({ isPatient: false });
+    const { shared } = sharedWork();
     const gate = createGate();
-    const first = activity().run(() => run('job', shared, () => gate.pass().then(() => 'worked')));
-    const second = activity().run(() => run('job', shared, async () => 'worked'));
-    await expect(second).rejects.toMatchObject({ type: BUSY_HERE, nonRetryable: false, category: 'BENIGN' });
-    gate.open();
-    expect(await first).toBe('worked');
-  });
-
-  it('that take an offer up have what is left of the round, and none where it is over; one that failed has a whole one', async () => {
-    const { run } = createOneAtATime({ logger });
-    const gate = createGate();
-    const first = activity().run(() => run('job', shared, () => gate.pass().then(() => 'worked')));
+    const first = activity().run(() => run('job', shared, () => gate.pass().then(worked)));
     const waiting = activity();
     const shown: unknown[] = [];
     waiting.on('heartbeat', (details: unknown) => shown.push(details));
-    await expect(waiting.run(() => run('job', shared, async () => 'worked'))).rejects.toMatchObject({
-      type: BUSY_HERE,
+    await expect(waiting.run(() => run('job', shared, worked))).rejects.toMatchObject({
+      ...{ type: BUSY_HERE, nonRetryable: false, category: 'BENIGN' },
     });
     gate.open();
-    await first;
+    expect(await first).toBe('worked');
+
     const later = (agoMs: number, heartbeatDetails: unknown) =>
-      new MockActivityEnvironment({ attempt: 3, scheduledTimestampMs: Date.now() - agoMs, heartbeatDetails }).run(() =>
+      new MockActivityEnvironment({ attempt: 3, scheduledTimestampMs: NOW_MS - agoMs, heartbeatDetails }).run(() =>
         run('job', shared, async (maxMs) => String(maxMs)),
       );
-    const left = Number(await later(20_000, shown[0]));
-    expect(left).toBeGreaterThan(0);
-    expect(left).toBeLessThanOrEqual(30_000);
+    expect(await later(20_000, shown[0])).toBe('30000');
     expect(await later(60_000, shown[0])).toBe('idle');
-    expect(await later(60_000, { fetched: 3 })).toBe('50000');
+    // An attempt that failed otherwise gets a whole round.
+    expect(await later(60_000, { fetched: 3 })).toBe(String(ROUND_MS));
   });
 
-  it('leave the failure of the first to the first', async () => {
-    const { run } = createOneAtATime({ logger });
+  it('leaves the failure of the first to the first', async () => {
+    const { run } = oneAtATime({ isPatient: true });
+    const { shared } = sharedWork();
     const gate = createGate();
-    const first = activity().run(() =>
-      run('job', shared, async () => {
-        await gate.pass();
-        throw new Error('the database is away');
-      }),
-    );
-    const second = activity(20).run(() => run('job', shared, async () => 'worked'));
+    const fail = (): never => {
+      throw new Error('the database is away');
+    };
+    const first = activity().run(() => run('job', shared, () => gate.pass().then(fail)));
+    const second = activity(20).run(() => run('job', shared, worked));
     gate.open();
     await expect(first).rejects.toThrow('the database is away');
     expect(await second).toBe('idle');

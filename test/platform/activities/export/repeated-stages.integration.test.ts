@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
 import { createBrowserPool } from '../../../../platform/activities/export/browser/browser-pool.ts';
 import { createAdmission } from '../../../../platform/activities/export/crawl/admission.ts';
@@ -82,14 +81,14 @@ describe('a stage that is done again, or comes late', () => {
     const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
     const admission = createAdmission({ settings, limits: DEFAULT_LIMITS, ...counts });
     const stored = createStoredUrlsOfJobs(createJobMemory()).of(jobId);
-    const maxMs = 3_000;
-    const endAt = Date.now() + maxMs;
+    const maxMs = 60_000;
+    let aheadMs = 0;
     let comeLater = (): void => undefined;
     const later = new Promise<void>((resolve) => {
       comeLater = resolve;
     });
     const write: SegmentStore['write'] = async (...segment) => {
-      await sleep(endAt + 20 - Date.now());
+      aheadMs = maxMs;
       comeLater();
       await segments.write(...segment);
     };
@@ -100,6 +99,7 @@ describe('a stage that is done again, or comes late', () => {
       { db: stages.rig.db, segments: { ...segments, write }, limits: DEFAULT_LIMITS },
       {
         ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
+        now: () => Date.now() + aheadMs,
         ...{ admission, stored },
         visit: async (leased) => {
           if (leased.url === `${HOME}/later`) await later;

@@ -1,9 +1,8 @@
 import { createAnswerMemory } from '../../../../../platform/activities/export/browser/answer-memory.ts';
 import { rememberAnswers } from '../../../../../platform/activities/export/browser/remembering-fetcher.ts';
-import { createAddressGuard } from '../../../../../platform/activities/export/fetch/address-guard.ts';
-import { createFetcher, type Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
-import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
+import type { Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
 import { type HttpSite, startHttpSite } from '../../../../helpers/http-site.ts';
+import { fetcherFor } from '../fetch/test-fetcher.ts';
 
 let site: HttpSite;
 let fetcher: Fetcher;
@@ -14,17 +13,7 @@ beforeAll(async () => {
     response.statusCode = request.url === '/missing' ? 404 : 200;
     response.end(Buffer.alloc(2_000, request.url));
   });
-  fetcher = createFetcher({
-    guard: createAddressGuard({ operatorHosts: [site.host] }),
-    limiter: createOriginLimiter({ initial: 8, max: 8 }),
-    limits: {
-      maxBufferedBytes: 10_000,
-      maxBodyBytes: 10_000,
-      requestTimeoutMs: 20_000,
-      maxConnectionsPerOrigin: 8,
-      userAgent: 'test',
-    },
-  });
+  fetcher = fetcherFor([site.host]);
 });
 
 beforeEach(() => {

@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { type Discovery, discover } from '../../../../../platform/activities/export/discovery/discover.ts';
 import { readRules } from '../../../../../platform/activities/export/discovery/read-rules.ts';
-import { createAddressGuard } from '../../../../../platform/activities/export/fetch/address-guard.ts';
-import { createFetcher, type Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
-import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
+import type { Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+import { fetcherFor } from '../fetch/test-fetcher.ts';
 
 const options = { signal: new AbortController().signal, maxPages: 1_000, maxAttempts: 1 } as const;
 const urlset = (...pages: string[]) =>
@@ -15,23 +14,9 @@ const urlset = (...pages: string[]) =>
 let server: HttpSite;
 let fetcher: Fetcher;
 
-function fetcherFor(maxBytes: number, operatorHosts = [server.host]): Fetcher {
-  return createFetcher({
-    guard: createAddressGuard({ operatorHosts }),
-    limiter: createOriginLimiter({ initial: 4, max: 8 }),
-    limits: {
-      maxBufferedBytes: maxBytes,
-      maxBodyBytes: maxBytes,
-      requestTimeoutMs: 5_000,
-      maxConnectionsPerOrigin: 4,
-      userAgent: 'galley-test',
-    },
-  });
-}
-
 beforeEach(async () => {
   server = await startHttpSite(serveFiles({}));
-  fetcher = fetcherFor(1_000_000);
+  fetcher = fetcherFor([server.host]);
 });
 
 afterEach(async () => {
@@ -96,7 +81,9 @@ describe('discover', () => {
       '/own.xml': index(150_000, (each) => `/${each}.xml`),
     };
     server.setHandler(serveFiles(files));
-    const roomy = fetcherFor(50_000_000);
+    const roomy = fetcherFor([server.host], {
+      limits: { maxBufferedBytes: 50_000_000, maxBodyBytes: 50_000_000 },
+    });
     const { sitemaps } = await readOrigin(roomy);
     await roomy.close();
     expect(sitemaps.map((url) => new URL(url).pathname)).toEqual(['/others.xml', '/own.xml']);
@@ -108,7 +95,7 @@ describe('discover', () => {
     const other = await startHttpSite(serveFiles({ '/robots.txt': 'User-agent: *\nDisallow: /private' }));
     const redirect = (path: string) => ({ body: '', status: 301, headers: { location: other.origin + path } });
     server.setHandler(serveFiles({ '/robots.txt': redirect('/robots.txt'), '/sitemap.xml': redirect('/s.xml') }));
-    const both = fetcherFor(1_000_000, [server.host, other.host]);
+    const both = fetcherFor([server.host, other.host]);
     expect((await readOrigin(both)).robotsTxt).toContain('Disallow: /private');
     expect(other.requests).toEqual(['/robots.txt']);
     await both.close();

@@ -1,4 +1,5 @@
 import { readRobots } from '../../../../../platform/activities/export/discovery/robots.ts';
+import { runToEnd } from '../run-to-end.ts';
 
 describe('readRobots', () => {
   it.each([
@@ -80,11 +81,8 @@ describe('readRobots', () => {
     expect(readRobots(text, 'galley').sitemaps).toEqual(['https://a.example/one.xml', '/two.xml']);
   });
 
-  it('stays quick on a pattern made of stars', () => {
+  it('does not try every way to match a pattern made of stars', () => {
     const robots = readRobots(`User-agent: *\nDisallow: /${'*a'.repeat(500)}b`, 'galley');
-    const startedAt = Date.now();
-    expect(robots.isAllowed(`/${'a'.repeat(5_000)}`)).toBe(true);
-    // Tried one by one, the ways to match would take longer than anybody lives.
-    expect(Date.now() - startedAt).toBeLessThan(60_000);
+    expect(runToEnd(() => robots.isAllowed(`/${'a'.repeat(5_000)}`))).toBe(true);
   });
 });
