@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 
 /** One measurement as a load process prints it. */
@@ -20,6 +20,10 @@ export const loopOptions = z.object({
 });
 export type LoopOptions = z.infer<typeof loopOptions>;
 
+type LoopClock = { nowMs(): number; sleep(ms: number): Promise<void> };
+
+const realClock: LoopClock = { nowMs: () => performance.now(), sleep: (ms) => delay(ms) };
+
 /**
  * Keeps `inFlight` calls under way: each that ends makes room for the next. `send` gets a running number and tells
  * whether its answer counts. What was sent in the warm-up, or is answered after the end, is not counted.
@@ -27,19 +31,20 @@ export type LoopOptions = z.infer<typeof loopOptions>;
 export async function closedLoop(
   { inFlight, warmUpMs, measureMs }: LoopOptions,
   send: (index: number) => Promise<boolean>,
+  { nowMs, sleep }: LoopClock = realClock,
 ): Promise<Measurement> {
   const tookMs: number[] = [];
   let refused = 0;
   let next = 0;
   let running = true;
-  const beginMs = performance.now() + warmUpMs;
+  const beginMs = nowMs() + warmUpMs;
   const endMs = beginMs + measureMs;
 
   const sender = async (): Promise<void> => {
     while (running) {
-      const sentMs = performance.now();
+      const sentMs = nowMs();
       const counts = await send(next++);
-      const answeredMs = performance.now();
+      const answeredMs = nowMs();
       if (answeredMs < beginMs || answeredMs > endMs) continue;
       if (counts) tookMs.push(answeredMs - sentMs);
       else refused += 1;

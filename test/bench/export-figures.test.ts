@@ -6,6 +6,8 @@ import { type Figure, isMet } from '../../bench/export/figure.ts';
 import { interleave } from '../../bench/export/interleave.ts';
 import { report } from '../../bench/export/report.ts';
 import { countRequests, mostOfOneUrl } from '../../bench/export/requests.ts';
+import { closedLoop } from '../../bench/load/closed-loop.ts';
+import { createGate } from '../helpers/system/gate.ts';
 
 const figure = (value: number, goal: Figure['goal']): Figure => ({
   ...{ measure: 'manual, against wget', ours: '1.00 s', theirs: '2.00 s' },
@@ -64,4 +66,27 @@ test('an edit changes its share of the pages, and each time for a later second',
   await editPages(folder, { share: 1, seed: 2 });
   expect((await modified()).every((second, index) => second > (after[index] ?? 0))).toBe(true);
   await rm(folder, { recursive: true });
+});
+
+test('the closed loop keeps so many calls under way, and counts what is answered within its time by what it was', async () => {
+  let nowMs = 0;
+  let underWay = 0;
+  let most = 0;
+  const over = createGate();
+  const answered = await closedLoop(
+    { inFlight: 5, warmUpMs: 10, measureMs: 100 },
+    async (index) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise(setImmediate);
+      underWay -= 1;
+      nowMs += 1;
+      if (nowMs === 200) over.open();
+      return index % 2 === 0;
+    },
+    { nowMs: () => nowMs, sleep: () => over.pass() },
+  );
+  expect([most, underWay]).toEqual([5, 0]);
+  // Answers come at each millisecond from 10 to 110, in turn to one of the five calls, half of which count.
+  expect(answered).toEqual({ perSecond: 500, refused: 51, p50Ms: 5, p99Ms: 5 });
 });

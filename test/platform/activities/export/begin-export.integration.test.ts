@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import {
   createPlatformActivities,
@@ -8,6 +7,7 @@ import { beginExport } from '../../../../platform/activities/export/begin-export
 import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { serveFiles } from '../../../helpers/http-site.ts';
+import { createGate } from '../../../helpers/system/gate.ts';
 import { HOME, logger, runActivity, SITE, type StagesRig, startStagesRig } from './stages-rig.ts';
 
 let stages: StagesRig;
@@ -26,12 +26,11 @@ describe('the beginning of an export', () => {
       '/': '<a href="/linked">',
       '/sitemap.xml': `<urlset><url><loc>${HOME}/listed</loc></url></urlset>`,
     };
-    const startAsked = once((tell) => {
-      stages.server.setHandler(async (request, response) => {
-        if (request.url === '/') tell();
-        if (request.url === '/sitemap.xml') await startAsked;
-        return serveFiles(files)(request, response);
-      });
+    const startAsked = createGate();
+    stages.server.setHandler(async (request, response) => {
+      if (request.url === '/') startAsked.open();
+      if (request.url === '/sitemap.xml') await startAsked.pass();
+      return serveFiles(files)(request, response);
     });
     const jobId = await stages.job();
     const asked = await requestsOf(() => stages.activities.openExport({ jobId }));
@@ -41,39 +40,6 @@ describe('the beginning of an export', () => {
     expect(about).toEqual(['settled', 'settled', 'queued', 'queued', 'queued']);
     // Opened anew, it goes by the rules that it began with.
     expect(await requestsOf(() => stages.activities.openExport({ jobId }))).toEqual(['/sitemap.xml']);
-  });
-
-  it('asks once for a start page that the sitemap leads to as well, whichever asks first', async () => {
-    const files = serveFiles({ '/': '<p>', '/sitemap.xml': { body: '', status: 302, headers: { location: '/' } } });
-    for (const slow of ['/', '/sitemap.xml']) {
-      const otherAnswered = once((tell) => {
-        stages.server.setHandler(async (request, response) => {
-          if (request.url === slow) await otherAnswered;
-          else if (request.url !== '/robots.txt') response.on('finish', () => setTimeout(tell, 100));
-          return files(request, response);
-        });
-      });
-      const jobId = await stages.job();
-      expect(
-        (await requestsOf(() => stages.activities.openExport({ jobId }))).filter((path) => path === '/'),
-      ).toHaveLength(1);
-    }
-  });
-
-  it('asks for one thing after another where robots.txt wants a delay', async () => {
-    const files = serveFiles({ '/': '<p>', '/robots.txt': 'User-agent: *\nCrawl-delay: 0.05\n' });
-    let underWay = 0;
-    let most = 0;
-    stages.server.setHandler(async (request, response) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await sleep(100);
-      underWay -= 1;
-      return files(request, response);
-    });
-    const jobId = await stages.job();
-    const asked = await requestsOf(() => stages.activities.openExport({ jobId }));
-    expect({ asked: asked.sort(), most }).toEqual({ asked: ['/', '/robots.txt', '/sitemap.xml'], most: 1 });
   });
 
   it('is all of a small site, and does nothing twice when its answer is lost', async () => {
@@ -167,11 +133,6 @@ describe('the beginning of an export', () => {
 
 function pages(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`/${index + 1}`, `<p>${index}`]));
-}
-
-/** A promise, and what settles it. */
-function once(begin: (tell: () => void) => void): Promise<void> {
-  return new Promise((resolve) => begin(resolve));
 }
 
 /** What the origin was asked for meanwhile. */

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../../../helpers/export-rig.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+import { createGate } from '../../../../helpers/system/gate.ts';
 import {
   bundleContent,
   type ChangingSite,
@@ -137,22 +137,24 @@ describe('an incremental export', () => {
     );
   });
 
-  it('leads to what a page links to that a calendar may not go on to, whichever of them is asked first', async () => {
+  it('has what a page links to that a calendar may not go on to, also if the calendar is read first', async () => {
     const year = new Date().getUTCFullYear();
     const [last, next] = [`/events/${year + 5}/12`, `/events/${year + 6}/1`];
-    const link = (path: string) => `<a href="${path}">there</a>`;
+    const links = (...paths: string[]) => paths.map((path) => `<a href="${path}">there</a>`).join('');
     const calendar = serveFiles({
-      ...{ '/': link(last) + link('/launch'), [last]: link(next), '/launch': link(next), [next]: 'the launch' },
+      ...{ '/': links(last, '/launch'), [last]: links(next, '/beside'), '/launch': links(next), [next]: 'the launch' },
+      '/beside': 'asked for once the calendar was read',
     });
-    let delayMs = 0;
+    let calendarRead = createGate();
     const own = await startHttpSite(async (request, response) => {
-      if (request.url === '/launch') await sleep(delayMs);
+      if (request.url === '/beside') calendarRead.open();
+      if (request.url === '/launch') await calendarRead.pass();
       calendar(request, response);
     });
     try {
       const projectId = await rig.addProject(own.origin);
       const first = await rig.run(projectId);
-      delayMs = 500;
+      calendarRead = createGate();
       const second = await rig.run(projectId);
       expect(second.files.has(`${next.slice(1)}.html`)).toBe(true);
       expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
