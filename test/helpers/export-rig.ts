@@ -3,11 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
-import { extract } from 'tar-stream';
 import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
-import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
+import type { BundleManifest } from '../../contract/bundle.ts';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
 import type { BrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
 import type { ExportLimits } from '../../platform/activities/export/limits.ts';
@@ -19,6 +17,7 @@ import { type ExportJobRow, getExportJob, insertExportJob } from '../../platform
 import { ensureOrganization } from '../../platform/store/organizations.ts';
 import { insertProject } from '../../platform/store/projects.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
+import { readBundleArchive } from './read-bundle.ts';
 import { runWorker } from './run-worker.ts';
 import { connectTemporal, type TestTemporal } from './temporal.ts';
 import type { TestDatabase } from './test-database.ts';
@@ -124,10 +123,8 @@ export async function startExportRig(
     const row = await getExportJob(db, jobId);
     if (row?.status !== 'completed') throw new Error(`${jobId} is ${row?.status}: ${row?.error}`);
     if (row.archiveSha256 === null || row.reportKey === null) throw new Error('the row names no archive');
-    const files = await untar(gunzipSync(await objects.read(bundleKey(row.archiveSha256))));
-    const manifest = bundleManifest.parse(JSON.parse(files.get(MANIFEST_PATH) ?? ''));
-    files.delete(MANIFEST_PATH);
-    return { row, manifest, files, report: exportReport.parse(JSON.parse(String(await objects.read(row.reportKey)))) };
+    const bundle = await readBundleArchive(await objects.read(bundleKey(row.archiveSha256)));
+    return { row, ...bundle, report: exportReport.parse(JSON.parse(String(await objects.read(row.reportKey)))) };
   }
 
   return {
@@ -173,16 +170,4 @@ export async function startExportRig(
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function untar(bytes: Buffer): Promise<Map<string, string>> {
-  const files = new Map<string, string>();
-  const tar = extract();
-  tar.end(bytes);
-  for await (const entry of tar) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of entry) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
-    files.set(entry.header.name, Buffer.concat(chunks).toString('utf8'));
-  }
-  return files;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { WORKFLOW_TYPES } from '../../../contract/names.ts';
@@ -7,10 +6,9 @@ import { CRAWL_UNFINISHED } from '../../../platform/activities/export/freeze-exp
 import { inputGone } from '../../../platform/activities/export/missing-object.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
-import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import type { ExportRig } from '../../helpers/export-rig.ts';
-import { type HttpSite, serveFiles } from '../../helpers/http-site.ts';
-import { waitFor } from '../../helpers/system/wait-for.ts';
+import { type HttpSite, type SiteHandler, serveFiles } from '../../helpers/http-site.ts';
+import { createGate } from '../../helpers/system/gate.ts';
 import { workflowBundles } from '../../helpers/workflow-bundles.ts';
 import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
 
@@ -40,43 +38,21 @@ beforeEach(() => fixture.reset());
 afterAll(() => fixture.stop());
 
 describe('the end of a staticExportJob', () => {
-  it.each([
-    ['answers 500', 500, /The start page .* HTTP 500/],
-    ['is not there', 404, /The start page .* HTTP 404/],
-  ])('fails with a clear message when the start page %s', async (_case, status, message) => {
-    site.setHandler((request, response) => response.writeHead(request.url === '/' ? status : 404).end());
-    const jobId = await rig.start({ origin: site.origin });
-    const row = await rig.end(jobId);
-    expect(row.status).toBe('failed');
-    expect(row.error).toMatch(message);
+  const robots = (body: string) => serveFiles({ '/': '<p>hi', '/robots.txt': body });
+  const away = { body: '', status: 302, headers: { location: 'https://www.elsewhere.example/' } };
+
+  it.each<[what: string, handler: SiteHandler, error: RegExp, settings?: Record<string, unknown>]>([
+    ['the start page fails', failingAt('/', 501), /The start page .* HTTP 501/],
+    ['the start page is missing', serveFiles({}), /The start page .* HTTP 404/],
+    ['the start page leads to another site', serveFiles({ '/': away }), /redirects to https:\/\/www\.elsewhere/],
+    ['robots.txt forbids the start page', robots('User-agent: *\nDisallow: /'), /robots\.txt disallows/],
+    ['robots.txt fails', failingAt('/robots.txt', 501), /^https:\/\/docs\.example\.com\/robots\.txt .*HTTP 501/],
+    ['no browser can render the pages', robots(''), /render: browser.*install Chromium/, { render: 'browser' }],
+  ])('fails with a clear message when %s, and leaves nothing behind', async (_what, handler, error, settings = {}) => {
+    site.setHandler(handler);
+    const jobId = await rig.start({ origin: site.origin, settings });
+    expect(await rig.end(jobId)).toMatchObject({ status: 'failed', error: expect.stringMatching(error) });
     expect(await fixture.leftovers(jobId)).toEqual([]);
-  });
-
-  it('fails, and says what to do, when robots.txt fails: what it forbids must not be exported', async () => {
-    site.setHandler((request, response) => response.writeHead(request.url === '/robots.txt' ? 501 : 200).end());
-    const jobId = await rig.start({ origin: site.origin });
-    const { status, error } = await rig.end(jobId);
-    expect(status).toBe('failed');
-    expect(error).toMatch(/^https:\/\/docs\.example\.com\/robots\.txt .*HTTP 501.*robots: ignore/);
-    expect(site.requests).toEqual(['/robots.txt']);
-    expect(await fixture.leftovers(jobId)).toEqual([]);
-  });
-
-  it('fails when the start page leads to another site, or robots.txt forbids it', async () => {
-    site.setHandler(
-      serveFiles({ '/': { body: '', status: 302, headers: { location: 'https://www.elsewhere.example/' } } }),
-    );
-    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(
-      /redirects to https:\/\/www\.elsewhere/,
-    );
-    site.setHandler(serveFiles({ '/': '<p>hi', '/robots.txt': 'User-agent: *\nDisallow: /' }));
-    expect((await rig.end(await rig.start({ origin: site.origin }))).error).toMatch(/robots\.txt disallows/);
-  });
-
-  it('fails at once, and says what to install, when pages are to be drawn and the worker has no browser', async () => {
-    const row = await rig.end(await rig.start({ origin: site.origin, settings: { render: 'browser' } }));
-    expect(row.error).toMatch(/render: browser.*install Chromium.*CHROMIUM_PATH/);
-    expect(site.requests).toEqual([]);
   });
 
   it('exports without a visit of samples where the worker has no browser, and says so', async () => {
@@ -85,13 +61,15 @@ describe('the end of a staticExportJob', () => {
   });
 
   it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
-    site.setHandler(async (_request, response) => {
-      await sleep(100);
+    const wentOn = createGate();
+    site.setHandler((request, response) => {
       response.setHeader('content-type', 'text/html');
-      response.end(`<a href="/${Math.random()}">a</a><a href="/${Math.random()}">b</a>`);
+      // A page that leads on is answered, and the one that it leads to never.
+      if (request.url === '/on') wentOn.open();
+      else response.end('<a href="/on">on</a>');
     });
     const jobId = await rig.start({ origin: site.origin });
-    await waitFor(() => site.requests.length > 20, { describe: 'crawled' });
+    await wentOn.pass();
     await requestExportJobCancel(rig.db, jobId);
     await rig.temporal.client.workflow.getHandle(jobId).cancel();
     const row = await rig.end(jobId);
@@ -99,19 +77,6 @@ describe('the end of a staticExportJob', () => {
     expect(await fixture.leftovers(jobId)).toEqual([]);
     expect(await getCrawl(rig.db, jobId)).toBeUndefined();
     expect((await rig.temporal.client.workflow.getHandle(jobId).describe()).status.name).toBe('CANCELLED');
-  });
-
-  it('does nothing for a job that has ended already', async () => {
-    const jobId = await rig.start({ origin: site.origin });
-    await rig.end(jobId);
-    const before = await getExportJob(rig.db, jobId);
-    const again = await rig.temporal.client.workflow.execute(WORKFLOW_TYPES.staticExportJob, {
-      workflowId: `${jobId}-again`,
-      taskQueue: 'galley-platform',
-      args: [{ jobId }],
-    });
-    expect(again).toMatchObject({ status: 'over' });
-    expect(await getExportJob(rig.db, jobId)).toEqual(before);
   });
 
   it('waits for another crawl where addresses turn up at the moment of freezing', async () => {
@@ -156,6 +121,10 @@ describe('the end of a staticExportJob', () => {
     expect(calls).toEqual(expected);
   });
 });
+
+function failingAt(path: string, status: number): SiteHandler {
+  return (request, response) => response.writeHead(request.url === path ? status : 200).end();
+}
 
 const FROZEN = { batchCount: 1, pageCount: 1, urlCount: 1 };
 

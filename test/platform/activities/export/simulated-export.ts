@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { assignPath, NOT_FOUND_PATH } from '../../../../platform/activities/export/page/assign-path.ts';
 import { readDocument } from '../../../../platform/activities/export/page/document.ts';
 import { extract, parseExtraction, serializeExtraction } from '../../../../platform/activities/export/page/extract.ts';
@@ -113,21 +112,6 @@ function crawlFrom(start: Resource[], site: Site, origin: Origin, policy: Rewrit
     }
   }
   return crawl;
-}
-
-/** An origin that serves a folder as static hosts do: `/` is `index.html`, and `/a` is `a.html` where that is on. */
-export function folderOrigin(folder: string, options: { cleanUrls: boolean }): Origin {
-  const isFile = (name: string): boolean => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() === true;
-  return (url) => {
-    const { pathname, hostname } = new URL(url);
-    if (!hostname.startsWith('docs.')) return undefined;
-    const path = decodeURIComponent(pathname).slice(1);
-    const candidates = path === '' || path.endsWith('/') ? [`${path}index.html`] : [path];
-    const name = [...candidates, ...(options.cleanUrls ? [`${path}.html`] : [])].find(isFile);
-    if (name === undefined) return undefined;
-    const contentType = TYPES[extname(name)] ?? 'application/octet-stream';
-    return { bytes: readFileSync(join(folder, name)), contentType };
-  };
 }
 
 /** An origin that serves an exported bundle. */

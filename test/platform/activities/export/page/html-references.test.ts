@@ -167,12 +167,6 @@ const ROWS: Row[] = [
     ['asset /a.js', 'asset /guides/b.js'],
     '<script type="module">import "../a.js"; import("./b.js"); import vue from "vue"</script>',
   ),
-  row(
-    'an import map',
-    '<script type="importmap">{"imports": {"vue": "/vue.js", "lib/": "/lib/"}}</script>',
-    ['asset /vue.js', 'folder /lib/'],
-    '<script type="importmap">{"imports": {"vue": "../vue.js", "lib/": "../lib/"}}</script>',
-  ),
   row('a word for no configuration', '<meta name="msapplication-config" content="none">', []),
   row('structured data', '<script type="application/ld+json">{"url": "/x", "image": "/y.png"}</script>', []),
   row(
