@@ -1,36 +1,29 @@
-import { referencesOf, resourcesOf, rewritten } from './engine.ts';
+import { readMarks, referencesOf, resourcesOf, rewritten } from './engine.ts';
 
 const script = (text: string) => ({ text, type: 'text/javascript', url: '/assets/app.js' });
 const inline = (text: string) => ({ text: `<script>${text}</script>` });
 
 describe('what a script in a page loads by a call', () => {
   it.each([
-    ['fetch("/api/state")', 'probe /api/state', 'fetch("../api/state")'],
-    [
-      "fetch('data.json?v=1', {cache: 'no-store'})",
-      'probe /guides/data.json?v=1',
-      "fetch('data.json', {cache: 'no-store'})",
-    ],
-    ['new Worker("/w.js", {type: "module"})', 'probe /w.js', 'new Worker("../w.js", {type: "module"})'],
-    ['new SharedWorker(`w.js`)', 'probe /guides/w.js', undefined],
-    ['CSS.paintWorklet.addModule("/p.js")', 'probe /p.js', 'CSS.paintWorklet.addModule("../p.js")'],
-    ['x.open("GET", "/a.xml")', 'probe /a.xml', 'x.open("GET", "../a.xml")'],
-    ['a.src = "/i.png";', 'probe /i.png', 'a.src = "../i.png";'],
-    ['a.setAttribute("src", "/i.js")', 'probe /i.js', 'a.setAttribute("src", "../i.js")'],
-    ['s.src="https://c.org/m.js?v=1"', 'asset https://c.org/m.js?v=1', 's.src="../_external/c.org/m.055e01147cc8.js"'],
-    ['fetch("https://c.org/d.json")', 'asset https://c.org/d.json', 'fetch("../_external/c.org/d.json")'],
-    [
-      'fetch("https://c.org/d.json", {cache: "no-store"})',
-      'asset https://c.org/d.json',
-      'fetch("../_external/c.org/d.json", {cache: "no-store"})',
-    ],
-    ['fetch("/d.json", options)', 'probe /d.json', 'fetch("../d.json", options)'],
-    ['fetch("https://docs.example.com/d.json")', 'probe /d.json', 'fetch("../d.json")'],
-  ])('is found, and written relative where it is there: %s', (call, found, written = call) => {
-    expect(referencesOf(inline(call))).toEqual([found]);
-    expect(rewritten(inline(call))).toBe(inline(written).text);
+    ['fetch("«/api/state→../api/state»")', 'probe /api/state'],
+    ["fetch('«data.json?v=1→data.json»', {cache: 'no-store'})", 'probe /guides/data.json?v=1'],
+    ['new Worker("«/w.js→../w.js»", {type: "module"})', 'probe /w.js'],
+    ['new SharedWorker(`w.js`)', 'probe /guides/w.js'],
+    ['CSS.paintWorklet.addModule("«/p.js→../p.js»")', 'probe /p.js'],
+    ['x.open("GET", "«/a.xml→../a.xml»")', 'probe /a.xml'],
+    ['a.src = "«/i.png→../i.png»";', 'probe /i.png'],
+    ['a.setAttribute("src", "«/i.js→../i.js»")', 'probe /i.js'],
+    ['s.src="«https://c.org/m.js?v=1→../_external/c.org/m.055e01147cc8.js»"', 'asset https://c.org/m.js?v=1'],
+    ['fetch("«https://c.org/d.json→../_external/c.org/d.json»")', 'asset https://c.org/d.json'],
+    ['fetch("«https://c.org/d.json→../_external/c.org/d.json»", {cache: "no-store"})', 'asset https://c.org/d.json'],
+    ['fetch("«/d.json→../d.json»", options)', 'probe /d.json'],
+    ['fetch("«https://docs.example.com/d.json→../d.json»")', 'probe /d.json'],
+  ])('is found, and written relative if it is there: %s', (call, found) => {
+    const { before, after } = readMarks(call);
+    expect(referencesOf(inline(before))).toEqual([found]);
+    expect(rewritten(inline(before))).toBe(inline(after).text);
     const missing = () => ({ missing: true as const });
-    if (found.startsWith('probe')) expect(rewritten({ ...inline(call), target: missing })).toBe(inline(call).text);
+    if (found.startsWith('probe')) expect(rewritten({ ...inline(before), target: missing })).toBe(inline(before).text);
   });
 
   it.each([

@@ -61,3 +61,9 @@ export function rewritten(sample: RewriteSample): string {
   const result = rewrite({ bytes: document.bytes, extraction, site: SITE, url: ownUrl, ownPath, target, policy });
   return Buffer.from(result).toString('utf8');
 }
+
+/** Reads `«before→after»` in a text: what it is before it is rewritten, and after. */
+export function readMarks(marked: string): { before: string; after: string } {
+  const mark = /«(.*?)→(.*?)»/gs;
+  return { before: marked.replace(mark, '$1'), after: marked.replace(mark, '$2') };
+}
