@@ -10,7 +10,7 @@ import type { ExportRig } from '../../helpers/export-rig.ts';
 import { type HttpSite, type SiteHandler, serveFiles } from '../../helpers/http-site.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 import { workflowBundles } from '../../helpers/workflow-bundles.ts';
-import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
+import { type SiteFixture, startSiteFixture } from './site-fixture.ts';
 
 type ExportStages = Pick<
   PlatformActivities,
@@ -24,12 +24,12 @@ type ExportStages = Pick<
   | 'cleanUpExport'
 >;
 
-let fixture: FixtureRig;
+let fixture: SiteFixture;
 let rig: ExportRig;
 let site: HttpSite;
 
 beforeAll(async () => {
-  fixture = await startFixtureRig();
+  fixture = await startSiteFixture();
   ({ rig, site } = fixture);
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExportRig } from '../../helpers/export-rig.ts';
 import { type HttpSite, serveFiles } from '../../helpers/http-site.ts';
 import { createGate } from '../../helpers/system/gate.ts';
-import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
+import { type SiteFixture, startSiteFixture } from './site-fixture.ts';
 
 const HOME = 'https://docs.example.com';
 
@@ -33,12 +33,12 @@ const site = serveFiles({
   '/robots.txt': `User-agent: *\nDisallow: /private\nCrawl-delay: 0.05\n`,
 });
 
-let fixture: FixtureRig;
+let fixture: SiteFixture;
 let rig: ExportRig;
 let server: HttpSite;
 
 beforeAll(async () => {
-  fixture = await startFixtureRig();
+  fixture = await startSiteFixture();
   ({ rig, site: server } = fixture);
 });
 

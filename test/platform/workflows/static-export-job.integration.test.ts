@@ -9,17 +9,17 @@ import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import type { ExportedBundle, ExportRig } from '../../helpers/export-rig.ts';
 import { fixtureSite } from '../../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles } from '../../helpers/http-site.ts';
-import { type FixtureRig, startFixtureRig } from './fixture-rig.ts';
+import { type SiteFixture, startSiteFixture } from './site-fixture.ts';
 
 const HOME = 'https://docs.example.com';
 
-let fixture: FixtureRig;
+let fixture: SiteFixture;
 let rig: ExportRig;
 let site: HttpSite;
 let assetHost: HttpSite;
 
 beforeAll(async () => {
-  fixture = await startFixtureRig();
+  fixture = await startSiteFixture();
   ({ rig, site, assets: assetHost } = fixture);
 });
 

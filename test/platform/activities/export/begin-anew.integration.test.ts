@@ -10,13 +10,13 @@ import type { ExportedBundle } from '../../../helpers/export-rig.ts';
 import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
 import { bundleContent, type ChangingSite, changingOrigin, newSite } from './reuse/changing-site.ts';
-import { type KeptExportsRig, startKeptExportsRig } from './reuse/kept-exports-rig.ts';
+import { type KeptExportsFixture, startKeptExportsFixture } from './reuse/kept-exports-fixture.ts';
 
 const PAGES = 12;
 const NOTICE = { url: null, text: expect.stringMatching(/fetched anew/) };
 const STAGES = ['openExport', 'crawlSite', 'freezeExport', 'rewriteFiles', 'packExport'] as const;
 
-let rig: KeptExportsRig;
+let rig: KeptExportsFixture;
 let server: HttpSite;
 let site: ChangingSite;
 const origin = changingOrigin(
@@ -26,7 +26,7 @@ const origin = changingOrigin(
 
 beforeAll(async () => {
   server = await startHttpSite(origin.handle);
-  rig = await startKeptExportsRig(() => server.origin);
+  rig = await startKeptExportsFixture(() => server.origin);
 });
 
 beforeEach(() => {

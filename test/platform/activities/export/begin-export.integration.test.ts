@@ -8,12 +8,12 @@ import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { serveFiles } from '../../../helpers/http-site.ts';
 import { createGate } from '../../../helpers/system/gate.ts';
-import { HOME, logger, runActivity, SITE, type StagesRig, startStagesRig } from './stages-rig.ts';
+import { HOME, logger, runActivity, SITE, type StagesFixture, startStagesFixture } from './stages-fixture.ts';
 
-let stages: StagesRig;
+let stages: StagesFixture;
 
 beforeAll(async () => {
-  stages = await startStagesRig();
+  stages = await startStagesFixture();
 });
 
 beforeEach(() => stages.server.setHandler(SITE));

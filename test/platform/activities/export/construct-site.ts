@@ -6,7 +6,7 @@ const ROOT = join(process.cwd(), 'test/fixtures');
 export const SITE_FOLDER = join(ROOT, 'every-construct');
 export const OUTSIDE_FOLDER = join(ROOT, 'every-construct-outside');
 /** How the fixture's files name the other host. */
-export const OUTSIDE = 'https://outside.example.org';
+const OUTSIDE = 'https://outside.example.org';
 
 /** Files that are served but don't stand in the fixture: real fonts, of which a repository needs no second copy. */
 const FONTS = join(process.cwd(), 'node_modules/vitepress/dist/client/theme-default/fonts');
@@ -31,10 +31,10 @@ const CHARSETS: Readonly<Record<string, string>> = {
   'charset/by-xml.xhtml': 'application/xhtml+xml',
 };
 
-export type ConstructFile = { name: string; bytes: Buffer; contentType: string };
+type ConstructFile = { name: string; bytes: Buffer; contentType: string };
 
 /** A file of the fixture by its address's path, with clean addresses, as the origins serve it. */
-export function constructFile(folder: string, pathname: string): ConstructFile | undefined {
+function constructFile(folder: string, pathname: string): ConstructFile | undefined {
   const path = decodeURIComponent(pathname).slice(1);
   const candidates = path === '' || path.endsWith('/') ? [`${path}index.html`] : [path, `${path}.html`, `${path}.css`];
   for (const name of candidates) {

@@ -10,12 +10,12 @@ import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts'
 import { createSegmentStore, type SegmentStore } from '../../../../platform/activities/export/segment-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';
-import { HOME, logger, runActivity, SITE, type StagesRig, startStagesRig } from './stages-rig.ts';
+import { HOME, logger, runActivity, SITE, type StagesFixture, startStagesFixture } from './stages-fixture.ts';
 
-let stages: StagesRig;
+let stages: StagesFixture;
 
 beforeAll(async () => {
-  stages = await startStagesRig();
+  stages = await startStagesFixture();
 });
 
 beforeEach(() => stages.server.setHandler(SITE));

@@ -34,12 +34,7 @@ describe('withSiblings', () => {
   });
 
   it.each([
-    'text/css',
-    'image/svg+xml',
-    'application/json',
-    'application/manifest+json',
-    'application/wasm',
-    'font/ttf',
+    ...['text/css', 'image/svg+xml', 'application/json', 'application/manifest+json', 'application/wasm', 'font/ttf'],
   ])('compresses %s', async (contentType) => expect(await pathsFor(contentType, text)).toEqual(['a', 'a.br', 'a.gz']));
 
   it.each(['image/jpeg', 'font/woff2', 'application/zip', 'application/octet-stream', 'video/mp4', ''])(

@@ -4,12 +4,12 @@ import { createPlatformActivities } from '../../../../../platform/activities/cre
 import { type HttpSite, startHttpSite } from '../../../../helpers/http-site.ts';
 import { waitFor } from '../../../../helpers/system/wait-for.ts';
 import { bundleContent, type ChangingSite, changingOrigin, newSite } from './changing-site.ts';
-import { type KeptExportsRig, startKeptExportsRig } from './kept-exports-rig.ts';
+import { type KeptExportsFixture, startKeptExportsFixture } from './kept-exports-fixture.ts';
 
 /** More pages than changed answers end a walk, where all of them change. */
 const MANY_PAGES = 600;
 
-let rig: KeptExportsRig;
+let rig: KeptExportsFixture;
 let server: HttpSite;
 let site: ChangingSite;
 const origin = changingOrigin(
@@ -19,7 +19,7 @@ const origin = changingOrigin(
 
 beforeAll(async () => {
   server = await startHttpSite(origin.handle);
-  rig = await startKeptExportsRig(() => server.origin);
+  rig = await startKeptExportsFixture(() => server.origin);
 });
 
 afterAll(async () => {

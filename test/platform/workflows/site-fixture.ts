@@ -3,7 +3,7 @@ import { externalFiles, fixtureSite } from '../../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { createDatabase } from '../../helpers/test-database.ts';
 
-export type FixtureRig = {
+export type SiteFixture = {
   rig: ExportRig;
   site: HttpSite;
   assets: HttpSite;
@@ -15,7 +15,7 @@ export type FixtureRig = {
 };
 
 /** The fixture site, its assets on another host, and a worker with batches so small that every job has several. */
-export async function startFixtureRig(): Promise<FixtureRig> {
+export async function startSiteFixture(): Promise<SiteFixture> {
   const rig = await startExportRig(await createDatabase());
   const assets = await startHttpSite(serveFiles(externalFiles));
   const site = await startHttpSite(serveFiles({}));

@@ -2,7 +2,7 @@ import { sweepExports } from '../../../../../platform/sweep-exports.ts';
 import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../../../helpers/export-rig.ts';
 
-export type KeptExportsRig = DirectRig & {
+export type KeptExportsFixture = DirectRig & {
   /** The site as it is now, exported by a project that never was before. */
   full(paths?: string[]): Promise<ExportedBundle>;
   /** The objects below `exports/` that belong to any of these jobs. */
@@ -14,7 +14,7 @@ export type KeptExportsRig = DirectRig & {
 };
 
 /** A rig that exports one origin and looks at what completed exports keep. */
-export async function startKeptExportsRig(originUrl: () => string): Promise<KeptExportsRig> {
+export async function startKeptExportsFixture(originUrl: () => string): Promise<KeptExportsFixture> {
   const rig = await startDirectRig();
   return {
     ...rig,

@@ -19,7 +19,7 @@ export const SITE = serveFiles({
 });
 
 /** An origin, and the activities of exports, to be called one by one. */
-export type StagesRig = {
+export type StagesFixture = {
   rig: DirectRig;
   server: HttpSite;
   activities: PlatformActivities;
@@ -31,7 +31,7 @@ export type StagesRig = {
   stop(): Promise<void>;
 };
 
-export async function startStagesRig(): Promise<StagesRig> {
+export async function startStagesFixture(): Promise<StagesFixture> {
   const rig = await startDirectRig();
   const server = await startHttpSite(SITE);
   return {
