@@ -1,35 +1,15 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { pino } from 'pino';
-import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
-import type { BundleManifest } from '../../contract/bundle.ts';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
 import type { BrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
 import type { ExportLimits } from '../../platform/activities/export/limits.ts';
-import { createObjectStore } from '../../platform/objects/create-object-store.ts';
-import { bundleKey, type ObjectStore } from '../../platform/objects/object-store.ts';
-import { projectSettings } from '../../platform/project-settings.ts';
-import { type Database, openDatabase } from '../../platform/store/database.ts';
-import { type ExportJobRow, getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
-import { ensureOrganization } from '../../platform/store/organizations.ts';
-import { insertProject } from '../../platform/store/projects.ts';
+import { type ExportJobRow, getExportJob } from '../../platform/store/export-jobs.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
-import { readBundleArchive } from './read-bundle.ts';
+import { type ExportedBundle, type ExportStores, openExportStores } from './export-stores.ts';
 import { runWorker } from './run-worker.ts';
 import { connectTemporal, type TestTemporal } from './temporal.ts';
 import type { TestDatabase } from './test-database.ts';
 import { workflowBundles } from './workflow-bundles.ts';
 
-export type ExportedBundle = {
-  row: ExportJobRow;
-  manifest: BundleManifest;
-  /** Text of every file by path. */
-  files: Map<string, string>;
-  report: ExportReport;
-};
+export type { ExportedBundle } from './export-stores.ts';
 
 export type TestSite = {
   origin: string;
@@ -40,9 +20,7 @@ export type TestSite = {
   projectId?: string;
 };
 
-export type ExportRig = {
-  db: Database;
-  objects: ObjectStore;
+export type ExportRig = ExportStores & {
   /** What another process needs to work on the same exports. */
   addresses: { databaseUrl: string; objectStoreUrl: string; temporalAddress: string; temporalNamespace: string };
   temporal: TestTemporal;
@@ -50,12 +28,10 @@ export type ExportRig = {
   start(site: TestSite): Promise<string>;
   /** Waits for a job's workflow and reads its row. */
   end(jobId: string): Promise<ExportJobRow>;
-  read(jobId: string): Promise<ExportedBundle>;
   /** `start`, `end` and `read`; throws unless the job completed. */
   run(site: TestSite): Promise<ExportedBundle>;
   /** Runs workers on the queue until `stop`. */
   startWorker(limits?: Partial<ExportLimits>, browser?: BrowserPool): Promise<{ stop(): Promise<void> }>;
-  stop(): Promise<void>;
 };
 
 /**
@@ -66,47 +42,19 @@ export async function startExportRig(
   database: TestDatabase,
   given: { objects?: string; temporal?: TestTemporal } = {},
 ): Promise<ExportRig> {
-  const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
-  const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
-  const objectStoreUrl = given.objects ?? pathToFileURL(folder).href;
+  const stores = await openExportStores(database, given);
+  const { db } = stores;
   const temporal = given.temporal ?? (await connectTemporal());
-  const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
-  const objects = await createObjectStore({ url: objectStoreUrl });
-  const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
   const stops: Array<() => Promise<void>> = [];
 
-  async function addProject({ origin, settings = {} }: TestSite): Promise<string> {
-    const project = await insertProject(db, {
-      id: `prj_${randomBytes(8).toString('hex')}`,
-      organizationId: organization.id,
-      domain: `${randomBytes(6).toString('hex')}.unused.example`,
-      origin,
-      repository: null,
-      ref: null,
-      settings: projectSettings.parse(settings),
-    });
-    if (project === undefined) throw new Error('The project could not be added');
-    return project.id;
-  }
-
-  async function start(site: TestSite): Promise<string> {
-    const { domain = 'docs.example.com', paths, projectId = await addProject(site) } = site;
-    const job = await db.transaction((tx) =>
-      insertExportJob(tx, {
-        organizationId: organization.id,
-        projectId,
-        domain,
-        version: null,
-        paths: paths ?? null,
-        at: new Date(),
-      }),
-    );
+  async function start({ origin, settings, domain, paths, projectId }: TestSite): Promise<string> {
+    const jobId = await stores.addJob(projectId ?? (await stores.addProject(origin, settings)), paths, domain);
     await temporal.client.workflow.start(WORKFLOW_TYPES.staticExportJob, {
-      workflowId: job.id,
+      workflowId: jobId,
       taskQueue: TASK_QUEUES.platform,
-      args: [{ jobId: job.id }],
+      args: [{ jobId }],
     });
-    return job.id;
+    return jobId;
   }
 
   async function end(jobId: string): Promise<ExportJobRow> {
@@ -119,39 +67,29 @@ export async function startExportRig(
     return row;
   }
 
-  async function read(jobId: string): Promise<ExportedBundle> {
-    const row = await getExportJob(db, jobId);
-    if (row?.status !== 'completed') throw new Error(`${jobId} is ${row?.status}: ${row?.error}`);
-    if (row.archiveSha256 === null || row.reportKey === null) throw new Error('the row names no archive');
-    const bundle = await readBundleArchive(await objects.read(bundleKey(row.archiveSha256)));
-    return { row, ...bundle, report: exportReport.parse(JSON.parse(String(await objects.read(row.reportKey)))) };
-  }
-
   return {
-    db,
-    objects,
+    ...stores,
     addresses: {
       databaseUrl: database.url,
-      objectStoreUrl,
+      objectStoreUrl: stores.objectStoreUrl,
       temporalAddress: temporal.address,
       temporalNamespace: temporal.namespace,
     },
     temporal,
     start,
     end,
-    read,
     run: async (site) => {
       const jobId = await start(site);
       await end(jobId);
-      return read(jobId);
+      return stores.read(jobId);
     },
     startWorker: async (limits = {}, browser) => {
       const worker = await createPlatformWorker({
         connection: temporal.nativeConnection,
         namespace: temporal.namespace,
         db,
-        objects,
-        logger,
+        objects: stores.objects,
+        logger: stores.logger,
         limits,
         ...(browser && { browser }),
         searchAttributes: true,
@@ -164,10 +102,7 @@ export async function startExportRig(
     stop: async () => {
       for (const stop of stops) await stop();
       await temporal.stop();
-      await objects.close();
-      await db.close();
-      await database.stop();
-      await rm(folder, { recursive: true, force: true });
+      await stores.stop();
     },
   };
 }

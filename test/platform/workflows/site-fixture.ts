@@ -33,11 +33,7 @@ export async function startSiteFixture(): Promise<SiteFixture> {
       site.requests.length = 0;
       site.setHandler(serveFiles(fixtureSite(assets.origin)));
     },
-    async leftovers(jobId) {
-      const keys: string[] = [];
-      for await (const key of rig.objects.list(`exports/${jobId}/`)) keys.push(key);
-      return keys;
-    },
+    leftovers: (jobId) => rig.keys(`exports/${jobId}/`),
     async stop() {
       await rig.stop();
       await site.close();

@@ -172,15 +172,14 @@ describe('what HTML refers to', () => {
   });
 
   it('stays absolute and without a suffix where machines read the public address', () => {
-    const text =
-      '<link rel="canonical" href="https://docs.example.com/guides/start"><link rel=canonical href="/guides/start">' +
-      '<meta property="og:url" content="http://127.0.0.1:8080/guides/start">' +
-      '<link rel="alternate" hreflang="de" href="/de/start"><meta property="og:image" content="/card.png">';
-    expect(rewritten({ text })).toBe(
-      '<link rel="canonical" href="https://docs.example.com/guides/start"><link rel=canonical href="https://docs.example.com/guides/start">' +
-        '<meta property="og:url" content="https://docs.example.com/guides/start">' +
-        '<link rel="alternate" hreflang="de" href="https://docs.example.com/de/start"><meta property="og:image" content="https://docs.example.com/card.png">',
+    const { before, after } = readMarks(
+      '<link rel="canonical" href="https://docs.example.com/guides/start">' +
+        '<link rel=canonical href="«/→https://docs.example.com/»guides/start">' +
+        '<meta property="og:url" content="«http://127.0.0.1:8080/→https://docs.example.com/»guides/start">' +
+        '<link rel="alternate" hreflang="de" href="«/→https://docs.example.com/»de/start">' +
+        '<meta property="og:image" content="«/→https://docs.example.com/»card.png">',
     );
+    expect(rewritten({ text: before })).toBe(after);
   });
 
   it('is resolved against <base>, which stays as a relative one', () => {

@@ -1,4 +1,4 @@
-import { referencesOf, resourcesOf, rewritten } from './engine.ts';
+import { readMarks, referencesOf, resourcesOf, rewritten } from './engine.ts';
 
 describe('what a script refers to', () => {
   const script = (text: string) => ({ text, type: 'text/javascript', url: '/assets/app.js' });
@@ -42,24 +42,22 @@ describe('what an SVG refers to', () => {
   const svg = (text: string) => ({ text, type: 'image/svg+xml', url: '/img/a.svg' });
 
   it('are images, symbols, links and styles', () => {
-    const text =
-      '<?xml version="1.0"?><?xml-stylesheet href="/s.css"?><svg><image href="/i.png"/><use xlink:href="/b.svg#x"/>' +
-      '<a href="/about"><rect fill="url(#g)" mask="url(/m.svg#m)"/></a><style><![CDATA[a{b:url(/c.png)}]]></style>' +
-      '<style>a{b:url(/d.png?a&amp;b)}</style></svg>';
-    expect(referencesOf(svg(text))).toEqual([
+    const { before, after } = readMarks(
+      '<?xml version="1.0"?><?xml-stylesheet href="«/s.css→../s.css»"?><svg><image href="«/i.png→../i.png»"/>' +
+        '<use xlink:href="«/b.svg→../b.svg»#x"/><a href="«/about→../about.html»">' +
+        '<rect fill="url(#g)" mask="url(«/m.svg→../m.svg»#m)"/></a>' +
+        '<style><![CDATA[a{b:url(«/c.png→../c.png»)}]]></style>' +
+        '<style>a{b:url(«/d.png?a&amp;b→../d.c0fbaf699d26.png»)}</style></svg>',
+    );
+    const assets = ['asset /m.svg', 'asset /c.png', 'asset /d.png?a&b'];
+    expect(referencesOf(svg(before))).toEqual([
       'asset /s.css',
       'asset /i.png',
       'asset /b.svg',
       'page /about',
-      'asset /m.svg',
-      'asset /c.png',
-      'asset /d.png?a&b',
+      ...assets,
     ]);
-    expect(rewritten(svg(text))).toBe(
-      '<?xml version="1.0"?><?xml-stylesheet href="../s.css"?><svg><image href="../i.png"/><use xlink:href="../b.svg#x"/>' +
-        '<a href="../about.html"><rect fill="url(#g)" mask="url(../m.svg#m)"/></a><style><![CDATA[a{b:url(../c.png)}]]></style>' +
-        '<style>a{b:url(../d.c0fbaf699d26.png)}</style></svg>',
-    );
+    expect(rewritten(svg(before))).toBe(after);
   });
 });
 
