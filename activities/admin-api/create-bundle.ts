@@ -8,12 +8,15 @@ import { jobPath, readJob } from './poll-export.ts';
 import { unreadable } from './start-export.ts';
 import { parseTimestampMs } from './timestamps.ts';
 
-/** A link whose end can't be read is taken to live this long: renewing it too often harms nobody. */
-const UNKNOWN_LIFETIME_MS = 15 * 60_000;
+const DAY_MS = 86_400_000;
+
+/** An `expiresAt` outside these bounds of the answer's own time is a fault of the service, such as a wrong unit. */
+const OLDEST_MS = -DAY_MS;
+const LATEST_MS = 3650 * DAY_MS;
 
 export type BundleLink = {
   bundleUrl: string;
-  /** The link's end as the service tells it (RFC 3339); null where it can't be read. */
+  /** The link's end as the service gives it (RFC 3339). Releases before 0.2 gave null if they couldn't read it. */
   expiresAt: string | null;
   /** `expiresAt` minus the answer's own `Date`: free of any clock skew between the service and us. Not above zero: expired. */
   lifetimeMs: number;
@@ -43,10 +46,16 @@ export function createCreateBundle(call: PatientCall) {
       throw troubleFailure(unreadable(answer.status, 'bundleUrl', answer.text), answer.status);
     }
     const expiresAtMs = parseTimestampMs(field(answer, 'expiresAt'));
+    const lifetimeMs = expiresAtMs === undefined ? Number.NaN : expiresAtMs - answeredAtMs(answer.date);
+    if (expiresAtMs === undefined || !(lifetimeMs >= OLDEST_MS && lifetimeMs <= LATEST_MS)) {
+      const given = JSON.stringify(field(answer, 'expiresAt'))?.slice(0, 100) ?? 'nothing';
+      const expected = 'expected a date between yesterday and ten years from now';
+      throw troubleFailure(`POST ${path} gave an unusable expiresAt (${given}): ${expected}`, answer.status);
+    }
     return {
       bundleUrl,
-      expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
-      lifetimeMs: expiresAtMs === undefined ? UNKNOWN_LIFETIME_MS : expiresAtMs - answeredAtMs(answer.date),
+      expiresAt: new Date(expiresAtMs).toISOString(),
+      lifetimeMs,
       obtainedAtMs: currentAttemptScheduledTimestampMs,
       version: textField(answer, 'version')?.slice(0, 200) ?? null,
     };

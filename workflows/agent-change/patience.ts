@@ -1,4 +1,5 @@
-import { condition, isCancellation } from '@temporalio/workflow';
+import { isCancellation } from '@temporalio/workflow';
+import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { backOffMs } from '../trouble/back-off.ts';
 import { type Failure, isResumable, readFailure } from '../trouble/failures.ts';
 import type { ChangeMemory } from './change-memory.ts';
@@ -57,6 +58,6 @@ async function backOffEnded(run: ChangeRun, over: () => boolean): Promise<void> 
     const waitMs = (backOff?.untilMs ?? 0) - Date.now();
     if (waitMs <= 0 || over()) return;
     const summary = `next try after: ${run.memory.error ?? 'a failure'}`.replace(/\s+/g, ' ').slice(0, 200);
-    await condition(() => run.memory.backOff !== backOff || over(), waitMs, { summary });
+    await waitAtMost(() => run.memory.backOff !== backOff || over(), waitMs, summary);
   }
 }

@@ -1,4 +1,5 @@
 import { condition, isCancellation } from '@temporalio/workflow';
+import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { readPullRequest } from './activity-proxies.ts';
 import type { ChangeRun } from './change-run.ts';
 import { mailOf, mailReviewers } from './mails.ts';
@@ -16,7 +17,7 @@ export async function remind(run: ChangeRun): Promise<void> {
     if (waitMs > 0) {
       // A review, or another configuration, makes it another one or none.
       const changed = (): boolean => reminderOf(run)?.atMs !== reminder.atMs;
-      await condition(changed, waitMs, { summary: 'next reminder of the review' });
+      await waitAtMost(changed, waitMs, 'next reminder of the review');
       continue;
     }
     await lookAgain(run);

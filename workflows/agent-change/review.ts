@@ -1,5 +1,5 @@
-import { condition } from '@temporalio/workflow';
 import { runUntil } from '../coroutines/run-until.ts';
+import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import type { ChangeRun } from './change-run.ts';
 import { follow } from './follow.ts';
 import { notify, waitNoLonger } from './notify.ts';
@@ -20,7 +20,7 @@ async function expire(run: ChangeRun): Promise<void> {
     const atMs = expiresAtMs(run) ?? 0;
     const waitMs = atMs - Date.now();
     if (waitMs <= 0) break;
-    await condition(() => expiresAtMs(run) !== atMs, waitMs, { summary: 'the review expires' });
+    await waitAtMost(() => expiresAtMs(run) !== atMs, waitMs, 'the review expires');
   }
   if (!isOver(memory.phase)) memory.phase = 'expired';
 }

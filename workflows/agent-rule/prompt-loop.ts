@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { dueOf } from './due.ts';
 import { type RuleRun, rereadRule } from './rule-run.ts';
 import { startChange } from './start-change.ts';
@@ -24,7 +25,7 @@ async function becameDue(run: RuleRun): Promise<boolean> {
     const summary = due.limited
       ? 'maxPerHour is reached: until the next change may start'
       : 'quiet period after an event';
-    await condition(sooner, waitMs, { summary });
+    await waitAtMost(sooner, waitMs, summary);
   }
 }
 

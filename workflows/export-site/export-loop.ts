@@ -1,4 +1,5 @@
 import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { isResumable, readFailure, toSiteError } from '../trouble/failures.ts';
 import { exportDueAtMs, putBack } from './debounce.ts';
 import { beginBackOff } from './export-back-off.ts';
@@ -38,7 +39,7 @@ async function backOffEnded(run: SiteRun): Promise<boolean> {
   const summary = `next try after: ${run.memory.exportError?.message ?? 'a failure'}`
     .replace(/\s+/g, ' ')
     .slice(0, 200);
-  await condition(() => run.memory.backOff !== backOff || !hasWork(run), waitMs, { summary });
+  await waitAtMost(() => run.memory.backOff !== backOff || !hasWork(run), waitMs, summary);
   return false;
 }
 
@@ -54,7 +55,7 @@ async function burstEnded(run: SiteRun): Promise<boolean> {
     // Publishes only put it off, which the timer finds out for itself; a changed configuration may bring it forward.
     const dueSooner = (): boolean =>
       run.memory.pending !== null && exportDueAtMs(run.memory.pending, run.settings) < dueAtMs;
-    await condition(() => !waits() || dueSooner(), waitMs, { summary: 'quiet period after a publish' });
+    await waitAtMost(() => !waits() || dueSooner(), waitMs, 'quiet period after a publish');
   }
 }
 

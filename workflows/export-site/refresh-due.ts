@@ -1,7 +1,7 @@
 import type { SiteSettings } from '../../activities/sites/read-site-settings.ts';
 import { refreshDelayMs } from './refresh-delay.ts';
 import type { SiteMemory } from './site-memory.ts';
-import { hasUnknownPin, isBehind, jobsInUse, wantedJobId } from './targets.ts';
+import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';
 
 type Site = {
   site: string;
@@ -9,12 +9,12 @@ type Site = {
   settings: Pick<SiteSettings, 'refreshMargin' | 'minRefreshIntervalMs'>;
 };
 
-/** When something has to be renewed next, in the workflow's milliseconds; infinite where nothing is live. */
+/** When something has to be renewed next, in the workflow's milliseconds; infinite if nothing is due ever. */
 export function nextRefreshAtMs(site: Site): number {
   const { memory } = site;
   const jobs = jobsInUse(memory).map((jobId) => jobDueAtMs(site, jobId));
-  const unknownPins = memory.targets.filter((target) => hasUnknownPin(memory, target)).map(() => 0);
-  return Math.min(...jobs, ...unknownPins);
+  const searches = memory.targets.flatMap((target) => pinSearchAtMs(memory, target) ?? []);
+  return Math.min(...jobs, ...searches);
 }
 
 /** When a job's link is due, or one of its deployments has to be told (again); 0 is at once. */

@@ -1,4 +1,5 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { backOffMs } from '../trouble/back-off.ts';
 import { type Failure, readFailure, toSiteError } from '../trouble/failures.ts';
 import { createBundle, findExport } from './activity-proxies.ts';
@@ -8,7 +9,7 @@ import { endBackOff } from './export-back-off.ts';
 import { rememberFailure, rememberLink, rememberVersion } from './live-job.ts';
 import { jobDueAtMs, nextRefreshAtMs } from './refresh-due.ts';
 import { rereadSettings, type SiteRun } from './site-run.ts';
-import { hasUnknownPin, jobsInUse } from './targets.ts';
+import { jobsInUse, pinSearchAtMs } from './targets.ts';
 
 /** A link that couldn't be renewed within this time is the loop's to try again: the site's state tells why. */
 const BUNDLE_PATIENCE = '10m';
@@ -21,8 +22,7 @@ export async function refreshLoop(run: SiteRun): Promise<void> {
     const changes = run.refreshChanges;
     const waitMs = nextRefreshAtMs(run) - Date.now();
     if (waitMs > 0) {
-      const summary = `next refresh of the link of ${run.site}`;
-      await condition(() => run.refreshChanges !== changes, waitMs, { summary });
+      await waitAtMost(() => run.refreshChanges !== changes, waitMs, `next refresh of the link of ${run.site}`);
     } else {
       await refreshLinks(run, { force: false });
     }
@@ -81,12 +81,17 @@ async function renew(run: SiteRun, jobId: string): Promise<void> {
   rememberLink(run.memory, jobId, link);
 }
 
-/** Looks for the jobs of pinned versions. What can't be found keeps the link it has. */
+/** Time between two searches for a pinned version, if the first one failed. */
+const PIN_SEARCH_INTERVAL_MS = 60_000;
+
+/** Looks for the jobs of pinned versions. A deployment whose version isn't found keeps the link it has. */
 async function findPinnedJobs(run: SiteRun): Promise<void> {
-  for (const target of run.memory.targets.filter((candidate) => hasUnknownPin(run.memory, candidate))) {
+  for (const target of run.memory.targets) {
     const { pin } = target;
-    if (pin === null) continue;
+    const dueAtMs = pinSearchAtMs(run.memory, target);
+    if (pin === null || dueAtMs === null || dueAtMs > Date.now()) continue;
     target.searchedPin = pin;
+    target.searchAgainAtMs = null;
     const options = { scheduleToCloseTimeout: '1m', summary: `job of the pinned version ${pin}` } as const;
     try {
       const jobId = await findExport.executeWithOptions(options, [{ domain: run.settings.domain, version: pin }]);
@@ -94,6 +99,7 @@ async function findPinnedJobs(run: SiteRun): Promise<void> {
     } catch (error) {
       if (isCancellation(error)) throw error;
       readFailure(error);
+      target.searchAgainAtMs = Date.now() + PIN_SEARCH_INTERVAL_MS;
     }
   }
 }

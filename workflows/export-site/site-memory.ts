@@ -66,6 +66,8 @@ const target = z.object({
   held: z.boolean(),
   /** The pin for which the service's list of jobs was searched. */
   searchedPin: z.string().nullable(),
+  /** When to repeat a search that failed. Releases before 0.2 carried none. */
+  searchAgainAtMs: ms.nullable().default(null),
   error: z.string().nullable(),
   failedAt: z.string().nullable(),
   failures: z.int(),

@@ -49,9 +49,13 @@ export function isBehind(memory: SiteMemory, target: Target, nowMs: number): boo
   return behind && (target.retryAtMs ?? 0) <= nowMs;
 }
 
-/** A pin whose job nobody knows yet: the service's list of jobs is searched once for each. */
-export function hasUnknownPin(memory: SiteMemory, target: Target): boolean {
-  return target.held && target.pin !== target.searchedPin && !memory.jobs.some((job) => job.version === target.pin);
+/**
+ * When to search the service's jobs for a pin whose job isn't known: once per pin, and again after a search that failed.
+ * Null if no search is needed.
+ */
+export function pinSearchAtMs(memory: SiteMemory, target: Target): number | null {
+  if (!target.held || memory.jobs.some((job) => job.version === target.pin)) return null;
+  return target.pin === target.searchedPin ? target.searchAgainAtMs : 0;
 }
 
 function newTarget(valuesFile: string): Target {
@@ -63,6 +67,7 @@ function newTarget(valuesFile: string): Target {
     pin: null,
     held: false,
     searchedPin: null,
+    searchAgainAtMs: null,
     error: null,
     failedAt: null,
     failures: 0,

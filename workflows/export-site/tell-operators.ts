@@ -1,5 +1,6 @@
 import { condition, isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import type { SiteMailInput } from '../../activities/reviewers/mail-input.ts';
+import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { eachOnce, mailRecord, withoutAnswer } from '../mails/mail-record.ts';
 import { sendSiteMail } from './activity-proxies.ts';
 import { firstToExpire } from './live-job.ts';
@@ -38,8 +39,8 @@ function isInTrouble({ memory }: SiteRun): boolean {
 /** Waits for as long as trouble is left alone: much of it is over with the next try. False where it is over. */
 async function lasts(run: SiteRun, sinceMs: number): Promise<boolean> {
   const waitMs = sinceMs + (run.settings.tellAfterMs ?? 0) - Date.now();
-  const summary = 'how long trouble lasts before the operators are told';
-  if (waitMs > 0) await condition(() => !isInTrouble(run), waitMs, { summary });
+  const summary = 'how long a failure lasts before the operators get a mail';
+  if (waitMs > 0) await waitAtMost(() => !isInTrouble(run), waitMs, summary);
   return isInTrouble(run);
 }
 

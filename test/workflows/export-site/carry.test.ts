@@ -62,6 +62,7 @@ function fullMemory(): { memory: SiteMemory; seen: ReturnType<typeof createSeenD
     pin: null,
     held: false,
     searchedPin: null,
+    searchAgainAtMs: null,
     error: 'e'.repeat(500),
     failedAt: null,
     failures: 1,

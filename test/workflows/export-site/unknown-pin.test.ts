@@ -1,0 +1,44 @@
+import { nextRefreshAtMs } from '../../../workflows/export-site/refresh-due.ts';
+import { freshMemory, type SiteMemory, type Target } from '../../../workflows/export-site/site-memory.ts';
+import { adoptTargets, jobsInUse, pinSearchAtMs } from '../../../workflows/export-site/targets.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 22, 12);
+const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 30_000 };
+
+/** A deployment whose pin names a version that was never exported, and that was never written. */
+function target(changes: Partial<Target> = {}): Target {
+  const [fresh] = adoptTargets([], ['values.yaml']);
+  if (!fresh) throw new Error('no target');
+  return { ...fresh, pin: 'v9', held: true, ...changes };
+}
+
+function memory(targets: Target[]): SiteMemory {
+  const live = { jobId: 'new', version: 'v2', exportedAt: new Date(NOW_MS).toISOString(), rolledBack: false };
+  return { ...freshMemory(NOW_MS), live, targets };
+}
+
+describe('a pin whose version is unknown', () => {
+  test('is searched for at once', () => {
+    const site = memory([target()]);
+    expect(nextRefreshAtMs({ site: 'docs', memory: site, settings })).toBe(0);
+  });
+
+  test('needs no refresh once the search has found nothing, because no link is in use', () => {
+    const site = memory([target({ searchedPin: 'v9' })]);
+    expect(jobsInUse(site)).toEqual([]);
+    expect(nextRefreshAtMs({ site: 'docs', memory: site, settings })).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('is searched for again after a search that failed', () => {
+    const again = target({ searchedPin: 'v9', searchAgainAtMs: NOW_MS + 60_000 });
+    const site = memory([again]);
+    expect(pinSearchAtMs(site, again)).toBe(NOW_MS + 60_000);
+    expect(nextRefreshAtMs({ site: 'docs', memory: site, settings })).toBe(NOW_MS + 60_000);
+  });
+
+  test('is searched for no more once its job is known', () => {
+    const known = target();
+    const site = { ...memory([known]), jobs: [{ jobId: 'old', version: 'v9' }] };
+    expect(pinSearchAtMs(site, known)).toBeNull();
+  });
+});
