@@ -11,10 +11,8 @@ import { type ConfiguredSource, configuredSources } from './sources/configured-s
 import type { Reading, WebhookRequest } from './sources/source.ts';
 import type { TurnAway } from './turn-away.ts';
 
-/** A resend within this counts once where the vendor numbers its deliveries… */
+/** A second delivery with the vendor's id within this time is a resend. */
 const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
-/** …and where only the body tells: no longer than vendors retry, because the same body may be a second publish. */
-const BODY_HASH_DEDUPE_MS = 60_000;
 
 export type ReceiverDeps = {
   find: FindSource;
@@ -63,7 +61,9 @@ export function createReceiver({ find, intake, recent, metrics, turnAway, now }:
       id,
       source: sourceName,
       receivedAt: receivedAt.toISOString(),
-      dedupeMs: dedupeMs ?? (vendorId === null ? BODY_HASH_DEDUPE_MS : VENDOR_ID_DEDUPE_MS),
+      ...(vendorId === null && dedupeMs === undefined
+        ? { dedupeMs: 0, byBody: true }
+        : { dedupeMs: dedupeMs ?? VENDOR_ID_DEDUPE_MS }),
     };
     const record = { id, source: sourceName, at: delivery.receivedAt, topic: topicOf(reading) };
     const note = (each: DeliveryRecord) => recent.add(site, each, delivery.dedupeMs);

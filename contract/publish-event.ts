@@ -23,6 +23,11 @@ export const deliveryRef = z.object({
   receivedAt: z.string(),
   /** How long a second delivery with this id is a resend rather than a new publish, in milliseconds. */
   dedupeMs: z.int().min(0),
+  /**
+   * The vendor sends no id, so `id` is a hash of the body. The same body may be a second publish: it counts as a resend
+   * only while the first delivery still waits.
+   */
+  byBody: z.boolean().optional(),
 });
 export type DeliveryRef = z.infer<typeof deliveryRef>;
 

@@ -1,6 +1,7 @@
 import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
 import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
+import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { changeKeysOf } from './change-id.ts';
 import type { RuleMemory, Waiting } from './rule-memory.ts';
 
@@ -22,11 +23,14 @@ export function takeIn(memory: RuleMemory, seen: SeenDeliveries, signal: Publish
   const events = signal.events ?? [signal.newest];
   const untold = deliveries.length - events.length;
   const entries: Entry[] = [];
+  const bodies = createWaitingBodies(memory.waiting?.bodies ?? []);
   let count = 0;
   for (const [index, delivery] of deliveries.entries()) {
     const receivedMs = Date.parse(delivery.receivedAt);
     const knownBefore = seen.has(delivery);
-    if (seen.isResend(delivery, Number.isNaN(receivedMs) ? nowMs : receivedMs)) continue;
+    const atMs = Number.isNaN(receivedMs) ? nowMs : receivedMs;
+    const resend = seen.isResend(delivery, atMs) || (delivery.byBody === true && !bodies.add(delivery));
+    if (resend) continue;
     const event = events[index - untold];
     if (event === undefined) count++;
     else if (!isOwn(memory, event)) {
@@ -44,6 +48,7 @@ export function takeIn(memory: RuleMemory, seen: SeenDeliveries, signal: Publish
     lastAtMs: nowMs,
     changeKeys: waiting?.changeKeys ?? first.changeKeys,
     events: newest([...(waiting?.events ?? []), ...entries]),
+    bodies: bodies.hashes(),
   };
 }
 

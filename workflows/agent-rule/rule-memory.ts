@@ -21,6 +21,8 @@ const waiting = z.object({
   changeKeys,
   /** The newest, oldest first. */
   events: z.array(z.object({ changeKeys, event: publishEvent })).min(1),
+  /** Hashes of the bodies that wait, of deliveries without a vendor's id. Releases before 0.2 carried none. */
+  bodies: z.array(z.string().max(20)).max(1_000).default([]),
 });
 export type Waiting = z.infer<typeof waiting>;
 

@@ -1,4 +1,5 @@
 import type { PublishEvent } from '../../contract/publish-event.ts';
+import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 
 /** What waits to be exported. Times are the workflow's own, in milliseconds. */
 export type Pending = {
@@ -11,6 +12,8 @@ export type Pending = {
   lastAtMs: number;
   /** The newest publish, for people; null where none came. */
   newest: PublishEvent | null;
+  /** Hashes of the bodies that wait, of deliveries without a vendor's id (waiting-bodies.ts). */
+  bodies: string[];
   /** Due at once: asked for by a person, or a failed export to be repeated. */
   immediate: boolean;
 };
@@ -23,7 +26,7 @@ export type DebounceSettings = { quietPeriodMs: number; maxWaitMs: number };
  */
 export function addPublishes(
   pending: Pending | null,
-  publishes: { count: number; newest: PublishEvent },
+  publishes: { count: number; newest: PublishEvent; bodies?: string[] },
   nowMs: number,
 ): Pending {
   return {
@@ -32,13 +35,14 @@ export function addPublishes(
     firstAtMs: pending === null || pending.immediate ? nowMs : Math.min(pending.firstAtMs, nowMs),
     lastAtMs: pending === null || pending.immediate ? nowMs : Math.max(pending.lastAtMs, nowMs),
     newest: publishes.newest,
+    bodies: publishes.bodies ?? pending?.bodies ?? [],
     immediate: false,
   };
 }
 
 /** Makes what waits due at once, or makes something wait that is. */
 export function addRequest(pending: Pending | null, nowMs: number): Pending {
-  const asked = { count: 0, oldestAtMs: nowMs, firstAtMs: nowMs, lastAtMs: nowMs, newest: null };
+  const asked = { count: 0, oldestAtMs: nowMs, firstAtMs: nowMs, lastAtMs: nowMs, newest: null, bodies: [] };
   return { ...(pending ?? asked), immediate: true };
 }
 
@@ -51,6 +55,7 @@ export function putBack(unfinished: Pending, since: Pending | null): Pending {
     firstAtMs: unfinished.immediate ? since.firstAtMs : Math.min(unfinished.firstAtMs, since.firstAtMs),
     lastAtMs: Math.max(unfinished.lastAtMs, since.lastAtMs),
     newest: since.newest ?? unfinished.newest,
+    bodies: createWaitingBodies([...unfinished.bodies, ...since.bodies]).hashes(),
     immediate: since.immediate,
   };
 }

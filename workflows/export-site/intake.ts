@@ -3,6 +3,7 @@ import type { PublishedSignal } from '../../contract/publish-event.ts';
 import type { DeliveryRecord } from '../../contract/site-state.ts';
 import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
+import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { addPublishes } from './debounce.ts';
 import { endBackOff } from './export-back-off.ts';
 import type { SiteMemory } from './site-memory.ts';
@@ -21,6 +22,7 @@ export function takeIn(
   now: { ms: number; workflowId: string },
 ): void {
   let count = 0;
+  const bodies = createWaitingBodies(memory.pending?.bodies ?? []);
   // Only the newest one's event comes whole; a delivery that comes alone is that.
   const newest = signal.deliveries.at(-1);
   const topic = cutText(signal.newest.topic, MAX_TOPIC);
@@ -28,7 +30,7 @@ export function takeIn(
   for (const [index, delivery] of signal.deliveries.entries()) {
     const receivedMs = Date.parse(delivery.receivedAt);
     const atMs = Number.isNaN(receivedMs) ? now.ms : receivedMs;
-    const resend = seen.isResend(delivery, atMs);
+    const resend = delivery.byBody ? !bodies.add(delivery) : seen.isResend(delivery, atMs);
     const outcome = resend ? 'duplicate' : memory.pending === null && count === 0 ? 'started' : 'coalesced';
     if (!resend) count++;
     if (index < firstListed) continue;
@@ -42,7 +44,8 @@ export function takeIn(
     });
   }
   if (count === 0) return;
-  memory.pending = addPublishes(memory.pending, { count, newest: cutEvent(signal.newest) }, now.ms);
+  const publishes = { count, newest: cutEvent(signal.newest), bodies: bodies.hashes() };
+  memory.pending = addPublishes(memory.pending, publishes, now.ms);
   endBackOff(memory);
 }
 

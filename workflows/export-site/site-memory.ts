@@ -19,6 +19,8 @@ const pending = z.object({
   firstAtMs: ms,
   lastAtMs: ms,
   newest: publishEvent.nullable(),
+  /** Releases before 0.2 carried none. */
+  bodies: z.array(z.string().max(20)).max(1_000).default([]),
   immediate: z.boolean(),
 });
 
