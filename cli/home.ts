@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { ConfigurationError } from '../contract/configuration-error.ts';
 import { lockFolder, lockHolder } from '../embedded/folder-lock.ts';
+import { errorCode } from '../embedded/report.ts';
 
 /** Where the parts of a running `up` answer. */
 const addresses = z.object({
@@ -19,7 +21,7 @@ export type RunningAddresses = z.infer<typeof addresses>;
 export interface Home {
   folder: string;
   path(...names: string[]): string;
-  /** @throws FolderInUse while another `up` runs on it. */
+  /** @throws FolderInUse while another `up` runs on it, ConfigurationError if there can be no such folder. */
   lock(): Promise<() => Promise<void>>;
   /** A secret kept under this name; made at the first call. */
   secret(name: string): Promise<string>;
@@ -40,7 +42,15 @@ const ADDRESSES = 'up.json';
 export function openHome(folder: string): Home {
   const path = (...names: string[]): string => join(folder, ...names);
   const prepare = async (): Promise<void> => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    try {
+      await makeFolder(folder);
+      await access(folder, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      const reason = errorCode(error) ?? String(error);
+      throw new ConfigurationError([
+        `GALLEY_HOME: expected a folder that can be created and written at ${folder} (${reason})`,
+      ]);
+    }
   };
   const readSecret = async (name: string): Promise<string | undefined> =>
     await readFile(path(name), 'utf8').then(
@@ -80,6 +90,23 @@ export function openHome(folder: string): Home {
       }
     },
   };
+}
+
+/** Node's own recursive mkdir never ends where a parent folder exists and takes no entries, as in /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  if (await isFolder(folder)) return;
+  if (!(await isFolder(dirname(folder)))) await makeFolder(dirname(folder));
+  // Another command may have been faster.
+  await mkdir(folder, { mode: 0o700 }).catch(async (error: unknown) => {
+    if (!(await isFolder(folder))) throw error;
+  });
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** Whole or not at all, and never readable by others, not even for a moment. */
