@@ -22,6 +22,20 @@ export type Sections = Readonly<Record<string, unknown>>;
 const DEFAULT_SECTIONS = { adminApi: { url: `\${ADMIN_API_URL}`, key: `\${ADMIN_API_KEY}` } } as const;
 
 /**
+ * The galley.yaml of a program that serves sites. Without one it would run with no sites at all, which is more often a
+ * wrong folder than a wish, so that needs `--no-config`.
+ * @param options what commander reads from `--no-config`
+ * @throws ConfigurationError naming the path.
+ */
+export function requireConfigPath(path: string | undefined, options: { config: boolean }): string | undefined {
+  if (!options.config) return undefined;
+  if (path !== undefined) return path;
+  throw new ConfigurationError([
+    `GALLEY_CONFIG: expected a configuration file, but there is none at ${resolve('galley.yaml')}; --no-config runs without sites`,
+  ]);
+}
+
+/**
  * Reads, fills in and checks galley.yaml. Values file paths come back absolute: they are written relative to the
  * folder of galley.yaml. Throws ConfigurationError with one line a problem, each naming its key and line.
  */

@@ -1,19 +1,21 @@
 import { Command } from 'commander';
-import { loadGalleyConfig } from '../config.ts';
+import { loadGalleyConfig, requireConfigPath } from '../config.ts';
 import { createContext } from '../context.ts';
 import { runService } from '../run-service.ts';
 
 export function apiCommand(): Command {
   return new Command('api')
     .description('receive publish webhooks and tell where the sites stand')
+    .option('--no-config', 'run without a galley.yaml, and so without sites')
     .addHelpText(
       'after',
       '\nListens on HOST (127.0.0.1) and PORT (3000); reads galley.yaml (GALLEY_CONFIG). Waits for Temporal and answers\n' +
         '503 meanwhile. OPERATOR_TOKEN opens GET /sites. SIGINT and SIGTERM end it.',
     )
-    .action(async () => {
+    .action(async (options: { config: boolean }) => {
       const { settings, logger } = createContext();
-      const config = await loadGalleyConfig({ path: settings.configPath, env: settings.variables });
+      const path = requireConfigPath(settings.configPath, options);
+      const config = await loadGalleyConfig({ path, env: settings.variables });
       await runService(logger, async (lifetime) => {
         const { startOrchestratorApi } = await import('../programs/orchestrator-api.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');

@@ -1,19 +1,21 @@
 import { Command } from 'commander';
-import { loadGalleyConfig } from '../config.ts';
+import { loadGalleyConfig, requireConfigPath } from '../config.ts';
 import { createContext } from '../context.ts';
 import { runService } from '../run-service.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')
     .description("run the sites' workflows: export, deploy, refresh, prompt agents and tell reviewers")
+    .option('--no-config', 'run without a galley.yaml, and so without sites')
     .addHelpText(
       'after',
       '\nReads galley.yaml (GALLEY_CONFIG); waits for Temporal as long as it takes. Any number may run. SIGINT and SIGTERM\n' +
         'end it.',
     )
-    .action(async () => {
+    .action(async (options: { config: boolean }) => {
       const { settings, logger } = createContext();
-      const config = await loadGalleyConfig({ path: settings.configPath, env: settings.variables });
+      const path = requireConfigPath(settings.configPath, options);
+      const config = await loadGalleyConfig({ path, env: settings.variables });
       const { checkReviews } = await import('../programs/check-reviews.ts');
       checkReviews(config, { ownPlatform: false });
       await runService(logger, async (lifetime) => {
