@@ -10,6 +10,7 @@ import { demoCommand } from './commands/demo.ts';
 import { deploymentCommand } from './commands/deployment.ts';
 import { exportCommand } from './commands/export.ts';
 import { keysCommand } from './commands/keys.ts';
+import { organizationsCommand } from './commands/organizations.ts';
 import { platformCommand } from './commands/platform.ts';
 import { platformWorkerCommand } from './commands/platform-worker.ts';
 import { projectsCommand } from './commands/projects.ts';
@@ -45,6 +46,7 @@ function createProgram(): Command {
     deploymentCommand(),
     exportCommand(),
     keysCommand(),
+    organizationsCommand(),
     projectsCommand(),
     sitesCommand(),
     webhookCommand(),

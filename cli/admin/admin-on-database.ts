@@ -1,4 +1,5 @@
 import { createKey, listKeys, revokeKey } from '../../platform/admin/api-keys.ts';
+import { setOrganization } from '../../platform/admin/organizations.ts';
 import { addProject, listProjects, setProject } from '../../platform/admin/projects.ts';
 import type { Database } from '../../platform/store/database.ts';
 import type { Admin } from './admin.ts';
@@ -9,6 +10,7 @@ export function adminOnDatabase(db: Database): Admin {
     createKey: (request) => createKey(db, request),
     listKeys: (filter) => listKeys(db, filter),
     revokeKey: (id) => revokeKey(db, id),
+    setOrganization: (request) => setOrganization(db, request),
     addProject: (request) => addProject(db, request),
     setProject: (request) => setProject(db, request),
     listProjects: (filter) => listProjects(db, filter),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createdKey, keyListing } from '../../platform/admin/api-keys.ts';
+import { organizationListing } from '../../platform/admin/organizations.ts';
 import { projectListing } from '../../platform/admin/project-requests.ts';
 import { requestJson } from '../request-json.ts';
 import type { Admin } from './admin.ts';
@@ -24,6 +25,8 @@ export function adminOverHttp({ platformUrl, token }: { platformUrl: string; tok
       revoked.parse(
         await requestJson({ url: at(`/admin/keys/${encodeURIComponent(id)}/revoke`), token, method: 'POST' }),
       ),
+    setOrganization: async (body) =>
+      organizationListing.parse(await requestJson({ url: at('/admin/organizations'), token, method: 'PATCH', body })),
     addProject: async (body) =>
       projectListing.parse(await requestJson({ url: at('/admin/projects'), token, method: 'POST', body })),
     setProject: async (body) =>

@@ -1,13 +1,15 @@
 import type { CreatedKey, CreateKeyRequest, KeyListing } from '../../platform/admin/api-keys.ts';
+import type { OrganizationListing, SetOrganizationRequest } from '../../platform/admin/organizations.ts';
 import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../../platform/admin/project-requests.ts';
 
 type OfOrganization = { organization?: string | undefined };
 
-/** What the commands `keys` and `projects` do, wherever the platform's database is. */
+/** What the commands `keys`, `organizations` and `projects` do, wherever the platform's database is. */
 export interface Admin {
   createKey(request: CreateKeyRequest): Promise<CreatedKey>;
   listKeys(filter: OfOrganization): Promise<KeyListing[]>;
   revokeKey(id: string): Promise<{ id: string; revokedAt: string }>;
+  setOrganization(request: SetOrganizationRequest): Promise<OrganizationListing>;
   addProject(request: AddProjectRequest): Promise<ProjectListing>;
   setProject(request: SetProjectRequest): Promise<ProjectListing>;
   listProjects(filter: OfOrganization): Promise<ProjectListing[]>;

@@ -12,7 +12,9 @@ export function keysCommand(): Command {
     .command('create')
     .description('make a key, and its organization where that is missing')
     .requiredOption('--organization <name>', 'whose key it is')
-    .addOption(new Option('--plan <plan>', "the organization's plan").choices(['enterprise', 'free']))
+    .addOption(
+      new Option('--plan <plan>', "a new organization's plan (default: enterprise)").choices(['enterprise', 'free']),
+    )
     .option('--name <label>', 'what the key is for')
     .option('--json', 'print {id, key, organization}')
     .addHelpText('after', `\nThe key is shown this once; only its hash is kept.${WHERE}`)

@@ -4,6 +4,7 @@ import { HttpError } from '../../contract/http-error.ts';
 import { insertApiKey, listApiKeys, revokeApiKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { ensureOrganization } from '../store/organizations.ts';
+import { plan } from './organizations.ts';
 import { label } from './text.ts';
 
 export const API_KEY_PREFIX = 'galley_';
@@ -16,7 +17,7 @@ const KEY_ID = /^key_[\w-]{1,60}$/;
 
 export const createKeyRequest = z.strictObject({
   organization: label,
-  plan: z.enum(['enterprise', 'free']).optional(),
+  plan: plan.optional(),
   name: label.optional(),
 });
 export type CreateKeyRequest = z.infer<typeof createKeyRequest>;
@@ -27,7 +28,7 @@ export type CreatedKey = z.infer<typeof createdKey>;
 export const keyListing = z.object({
   id: z.string(),
   organization: z.string(),
-  plan: z.enum(['enterprise', 'free']),
+  plan,
   name: z.string().nullable(),
   prefix: z.string(),
   createdAt: z.string(),
@@ -41,17 +42,22 @@ export function hashApiKey(key: string): string {
 }
 
 /**
- * Makes a key, and its organization where that is missing (plan `enterprise` unless told otherwise; a plan that is
- * given changes an existing organization's). The key is in this answer and nowhere else.
+ * Creates a key, and its organization if there is none (plan `enterprise` by default). The key is in this answer and
+ * nowhere else. Throws an `HttpError` 400 if the organization exists with another plan: a key must not change the plan
+ * of everyone else's.
  */
 export async function createKey(db: Database, request: CreateKeyRequest): Promise<CreatedKey> {
   const key = API_KEY_PREFIX + randomBytes(32).toString('base64url');
   return db.transaction(async (tx) => {
     const organization = await ensureOrganization(tx, {
       name: request.organization,
-      plan: request.plan,
-      defaultPlan: 'enterprise',
+      plan: request.plan ?? 'enterprise',
     });
+    if (request.plan !== undefined && request.plan !== organization.plan) {
+      const { name } = organization;
+      const change = `galley organizations set ${JSON.stringify(name)} --plan ${request.plan}`;
+      throw new HttpError(400, `plan: ${name} has the plan ${organization.plan}. To change it, run: ${change}`);
+    }
     const { id } = await insertApiKey(tx, {
       organizationId: organization.id,
       name: request.name ?? null,

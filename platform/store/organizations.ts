@@ -11,17 +11,26 @@ export async function findOrganization(db: Executor, name: string): Promise<Orga
   return row;
 }
 
-/** The organization of that name, made where it is missing; a plan that is given becomes its plan. */
+/** The organization of that name, created with that plan if there is none. An existing one keeps its plan. */
 export async function ensureOrganization(
   db: Executor,
-  { name, plan, defaultPlan }: { name: string; plan: Plan | undefined; defaultPlan: Plan },
+  { name, plan }: { name: string; plan: Plan },
 ): Promise<OrganizationRow> {
   const [row] = await db
     .insert(organizations)
-    .values({ id: newId.organization(), name, plan: plan ?? defaultPlan })
-    // Without a plan the update changes nothing: it is there for the row to be returned.
-    .onConflictDoUpdate({ target: organizations.name, set: plan === undefined ? { name } : { plan } })
+    .values({ id: newId.organization(), name, plan })
+    // Changes nothing: an update is what makes the statement return the existing row.
+    .onConflictDoUpdate({ target: organizations.name, set: { name } })
     .returning();
   if (row === undefined) throw new Error('The database returned no row for the organization');
+  return row;
+}
+
+/** Changes an organization's plan. Undefined if there is no organization of that name. */
+export async function updatePlan(
+  db: Executor,
+  { name, plan }: { name: string; plan: Plan },
+): Promise<OrganizationRow | undefined> {
+  const [row] = await db.update(organizations).set({ plan }).where(eq(organizations.name, name)).returning();
   return row;
 }

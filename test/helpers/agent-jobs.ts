@@ -10,7 +10,7 @@ export type NewTestJob = { repository: string; ref?: string | null; prompt: stri
 
 /** Adds an agent job of a project of its own, as the API does, without starting it. */
 export async function addTestJob(db: Database, { repository, ref = null, prompt }: NewTestJob): Promise<AgentJobRow> {
-  const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
+  const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise' });
   const project = await insertProject(db, {
     id: `prj_${randomBytes(8).toString('hex')}`,
     organizationId: organization.id,

@@ -49,7 +49,7 @@ export async function openExportStores(
   const objectStoreUrl = given.objects ?? pathToFileURL(folder).href;
   const db = await openDatabase({ url: database.url, maxConnections: database.maxConnections, logger });
   const objects = await createObjectStore({ url: objectStoreUrl });
-  const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise', defaultPlan: 'enterprise' });
+  const organization = await ensureOrganization(db, { name: 'test', plan: 'enterprise' });
   const organizationId = organization.id;
   return {
     ...{ db, objects, objectStoreUrl, organizationId, logger },

@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import { z } from 'zod';
 import { createKey, createKeyRequest, listKeys, revokeKey } from '../../admin/api-keys.ts';
+import { setOrganization, setOrganizationRequest } from '../../admin/organizations.ts';
 import { addProjectRequest, setProjectRequest } from '../../admin/project-requests.ts';
 import { addProject, listProjects, setProject } from '../../admin/projects.ts';
 import { label } from '../../admin/text.ts';
@@ -13,7 +14,7 @@ import { requireOperator } from '../operator.ts';
 const listQuery = z.strictObject({ organization: label.optional() });
 
 /**
- * What the commands `keys` and `projects` ask of a running service whose database they can't open themselves. Not in
+ * What the commands `keys`, `organizations` and `projects` ask of a running service whose database they can't open themselves. Not in
  * the OpenAPI document: it isn't part of the Admin API, and only the operator token opens it.
  */
 export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Database; operatorToken: string }): void {
@@ -35,6 +36,13 @@ export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Databa
       response.json(await revokeKey(db, request.params.id));
     })
     .all(methodNotAllowed(['POST']));
+  app
+    .route('/admin/organizations')
+    .patch(async (request, response) => {
+      const input = parseInput(setOrganizationRequest, await readJsonBody(request, response));
+      response.json(await setOrganization(db, input));
+    })
+    .all(methodNotAllowed(['PATCH']));
   app
     .route('/admin/projects')
     .get(async (request, response) => {

@@ -59,14 +59,28 @@ describe('the admin routes', () => {
     expect(JSON.stringify(rows.rows)).not.toContain(secret);
   });
 
-  it('change the plan only if one is named', async () => {
+  it('change a plan only when asked to, never with a new key', async () => {
     const plan = async () => JSON.parse((await api.get('/admin/keys?organization=Plans', { key })).text).keys[0].plan;
     await api.adminPost('/admin/keys', { organization: 'Plans', plan: 'free' });
-    expect(await plan()).toBe('free');
     await api.adminPost('/admin/keys', { organization: 'Plans' });
     expect(await plan()).toBe('free');
-    await api.adminPost('/admin/keys', { organization: 'Plans', plan: 'enterprise' });
+    const refused = await api.request('POST', '/admin/keys', {
+      key,
+      body: { organization: 'Plans', plan: 'enterprise' },
+    });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('galley organizations set "Plans" --plan enterprise') },
+    });
+    expect(await plan()).toBe('free');
+    const set = (body: object) => api.request('PATCH', '/admin/organizations', { key, body });
+    expect(await set({ organization: 'Plans', plan: 'enterprise' })).toMatchObject({
+      status: 200,
+      body: { organization: 'Plans', plan: 'enterprise' },
+    });
     expect(await plan()).toBe('enterprise');
+    expect((await set({ organization: 'Nobody', plan: 'free' })).status).toBe(404);
+    expect((await set({ organization: 'Plans', plan: 'gold' })).status).toBe(400);
   });
 
   it('add, change and list projects, without their webhook secret', async () => {
