@@ -138,6 +138,7 @@ function idle(site: string, config: SiteConfig): SiteState {
       version: null,
       updatedAt: null,
       held: false,
+      pin: null,
       error: null,
     })),
     deliveries: [],

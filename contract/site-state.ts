@@ -45,6 +45,8 @@ export const deploymentState = z.object({
   version: z.string().nullable(),
   updatedAt: z.string().nullable(),
   held: z.boolean(),
+  /** The operator's pin, as last read from the values file. Releases before 0.2 gave none. */
+  pin: z.string().nullable().default(null),
   error: z.string().nullable(),
 });
 export type DeploymentState = z.infer<typeof deploymentState>;

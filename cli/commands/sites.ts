@@ -94,6 +94,7 @@ function line(each: Status): string {
     each.linkExpiresAt && `link until ${each.linkExpiresAt}`,
     each.nextRefreshAt && `refresh at ${each.nextRefreshAt}`,
     each.progress && `${each.progress.percent ?? '?'} %, ${each.progress.pageCount ?? '?'} pages`,
+    ...(each.deployments ?? []).map(({ held, pin, valuesFile }) => held && `held at ${pin} by ${valuesFile}`),
     each.lastError && `error: ${each.lastError.message}`,
   ];
   return `${each.site}: ${facts.filter(Boolean).join(', ')}\n`;

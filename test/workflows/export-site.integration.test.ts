@@ -159,6 +159,22 @@ describe('a site', () => {
     expect((await site.deployed())?.content).toBe(1);
   });
 
+  it.concurrent('with an unknown pin on a file that was never written keeps exporting, and deploys when the pin goes', async () => {
+    const site = await startSite();
+    await writeFile(site.valuesFile, 'staticExport:\n  version: v9\n  enabled: false\n');
+    await site.publish();
+    const held = await site.until('held', ({ phase }) => phase === 'held');
+    expect(held).toMatchObject({ version: null, deployments: [{ held: true, pin: 'v9', version: null, jobId: null }] });
+    site.api.behaviour.content = 2;
+    await site.publish();
+    await site.until('exported once more', ({ phase }) => phase === 'held' && site.api.jobs.length === 2);
+    await site.handle.executeUpdate('exportNow');
+    await site.until('exported when asked', ({ phase }) => phase === 'held' && site.api.jobs.length === 3);
+    await writeFile(site.valuesFile, 'staticExport:\n  enabled: false\n');
+    await site.until('live', ({ phase }) => phase === 'live');
+    expect((await site.deployed())?.jobId).toBe(site.api.jobs[2]?.jobId);
+  });
+
   it.concurrent('with a pin on a lost bundle keeps the links of its other deployments fresh', async () => {
     const site = await startSite();
     const other = `${site.valuesFile}.other`;

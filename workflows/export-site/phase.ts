@@ -27,6 +27,13 @@ export function lastErrorOf({ exportError, refreshError, targets }: SiteMemory):
   return errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
 }
 
+/** The version that the deployments serve: with every one held at a pin, that isn't the newest. */
+function servedVersion({ live, targets }: SiteMemory): string | null {
+  const [first] = targets;
+  if (first !== undefined && targets.every((target) => target.held)) return first.version;
+  return live?.version ?? null;
+}
+
 /** The answer of the query `state`. `nextRefreshAtMs` may be infinite. */
 export function siteStateOf(site: string, memory: SiteMemory, nextRefreshAtMs: number): SiteState {
   const { exporting, live, trouble } = memory;
@@ -34,13 +41,13 @@ export function siteStateOf(site: string, memory: SiteMemory, nextRefreshAtMs: n
     site,
     phase: phaseOf(memory),
     jobId: exporting?.jobId ?? live?.jobId ?? null,
-    version: live?.version ?? null,
+    version: servedVersion(memory),
     linkExpiresAt: firstToExpire(memory)?.expiresAt ?? null,
     exportedAt: live?.exportedAt ?? null,
     nextRefreshAt: live && Number.isFinite(nextRefreshAtMs) ? new Date(nextRefreshAtMs).toISOString() : null,
     lastError: lastErrorOf(memory),
-    deployments: memory.targets.map(({ valuesFile, jobId, version, updatedAt, held, error }) => {
-      return { valuesFile, jobId, version, updatedAt, held, error };
+    deployments: memory.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, error }) => {
+      return { valuesFile, jobId, version, updatedAt, held, pin, error };
     }),
     deliveries: memory.deliveries,
     trouble: trouble && { since: new Date(trouble.sinceMs).toISOString(), mails: trouble.mails },
