@@ -61,6 +61,17 @@ describe('a program that is configured wrongly ends with 2 and names each mistak
   });
 });
 
+describe('a program that serves sites', () => {
+  test.each(['api', 'worker'])('galley %s ends with 2 without a galley.yaml, and names the path', async (command) => {
+    const { code, stderr } = await galley([command], ADMIN_API, folder);
+    const path = join(folder, 'galley.yaml');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `galley: GALLEY_CONFIG: expected a configuration file, but there is none at ${path}; --no-config runs without sites\n`,
+    });
+  });
+});
+
 describe('galley up on a port in use', () => {
   let taken: Server;
   let port: number;
