@@ -22,6 +22,9 @@ import { createTurnAway } from './turn-away.ts';
 import { unavailable } from './unavailable.ts';
 import { addUnsubscribeRoutes } from './unsubscribe.ts';
 
+/** Ghost, the least patient sender, waits 2 s for a response. */
+export const DELIVERY_DEADLINE_MS = 1_500;
+
 export type ApiDeps = {
   client: Client;
   config: GalleyConfig;
@@ -35,6 +38,8 @@ export type ApiDeps = {
   /** Whether the namespace has our search attributes; without them workflows start without. */
   searchAttributesReady?: () => boolean;
   now?: () => Date;
+  /** A delivery that Temporal does not hold by then is answered 503. */
+  deliveryDeadlineMs?: number;
 };
 
 /**
@@ -44,9 +49,11 @@ export type ApiDeps = {
 export function createApi(deps: ApiDeps): express.Express {
   const { client, config, operatorToken, logger, temporalReady, now = () => new Date() } = deps;
   const { metrics: registry = processMetrics(), searchAttributesReady = () => false } = deps;
-  const gateway = createTemporalGateway({ client, searchAttributesReady });
+  const { deliveryDeadlineMs: deadlineMs = DELIVERY_DEADLINE_MS } = deps;
+  const gateway = createTemporalGateway({ client, searchAttributesReady, signalDeadlineMs: deadlineMs });
   const [recent, rejected] = [new RecentDeliveries(), new RejectedDeliveries()];
   const exports = new DeliveryQueue({
+    deadlineMs,
     send: (site, signal) => {
       const domain = config.sites[site]?.domain ?? site;
       return measured({ site }, signal, () => gateway.publish({ site, domain }, signal));
@@ -54,6 +61,7 @@ export function createApi(deps: ApiDeps): express.Express {
   });
   const rules = rulesById(config);
   const prompts = new DeliveryQueue({
+    deadlineMs,
     wholeEvents: true,
     send: async (lane, signal) => {
       const rule = rules.get(lane);

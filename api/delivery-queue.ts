@@ -15,7 +15,7 @@ export type DeliveryQueueOptions = {
   /** Signals tell every delivery's event instead of only the newest. */
   wholeEvents?: boolean;
   /** A delivery that isn't acknowledged by then is answered 503. */
-  deadlineMs?: number;
+  deadlineMs: number;
   /** Least time between the starts of two signals of one lane while deliveries queue up. */
   minGapMs?: number;
   /** Deliveries of one lane that may wait at a time; past it 503. */
@@ -49,7 +49,7 @@ export class DeliveryQueue {
   constructor(options: DeliveryQueueOptions) {
     this.#send = options.send;
     this.#wholeEvents = options.wholeEvents ?? false;
-    this.#deadlineMs = options.deadlineMs ?? 1_500;
+    this.#deadlineMs = options.deadlineMs;
     this.#minGapMs = options.minGapMs ?? 50;
     this.#maxWaitingPerLane = options.maxWaitingPerLane ?? 10_000;
     this.#maxWaiting = options.maxWaiting ?? 50_000;

@@ -16,7 +16,7 @@ const ATTEMPTS = 8;
 export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'channelArgs'> = {
   interceptors: [
     makeGrpcRetryInterceptor({
-      delayFunction: (attempt) => jittered(Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS)),
+      delayFunction: (attempt) => retryDelayMs(attempt),
       retryableDecider: (attempt, status) => attempt < ATTEMPTS && isRetryableError(status),
     }),
     endWithConnection,
@@ -24,7 +24,7 @@ export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'chan
   channelArgs: { 'grpc.initial_reconnect_backoff_ms': 500, 'grpc.max_reconnect_backoff_ms': 3_000 },
 };
 
-/** ±20 %, so that deliveries of many sites don't come again all at once. */
-function jittered(delayMs: number): number {
-  return delayMs * (0.8 + 0.4 * Math.random());
+/** The pause after the nth try, ±20 % so that deliveries of many sites don't come again all at once. */
+export function retryDelayMs(attempt: number, random: () => number = Math.random): number {
+  return Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS) * (0.8 + 0.4 * random());
 }

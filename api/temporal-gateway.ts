@@ -23,7 +23,7 @@ export type TemporalGatewayOptions = {
   /** Whether the namespace knows our search attributes: an unknown one makes the server refuse the start. */
   searchAttributesReady: () => boolean;
   /** How long a signal may take before its senders are told to come again. */
-  signalDeadlineMs?: number;
+  signalDeadlineMs: number;
 };
 
 /** The one place that starts, signals and reads workflows for the receiver. */
@@ -53,7 +53,7 @@ const TASK_TIMEOUT_MS = 5_000;
 const siteAttribute = defineSearchAttributeKey(SEARCH_ATTRIBUTES.site, SearchAttributeType.KEYWORD);
 
 export function createTemporalGateway(options: TemporalGatewayOptions): TemporalGateway {
-  const { client, searchAttributesReady, signalDeadlineMs = 1_500 } = options;
+  const { client, searchAttributesReady, signalDeadlineMs } = options;
   const within = <T>(deadlineMs: number, call: () => Promise<T>): Promise<T> =>
     withinDeadline(deadlineMs, client.withDeadline(Date.now() + deadlineMs, call));
 

@@ -1,23 +1,35 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** In a process of its own, because what is shown is that the process doesn't end by it. */
+/** Closes the connection after the first failed try. A process of its own, because the fault would end the process. */
 const PROGRAM = `
+  import { InterceptingCall } from '@grpc/grpc-js';
   import { Client, Connection } from '@temporalio/client';
   import { RECEIVER_CONNECTION } from './api/temporal-connection.ts';
-  const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION });
+  const closeAfterTry = (options, nextCall) =>
+    new InterceptingCall(nextCall(options), {
+      start(metadata, listener, next) {
+        next(metadata, {
+          onReceiveStatus(status, pass) {
+            pass(status);
+            void connection.close();
+          },
+        });
+      },
+    });
+  const interceptors = [...RECEIVER_CONNECTION.interceptors, closeAfterTry];
+  const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION, interceptors });
   const started = new Client({ connection }).workflow.start('x', { workflowId: 'x', taskQueue: 'q' });
-  setTimeout(() => void connection.close(), 150);
   started.catch((error) => console.log('refused:', error.cause?.details));
 `;
 
-test('a connection that closes while a call waits for its next try ends the call and not the process', async () => {
+test('a connection that closes between two tries of a call ends the call and not the process', async () => {
   const args = ['--import', './scripts/typescript.js', '--input-type=module', '--eval', PROGRAM];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   const output: string[] = [];
@@ -28,12 +40,18 @@ test('a connection that closes while a call waits for its next try ends the call
 });
 
 test('a call on a closed connection is refused', async () => {
-  const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION });
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, ...RECEIVER_CONNECTION });
   const client = new Client({ connection });
-  // The first call opens the channel, without which there is nothing to close.
-  const first = client.workflow.getHandle('x').describe();
-  await sleep(50);
+  // Without a first call there is no channel to close.
+  const first = expect(client.workflow.getHandle('x').describe()).rejects.toThrow();
+  const [socket]: Socket[] = await once(server, 'connection');
   await connection.close();
-  await expect(first).rejects.toThrow();
+  await first;
   await expect(client.workflow.getHandle('x').describe()).rejects.toThrow();
+  socket?.destroy();
+  server.close();
 });

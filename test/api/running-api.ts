@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { type ApiDeps, createApi } from '../../api/app.ts';
@@ -8,6 +8,11 @@ import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
 
 export const OPERATOR_TOKEN = 'operator-token';
+
+/** Only stops a delivery that hangs: a busy machine must not turn a 202 into a 503. */
+const DELIVERY_DEADLINE_MS = 60_000;
+
+type Started = { workflowId: string; signal: PublishedSignal };
 
 export type RunningApi = {
   url: string;
@@ -23,9 +28,40 @@ export async function startApi(
 ): Promise<RunningApi> {
   const log: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
-  const app = createApi({ operatorToken: OPERATOR_TOKEN, logger, temporalReady: () => true, ...deps });
+  const app = createApi({
+    operatorToken: OPERATOR_TOKEN,
+    deliveryDeadlineMs: DELIVERY_DEADLINE_MS,
+    logger,
+    temporalReady: () => true,
+    ...deps,
+  });
   const { url, stop } = await serve(app, { host: '127.0.0.1', port: 0, variable: 'PORT' }, timeouts);
   return { url, log, stop };
+}
+
+/**
+ * A receiver without a Temporal server: the SDK's client records each publish and acknowledges it. For tests of what is
+ * verified, read and answered.
+ */
+export async function startRecordingApi(
+  config: GalleyConfig,
+  timeouts: Partial<HttpTimeouts> = {},
+): Promise<RunningApi & { signals: Started[] }> {
+  const signals: Started[] = [];
+  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const recorder: WorkflowClientInterceptor = {
+    async signalWithStart({ options: { workflowId }, signalArgs: [signal] }) {
+      signals.push({ workflowId, signal: publishedSignal.parse(signal) });
+      return 'run';
+    },
+  };
+  const client = new Client({ connection, interceptors: { workflow: [recorder] } });
+  const api = await startApi({ client, config }, timeouts);
+  const stop = async (): Promise<void> => {
+    await api.stop();
+    await connection.close();
+  };
+  return { ...api, signals, stop };
 }
 
 /** A configuration with these sites' webhooks and no more than it needs. */
