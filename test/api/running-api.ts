@@ -12,13 +12,20 @@ export const OPERATOR_TOKEN = 'operator-token';
 /** Only stops a delivery that hangs: a busy machine must not turn a 202 into a 503. */
 const DELIVERY_DEADLINE_MS = 60_000;
 
-type Started = { workflowId: string; signal: PublishedSignal };
-
 export type RunningApi = {
   url: string;
   /** Every line logged, as JSON. */
   log: string[];
   stop: () => Promise<void>;
+};
+
+type SentSignal = { workflowId: string; type: string; taskQueue: string; name: string; payload: unknown };
+
+export type RecordingApi = RunningApi & {
+  /** Every signal that was sent. */
+  sent: SentSignal[];
+  /** The `published` signals, of one workflow or of all. */
+  published: (workflowId?: string) => PublishedSignal[];
 };
 
 /** The receiver on a real port of its own, served as the program serves it. */
@@ -40,28 +47,36 @@ export async function startApi(
 }
 
 /**
- * A receiver without a Temporal server: the SDK's client records each publish and acknowledges it. For tests of what is
+ * A receiver without a Temporal server: the SDK's client records each signal and acknowledges it. For tests of what is
  * verified, read and answered.
  */
 export async function startRecordingApi(
   config: GalleyConfig,
   timeouts: Partial<HttpTimeouts> = {},
-): Promise<RunningApi & { signals: Started[] }> {
-  const signals: Started[] = [];
+  deps: Partial<ApiDeps> = {},
+): Promise<RecordingApi> {
+  const sent: SentSignal[] = [];
   const connection = Connection.lazy({ address: '127.0.0.1:1' });
   const recorder: WorkflowClientInterceptor = {
-    async signalWithStart({ options: { workflowId }, signalArgs: [signal] }) {
-      signals.push({ workflowId, signal: publishedSignal.parse(signal) });
+    async signalWithStart({ workflowType: type, options, signalName: name, signalArgs: [payload] }) {
+      sent.push({ workflowId: options.workflowId, type, taskQueue: options.taskQueue, name, payload });
       return 'run';
     },
   };
   const client = new Client({ connection, interceptors: { workflow: [recorder] } });
-  const api = await startApi({ client, config }, timeouts);
-  const stop = async (): Promise<void> => {
-    await api.stop();
-    await connection.close();
+  const api = await startApi({ client, config, ...deps }, timeouts);
+  return {
+    ...api,
+    sent,
+    published: (workflowId) =>
+      sent
+        .filter((each) => each.name === SIGNALS.published && each.workflowId === (workflowId ?? each.workflowId))
+        .map(({ payload }) => publishedSignal.parse(payload)),
+    async stop() {
+      await api.stop();
+      await connection.close();
+    },
   };
-  return { ...api, signals, stop };
 }
 
 /** A configuration with these sites' webhooks and no more than it needs. */

@@ -1,4 +1,4 @@
-import { signDirectus } from './signing/directus.ts';
+import type { WebhookSourceName } from '../../contract/webhook-sources.ts';
 import { signGhost } from './signing/ghost.ts';
 import { signHygraph } from './signing/hygraph.ts';
 import { signKontent } from './signing/kontent.ts';
@@ -20,242 +20,172 @@ import {
   signToken,
 } from './signing.ts';
 
-/** How one source signs, for the tests that hold every source to the same. */
+/** How one source signs. Prismic has none: its secret is in the body. */
 export type Scheme = {
-  source: string;
-  /** Two secrets that may sign, as while one is rotated out. */
-  secrets: [string, string];
-  foreignSecret: string;
+  source: WebhookSourceName;
+  /** Two secrets that may sign, as during a rotation, and one of somebody else. */
+  secrets: readonly [string, string, string];
   settings?: object;
   sign: (input: SignInput) => SignedHeaders | Promise<SignedHeaders>;
-  signatureHeader: string;
-  /** Headers without which a delivery is refused. */
-  required: string[];
+  /** The header of the signature. */
+  signature: string;
+  /** Headers without which a delivery is rejected, beside the signature. */
+  required?: string[];
   /** Headers whose change breaks the signature. */
-  signed: string[];
-  /** What else must not be changed: parts of a header that holds several, each as it is written and as it is forged. */
-  signedParts?: [header: string, part: RegExp, forged: string][];
+  signed?: string[];
+  /** Parts of the signature's header that are protected, each as it is written and as it is forged. */
+  signedParts?: [part: RegExp, forged: string][];
+  /** False if only a token is compared. */
   signsBody: boolean;
-  /** The sender's own id of the delivery; null where it sends none, and the body's hash is the id. */
-  idOf: (headers: SignedHeaders, body: string) => string | null;
-  /** The window, where a time is signed. */
+  /** The sender's own id of the delivery, if it sends one. */
+  idOf?: (headers: SignedHeaders, body: string) => string | undefined;
+  /** The oldest signed time that is accepted, if a time is signed. */
   pastMs?: number;
 };
 
+const secretsOf = (source: string) => [`${source}-a`, `${source}-b`, `${source}-c`] as const;
 const base64Secret = (letter: string): string => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`;
+const FIVE_MINUTES_MS = 300_000;
+const CONTENTFUL = [
+  'x-contentful-signed-headers',
+  'x-contentful-timestamp',
+  'x-contentful-topic',
+  'x-contentful-idempotency-key',
+];
+
+const tokenScheme = (source: WebhookSourceName, sign: Scheme['sign']): Scheme => ({
+  source,
+  secrets: secretsOf(source),
+  sign,
+  signature: 'authorization',
+  signsBody: false,
+});
 
 export const schemes: Scheme[] = [
   {
     source: 'standard',
-    secrets: [base64Secret('a'), base64Secret('b')],
-    foreignSecret: base64Secret('c'),
+    secrets: [base64Secret('a'), base64Secret('b'), base64Secret('c')],
     sign: signStandard,
-    signatureHeader: 'webhook-signature',
-    required: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+    signature: 'webhook-signature',
+    required: ['webhook-id', 'webhook-timestamp'],
     signed: ['webhook-id', 'webhook-timestamp'],
     signsBody: true,
-    idOf: (headers) => headers['webhook-id'] ?? null,
-    pastMs: 300_000,
+    idOf: (headers) => headers['webhook-id'],
+    pastMs: FIVE_MINUTES_MS,
   },
   {
     source: 'github',
-    secrets: ['octo-a', 'octo-b'],
-    foreignSecret: 'octo-c',
+    secrets: secretsOf('github'),
     sign: (input) => signGithub(input),
-    signatureHeader: 'x-hub-signature-256',
-    required: ['x-hub-signature-256', 'x-github-event', 'x-github-delivery'],
-    signed: [],
+    signature: 'x-hub-signature-256',
+    required: ['x-github-event', 'x-github-delivery'],
     signsBody: true,
-    idOf: (headers) => headers['x-github-delivery'] ?? null,
+    idOf: (headers) => headers['x-github-delivery'],
   },
   {
     source: 'contentful',
-    secrets: ['a'.repeat(64), 'b'.repeat(64)],
-    foreignSecret: 'c'.repeat(64),
+    secrets: ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)],
     sign: (input) => signContentful(input),
-    signatureHeader: 'x-contentful-signature',
-    required: [
-      'x-contentful-signature',
-      'x-contentful-signed-headers',
-      'x-contentful-timestamp',
-      'x-contentful-topic',
-      'x-contentful-idempotency-key',
-    ],
-    signed: [
-      'x-contentful-signed-headers',
-      'x-contentful-timestamp',
-      'x-contentful-topic',
-      'x-contentful-idempotency-key',
-      'content-type',
-    ],
+    signature: 'x-contentful-signature',
+    required: CONTENTFUL,
+    signed: [...CONTENTFUL, 'content-type'],
     signsBody: true,
-    idOf: (headers) => headers['x-contentful-idempotency-key'] ?? null,
+    idOf: (headers) => headers['x-contentful-idempotency-key'],
     pastMs: 30_000,
   },
   {
     source: 'sanity',
-    secrets: ['sane-a', 'sane-b'],
-    foreignSecret: 'sane-c',
+    secrets: secretsOf('sanity'),
     sign: (input) => signSanity(input),
-    signatureHeader: 'sanity-webhook-signature',
-    required: ['sanity-webhook-signature'],
-    signed: [],
+    signature: 'sanity-webhook-signature',
     signedParts: [
-      ['sanity-webhook-signature', /t=\d/, 't=9'],
-      ['sanity-webhook-signature', /(?<=t=\d+)\d(?=,)/, ''],
-      ['sanity-webhook-signature', /v1=/, 'v0='],
+      [/t=\d/, 't=9'],
+      [/(?<=t=\d+)\d(?=,)/, ''],
+      [/v1=/, 'v0='],
     ],
     signsBody: true,
-    idOf: (headers) => headers['idempotency-key'] ?? null,
-    pastMs: 300_000,
+    idOf: (headers) => headers['idempotency-key'],
+    pastMs: FIVE_MINUTES_MS,
   },
   {
     source: 'ghost',
-    secrets: ['boo-a', 'boo-b'],
-    foreignSecret: 'boo-c',
+    secrets: secretsOf('ghost'),
     sign: (input) => signGhost(input),
-    signatureHeader: 'x-ghost-signature',
-    required: ['x-ghost-signature'],
-    signed: [],
+    signature: 'x-ghost-signature',
     signedParts: [
-      ['x-ghost-signature', /t=\d/, 't=9'],
-      ['x-ghost-signature', /, t=\d+/, ''],
-      ['x-ghost-signature', /sha256=/, 'sha1='],
+      [/t=\d/, 't=9'],
+      [/, t=\d+/, ''],
+      [/sha256=/, 'sha1='],
     ],
     signsBody: true,
-    idOf: () => null,
-    pastMs: 300_000,
+    pastMs: FIVE_MINUTES_MS,
   },
   {
     source: 'storyblok',
-    secrets: ['story-a', 'story-b'],
-    foreignSecret: 'story-c',
+    secrets: secretsOf('storyblok'),
     sign: signStoryblok,
-    signatureHeader: 'webhook-signature',
-    required: ['webhook-signature'],
-    signed: [],
+    signature: 'webhook-signature',
     signsBody: true,
-    idOf: () => null,
   },
   {
     source: 'hygraph',
-    secrets: ['graph-a', 'graph-b'],
-    foreignSecret: 'graph-c',
+    secrets: secretsOf('hygraph'),
     sign: signHygraph,
-    signatureHeader: 'gcms-signature',
-    required: ['gcms-signature'],
-    signed: [],
+    signature: 'gcms-signature',
     signedParts: [
-      ['gcms-signature', /env=master/, 'env=staging'],
-      ['gcms-signature', /, env=master/, ''],
-      ['gcms-signature', /t=\d/, 't=9'],
-      ['gcms-signature', /, t=\d+/, ''],
+      [/env=master/, 'env=staging'],
+      [/, env=master/, ''],
+      [/t=\d/, 't=9'],
+      [/, t=\d+/, ''],
     ],
     signsBody: true,
-    idOf: () => null,
-    pastMs: 300_000,
+    pastMs: FIVE_MINUTES_MS,
   },
   {
     source: 'kontent',
-    secrets: ['tent-a', 'tent-b'],
-    foreignSecret: 'tent-c',
+    secrets: secretsOf('kontent'),
     sign: (input) => signKontent(input),
-    signatureHeader: 'x-kontent-ai-signature',
-    required: ['x-kontent-ai-signature'],
-    signed: [],
+    signature: 'x-kontent-ai-signature',
     signsBody: true,
-    idOf: () => null,
   },
   {
     source: 'webflow',
-    secrets: ['flow-a', 'flow-b'],
-    foreignSecret: 'flow-c',
+    secrets: secretsOf('webflow'),
     sign: signWebflow,
-    signatureHeader: 'x-webflow-signature',
-    required: ['x-webflow-signature', 'x-webflow-timestamp'],
+    signature: 'x-webflow-signature',
+    required: ['x-webflow-timestamp'],
     signed: ['x-webflow-timestamp'],
     signsBody: true,
-    idOf: () => null,
-    pastMs: 300_000,
+    pastMs: FIVE_MINUTES_MS,
   },
   {
     source: 'woocommerce',
-    secrets: ['shop-a', 'shop-b'],
-    foreignSecret: 'shop-c',
+    secrets: secretsOf('woocommerce'),
     sign: (input) => signWoocommerce(input),
-    signatureHeader: 'x-wc-webhook-signature',
-    required: ['x-wc-webhook-signature', 'x-wc-webhook-topic', 'x-wc-webhook-delivery-id'],
-    signed: [],
+    signature: 'x-wc-webhook-signature',
+    required: ['x-wc-webhook-topic', 'x-wc-webhook-delivery-id'],
     signsBody: true,
     idOf: woocommerceId,
   },
+  tokenScheme('strapi', (input) => signStrapi(input)),
+  tokenScheme('directus', signToken),
   {
-    source: 'strapi',
-    secrets: ['strapi-a', 'strapi-b'],
-    foreignSecret: 'strapi-c',
-    sign: (input) => signStrapi(input),
-    signatureHeader: 'authorization',
-    required: ['authorization'],
-    signed: [],
-    signsBody: false,
-    idOf: () => null,
-  },
-  {
-    source: 'directus',
-    secrets: ['directus-a', 'directus-b'],
-    foreignSecret: 'directus-c',
-    sign: signDirectus,
-    signatureHeader: 'authorization',
-    required: ['authorization'],
-    signed: [],
-    signsBody: false,
-    idOf: () => null,
-  },
-  {
-    source: 'payload',
-    secrets: ['payload-a', 'payload-b'],
-    foreignSecret: 'payload-c',
+    ...tokenScheme('payload', signPayload),
     settings: { header: 'X-Galley-Token' },
-    sign: signPayload,
-    signatureHeader: 'x-galley-token',
-    required: ['x-galley-token'],
-    signed: [],
-    signsBody: false,
-    idOf: () => null,
+    signature: 'x-galley-token',
   },
-  {
-    source: 'wordpress',
-    secrets: ['wordpress-a', 'wordpress-b'],
-    foreignSecret: 'wordpress-c',
-    sign: (input) => signWordpress(input),
-    signatureHeader: 'authorization',
-    required: ['authorization'],
-    signed: [],
-    signsBody: false,
-    idOf: () => null,
-  },
-  {
-    source: 'token',
-    secrets: ['token-a', 'token-b'],
-    foreignSecret: 'token-c',
-    sign: signToken,
-    signatureHeader: 'authorization',
-    required: ['authorization'],
-    signed: [],
-    signsBody: false,
-    idOf: () => null,
-  },
+  tokenScheme('wordpress', (input) => signWordpress(input)),
+  tokenScheme('token', signToken),
   {
     source: 'hmac',
-    secrets: ['hush-a', 'hush-b'],
-    foreignSecret: 'hush-c',
+    secrets: secretsOf('hmac'),
     settings: HMAC_SETTINGS,
     sign: signHmac,
-    signatureHeader: 'x-signature',
-    required: ['x-signature', 'x-time', 'x-id'],
+    signature: 'x-signature',
+    required: ['x-time', 'x-id'],
     signed: ['x-time'],
     signsBody: true,
-    idOf: (headers) => headers['x-id'] ?? null,
-    pastMs: 300_000,
+    idOf: (headers) => headers['x-id'],
+    pastMs: FIVE_MINUTES_MS,
   },
 ];

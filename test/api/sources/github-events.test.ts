@@ -73,6 +73,10 @@ describe('a pull request event', () => {
   });
 });
 
+test('a ping is filtered', () => {
+  expect(read('ping', { zen: 'Keep it simple.' })).toMatchObject({ kind: 'filtered', topic: 'ping' });
+});
+
 describe('a review', () => {
   const review = (state: string, login = 'ada') => ({
     action: 'submitted',
@@ -112,6 +116,14 @@ describe('a review', () => {
 });
 
 describe('a push', () => {
+  test.each([
+    ['to another branch', { ref: 'refs/heads/other' }],
+    ['of a tag with the name of the branch', { ref: 'refs/tags/main' }],
+    ['that deletes the branch', { ref: 'refs/heads/main', deleted: true }],
+  ])('%s is filtered', (_what, body) => {
+    expect(read('push', body)).toMatchObject({ kind: 'filtered', topic: 'push', why: expect.any(String) });
+  });
+
   const agents = (title = 'Update the changelog') => ({
     message: `${title}\n\nAsked by a publish.\n\nGalley-Job: ${JOB}`,
   });

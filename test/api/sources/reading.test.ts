@@ -80,6 +80,24 @@ describe('a Contentful entry', () => {
     }
   });
 
+  test.each(['Entry.save', 'Entry.auto_save', 'Entry.archive', 'Asset.create', 'Task.create'])(
+    'with the topic %s is filtered',
+    (topic) => {
+      const why = 'the topic publishes nothing';
+      expect(contentful({ sys }, topic)).toEqual({ kind: 'filtered', topic: `ContentManagement.${topic}`, why });
+    },
+  );
+
+  test.each([
+    ['Entry.publish', 'publish'],
+    ['Asset.publish', 'publish'],
+    ['ContentType.publish', 'publish'],
+    ['Entry.unpublish', 'unpublish'],
+    ['Entry.delete', 'unpublish'],
+  ])('with the topic %s is a publish event of the action %s', (topic, action) => {
+    expect(contentful({ sys }, topic)).toMatchObject({ kind: 'publish', event: { action } });
+  });
+
   test('whose payload was customised to something else still publishes', () => {
     for (const body of [{}, [], null, 'x', 7, { sys: 7, fields: [] }, { sys: { id: { a: 1 } } }]) {
       expect(contentful(body)).toMatchObject({ kind: 'publish', event: { id: 'delivery-1', title: 'delivery-1' } });

@@ -3,9 +3,13 @@ import type { Verification } from '../../../api/sources/source.ts';
 import { configWith } from '../running-api.ts';
 import type { SignedHeaders } from '../signing.ts';
 
-export type Verify = (headers: SignedHeaders, body: string, now?: Date) => Verification | Promise<Verification>;
+export type Verify = (
+  headers: SignedHeaders,
+  body: string | Buffer,
+  now?: Date,
+) => Verification | Promise<Verification>;
 
-/** Verifies a delivery as the receiver does: by the source as it is configured. */
+/** Verifies a delivery to the path `/` as the receiver does: by the source as it is configured. */
 export function verifierOf(
   source: string,
   settings: { secret: string | readonly string[]; [key: string]: unknown },
@@ -14,7 +18,7 @@ export function verifierOf(
   const found = configuredSources(sites.docs?.webhooks ?? {}).get(source);
   if (found === undefined) throw new Error(`no source ${source}`);
   return (headers, body, now = new Date()) => {
-    const header = (name: string) => headers[name];
+    const header = (name: string) => headers[name.toLowerCase()];
     return found.source.verify({ method: 'POST', path: '/', header, body: Buffer.from(body) }, found.secrets, now);
   };
 }
