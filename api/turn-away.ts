@@ -8,6 +8,14 @@ import type { ConfiguredSource } from './sources/configured-source.ts';
 /** Notes that the delivery which `response` answers is turned away, for a reason in one fixed word. */
 export type TurnAway = (response: Response, reason: string, detail?: string) => void;
 
+export type TurningAway = {
+  turnAway: TurnAway;
+  /** Throws 404 where the address names no configured source. */
+  known: (find: (site: string, source: string) => ConfiguredSource) => RequestHandler<Address>;
+  /** For what is turned away before or after the verification, which notes its own reasons. */
+  onError: ErrorRequestHandler;
+};
+
 export type TurnAwayDeps = { metrics: ReceiverMetrics; rejected: RejectedDeliveries; logger: Logger; now: () => Date };
 
 type Address = { site: string; source: string };
@@ -19,7 +27,7 @@ const MAX_UNKNOWN_NAME = 64;
  * Counts and logs what is turned away: the address it came to, why, and the answer's id; nothing of its headers, its
  * body or its query, where secrets are.
  */
-export function createTurnAway({ metrics, rejected, logger, now }: TurnAwayDeps) {
+export function createTurnAway({ metrics, rejected, logger, now }: TurnAwayDeps): TurningAway {
   const turnAway: TurnAway = (response, reason, detail) => {
     const address: Address | undefined = response.locals.address;
     const requestId = response.get('x-request-id');
@@ -32,8 +40,7 @@ export function createTurnAway({ metrics, rejected, logger, now }: TurnAwayDeps)
     );
   };
 
-  /** Throws 404 where the address names no configured source. */
-  const known = (find: (site: string, source: string) => ConfiguredSource): RequestHandler<Address> => {
+  const known: TurningAway['known'] = (find) => {
     return ({ params: { site, source } }, response, next) => {
       try {
         find(site, source);
@@ -52,7 +59,6 @@ export function createTurnAway({ metrics, rejected, logger, now }: TurnAwayDeps)
     };
   };
 
-  /** For what is turned away before or after the verification, which notes its own reasons. */
   const onError: ErrorRequestHandler = (error: unknown, _request: Request, response, next) => {
     const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : 500;
     if (status !== 401 && status !== 503) {

@@ -1,4 +1,4 @@
-import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
+import { Client, Connection, type WorkflowClientInterceptor, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { type ApiDeps, createApi } from '../../api/app.ts';
@@ -61,6 +61,13 @@ export async function startRecordingApi(
     async signalWithStart({ workflowType: type, options, signalName: name, signalArgs: [payload] }) {
       sent.push({ workflowId: options.workflowId, type, taskQueue: options.taskQueue, name, payload });
       return 'run';
+    },
+    // For the state of a site: no workflow runs.
+    describe: async ({ workflowExecution: { workflowId = '' } }) => {
+      throw new WorkflowNotFoundError('no such workflow', workflowId, undefined);
+    },
+    query: async () => {
+      throw new Error('no such workflow');
     },
   };
   const client = new Client({ connection, interceptors: { workflow: [recorder] } });
