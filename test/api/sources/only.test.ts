@@ -1,21 +1,11 @@
 import fc from 'fast-check';
-import { configuredSources } from '../../../api/sources/configured-source.ts';
 import { chooseOnly } from '../../../api/sources/only.ts';
 import type { Reading } from '../../../api/sources/source.ts';
-import type { Only } from '../../../contract/webhook-sources.ts';
 import { configWith } from '../running-api.ts';
+import { readerOf } from './source-reader.ts';
 
-const delivery = { id: 'delivery-1', receivedAt: new Date('2026-11-21T08:00:00.000Z') };
-
-type Choice = { [Key in keyof Only]: string | readonly string[] };
-
-function read(source: 'github' | 'contentful', only: Choice, body: unknown, headers: Record<string, string>): Reading {
-  const { sites } = configWith({ docs: { webhooks: { [source]: { secret: 'x', only } } } });
-  const found = configuredSources(sites.docs?.webhooks ?? {}).get(source);
-  if (found === undefined) throw new Error(`no source ${source}`);
-  const request = { method: 'POST', path: '/', header: (name: string) => headers[name], body: Buffer.alloc(0) };
-  return found.source.read(request, body, delivery);
-}
+const read = (source: string, only: object, body: unknown, headers: Record<string, string>) =>
+  readerOf(source, { only })(body, headers);
 
 const page = (paths: readonly string[]): Reading => ({
   kind: 'publish',
@@ -105,4 +95,20 @@ describe('a source that publishes only some deliveries', () => {
     expect(configure({ topic: [] })).toThrow(/topic/);
     expect(configure({ branch: 'main' })).toThrow(/branch/);
   });
+});
+
+test.each([
+  ['token', {}],
+  ['strapi', {}],
+  ['standard', { secret: 'whsec_c2VjcmV0' }],
+  ['hmac', { header: 'X-Signature' }],
+])('the source %s filters what the filters of the site do not match', (source, settings) => {
+  const readFiltered = readerOf(source, { ...settings, filters: { 'entry.locale': ['en', 'de'], live: 'true' } });
+  const delivery = (locale: unknown, live: unknown) => ({ event: 'entry.publish', entry: { locale }, live });
+  expect(readFiltered(delivery('de', true))).toMatchObject({ kind: 'publish' });
+  for (const locale of ['fr', undefined]) {
+    const why = 'filters.entry.locale';
+    expect(readFiltered(delivery(locale, true))).toEqual({ kind: 'filtered', topic: 'entry.publish', why });
+  }
+  expect(readFiltered(delivery('en', false))).toMatchObject({ why: 'filters.live' });
 });

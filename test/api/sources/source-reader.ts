@@ -4,8 +4,7 @@ import type { Reading } from '../../../api/sources/source.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import { publishEvent } from '../../../contract/publish-event.ts';
 import { configWith } from '../running-api.ts';
-
-export const RECEIVED_AT = '2026-11-21T08:00:00.000Z';
+import { RECEIVED_AT } from './cases/source-cases.ts';
 
 export type Read = (body: unknown, headers?: Record<string, string>) => Reading;
 
@@ -20,10 +19,7 @@ export function readerOf(source: string, settings: object = {}): Read {
   };
 }
 
-/**
- * Whatever JSON comes, with anything at the keys that the source looks at: it is read to an event that is valid and
- * small, to a reason, or refused with 400.
- */
+/** Reads any JSON, with anything at the given keys, to an event that is valid and small, to a reason, or to a 400. */
 export function expectToReadAnything(
   read: Read,
   keys: readonly string[],
@@ -46,7 +42,7 @@ export function expectToReadAnything(
   }));
   fc.assert(
     fc.property(body, fc.constantFrom(...headers), (value, sent) => {
-      const reading = orRefusal(() => read(value, sent));
+      const reading = unlessRejected(() => read(value, sent));
       if (reading?.kind === 'publish') {
         expect(Buffer.byteLength(JSON.stringify(publishEvent.parse(reading.event)))).toBeLessThan(16_000);
       } else if (reading?.kind === 'filtered') {
@@ -56,7 +52,7 @@ export function expectToReadAnything(
   );
 }
 
-function orRefusal(read: () => Reading): Reading | undefined {
+function unlessRejected(read: () => Reading): Reading | undefined {
   try {
     return read();
   } catch (error) {

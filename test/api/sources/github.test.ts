@@ -1,17 +1,7 @@
-import { configuredSources } from '../../../api/sources/configured-source.ts';
-import type { Reading } from '../../../api/sources/source.ts';
-import { configWith } from '../running-api.ts';
+import { readerOf } from './source-reader.ts';
 
-const github = configuredSources(
-  configWith({ docs: { webhooks: { github: { secret: 'x' } } } }).sites.docs?.webhooks ?? {},
-).get('github');
-
-function read(event: string, body: unknown): Reading {
-  if (github === undefined) throw new Error('no github source');
-  const header = (name: string) => (name === 'x-github-event' ? event : undefined);
-  const request = { method: 'POST', path: '/', header, body: Buffer.alloc(0) };
-  return github.source.read(request, body, { id: 'd1', receivedAt: new Date('2026-11-21T08:00:00.000Z') });
-}
+const reader = readerOf('github');
+const read = (event: string, body: unknown) => reader(body, { 'x-github-event': event });
 
 const URL = 'https://github.com/acme/docs/pull/7';
 const JOB = 'aj_0123456789abcdef';
@@ -116,6 +106,44 @@ describe('a review', () => {
 });
 
 describe('a push', () => {
+  const headCommit = {
+    id: 'f00',
+    message: 'Fix the start page\n\nIt was wrong.',
+    url: 'https://github.com/o/r/commit/f00',
+    timestamp: '2026-11-21T09:00:00+01:00',
+  };
+
+  test('of GitHub is read by its newest commit', () => {
+    const body = { ref: 'refs/heads/main', after: 'f00', head_commit: headCommit, pusher: { name: 'ada' } };
+    expect(read('push', body)).toEqual({
+      kind: 'publish',
+      event: {
+        source: 'github',
+        topic: 'push',
+        action: 'publish',
+        id: 'f00',
+        title: 'Fix the start page',
+        url: headCommit.url,
+        author: 'ada',
+        at: '2026-11-21T08:00:00.000Z',
+      },
+    });
+  });
+
+  test('of Gitea is read by its own names', () => {
+    const body = { ref: 'refs/heads/main', after: 'f00', compare_url: 'https://git/compare', pusher: { login: 'bob' } };
+    expect(read('push', body)).toMatchObject({
+      event: { id: 'f00', title: 'f00', url: 'https://git/compare', author: 'bob' },
+    });
+  });
+
+  test('with nothing but its ref publishes', () => {
+    expect(read('push', { ref: 'refs/heads/main', head_commit: null, pusher: 'x', deleted: 'no' })).toMatchObject({
+      kind: 'publish',
+      event: { id: 'delivery-1' },
+    });
+  });
+
   test.each([
     ['to another branch', { ref: 'refs/heads/other' }],
     ['of a tag with the name of the branch', { ref: 'refs/tags/main' }],

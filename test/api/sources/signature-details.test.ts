@@ -1,0 +1,116 @@
+import { generateWebhookSignature, verifyWebhookSignature } from '@hygraph/utils';
+import { signGhost, signOldGhost } from '../signing/ghost.ts';
+import { signEscapedHygraph, signHygraph } from '../signing/hygraph.ts';
+import { signKontent, signLegacyKontent } from '../signing/kontent.ts';
+import { signSanity } from '../signing/sanity.ts';
+import { signWoocommerce } from '../signing/woocommerce.ts';
+import { verifierOf } from './source-verifier.ts';
+
+const AT = new Date('2026-11-21T08:00:00.000Z');
+const ACCEPTED = { ok: true, vendorId: null };
+const BAD_SIGNATURE = { ok: false, reason: 'bad-signature' };
+const STALE = { ok: false, reason: 'stale' };
+
+const inputOf = (body: string) => ({ secret: 's', body, path: '/', at: AT });
+const later = (ms: number) => new Date(AT.getTime() + ms);
+
+describe('a Ghost signature', () => {
+  const body = JSON.stringify({ post: { current: { id: 'g1', status: 'published' }, previous: { status: 'draft' } } });
+  const input = inputOf(body);
+  const verify = verifierOf('ghost', { secret: ['t', 's'] });
+  const lenient = verifierOf('ghost', { secret: ['t', 's'], unsignedTime: true });
+
+  test('must cover the time unless the site allows old releases, which left it out', async () => {
+    expect(await verify(signOldGhost(input), body, AT)).toEqual(BAD_SIGNATURE);
+    expect(await lenient(signOldGhost(input), body, AT)).toEqual(ACCEPTED);
+    expect(await lenient(signGhost(input), body, AT)).toEqual(ACCEPTED);
+  });
+
+  test('without the time in it still depends on the secret, the body and the time window', async () => {
+    expect(await lenient(signOldGhost({ ...input, secret: 'u' }), body, AT)).toEqual(BAD_SIGNATURE);
+    expect(await lenient(signOldGhost(input), `${body} `, AT)).toEqual(BAD_SIGNATURE);
+    expect(await lenient(signOldGhost(input), body, later(301_000))).toEqual(STALE);
+  });
+
+  test('does not allow a digit to move from the time to the body', async () => {
+    const { 'x-ghost-signature': signature = '', ...rest } = signGhost(input);
+    const [, hex, first, others] = /^(sha256=\w+), t=(\d)(\d+)$/.exec(signature) ?? [];
+    expect(await verify({ ...rest, 'x-ghost-signature': `${hex}, t=${others}` }, `${body}${first}`, AT)).toEqual(STALE);
+  });
+
+  test.each(['{}', '{"event":"site.changed"}'])('identifies a change of the site by its time: %s', async (changed) => {
+    const vendorId = (at: Date) => ({ ok: true, vendorId: `site.changed:${at.getTime()}` });
+    for (const at of [AT, AT, later(1)]) {
+      expect(await verify(signGhost({ ...inputOf(changed), at }), changed, AT)).toEqual(vendorId(at));
+    }
+  });
+});
+
+describe('a Hygraph signature', () => {
+  const verify = verifierOf('hygraph', { secret: ['t', 's'] });
+  const bodies = [
+    JSON.stringify({ operation: 'publish', data: { id: 'a', stage: 'PUBLISHED' } }),
+    JSON.stringify({ title: 'Grüße 👋 \u2028 "quoted" \\ \n' }),
+    JSON.stringify({ title: 'Q&A <b>' }),
+    '{"title":"Q\\u0026A \\u003cb\\u003e"}',
+  ];
+
+  test.each(bodies)('is the same as that of the vendor’s package: %s', async (body) => {
+    const ours = signHygraph({ ...inputOf(body), at: new Date() })['gcms-signature'] ?? '';
+    expect(verifyWebhookSignature({ rawPayload: body, secret: 's', signature: ours })).toBe(true);
+    const signature = generateWebhookSignature({ rawPayload: body, secret: 's', environmentName: 'staging' });
+    expect(await verify({ 'gcms-signature': signature }, body)).toEqual(ACCEPTED);
+    expect(await verify({ 'gcms-signature': signature }, `${body} `)).toEqual(BAD_SIGNATURE);
+  });
+
+  test.each(bodies)('may be made over the escaped text, as the service does: %s', async (body) => {
+    const headers = signEscapedHygraph(inputOf(body));
+    expect(await verify(headers, body, AT)).toEqual(ACCEPTED);
+    expect(await verify(headers, body.replace(/[a-z]/i, 'z'), AT)).toEqual(BAD_SIGNATURE);
+  });
+});
+
+describe('a Sanity signature', () => {
+  const verify = verifierOf('sanity', { secret: 's' });
+
+  test('may come without an idempotency key', async () => {
+    const { 'idempotency-key': _key, ...rest } = await signSanity(inputOf('{}'));
+    expect(await verify(rest, '{}', AT)).toEqual(ACCEPTED);
+  });
+
+  test('may have a space before its second part', async () => {
+    const headers = await signSanity(inputOf('{}'));
+    const spaced = headers['sanity-webhook-signature']?.replace(',', ', ') ?? '';
+    expect(await verify({ ...headers, 'sanity-webhook-signature': spaced }, '{}', AT)).toMatchObject({ ok: true });
+  });
+
+  test('is accepted only in the configured time window', async () => {
+    const narrow = verifierOf('sanity', { secret: 's', window: { past: '2s', future: '1s' } });
+    const headers = await signSanity(inputOf('{}'));
+    expect(await narrow(headers, '{}', later(2_000))).toMatchObject({ ok: true });
+    expect(await narrow(headers, '{}', later(2_001))).toEqual(STALE);
+    expect(await narrow(headers, '{}', later(-1_001))).toEqual({ ok: false, reason: 'future' });
+  });
+});
+
+test('a legacy Kontent.ai signature is in the older header, which the newer one overrules', async () => {
+  const input = inputOf('{}');
+  const verify = verifierOf('kontent', { secret: 's' });
+  expect(await verify(signLegacyKontent(input), '{}')).toEqual(ACCEPTED);
+  const both = { ...signLegacyKontent(input), ...signKontent({ ...input, secret: 'other' }) };
+  expect(await verify(both, '{}')).toEqual(BAD_SIGNATURE);
+});
+
+test('a WooCommerce id differs for the products of a bulk edit, which share a number, but not for a resend', async () => {
+  const verify = verifierOf('woocommerce', { secret: 's' });
+  const idOf = async (body: string, deliveryId: string): Promise<unknown> => {
+    const headers = { ...signWoocommerce(inputOf(body)), 'x-wc-webhook-delivery-id': deliveryId };
+    const verification = await verify(headers, body);
+    return verification.ok && verification.vendorId;
+  };
+  const first = await idOf('{"id":1}', 'd1');
+  expect(first).toMatch(/^d1:[0-9a-f]{16}$/);
+  expect(await idOf('{"id":1}', 'd1')).toBe(first);
+  expect(await idOf('{"id":2}', 'd1')).not.toBe(first);
+  expect(await idOf('{"id":1}', 'd2')).not.toBe(first);
+});
