@@ -14,21 +14,23 @@ const HEAD =
 const sized = (sizeBytes: number | string): string => `${HEAD}Content-Length: ${sizeBytes}\r\n\r\n`;
 const request = (body: string): string => sized(Buffer.byteLength(body)) + body;
 
+const webhooks = { contentful: { secret: CONTENTFUL }, standard: { secret: STANDARD }, token: { secret: 'hush' } };
+const config = configWith({ docs: { webhooks } });
+
 let api: RecordingApi;
 
 beforeAll(async () => {
-  const webhooks = { contentful: { secret: CONTENTFUL }, standard: { secret: STANDARD }, token: { secret: 'hush' } };
-  // A kept connection ends soon after its last response. What waits for a request is ended by no clock of these tests.
-  const timeouts = { headersMs: 600_000, requestMs: 600_000, keepAliveMs: 1_000 };
-  api = await startRecordingApi(configWith({ docs: { webhooks } }), timeouts);
+  // No timeout ends a connection that still sends its request.
+  const timeouts = { headersMs: 600_000, requestMs: 600_000 };
+  api = await startRecordingApi(config, timeouts);
 });
 
 afterAll(async () => {
   await api.stop();
 });
 
-function open(): Socket {
-  const { hostname, port } = new URL(api.url);
+function open(to = api): Socket {
+  const { hostname, port } = new URL(to.url);
   return connect(Number(port), hostname).on('error', () => {});
 }
 
@@ -42,12 +44,18 @@ const deliver = async (id: string): Promise<number> => {
 
 type Responses = readonly (readonly [status: number, body: string])[];
 
-/** The responses on one connection until the server ends it. */
-async function responsesTo(text: string): Promise<Responses> {
-  const socket = open();
+/** The responses on one connection until the server ends it, or the client after the expected number. */
+async function responsesTo(
+  text: string,
+  { expected = Number.POSITIVE_INFINITY, to = api }: { expected?: number; to?: RecordingApi } = {},
+): Promise<Responses> {
+  const socket = open(to);
   socket.write(text);
   let received = '';
-  for await (const chunk of socket) received += String(chunk);
+  for await (const chunk of socket) {
+    received += String(chunk);
+    if (received.split('HTTP/1.1 ').length > expected) socket.end();
+  }
   return received
     .split('HTTP/1.1 ')
     .slice(1)
@@ -123,21 +131,29 @@ describe('a content length', () => {
     expect(signaledIds().slice(-1)).toEqual(acceptedIds(responses));
   });
 
-  test('over 1 MiB is 413 at once, and the connection ends', async () => {
-    expect(await responsesTo(`${sized(2_000_000)}xxx`)).toEqual([[413, '{"error":"the body is larger than 1 MiB"}']]);
+  test('over 1 MiB is 413 at once, and the rest of the request is cut off without a second response', async () => {
+    const timeouts = { headersMs: 300, requestMs: 300, checkMs: 50, keepAliveMs: 600_000 };
+    const strict = await startRecordingApi(config, timeouts);
+    const responses = await responsesTo(`${sized(2_000_000)}xxx`, { to: strict });
+    await strict.stop();
+    expect(responses).toEqual([[413, '{"error":"the body is larger than 1 MiB"}']]);
   });
 });
 
 describe('deliveries that are pipelined on one connection', () => {
   test('are each answered in order, a bad one too', async () => {
-    const responses = await responsesTo(['{"id":"first"}', 'no JSON', '{"id":"second"}'].map(request).join(''));
+    const responses = await responsesTo(['{"id":"first"}', 'no JSON', '{"id":"second"}'].map(request).join(''), {
+      expected: 3,
+    });
     expect(statusesOf(responses)).toEqual([202, 400, 202]);
     expect(signaledIds().slice(-2)).toEqual(acceptedIds(responses));
   });
 
   test('are all signaled if they are a hundred', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `pipelined-${index}`);
-    const responses = await responsesTo(ids.map((id) => request(JSON.stringify({ id }))).join(''));
+    const responses = await responsesTo(ids.map((id) => request(JSON.stringify({ id }))).join(''), {
+      expected: ids.length,
+    });
     expect(statusesOf(responses)).toEqual(ids.map(() => 202));
     expect(signaledIds().slice(-100).sort()).toEqual([...acceptedIds(responses)].sort());
   });
@@ -155,7 +171,7 @@ describe('a thousand idle connections', () => {
   test('do not keep a delivery from being accepted, and leave no memory behind', async () => {
     expect(await deliver('before')).toBe(202);
     const beforeBytes = usedBytes();
-    const sockets = Array.from({ length: 1_000 }, open);
+    const sockets = Array.from({ length: 1_000 }, () => open());
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     for (const [index, socket] of sockets.entries()) if (index % 2 === 0) socket.write(HEAD);
     expect(await deliver('meanwhile')).toBe(202);
