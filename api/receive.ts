@@ -13,6 +13,8 @@ import type { TurnAway } from './turn-away.ts';
 
 /** A second delivery with the vendor's id within this time is a resend. */
 const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
+/** For the metrics: a body that comes again within this time counts as repeated. The workflow decides by itself. */
+const REPEATED_BODY_MS = 60_000;
 
 export type ReceiverDeps = {
   find: FindSource;
@@ -66,7 +68,8 @@ export function createReceiver({ find, intake, recent, metrics, turnAway, now }:
         : { dedupeMs: dedupeMs ?? VENDOR_ID_DEDUPE_MS }),
     };
     const record = { id, source: sourceName, at: delivery.receivedAt, topic: topicOf(reading) };
-    const note = (each: DeliveryRecord) => recent.add(site, each, delivery.dedupeMs);
+    const repeatMs = 'byBody' in delivery ? REPEATED_BODY_MS : delivery.dedupeMs;
+    const note = (each: DeliveryRecord) => recent.add(site, each, repeatMs);
     let accepted: string[] = [];
     try {
       if (reading.kind !== 'filtered') accepted = await intake(site, delivery, reading);

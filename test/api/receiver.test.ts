@@ -95,11 +95,11 @@ describe('an accepted delivery', () => {
     expect(api.published().at(-1)?.deliveries).toMatchObject([{ id, source: 'github', dedupeMs: DAY_MS }]);
   });
 
-  test('without an id of its sender has the hash of its body for a minute', async () => {
+  test('without a delivery id is known by the hash of its body', async () => {
     const body = { event: 'entry.publish', title: 'Grüße' };
     const id = `sha256:${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`;
     expect(await (await postToken(body)).json()).toEqual({ deliveryId: id, accepted: ['export:docs'] });
-    expect(api.published().at(-1)?.deliveries).toMatchObject([{ id, source: 'token', dedupeMs: 60_000 }]);
+    expect(api.published().at(-1)?.deliveries).toMatchObject([{ id, source: 'token', dedupeMs: 0, byBody: true }]);
   });
 
   test('keeps the secret in a Prismic body out of the id, the signal, the log and the response', async () => {

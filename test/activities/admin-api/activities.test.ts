@@ -218,12 +218,18 @@ describe('asking for a bundle', () => {
     });
   });
 
-  it('takes a link whose end can not be read for a short-lived one', async () => {
-    const { activities } = await api({
-      status: 200,
-      body: { bundleUrl: 'https://x/b', expiresAt: 'next Tuesday-ish' },
-    });
-    await expect(bundle(activities)).resolves.toMatchObject({ expiresAt: null, lifetimeMs: 900_000 });
+  it.each([
+    ['text', 'next Tuesday-ish'],
+    ['null', null],
+    ['nothing', undefined],
+    ['the year 9999', '9999-12-31T23:59:59Z'],
+    ['1970', 0],
+    ['microseconds', Date.UTC(2026, 10, 21) * 1_000],
+  ])('retries if expiresAt is %s, and says what was expected', async (_, expiresAt) => {
+    const { activities } = await api({ status: 200, headers: { date }, body: { bundleUrl: 'https://x/b', expiresAt } });
+    const failure = await failureOf(bundle(activities));
+    expect(failure).toMatchObject({ type: 'Unavailable', message: expect.stringContaining('unusable expiresAt') });
+    expect(failure).not.toMatchObject({ nonRetryable: true });
   });
 
   it('reads the job again at 409: a failed one ends the cycle, a running one is waited for', async () => {

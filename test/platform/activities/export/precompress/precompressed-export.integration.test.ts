@@ -7,7 +7,7 @@ import type { ContentCoding } from '../../../../../contract/content-coding.ts';
 import { getExportJob } from '../../../../../platform/store/export-jobs.ts';
 import { getProject, updateProject } from '../../../../../platform/store/projects.ts';
 import { canCompress } from '../../../../../platform/zstd-support.ts';
-import { type Bench, openBench, type Running } from '../../../../deployment/harness.ts';
+import { type Fixture, openFixture, type Running } from '../../../../deployment/fixture.ts';
 import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../../../helpers/export-rig.ts';
 import { type HttpSite, startHttpSite } from '../../../../helpers/http-site.ts';
@@ -18,12 +18,12 @@ const link = (path: string): string => `<a href="${path}">there</a>`;
 
 let rig: DirectRig;
 let server: HttpSite;
-let bench: Bench;
+let bench: Fixture;
 let site: Map<string, { type: string; body: string }>;
 
 beforeAll(async () => {
   // Pieces of one file each, so that what is made anew can be told file by file.
-  [rig, bench] = await Promise.all([startDirectRig({ pieceBytes: 1 }), openBench()]);
+  [rig, bench] = await Promise.all([startDirectRig({ pieceBytes: 1 }), openFixture()]);
   server = await startHttpSite((asked, response) => {
     const found = site.get(asked.url ?? '');
     const type = found?.type ?? 'text/html';

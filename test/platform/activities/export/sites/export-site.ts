@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { bundleKey } from '../../../../../platform/objects/object-store.ts';
-import { openBench } from '../../../../deployment/harness.ts';
+import { openFixture } from '../../../../deployment/fixture.ts';
 import type { ExportedBundle, ExportRig } from '../../../../helpers/export-rig.ts';
 import { startHttpSite } from '../../../../helpers/http-site.ts';
 import { staticHost } from './static-host.ts';
@@ -36,7 +36,7 @@ export type Host = { root: string; close(): Promise<void> };
 
 /** The product's own deployment of a bundle, at the root of its host. */
 export async function startDeployment({ archive }: ExportedSite): Promise<Host> {
-  const bench = await openBench();
+  const bench = await openFixture();
   await bench.writeValues({ enabled: true, bundleUrl: pathToFileURL(archive).href });
   const running = await bench.start();
   await running.until('serving', ({ state }) => state === 'serving');
