@@ -158,6 +158,8 @@ describe('a site', () => {
       });
       expect(inAnother).toMatchObject({ id: first, outcome: 'started' });
       await another.stop();
+      // The Admin API of the tests runs one job at a time, and the next test's takes long.
+      await until('burst', ({ phase, current }) => phase === 'live' && current);
     });
   });
 
