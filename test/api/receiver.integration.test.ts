@@ -44,7 +44,7 @@ test('a delivery is in Temporal with its event once it is answered', async () =>
   const [signal] = (await publishedSignals(temporal.client, 'docs')).slice(-1);
   expect(await answer.json()).toEqual({ deliveryId: signal?.deliveries[0]?.id, accepted: ['export:docs'] });
   expect(signal).toMatchObject({
-    deliveries: [{ source: 'token', dedupeMs: 60_000 }],
+    deliveries: [{ source: 'token', dedupeMs: 0, byBody: true }],
     newest: {
       ...{ source: 'token', topic: 'entry.publish', action: 'publish' },
       ...{ id: '7', title: 'Hello', url: 'https://a.b/c' },

@@ -171,8 +171,9 @@ describe('a site', () => {
     await site.handle.executeUpdate('exportNow');
     await site.until('exported when asked', ({ phase }) => phase === 'held' && site.api.jobs.length === 3);
     await writeFile(site.valuesFile, 'staticExport:\n  enabled: false\n');
-    await site.until('live', ({ phase }) => phase === 'live');
-    expect((await site.deployed())?.jobId).toBe(site.api.jobs[2]?.jobId);
+    const newest = site.api.jobs[2]?.jobId;
+    await site.until('live', ({ phase, deployments }) => phase === 'live' && deployments[0]?.jobId === newest);
+    expect((await site.deployed())?.jobId).toBe(newest);
   });
 
   it.concurrent('with a pin on a lost bundle keeps the links of its other deployments fresh', async () => {

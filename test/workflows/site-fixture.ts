@@ -116,7 +116,8 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
     stopWorker: () => worker.stop(),
     async close() {
       await fixture.handle.terminate('the test is over').catch(() => {});
-      await rm(folder, { recursive: true, force: true });
+      // A write that was under way at the end may still add a file.
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
   fixture.configure(settings);

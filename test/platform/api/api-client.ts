@@ -35,5 +35,7 @@ export function createApiClient(baseUrl: string, check?: OpenApiCheck) {
     get: (path: string, sent?: Sent) => request('GET', path, sent),
     post: (path: string, sent?: Sent) => request('POST', path, sent),
     adminPost: (path: string, body: unknown) => request('POST', path, { key: OPERATOR_TOKEN, body }),
+    setPlan: (organization: string, plan: 'enterprise' | 'free') =>
+      request('PATCH', '/admin/organizations', { key: OPERATOR_TOKEN, body: { organization, plan } }),
   };
 }

@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     for (const [method, path] of own) await agents.api.request(method, path, { key });
     for (const [method, path] of [...own, ['POST', JOBS] as const]) await agents.api.request(method, path);
     for (const [method, path] of endpoints('se_0123456789abcdef')) await agents.api.request(method, path, { key });
-    await agents.api.adminPost('/admin/keys', { organization: customer.organization, plan: 'free' });
+    await agents.api.setPlan(customer.organization, 'free');
     for (const [method, path] of own) await agents.api.request(method, path, { key });
     await agents.api.post(JOBS, { key, body: { domain } });
   }

@@ -18,8 +18,7 @@ describe('a request that is wrong in more than one way is refused for', () => {
   describe('the start of an export:', () => {
     const start = (body: object = {}, headers: Record<string, string> = {}) =>
       agents.api.post(JOBS, { key: customer.key, body: { domain: customer.domain, ...body }, headers });
-    const loseThePlan = () =>
-      agents.api.adminPost('/admin/keys', { organization: customer.organization, plan: 'free' });
+    const loseThePlan = () => agents.api.setPlan(customer.organization, 'free');
 
     it('the missing project before the body', async () => {
       expect((await start({ domain: 'nobody.example.com', paths: 5 })).status).toBe(404);

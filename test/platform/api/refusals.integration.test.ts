@@ -68,7 +68,7 @@ describe('the Admin API refuses', () => {
 
   it('everything about exports without the Enterprise plan: 403, but 404 for what is not theirs', async () => {
     const own = await startExport(customer);
-    await agents.api.adminPost('/admin/keys', { organization: customer.organization, plan: 'free' });
+    await agents.api.setPlan(customer.organization, 'free');
     const { key, domain } = customer;
     for (const [method, path] of [...ofExport(own), ['GET', JOBS] satisfies Endpoint]) {
       expect([path, (await send(method, path, { key })).status]).toEqual([path, 403]);
