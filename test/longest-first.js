@@ -1,62 +1,40 @@
 import { basename } from 'node:path';
 
-/**
- * The files of each suite by how long each takes, the longest first: whoever begins one of these last leaves the machine
- * idle beside it. What isn't named comes after them, the larger file first.
- */
+/** The files that take longest, in each tier: started last, one of them would keep one worker busy and leave the others idle. */
 const LONGEST = [
-  // npm run test:real
-  'gitea-adapter.real',
-  'operators.real',
-  'hydrating-sites.real',
-  'crashes.real',
-  'hydrating-apps.real',
-  'browser.real',
-  'agent-crashes.real',
-  'static-export-job-killed.real',
-  'export-killed.real',
-  'publish.real',
-  'manuals-export.real',
-  'admin-api-faults.real',
-  'schemathesis.real',
-  'every-construct.real',
-  'services.real',
-  'secrets.real',
-  'pages.real',
-  'export-bench.real',
-  'up-with-servers.real',
-  'two-processes.real',
-  'mail-page.real',
-  // npm test
-  'agent-job-killed',
-  'ninety-days',
-  'demo',
-  'export',
-  'trouble',
-  'agent-rule',
-  'agent-change',
-  'continuing',
-  'operators',
-  'seed-admin-api',
-  'export-site',
-  'agent',
-  'database',
-  'crashes',
-  'export-site-debounce',
-  'send-once',
-  'up',
-  'agent-change-days',
-  'tell-operators',
-  'kept-exports',
-  'agent-job',
-  'agent-job-endings',
-  'command-runner',
-  'benches',
-  'hostile-origins',
-  'embedded',
-  'agent-rule-days',
-  'agent-activities',
+  // system
+  'node-versions.system',
+  'hydrating-sites.system',
+  'gitea-adapter.system',
+  'browser.system',
+  'crashes.system',
+  'hydrating-apps.system',
+  'export-killed.system',
+  'ninety-days.system',
+  'manuals-export.system',
+  'static-export-job-killed.system',
+  'publish.system',
+  'seed-admin-api.system',
+  'agent-job-killed.system',
+  // integration
+  'export-site-days.integration',
+  'agent-rule.integration',
+  'database.integration',
+  'agent-change-days.integration',
+  'agent-change.integration',
+  'embedded.integration',
+  'export-site.integration',
+  'export-site-continuing.integration',
+  'agent-job.integration',
+  'agent-activities.integration',
+  // fast
+  'walk',
+  'refused-starts',
+  'replay',
   'webhook-send',
+  'command-runner',
+  'github-app',
+  'send-once',
 ];
 
 const placeOf = ({ path }) => {
@@ -64,14 +42,14 @@ const placeOf = ({ path }) => {
   return place < 0 ? LONGEST.length : place;
 };
 
-/** Jest's way to give the order of suites: the same on every machine, whatever ran on it before. */
+/** Jest's hook for the order of test files: the longest first, then the larger file first. The same on every machine. */
 export default class LongestFirst {
   sort(tests) {
     const sizeOf = (test) => test.context.hasteFS.getSize(test.path) ?? 0;
     return [...tests].sort((one, other) => placeOf(one) - placeOf(other) || sizeOf(other) - sizeOf(one));
   }
 
-  /** Nothing is remembered from run to run. */
+  /** Keeps nothing from run to run. */
   cacheResults() {}
 
   allFailedTests() {

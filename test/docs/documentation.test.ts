@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import picomatch from 'picomatch';
 import { z } from 'zod';
 import { VARIABLE_NAMES } from '../../cli/environment.ts';
 import { createOpenApiDocument } from '../../platform/api/openapi/document.ts';
@@ -82,4 +83,24 @@ describe('the documentation', () => {
     );
     expect(named.sort()).toEqual(served.sort());
   });
+
+  it('names in its table of claims every test file, and no other', () => {
+    const [, table = ''] = read('docs/development.md').split('## Claims');
+    const rows = [...table.matchAll(/^\| .+ \| `(.+)` \| .+ \|$/gm)];
+    const patterns = rows.flatMap(([, cell = '']) => patternsOf(cell));
+    const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.test.ts'),
+    );
+    expect(files.filter((file) => !patterns.some((pattern) => picomatch.isMatch(file, pattern)))).toEqual([]);
+    expect(patterns.filter((pattern) => !files.some((file) => picomatch.isMatch(file, pattern)))).toEqual([]);
+  });
 });
+
+/** `a/b.test.ts, c.test.ts` means a file beside the first one; `a/{b,c}.test.ts` means both. */
+function patternsOf(cell: string): string[] {
+  let folder = '';
+  return cell.split(/, (?![^{]*\})/).map((part) => {
+    if (part.includes('/')) folder = part.slice(0, part.lastIndexOf('/') + 1);
+    return part.includes('/') ? part : folder + part;
+  });
+}
