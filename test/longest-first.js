@@ -22,6 +22,7 @@ const LONGEST = [
   'database.integration',
   'agent-change-days.integration',
   'agent-change.integration',
+  'agent-rule-continuing.integration',
   'embedded.integration',
   'export-site.integration',
   'export-site-continuing.integration',

@@ -42,15 +42,18 @@ describe('services that start before Temporal and PostgreSQL', () => {
 
   afterAll(cleanups.run);
 
+  /** Programs that serve sites must be told that there are none. */
+  const argumentsOf = (name: string): string[] => (['api', 'worker'].includes(name) ? [name, '--no-config'] : [name]);
+
   async function start(name: string): Promise<RunningGalley> {
-    const started = await startGalley([name], variables, folder);
+    const started = await startGalley(argumentsOf(name), variables, folder);
     cleanups.add(() => started.stop('SIGKILL'));
     return started;
   }
 
   /** Starts a worker and waits until it says what it waits for. */
   async function startWaiting(name: string, waitsFor: string) {
-    const service = await spawnService([name], variables, folder);
+    const service = await spawnService(argumentsOf(name), variables, folder);
     cleanups.add(async () => service.process.kill('SIGKILL'));
     await waitFor(() => service.output().includes(waitsFor), { describe: `said "${waitsFor}"` });
     return service;

@@ -1,6 +1,4 @@
-import { waitFor } from '../helpers/system/wait-for.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
-import { runsOf } from './use-temporal.ts';
 
 const { startAgents, server } = useAgents('time-skipping');
 const sleep = (ms: number) => server().sleep(ms);
@@ -176,45 +174,5 @@ describe('a change that was started for a delivery already', () => {
     expect(agents.jobs[2]).toMatchObject({ eventCount: 2, events: [{ title: 'New' }, { title: 'Newer' }] });
     const { changes } = await agents.ruleState();
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([agents.change('new').workflowId]);
-  });
-});
-
-describe('a rule that continues as new', () => {
-  it('because of very many events prompts for each of them once, and still knows a resend', async () => {
-    const agents = await startAgents({ quietPeriodMs: 1_000, maxPerHour: 1_000, mail: false, forge: false });
-    agents.outside.end = { status: 'completed', prLink: null, error: null };
-    const total = 1_000;
-    for (let count = 0; count < total; count += 10) {
-      await Promise.all(Array.from({ length: 10 }, (_, index) => agents.publish({ id: `d-${count + index}` })));
-    }
-    await sleep(HOUR_MS);
-    expect(await agents.ruleState()).toMatchObject({ phase: 'idle', pendingCount: 0 });
-    expect((await runsOf(server().client, agents.rule.workflowId)).length).toBeGreaterThan(1);
-    expect(agents.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(total);
-    const jobs = agents.jobs.length;
-    await agents.publish({ id: 'd-0' });
-    await sleep(HOUR_MS);
-    expect(agents.jobs).toHaveLength(jobs);
-  });
-
-  it('for a new build keeps what waits, who unsubscribed and what it started', async () => {
-    const agents = await startAgents({ quietPeriodMs: HOUR_MS });
-    await agents.publish({ id: 'first' });
-    await agents.rule.signal('unsubscribed', { address: 'bob@example.com' });
-    await sleep(2 * HOUR_MS);
-    const { runId } = await agents.rule.describe();
-    await agents.publish({ id: 'second' });
-    agents.configure({ build: 'two' });
-    await agents.rule.signal('configChanged');
-    await agents.publish({ id: 'third' });
-    await waitFor(async () => (await agents.rule.describe()).runId !== runId, { describe: 'continued as new' });
-    expect(await agents.ruleState()).toMatchObject({
-      phase: 'collecting',
-      pendingCount: 2,
-      changes: [{ workflowId: agents.change('first').workflowId }],
-      unsubscribed: ['bob@example.com'],
-    });
-    await sleep(2 * HOUR_MS);
-    expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1, 2]);
   });
 });

@@ -1,0 +1,47 @@
+import { waitFor } from '../helpers/system/wait-for.ts';
+import { HOUR_MS, useAgents } from './use-agents.ts';
+import { runsOf } from './use-temporal.ts';
+
+const { startAgents, server } = useAgents('dev-server');
+
+// On the real server: a run that ends during a call can keep the time-skipping server from skipping.
+describe('a rule that continues as new', () => {
+  it('because of very many events prompts for each of them once, and still knows a resend', async () => {
+    const agents = await startAgents({ quietPeriodMs: 200, maxPerHour: 1_000, mail: false, forge: false });
+    agents.outside.end = { status: 'completed', prLink: null, error: null };
+    const total = 1_000;
+    const prompted = (): number => agents.jobs.reduce((sum, { eventCount }) => sum + eventCount, 0);
+    for (let count = 0; count < total; count += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, index) => agents.publish({ id: `d-${count + index}` })));
+    }
+    await waitFor(() => prompted() >= total, { describe: 'prompted for all events' });
+    expect(prompted()).toBe(total);
+    expect((await runsOf(server().client, agents.rule.workflowId)).length).toBeGreaterThan(1);
+    await agents.publishAll([{ id: 'd-0' }, { id: 'new' }]);
+    await waitFor(() => prompted() > total, { describe: 'prompted for the new event' });
+    expect(prompted()).toBe(total + 1);
+  });
+
+  it('for a new build keeps what waits, who unsubscribed and what it started', async () => {
+    const agents = await startAgents({ quietPeriodMs: 200 });
+    await agents.publish({ id: 'first' });
+    await agents.rule.signal('unsubscribed', { address: 'bob@example.com' });
+    await waitFor(() => agents.jobs.length === 1, { describe: 'prompted for the first event' });
+    const { runId } = await agents.rule.describe();
+    agents.configure({ quietPeriodMs: HOUR_MS, build: 'two' });
+    await agents.publish({ id: 'second' });
+    await agents.rule.signal('configChanged');
+    await agents.publish({ id: 'third' });
+    await waitFor(async () => (await agents.rule.describe()).runId !== runId, { describe: 'continued as new' });
+    expect(await agents.ruleState()).toMatchObject({
+      phase: 'collecting',
+      pendingCount: 2,
+      changes: [{ workflowId: agents.change('first').workflowId }],
+      unsubscribed: ['bob@example.com'],
+    });
+    agents.configure({ quietPeriodMs: 200, build: 'two' });
+    await agents.rule.signal('configChanged');
+    await waitFor(() => agents.jobs.length === 2, { describe: 'prompted for the others' });
+    expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1, 2]);
+  });
+});
