@@ -16,7 +16,7 @@ interface Platform {
 export async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
   const kept = await home.readSecret(ADMIN_KEY_FILE);
   if (kept !== undefined && (await isAccepted(url, kept))) return kept;
-  const { key } = await admin.createKey({ organization: ORGANIZATION, plan: 'enterprise', name: 'orchestrator of up' });
+  const { key } = await admin.createKey({ organization: ORGANIZATION, name: 'orchestrator of up' });
   await home.writeSecret(ADMIN_KEY_FILE, key);
   return key;
 }

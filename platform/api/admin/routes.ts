@@ -14,7 +14,7 @@ import { requireOperator } from '../operator.ts';
 const listQuery = z.strictObject({ organization: label.optional() });
 
 /**
- * What the commands `keys`, `organizations` and `projects` ask of a running service whose database they can't open themselves. Not in
+ * For the commands `keys`, `organizations` and `projects` beside a running service whose database they can't open. Not in
  * the OpenAPI document: it isn't part of the Admin API, and only the operator token opens it.
  */
 export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Database; operatorToken: string }): void {
