@@ -134,8 +134,9 @@ describe('git', () => {
   });
 });
 
-async function pidOf(): Promise<number> {
-  return Number(await readFile(join(folder, 'pid'), 'utf8'));
+/** Undefined while the file is still empty: process 0 would mean this one's whole group. */
+async function pidOf(): Promise<number | undefined> {
+  return Number(await readFile(join(folder, 'pid'), 'utf8')) || undefined;
 }
 
 const isGone = (pid: number) => waitFor(() => !isAlive(pid), { describe: 'ended' });
