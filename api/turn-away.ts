@@ -10,7 +10,7 @@ export type TurnAway = (response: Response, reason: string, detail?: string) => 
 
 export type TurningAway = {
   turnAway: TurnAway;
-  /** Throws 404 where the address names no configured source. */
+  /** Throws 404 if the URL names no configured source. */
   known: (find: (site: string, source: string) => ConfiguredSource) => RequestHandler<Address>;
   /** For what is turned away before or after the verification, which notes its own reasons. */
   onError: ErrorRequestHandler;

@@ -22,8 +22,8 @@ export type Sections = Readonly<Record<string, unknown>>;
 const DEFAULT_SECTIONS = { adminApi: { url: `\${ADMIN_API_URL}`, key: `\${ADMIN_API_KEY}` } } as const;
 
 /**
- * The galley.yaml of a program that serves sites. Without one it would run with no sites at all, which is more often a
- * wrong folder than a wish, so that needs `--no-config`.
+ * The galley.yaml of a program that serves sites. A missing file usually means a wrong folder, so running without sites
+ * needs `--no-config`.
  * @param options what commander reads from `--no-config`
  * @throws ConfigurationError naming the path.
  */

@@ -92,7 +92,7 @@ export function openHome(folder: string): Home {
   };
 }
 
-/** Node's own recursive mkdir never ends where a parent folder exists and takes no entries, as in /proc. */
+/** Node's recursive mkdir never returns if a parent folder exists but takes no entries, as in /proc. */
 async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   if (!(await isFolder(dirname(folder)))) await makeFolder(dirname(folder));

@@ -26,7 +26,8 @@ export async function startSharedServers(): Promise<{ stop(): Promise<void> }> {
 
 /** Namespaces exist from the start, because the server takes seconds to announce a search attribute added later. */
 async function startTemporal(): Promise<DevServer> {
-  const files = (await readdir('test', { recursive: true })).filter((file) => file.endsWith('.test.ts'));
+  const all = await readdir('test', { recursive: true });
+  const files = all.filter((file) => /\.(integration|system)\.test\.ts$/.test(file));
   return await startDevServer({
     executable: await locateDevServer(),
     moreNamespaces: files.map((file) => namespaceOf(join('test', file))),
