@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
+import fc from '../helpers/fast-check.ts';
 import { configWith, type RecordingApi, startRecordingApi } from './running-api.ts';
 import { signBody } from './signing.ts';
 

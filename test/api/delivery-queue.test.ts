@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
-import fc from 'fast-check';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../api/delivery-queue.ts';
 import { HttpError } from '../../contract/http-error.ts';
 import { type PublishEvent, type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
+import fc from '../helpers/fast-check.ts';
 
 const DEADLINE_MS = 1_500;
 const REFUSAL = { status: 503, headers: { 'Retry-After': expect.any(String) } };

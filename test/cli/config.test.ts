@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { loadGalleyConfig, parseGalleyConfig } from '../../cli/config.ts';
 import { closest, editDistance } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
+import fc from '../helpers/fast-check.ts';
 
 const env = {
   ADMIN_API_URL: 'http://127.0.0.1:3100',

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { cutText } from '../../contract/cut-text.ts';
+import fc from '../helpers/fast-check.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 const maxLength = fc.nat({ max: 50 });

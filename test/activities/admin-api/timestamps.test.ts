@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { pollDelayMs } from '../../../activities/admin-api/poll-delay.ts';
 import { parseRetryAfterMs, parseTimestampMs } from '../../../activities/admin-api/timestamps.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const moments = fc.date({ min: new Date('1980-01-01'), max: new Date('2200-01-01'), noInvalidDate: true });
 

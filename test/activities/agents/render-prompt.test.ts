@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { renderPrompt } from '../../../activities/agents/render-prompt.ts';
 import { MAX_PROMPT_CHARACTERS } from '../../../contract/admin-api.ts';
 import type { PublishEvent } from '../../../contract/publish-event.ts';
+import fc from '../../helpers/fast-check.ts';
 
 function event(fields: Partial<PublishEvent> = {}): PublishEvent {
   const at = '2026-11-21T08:00:00Z';

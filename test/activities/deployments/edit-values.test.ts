@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
 import { editValues, readPin, ValuesFileError } from '../../../activities/deployments/edit-values.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const LINK = 'https://objects.example.com/a/bundle.tar.gz?sig=a%2Bb&expires=17';
 const deploy = { enabled: true, bundleUrl: LINK } as const;

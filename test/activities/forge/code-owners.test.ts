@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { ownersOf, parseCodeOwners } from '../../../activities/forge/code-owners.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const NONE = { logins: [], teams: [], mails: [] };
 

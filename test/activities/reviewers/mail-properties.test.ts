@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import nodemailer, { type SendMailOptions } from 'nodemailer';
 import { readSender } from '../../../activities/reviewers/compose-mail.ts';
 import type { OperatorMailInput, ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
@@ -7,6 +6,7 @@ import { plainLine } from '../../../activities/reviewers/plain-line.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { wrapText } from '../../../activities/reviewers/wrap-text.ts';
+import fc from '../../helpers/fast-check.ts';
 import { INPUT } from './review-input.ts';
 
 const sender = readSender('Galley <galley@example.com>');

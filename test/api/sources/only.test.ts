@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { chooseOnly } from '../../../api/sources/only.ts';
 import type { Reading } from '../../../api/sources/source.ts';
+import fc from '../../helpers/fast-check.ts';
 import { configWith } from '../running-api.ts';
 import { readerOf } from './source-reader.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { configuredSources } from '../../../api/sources/configured-source.ts';
 import type { Reading } from '../../../api/sources/source.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import { publishEvent } from '../../../contract/publish-event.ts';
+import fc from '../../helpers/fast-check.ts';
 import { configWith } from '../running-api.ts';
 import { RECEIVED_AT } from './cases/source-cases.ts';
 

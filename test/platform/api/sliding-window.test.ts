@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { decideUse } from '../../../platform/api/sliding-window.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const limit = { uses: 3, windowMs: 60_000 };
 

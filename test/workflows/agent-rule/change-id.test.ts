@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { changeKeysOf } from '../../../workflows/agent-rule/change-id.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const DAY_MS = 86_400_000;
 const receivedAt = '2026-11-21T08:00:00.000Z';

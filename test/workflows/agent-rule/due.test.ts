@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { addStart, dueOf, MOST_QUIET_PERIODS } from '../../../workflows/agent-rule/due.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const HOUR_MS = 3_600_000;
 

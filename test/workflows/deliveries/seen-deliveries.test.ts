@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { hash64 } from '../../../workflows/deliveries/hash64.ts';
 import { createSeenDeliveries, isWholeBucket, MAX_SEEN } from '../../../workflows/deliveries/seen-deliveries.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const HOUR_MS = 3_600_000;
 const NOON_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   addPublishes,
   addRequest,
@@ -7,6 +6,7 @@ import {
   putBack,
   shouldReplace,
 } from '../../../workflows/export-site/debounce.ts';
+import fc from '../../helpers/fast-check.ts';
 import { event, play } from './play-publishes.ts';
 
 const settings = { quietPeriodMs: 5_000, maxWaitMs: 60_000 };

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { jitterOf, refreshDelayMs } from '../../../workflows/export-site/refresh-delay.ts';
 import { backOffMs } from '../../../workflows/trouble/back-off.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const DAY_MS = 86_400_000;
 const times = { lifetimeMs: DAY_MS, marginShare: 0.2, lastTookMs: 0, minIntervalMs: 30_000, site: 'docs' };

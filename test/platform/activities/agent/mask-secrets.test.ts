@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { createSecretMask, maskSecrets } from '../../../../platform/activities/agent/mask-secrets.ts';
+import fc from '../../../helpers/fast-check.ts';
 
 /** Masks a text that comes in pieces of these lengths. */
 function inPieces(text: string, secrets: readonly string[], lengths: readonly number[]): string {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { readTogether } from '../../../../platform/activities/export/read-together.ts';
 import type { Extent } from '../../../../platform/activities/export/segment-store.ts';
+import fc from '../../../helpers/fast-check.ts';
 
 const KIB = 1024;
 const SEGMENT_BYTES = 4 * KIB * KIB;

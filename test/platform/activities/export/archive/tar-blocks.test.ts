@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { pack } from 'tar-stream';
 import { END_BYTES, tarBlocks, tarHeader } from '../../../../../platform/activities/export/archive/tar-blocks.ts';
+import fc from '../../../../helpers/fast-check.ts';
 
 async function packed(entries: ReadonlyArray<{ path: string; bytes: Uint8Array }>): Promise<Buffer> {
   const tar = pack();

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { isPublicAddress } from '../../../../../platform/activities/export/fetch/address.ts';
 import { createAddressGuard, RefusedUrl } from '../../../../../platform/activities/export/fetch/address-guard.ts';
+import fc from '../../../../helpers/fast-check.ts';
 
 const guard = createAddressGuard({ operatorHosts: ['127.0.0.1:8080', '[::1]:8081', 'Docs.Corp.example:443'] });
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { divideIntoBatches } from '../../../../../platform/activities/export/freeze/batches.ts';
 import { judgeCrawl } from '../../../../../platform/activities/export/freeze/judge-crawl.ts';
 import { divideIntoPieces } from '../../../../../platform/activities/export/freeze/pieces.ts';
@@ -6,6 +5,7 @@ import { planBundle } from '../../../../../platform/activities/export/freeze/pla
 import { rankOf } from '../../../../../platform/activities/export/resource-rank.ts';
 import type { ExportSettings } from '../../../../../platform/activities/export/settings.ts';
 import type { SettledRow } from '../../../../../platform/store/frontier-map.ts';
+import fc from '../../../../helpers/fast-check.ts';
 
 const HOME = 'https://docs.example.com';
 const site = { domain: 'docs.example.com', origin: HOME };

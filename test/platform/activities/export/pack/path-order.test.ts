@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import type { BundleFile } from '../../../../../contract/bundle.ts';
 import { byPath, createPathOrder } from '../../../../../platform/activities/export/pack/path-order.ts';
+import fc from '../../../../helpers/fast-check.ts';
 
 function file(path: string, encoding?: string): BundleFile {
   const plain = { path, size: 1, sha256: 'a'.repeat(64), contentType: 'text/plain' };

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { assignPath } from '../../../../../platform/activities/export/page/assign-path.ts';
 import { resolveCollisions } from '../../../../../platform/activities/export/page/resolve-collisions.ts';
 import type { ResourceKind } from '../../../../../platform/activities/export/page/types.ts';
 import { normalizeUrl } from '../../../../../platform/activities/export/page/url-identity.ts';
+import fc from '../../../../helpers/fast-check.ts';
 import { SITE } from './engine.ts';
 
 const HTML = 'text/html; charset=utf-8';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { parseSrcset } from '../../../../../platform/activities/export/page/html/srcset.ts';
+import fc from '../../../../helpers/fast-check.ts';
 import { extractFrom, rewritten } from './engine.ts';
 
 /** Markup in pieces, as hostile as a random choice makes it. */

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { isOfInterest } from '../../../../../platform/activities/export/page/html/attribute-kinds.ts';
 import { scanHtml } from '../../../../../platform/activities/export/page/html/scan-html.ts';
 import { type MarkupVisitor, scanMarkup } from '../../../../../platform/activities/export/page/html/scan-markup.ts';
+import fc from '../../../../helpers/fast-check.ts';
 
 function eventsOf(scan: (visitor: MarkupVisitor) => void): unknown[] {
   const events: unknown[] = [];

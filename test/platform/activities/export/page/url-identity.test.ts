@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import {
   isOfSite,
   isWanted,
   normalizeUrl,
   originUrl,
 } from '../../../../../platform/activities/export/page/url-identity.ts';
+import fc from '../../../../helpers/fast-check.ts';
 import { SITE } from './engine.ts';
 
 const BASE = 'https://docs.example.com/guides/start';
