@@ -32,11 +32,13 @@ async function results(name: string, suites: Suite[], run: object = {}): Promise
   return file;
 }
 
+/** Counts results. The lines for test/quarantine.js are left out: they are true whatever the results say. */
 async function count(...files: string[]): Promise<{ code: number; lines: string[] }> {
   return await new Promise((resolve) => {
-    const child = execFile(process.execPath, ['scripts/ci-results.js', ...files], (_error, stdout) =>
-      resolve({ code: child.exitCode ?? -1, lines: stdout.trimEnd().split('\n') }),
-    );
+    const child = execFile(process.execPath, ['scripts/ci-results.js', ...files], (_error, stdout) => {
+      const lines = stdout.trimEnd().split('\n');
+      resolve({ code: child.exitCode ?? -1, lines: lines.filter((line) => !line.startsWith('in quarantine since')) });
+    });
   });
 }
 
