@@ -12,7 +12,7 @@ import { createReviewerActivities } from './reviewers/activities.ts';
 import type { Mailer } from './reviewers/mailer.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
 
-export type ActivityDeps = Omit<SiteSettingsDeps, 'readPin' | 'operators' | 'mail'> & {
+export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' | 'mail'> & {
   adminApi: {
     url: string;
     key: string;
@@ -25,6 +25,8 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readPin' | 'operators' | 'mai
   mailer?: Mailer | undefined;
   /** Where reviewers reach the receiver; without it mails carry no link to unsubscribe. */
   publicUrl?: string | undefined;
+  /** Signs these links; the Admin API key by default. */
+  unsubscribeKey?: string | undefined;
   /** For storing that a mail is being sent, and for asking who unsubscribed; the worker's own by default. */
   client?: Client | undefined;
   /** Mail addresses of those who are told of failures. */
@@ -43,12 +45,12 @@ export function createActivities(deps: ActivityDeps) {
     ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
     readRuleSettings: createReadRuleSettings({ ...deps, ...told, forge: deps.forge !== undefined }),
     ...createForgeActivities({ forge: deps.forge }),
-    ...createReviewerActivities({ ...deps, unsubscribeKey: deps.adminApi.key }),
+    ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
     readSiteSettings: createReadSiteSettings({
       ...deps,
       ...told,
-      readPin: (valuesFile) => createValuesFileTarget(valuesFile).readPin(),
+      readSwitches: (valuesFile) => createValuesFileTarget(valuesFile).readSwitches(),
     }),
   };
 }

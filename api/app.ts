@@ -17,6 +17,7 @@ import { createReceiver, sourceFinder } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
 import { RejectedDeliveries } from './rejected-deliveries.ts';
 import { createSiteStatus } from './site-status.ts';
+import { addSteeringRoutes } from './steer-sites.ts';
 import { createTemporalGateway } from './temporal-gateway.ts';
 import { createTurnAway } from './turn-away.ts';
 import { unavailable } from './unavailable.ts';
@@ -30,6 +31,8 @@ export type ApiDeps = {
   config: GalleyConfig;
   /** Who has it may read the sites' states; without one nobody may. */
   operatorToken: string | undefined;
+  /** Signs links to unsubscribe besides the Admin API key; undefined: only that does. */
+  unsubscribeSecret?: string | undefined;
   logger: Logger;
   /** Whether Temporal can be reached now, for /readyz. */
   temporalReady: () => boolean | Promise<boolean>;
@@ -102,7 +105,9 @@ export function createApi(deps: ApiDeps): express.Express {
 
   app.use('/webhooks', onError);
 
-  addUnsubscribeRoutes(app, { config, gateway, logger });
+  // Earlier mails' links were signed with the Admin API key.
+  const unsubscribeKeys = [deps.unsubscribeSecret, config.adminApi.key].filter((key) => key !== undefined);
+  addUnsubscribeRoutes(app, { keys: unsubscribeKeys, gateway, logger });
 
   const operator = operatorAccess(operatorToken);
   app
@@ -112,14 +117,10 @@ export function createApi(deps: ApiDeps): express.Express {
       response.json(await status.page(cursor, limit));
     })
     .all(onlyMethods('GET', 'HEAD'));
-  app
-    .route('/sites/:site')
-    .get(operator, async ({ params }, response) => {
-      const site = Object.hasOwn(config.sites, params.site) ? config.sites[params.site] : undefined;
-      if (site === undefined) throw new HttpError(404, 'no such site');
-      response.json(await status.one(params.site, site));
-    })
-    .all(onlyMethods('GET', 'HEAD'));
+  app.route('/sites/:site').get(operator, async ({ params }, response) => {
+    response.json(await status.one(params.site));
+  });
+  addSteeringRoutes(app, { config, gateway, status, operator, logger });
 
   app
     .route('/healthz')

@@ -2,6 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { defineSearchAttributeKey, type LoadedDataConverter, SearchAttributeType } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
+import { HttpError } from '../contract/http-error.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { type SiteState, sitePhase, siteState } from '../contract/site-state.ts';
 import { readJobProgress } from './job-progress.ts';
@@ -35,8 +36,13 @@ export type SiteStatusDeps = {
 };
 
 export type SiteStatusReader = {
-  /** Everything known of one site. Throws HttpError 503 where Temporal can't be reached. */
-  one: (site: string, config: SiteConfig) => Promise<SiteStatus>;
+  /**
+   * Everything known of one site, also of one that runs and that galley.yaml doesn't name any more. Throws HttpError 404
+   * where nobody knows it, and 503 where Temporal can't be reached.
+   */
+  one: (site: string) => Promise<SiteStatus>;
+  /** A site as its workflow has just told it. */
+  of: (site: string, state: SiteState) => SiteStatus;
   /** A page of sites in the order of their names. */
   page: (after: string | undefined, limit: number) => Promise<{ sites: SiteStatus[]; nextCursor: string | null }>;
 };
@@ -67,7 +73,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
 
   const assemble = (
     site: string,
-    siteConfig: SiteConfig,
+    siteConfig: SiteConfig | undefined,
     info: Recorded | undefined,
     answer: SiteState | undefined,
   ): SiteStatus => {
@@ -78,15 +84,23 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
   };
 
   return {
-    async one(site, siteConfig) {
+    async one(site) {
+      const siteConfig = Object.hasOwn(config.sites, site) ? config.sites[site] : undefined;
       const [description, answer] = await Promise.all([
         reached(gateway.describe(site, FALL_BACK_AFTER_MS)),
         asked(site),
       ]);
+      const runs = description !== undefined && description.closeTime === undefined;
+      if (siteConfig === undefined && !runs) throw new HttpError(404, 'no such site');
       // A workflow that ended keeps nothing fresh any more, whatever its last state was.
       if (description?.closeTime !== undefined) return assemble(site, siteConfig, undefined, undefined);
       const progress = description && (await readJobProgress(description, deps.dataConverter));
       return { ...assemble(site, siteConfig, description, answer), progress: progress ?? null };
+    },
+
+    of(site, state) {
+      const deliveries = recent.merge(site, state.deliveries, { current: true }).slice(0, MAX_DELIVERIES_LISTED);
+      return { ...state, deliveries, rejected: rejected.of(site), current: true };
     },
 
     async page(after, limit) {
@@ -122,7 +136,7 @@ async function askInTurn(
 }
 
 /** A site that was never published. */
-function idle(site: string, config: SiteConfig): SiteState {
+function idle(site: string, config: SiteConfig | undefined): SiteState {
   return {
     site,
     phase: 'idle',
@@ -130,17 +144,20 @@ function idle(site: string, config: SiteConfig): SiteState {
     version: null,
     linkExpiresAt: null,
     exportedAt: null,
+    withheld: null,
     nextRefreshAt: null,
     lastError: null,
-    deployments: config.export.deployments.map(({ valuesFile }) => ({
+    deployments: (config?.export.deployments ?? []).map(({ valuesFile }) => ({
       valuesFile,
       jobId: null,
       version: null,
       updatedAt: null,
       held: false,
       pin: null,
+      off: false,
       error: null,
     })),
+    pendingCount: 0,
     deliveries: [],
     trouble: null,
     progress: null,
@@ -148,7 +165,11 @@ function idle(site: string, config: SiteConfig): SiteState {
 }
 
 /** What Temporal stores beside the workflow: the search attributes, where the namespace has them. */
-function recorded(site: string, config: SiteConfig, { typedSearchAttributes: attributes }: Recorded): SiteState {
+function recorded(
+  site: string,
+  config: SiteConfig | undefined,
+  { typedSearchAttributes: attributes }: Recorded,
+): SiteState {
   const phase = sitePhase.safeParse(attributes.get(phaseKey));
   return {
     ...idle(site, config),

@@ -1,7 +1,15 @@
 import type { WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { QUERIES, SEARCH_ATTRIBUTES, SIGNALS, TASK_QUEUES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../contract/names.ts';
+import {
+  QUERIES,
+  SEARCH_ATTRIBUTES,
+  SIGNALS,
+  TASK_QUEUES,
+  UPDATES,
+  WORKFLOW_IDS,
+  WORKFLOW_TYPES,
+} from '../contract/names.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import type { PullRequestChanged, Reviewed } from '../contract/pull-request-event.ts';
 import { withinDeadline } from './deadline.ts';
@@ -40,6 +48,15 @@ export interface TemporalGateway {
   describe(site: string, deadlineMs: number): Promise<WorkflowExecutionDescription | undefined>;
   /** The workflow's own answer, not checked. Rejects after `deadlineMs`, as without a worker. */
   queryState(site: string, deadlineMs: number): Promise<unknown>;
+  /**
+   * Sends an update to a running site or rule and waits for its answer, which isn't checked. Rejects with
+   * WorkflowNotFoundError where none runs, with WorkflowUpdateFailedError where it is refused, and after `deadlineMs`.
+   */
+  update(target: string | RuleStart, name: string, deadlineMs: number): Promise<unknown>;
+  /** Sends `exportNow`, and starts the site's workflow where it doesn't run. */
+  exportNow(site: SiteStart, deadlineMs: number): Promise<unknown>;
+  /** The names of the site's agent rules that run. */
+  listRules(site: string, deadlineMs: number): Promise<string[]>;
   /** The running workflows among these sites, by site. */
   listRunning(sites: readonly string[], deadlineMs: number): Promise<ReadonlyMap<string, WorkflowExecutionInfo>>;
 }
@@ -77,19 +94,43 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
       }),
     );
 
+  const siteOptions = ({ site, domain }: SiteStart) => ({
+    ...startOptions(site),
+    workflowId: WORKFLOW_IDS.exportSite(site),
+    args: [{ site }],
+    memo: { site, domain },
+    staticSummary: `Keeps ${domain} exported and deployed`,
+  });
+
   return {
-    async publish({ site, domain }, signal) {
-      await within(signalDeadlineMs, () =>
-        client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, {
-          ...startOptions(site),
-          workflowId: WORKFLOW_IDS.exportSite(site),
-          args: [{ site }],
-          signal: SIGNALS.published,
-          signalArgs: [signal],
-          memo: { site, domain },
-          staticSummary: `Keeps ${domain} exported and deployed`,
-        }),
-      );
+    async publish(site, signal) {
+      const options = { ...siteOptions(site), signal: SIGNALS.published, signalArgs: [signal] };
+      await within(signalDeadlineMs, () => client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, options));
+    },
+
+    async update(target, name, deadlineMs) {
+      const id =
+        typeof target === 'string' ? WORKFLOW_IDS.exportSite(target) : WORKFLOW_IDS.agentRule(target.site, target.rule);
+      return await within(deadlineMs, () => client.workflow.getHandle(id).executeUpdate<unknown, []>(name));
+    },
+
+    async exportNow(site, deadlineMs) {
+      const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOW_TYPES.exportSite, {
+        ...siteOptions(site),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+      const options = { startWorkflowOperation };
+      return await within(deadlineMs, () => client.workflow.executeUpdateWithStart(UPDATES.exportNow, options));
+    },
+
+    async listRules(site, deadlineMs) {
+      const prefix = WORKFLOW_IDS.agentRule(site, '');
+      const query = `WorkflowType = '${WORKFLOW_TYPES.agentRule}' AND ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '${prefix}'`;
+      return await within(deadlineMs, async () => {
+        const found: string[] = [];
+        for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId.slice(prefix.length));
+        return found;
+      });
     },
 
     async prompt(rule, signal) {

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import type { Express, Request } from 'express';
 import Mustache from 'mustache';
 import type { Logger } from 'pino';
-import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { onlyMethods } from './http-edge.ts';
 import { equalInConstantTime } from './sources/signature.ts';
@@ -24,23 +23,27 @@ const PAGE = `<!doctype html>
 {{#ask}}<form method="post"><button>Send me no more of these mails</button></form>{{/ask}}
 `;
 
+export type UnsubscribeDeps = {
+  /** A link is valid if one of these signed it. */
+  keys: readonly string[];
+  gateway: Pick<TemporalGateway, 'unsubscribe'>;
+  logger: Logger;
+};
+
 /**
  * The links under every mail to a reviewer. Opening one only asks, because mail scanners open links too; the button and
  * a mail program's one click (RFC 8058) are a POST. The link's token is all that is needed: whoever has the mail may.
  */
-export function addUnsubscribeRoutes(
-  app: Express,
-  { config, gateway, logger }: { config: GalleyConfig; gateway: Pick<TemporalGateway, 'unsubscribe'>; logger: Logger },
-): void {
+export function addUnsubscribeRoutes(app: Express, { keys, gateway, logger }: UnsubscribeDeps): void {
   app
     .route(PATH)
     .get((request, response) => {
-      const { site, rule, address } = readLink(request, config.adminApi.key);
+      const { site, rule, address } = readLink(request, keys);
       const text = `${address} gets mail about the pull requests of the rule ${rule} of ${site}.`;
       response.type('html').send(Mustache.render(PAGE, { title: 'Unsubscribe', text, ask: true }));
     })
     .post(async (request, response) => {
-      const { site, rule, address } = readLink(request, config.adminApi.key);
+      const { site, rule, address } = readLink(request, keys);
       // Also for a rule that isn't configured at the moment: its workflow remembers it, should the rule come back.
       await gateway.unsubscribe({ site, rule }, address).catch((error: unknown) => {
         logger.warn({ site, rule, reason: String(error) }, 'Temporal did not take an unsubscription');
@@ -53,12 +56,11 @@ export function addUnsubscribeRoutes(
 }
 
 /** Throws 404 for a link that no mail of ours carries. */
-function readLink(request: Request<Subscription & { token: string }>, key: string): Subscription {
+function readLink(request: Request<Subscription & { token: string }>, keys: readonly string[]): Subscription {
   const { site, rule, address: encoded, token } = request.params;
   const address = Buffer.from(encoded, 'base64url').toString('utf8');
-  if (!equalInConstantTime(token, tokenOf({ site, rule, address }, key))) {
-    throw new HttpError(404, 'no such subscription');
-  }
+  const isValid = keys.some((key) => equalInConstantTime(token, tokenOf({ site, rule, address }, key)));
+  if (!isValid) throw new HttpError(404, 'no such subscription');
   return { site, rule, address };
 }
 

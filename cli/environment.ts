@@ -3,8 +3,11 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
+import type { WorkerVersion } from '../contract/worker-version.ts';
+import type { ExportLimits } from '../platform/activities/export/limits.ts';
 import { type AgentSettings, agentVariables, readAgentSettings } from './settings/agent.ts';
 import { type BrowserSettings, browserVariables, readBrowserSettings } from './settings/browser.ts';
+import { exportVariables, readExportLimits } from './settings/export.ts';
 import { type ForgeSettings, forgeVariables, readForgeSettings } from './settings/forge.ts';
 
 /** The process's variables as they are; only this file and what it hands on reads them. */
@@ -18,17 +21,23 @@ const port = z
   .transform(Number)
   .refine((value) => value <= 65_535, 'expected a port number up to 65535');
 
-const connections = z
-  .string()
-  .regex(/^[1-9]\d{0,2}$/, 'expected a number from 1 to 999')
-  .transform(Number);
-
 const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 
-const encryptionKey = z
-  .string()
-  .transform((text) => Buffer.from(text, 'base64'))
-  .refine((key) => key.length === 32, 'expected 32 bytes in base64, as `openssl rand -base64 32` prints them');
+/** The first encrypts, all decrypt. */
+const encryptionKeys = z.string().transform((text, context) => {
+  const keys = text.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
+  for (const [index, key] of keys.entries()) {
+    if (key.length === 32) continue;
+    const where = keys.length === 1 ? '' : `entry ${index + 1} of ${keys.length}: `;
+    const message = `${where}expected 32 bytes in base64, as \`openssl rand -base64 32\` prints them`;
+    context.addIssue({ code: 'custom', message });
+  }
+  return keys;
+});
+
+/** A "." would part the name from the build, as Temporal writes them together. */
+const deploymentName = z.string().regex(/^[\w-]{1,100}$/, 'expected up to 100 letters, digits, "-" and "_"');
+const buildId = z.string().regex(/^[\w.+-]{1,100}$/, 'expected up to 100 letters, digits, "-", "_", "+" and "."');
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -48,10 +57,14 @@ const schema = z.object({
   BUNDLE_LINK_TTL: positiveDurationMs.default(24 * HOUR_MS),
   PLATFORM_PUBLIC_URL: httpUrl.optional(),
   API_PUBLIC_URL: httpUrl.optional(),
+  UNSUBSCRIBE_SECRET: z
+    .string()
+    .min(16, 'expected at least 16 characters, as `openssl rand -base64 32` prints them')
+    .optional(),
   ...agentVariables,
   ...forgeVariables,
   ...browserVariables,
-  EXPORT_CONNECTIONS: connections.optional(),
+  ...exportVariables,
   // With anything else in it no header could carry it, and nobody would get in.
   OPERATOR_TOKEN: z
     .string()
@@ -61,9 +74,11 @@ const schema = z.object({
   ADMIN_API_KEY: z.string().optional(),
   GALLEY_HOME: z.string().default('.galley'),
   GALLEY_CONFIG: z.string().optional(),
-  GALLEY_ENCRYPTION_KEY: encryptionKey.optional(),
+  GALLEY_ENCRYPTION_KEY: encryptionKeys.default([]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   MIN_REFRESH_INTERVAL: positiveDurationMs.default(30_000),
+  WORKER_DEPLOYMENT: deploymentName.optional(),
+  WORKER_BUILD_ID: buildId.optional(),
 });
 
 /** Every variable that is read here; others have a standard of their own. */
@@ -82,10 +97,12 @@ export interface Settings {
   objectStoreUrl: string | undefined;
   bundleLinkTtlMs: number;
   platformPublicUrl: string | undefined;
-  /** What mails name for the receiver; undefined: where it listens. */
+  /** What mails name for the receiver; undefined: they carry no link to unsubscribe. */
   apiPublicUrl: string | undefined;
-  /** The most connections of one worker process to one origin; undefined: the export's own bound. */
-  exportConnections: number | undefined;
+  /** Signs the links to unsubscribe; undefined: the Admin API key does. */
+  unsubscribeSecret: string | undefined;
+  /** The limits of exports that differ from the defaults. */
+  exportLimits: Partial<ExportLimits>;
   agent: AgentSettings;
   browser: BrowserSettings;
   /** undefined: agent jobs can only work on `file://` repositories. */
@@ -97,9 +114,12 @@ export interface Settings {
   home: string;
   /** Absolute; undefined: there is no galley.yaml, so there are no sites. */
   configPath: string | undefined;
-  encryptionKey: Buffer | undefined;
+  /** The first encrypts Temporal's payloads, all decrypt; empty: they are not encrypted. */
+  encryptionKeys: readonly Buffer[];
   logLevel: (typeof LOG_LEVELS)[number];
   minRefreshIntervalMs: number;
+  /** For Temporal's Worker Versioning; undefined: workers take any work. */
+  workerVersion: WorkerVersion | undefined;
   /** As the process has them, for what has its own standard: `${VAR}` in galley.yaml, Temporal's and S3's clients. */
   variables: Variables;
 }
@@ -118,7 +138,8 @@ export function readSettings(variables: Variables = process.env): Settings {
   const env = parsed.data;
   const agent = readAgentSettings(env);
   const forge = readForgeSettings(env);
-  const problems = [...agent.problems, ...forge.problems];
+  const version = readWorkerVersion(env);
+  const problems = [...agent.problems, ...forge.problems, ...version.problems];
   if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     host: env.HOST,
@@ -133,7 +154,8 @@ export function readSettings(variables: Variables = process.env): Settings {
     bundleLinkTtlMs: env.BUNDLE_LINK_TTL,
     platformPublicUrl: withoutSlash(env.PLATFORM_PUBLIC_URL),
     apiPublicUrl: withoutSlash(env.API_PUBLIC_URL),
-    exportConnections: env.EXPORT_CONNECTIONS,
+    unsubscribeSecret: env.UNSUBSCRIBE_SECRET,
+    exportLimits: readExportLimits(env),
     agent: agent.settings,
     browser: readBrowserSettings(env, filled.PATH),
     forge: forge.settings,
@@ -142,11 +164,24 @@ export function readSettings(variables: Variables = process.env): Settings {
     adminApiKey: env.ADMIN_API_KEY,
     home: resolve(env.GALLEY_HOME),
     configPath: configPath(env.GALLEY_CONFIG),
-    encryptionKey: env.GALLEY_ENCRYPTION_KEY,
+    encryptionKeys: env.GALLEY_ENCRYPTION_KEY,
     logLevel: env.LOG_LEVEL,
     minRefreshIntervalMs: env.MIN_REFRESH_INTERVAL,
+    workerVersion: version.version,
     variables: filled,
   };
+}
+
+type VersionVariables = { WORKER_DEPLOYMENT?: string | undefined; WORKER_BUILD_ID?: string | undefined };
+
+function readWorkerVersion({ WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID: buildId }: VersionVariables) {
+  if (deploymentName !== undefined && buildId !== undefined) {
+    return { version: { deploymentName, buildId }, problems: [] };
+  }
+  const missing = deploymentName === undefined ? 'WORKER_DEPLOYMENT' : 'WORKER_BUILD_ID';
+  const alone = deploymentName !== undefined || buildId !== undefined;
+  const problems = alone ? [`${missing}: expected it too, because Worker Versioning needs both`] : [];
+  return { version: undefined, problems };
 }
 
 /** So that paths can be put behind it. */

@@ -3,7 +3,7 @@ import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError } from '../contract/configuration-error.ts';
-import { lockFolder, lockHolder } from '../embedded/folder-lock.ts';
+import { isFolderLocked, lockFolder } from '../embedded/folder-lock.ts';
 import { errorCode } from '../embedded/report.ts';
 
 /** Where the parts of a running `up` answer. */
@@ -21,7 +21,7 @@ export type RunningAddresses = z.infer<typeof addresses>;
 export interface Home {
   folder: string;
   path(...names: string[]): string;
-  /** @throws FolderInUse while another `up` runs on it, ConfigurationError if there can be no such folder. */
+  /** @throws FolderInUse while another `up` runs on it, here or in another container, ConfigurationError if there can be no such folder. */
   lock(): Promise<() => Promise<void>>;
   /** A secret kept under this name; made at the first call. */
   secret(name: string): Promise<string>;
@@ -35,6 +35,9 @@ export interface Home {
 
 /** The secret with which other commands speak to a running `up`. */
 export const OPERATOR_TOKEN_FILE = 'operator-token';
+
+/** Signs the links to unsubscribe, unless UNSUBSCRIBE_SECRET does. */
+export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
 
 const LOCK = 'up.lock';
 const ADDRESSES = 'up.json';
@@ -82,7 +85,7 @@ export function openHome(folder: string): Home {
       else await replaceFile(path(ADDRESSES), `${JSON.stringify(running, null, 2)}\n`);
     },
     running: async () => {
-      if ((await lockHolder(path(LOCK))) === undefined) return undefined;
+      if (!(await isFolderLocked(path(LOCK)))) return undefined;
       try {
         return addresses.parse(JSON.parse(await readFile(path(ADDRESSES), 'utf8')));
       } catch {

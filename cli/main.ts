@@ -4,6 +4,8 @@ import { ConfigurationError } from '../contract/configuration-error.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { errorText } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
+import { agentWorkerCommand } from './commands/agent-worker.ts';
+import { agentsCommand } from './commands/agents.ts';
 import { apiCommand } from './commands/api.ts';
 import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -43,12 +45,14 @@ function createProgram(): Command {
     workerCommand(),
     platformCommand(),
     platformWorkerCommand(),
+    agentWorkerCommand(),
     deploymentCommand(),
     exportCommand(),
     keysCommand(),
     organizationsCommand(),
     projectsCommand(),
     sitesCommand(),
+    agentsCommand(),
     webhookCommand(),
     configCommand(),
     demoCommand(),

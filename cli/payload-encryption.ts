@@ -12,15 +12,22 @@ const plainPayload = z.object({ metadata: z.record(z.string(), z.string()), data
 
 /**
  * Encrypts every payload (prompts, links, events) before it leaves for Temporal: AES-256-GCM, the form
- * `iv | ciphertext | tag`, with the key's fingerprint in the metadata so that a wrong key is told as such. Payloads
- * written before encryption was switched on are read as they are.
+ * `iv | ciphertext | tag`, with the key's fingerprint in the metadata. Payloads written before encryption was switched on
+ * are read as they are.
+ * @param key encrypts; 32 bytes. @param older decrypt what was written before the last rotation.
  */
-export function createPayloadEncryption(key: Buffer): PayloadCodec {
-  const keyId = createHash('sha256').update(key).digest('hex').slice(0, 16);
+export function createPayloadEncryption(key: Buffer, ...older: readonly Buffer[]): PayloadCodec {
+  const keyId = keyIdOf(key);
+  const keys = new Map([key, ...older].map((each) => [keyIdOf(each), each]));
   return {
     encode: async (payloads) => payloads.map((payload) => encrypt(payload, key, keyId)),
-    decode: async (payloads) => payloads.map((payload) => decrypt(payload, key, keyId)),
+    decode: async (payloads) => payloads.map((payload) => decrypt(payload, keys)),
   };
+}
+
+/** Says which key a payload needs, and tells nothing about the key. */
+function keyIdOf(key: Buffer): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 16);
 }
 
 function encrypt(payload: Payload, key: Buffer, keyId: string): Payload {
@@ -38,11 +45,12 @@ function encrypt(payload: Payload, key: Buffer, keyId: string): Payload {
   };
 }
 
-function decrypt(payload: Payload, key: Buffer, keyId: string): Payload {
+function decrypt(payload: Payload, keys: ReadonlyMap<string, Buffer>): Payload {
   if (text(payload.metadata?.encoding) !== ENCODING) return payload;
-  const usedKeyId = text(payload.metadata?.['encryption-key-id']);
-  if (usedKeyId !== keyId)
-    throw new Error(`GALLEY_ENCRYPTION_KEY is not the key ${usedKeyId} that this workflow's data was encrypted with`);
+  const keyId = text(payload.metadata?.['encryption-key-id']);
+  const key = keys.get(keyId);
+  if (key === undefined)
+    throw new Error(`GALLEY_ENCRYPTION_KEY lacks the key ${keyId} that this workflow's data was encrypted with`);
   const sealed = Buffer.from(payload.data ?? []);
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES));
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES));

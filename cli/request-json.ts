@@ -11,6 +11,7 @@ export interface JsonRequest {
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
+  timeoutMs?: number;
 }
 
 /**
@@ -24,8 +25,9 @@ export async function requestJson({
   body,
   headers,
   signal,
+  timeoutMs = TIMEOUT_MS,
 }: JsonRequest): Promise<unknown> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, {
     method,
     headers: {

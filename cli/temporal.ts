@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -25,7 +26,7 @@ export interface Temporal {
 }
 
 export interface TemporalOptions {
-  settings: Pick<Settings, 'variables' | 'encryptionKey'>;
+  settings: Pick<Settings, 'variables' | 'encryptionKeys'>;
   logger: Logger;
   /** The embedded server's address, where `up` started one: it overrides every variable. */
   embedded?: { address: string; namespace: string };
@@ -52,9 +53,7 @@ export function createTemporal({ settings, logger, embedded }: TemporalOptions):
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(metadata === undefined ? {} : { metadata }),
   });
-  const dataConverter: DataConverter = settings.encryptionKey
-    ? { payloadCodecs: [createPayloadEncryption(settings.encryptionKey)] }
-    : {};
+  const dataConverter = dataConverterOf(settings.encryptionKeys);
   return {
     namespace,
     address,
@@ -77,6 +76,13 @@ export function openTemporal(options: TemporalOptions, lifetime: Lifetime): Temp
   const temporal = createTemporal(options);
   lifetime.onStop('Temporal client', temporal.close);
   return temporal;
+}
+
+/** Failures carry messages of their own: with a key they become payloads too. */
+function dataConverterOf([key, ...older]: readonly Buffer[]): DataConverter {
+  if (key === undefined) return {};
+  const failureConverterPath = fileURLToPath(new URL('./encrypted-failures.cjs', import.meta.url));
+  return { payloadCodecs: [createPayloadEncryption(key, ...older)], failureConverterPath };
 }
 
 interface ConnectConfig {

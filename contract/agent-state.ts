@@ -3,24 +3,6 @@ import { pullRequestState, review } from './pull-request-event.ts';
 
 /** What the queries `state` of `agentRule` and `agentChange` answer. Times are RFC 3339. */
 
-export const agentRulePhase = z.enum(['idle', 'collecting', 'limited']);
-
-/** Where a rule stands. `limited`: `maxPerHour` prompts were started, and what is collected waits for its turn. */
-export const agentRuleState = z.object({
-  site: z.string(),
-  rule: z.string(),
-  phase: agentRulePhase,
-  /** Events collected and not yet prompted. */
-  pendingCount: z.int(),
-  /** When they will be; null where there are none. */
-  dueAt: z.string().nullable(),
-  /** The newest changes first, a bounded number. */
-  changes: z.array(z.object({ workflowId: z.string(), startedAt: z.string() })),
-  /** Addresses that want no more of this rule's mail. */
-  unsubscribed: z.array(z.string()),
-});
-export type AgentRuleState = z.infer<typeof agentRuleState>;
-
 export const agentChangePhase = z.enum([
   'prompting',
   'working',
@@ -34,6 +16,40 @@ export const agentChangePhase = z.enum([
   'cancelled',
 ]);
 export type AgentChangePhase = z.infer<typeof agentChangePhase>;
+
+export const agentRulePhase = z.enum(['idle', 'collecting', 'limited', 'unconfigured']);
+
+/** How a change ended. `message` is the error of a failed one, and of an unchanged one what the agent said last. */
+export const changeEnd = z.object({ phase: agentChangePhase, message: z.string().nullable() });
+export type ChangeEnd = z.infer<typeof changeEnd>;
+
+/** The payload of the signal `changeEnded`. */
+export const changeEnded = changeEnd.extend({ workflowId: z.string() });
+export type ChangeEnded = z.infer<typeof changeEnded>;
+
+/** A change that a rule started; `end` once the rule was told of it. */
+export const startedChange = z.object({ workflowId: z.string(), startedAt: z.string(), end: changeEnd.optional() });
+
+/**
+ * Where a rule stands. `limited`: `maxPerHour` prompts were started, and what is collected waits for its turn.
+ * `unconfigured`: no worker that was asked has the rule in its galley.yaml, so its last known settings stay in force.
+ */
+export const agentRuleState = z.object({
+  site: z.string(),
+  rule: z.string(),
+  phase: agentRulePhase,
+  /** Events collected and not yet prompted. */
+  pendingCount: z.int(),
+  /** When they will be; null where there are none. */
+  dueAt: z.string().nullable(),
+  /** The newest changes first, a bounded number. */
+  changes: z.array(startedChange),
+  /** Addresses that want no more of this rule's mail. */
+  unsubscribed: z.array(z.string()),
+  /** Why the rule isn't as it should be; null where nothing is wrong. Releases before 0.2 gave none. */
+  error: z.string().nullable().default(null),
+});
+export type AgentRuleState = z.infer<typeof agentRuleState>;
 
 /**
  * `unknown`: the mail server's answer was lost, so the mail may or may not have arrived; it is never sent again.
@@ -68,6 +84,8 @@ export const agentChangeState = z.object({
   prLink: z.string().nullable(),
   pullRequest: z.object({ title: z.string(), state: pullRequestState }).nullable(),
   error: z.string().nullable(),
+  /** What the agent said last, of a change that is `unchanged`; null if the service doesn't tell. */
+  lastWords: z.string().nullable().default(null),
   /** What was left out or went differently, each a sentence: no mail server is configured, say. */
   notes: z.array(z.string()),
   mails: z.array(mailRecord),

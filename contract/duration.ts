@@ -45,3 +45,16 @@ export function formatDurationMs(ms: number): string {
   const unit = units.find((candidate) => ms >= UNIT_MS[candidate] && ms % UNIT_MS[candidate] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;
 }
+
+/** A wait grows by at most this share. */
+const SPREAD = 0.2;
+
+/**
+ * Spreads the waits of callers that a service sent away until the same moment: never shorter than `waitMs`, at most a fifth
+ * longer. The more often a caller was sent away before, the earlier it comes, so that none is always beaten by others.
+ * @param refusals how often it was sent away, at least 1
+ * @param random from 0 to 1
+ */
+export function spreadMs(waitMs: number, refusals: number, random: number): number {
+  return Math.ceil(waitMs * (1 + (SPREAD * random) / Math.max(refusals, 1)));
+}

@@ -43,7 +43,7 @@ const agentRule = z.strictObject({
   reviewers: z.array(mailAddress).default([]),
   quietPeriod: durationMs.default(30_000),
   maxPerHour: z.int().min(1).default(6),
-  /** One time after the request for review, or several; each sends one reminder unless somebody reviewed by then. */
+  /** One time after the request for review, or several; each sends one reminder until a reviewer's verdict. */
   remindAfter: z
     .union([positiveDurationMs, z.array(positiveDurationMs).min(1).max(20)], {
       error: 'expected a duration such as 2d, or a list of them',

@@ -50,6 +50,8 @@ export const SIGNALS = {
   unsubscribed: 'unsubscribed',
   /** From `agentChange` to its rule: its pull request was merged by this commit, whose push prompts nothing. */
   ownMerge: 'ownMerge',
+  /** From `agentChange` to its rule: how it ended. */
+  changeEnded: 'changeEnded',
 } as const;
 
 export const QUERIES = { state: 'state' } as const;
@@ -60,6 +62,7 @@ export const UPDATES = {
   pause: 'pause',
   resume: 'resume',
   rollback: 'rollback',
+  remove: 'remove',
   cancel: 'cancel',
 } as const;
 

@@ -19,8 +19,13 @@ export type PullRequestChanged = z.infer<typeof pullRequestChanged>;
 export const reviewVerdict = z.enum(['approved', 'changes-requested', 'commented']);
 export type ReviewVerdict = z.infer<typeof reviewVerdict>;
 
-/** One submitted review. `reviewer` is the forge's login. */
-export const review = z.object({ reviewer: z.string(), verdict: reviewVerdict, at: z.string() });
+/** One submitted review. `reviewer` is the forge's login; `bot`: the forge says that it is no person. */
+export const review = z.object({
+  reviewer: z.string(),
+  verdict: reviewVerdict,
+  at: z.string(),
+  bot: z.boolean().optional(),
+});
 export type Review = z.infer<typeof review>;
 
 /** A reviewer's verdict counts once, at its newest. */

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { mailRecord } from './agent-state.ts';
 
-/** Where a site stands. `held`: the operator's pin names another version than the newest. */
+/**
+ * Where a site stands. `held`: the operator's pin names another version than the newest. `off`: every deployment is.
+ * `unconfigured`: no worker that was asked has the site in its galley.yaml, so the last known settings stay in force.
+ */
 export const sitePhase = z.enum([
   'idle',
   'debouncing',
@@ -10,8 +13,10 @@ export const sitePhase = z.enum([
   'deploying',
   'live',
   'held',
+  'off',
   'paused',
   'failed',
+  'unconfigured',
 ]);
 export type SitePhase = z.infer<typeof sitePhase>;
 
@@ -47,6 +52,8 @@ export const deploymentState = z.object({
   held: z.boolean(),
   /** The operator's pin, as last read from the values file. Releases before 0.2 gave none. */
   pin: z.string().nullable().default(null),
+  /** The operator set `enabled: false` after an earlier deploy. Releases before 0.2 gave none. */
+  off: z.boolean().default(false),
   error: z.string().nullable(),
 });
 export type DeploymentState = z.infer<typeof deploymentState>;
@@ -60,9 +67,13 @@ export const siteState = z.object({
   version: z.string().nullable(),
   linkExpiresAt: z.string().nullable(),
   exportedAt: z.string().nullable(),
+  /** The newest version while a rollback keeps it from being served. Releases before 0.2 gave none. */
+  withheld: z.object({ version: z.string().nullable(), exportedAt: z.string() }).nullable().default(null),
   nextRefreshAt: z.string().nullable(),
   lastError: siteError.nullable(),
   deployments: z.array(deploymentState),
+  /** Publishes that wait to be exported. Releases before 0.2 gave none. */
+  pendingCount: z.int().default(0),
   /** The newest deliveries first, a bounded number. */
   deliveries: z.array(deliveryRecord),
   /** Where operators get mail: since when something is wrong, and what became of each mail about it. */

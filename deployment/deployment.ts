@@ -28,6 +28,11 @@ export type DeploymentOptions = {
   keepPrevious?: number;
   retryPauses?: RetryPauses;
   supersedeGraceMs?: number;
+  /**
+   * Whether `start` rejects if the values file is invalid and there is no version to serve. True by default; false in a
+   * process that runs other parts too, which must not end because of one file.
+   */
+  exitOnInvalidValues?: boolean;
 };
 
 export type Deployment = {
@@ -35,7 +40,8 @@ export type Deployment = {
   app: Express;
   /**
    * Opens the last good version, then follows the values file in the background.
-   * @throws ConfigurationError where the values file is wrong and there is no version to serve meanwhile
+   * @throws ConfigurationError if the values file is invalid and there is no version to serve meanwhile, unless
+   *   `exitOnInvalidValues` is false: then only the status and the log name the key.
    */
   start(): Promise<void>;
   /** Ends downloads and watching; nothing is written afterwards. */
@@ -47,7 +53,7 @@ const GIB = 1024 ** 3;
 
 /** The self-hosted server of one bundle (seed, "Use of a bundle in a self-hosted deployment"). */
 export function createDeployment(options: DeploymentOptions): Deployment {
-  const { valuesFile, homeDir, logger, pollIntervalMs = 2_000, keepPrevious = 2 } = options;
+  const { valuesFile, homeDir, logger, pollIntervalMs = 2_000, keepPrevious = 2, exitOnInvalidValues = true } = options;
   const limits = {
     maxBundleBytes: options.maxBundleBytes ?? 4 * GIB,
     maxUnpackedBytes: options.maxUnpackedBytes ?? 16 * GIB,
@@ -88,7 +94,8 @@ export function createDeployment(options: DeploymentOptions): Deployment {
       });
       const watching = await watchTarget(valuesFile, pollIntervalMs, logger, (target) => following.follow(target));
       const target = watching.current();
-      if (target.kind === 'unreadable' && target.error.key !== null && opened.site() === undefined) {
+      const mayExit = exitOnInvalidValues && opened.site() === undefined;
+      if (mayExit && target.kind === 'unreadable' && target.error.key !== null) {
         watching.stop();
         throw new ConfigurationError([target.error.message]);
       }

@@ -104,12 +104,13 @@ function createSiteHandler({ site: currentSite, previous, isOff }: ServeDeps): R
 }
 
 /**
- * A page that was opened before a swap still asks for the scripts and styles of its own version. Their names carry their
- * hash, so answering them from a version still on the disk can't mix anything up.
+ * A page that was opened before a swap still requests the files of its own version. If a file's name carries its hash, a
+ * response from a version still on the disk can't mix anything up. Pages are never served from an older version.
  */
 function sendNotFound(req: Request, res: Response, site: Site, previous: readonly Site[]): void {
   const path = req.path.slice(1);
-  const older = /\.(?:m?js|css)$/.test(path) && isHashed(path) ? previous.find((each) => each.file(path)) : undefined;
+  const isAsset = isHashed(path) && !path.endsWith('.html');
+  const older = isAsset ? previous.find((each) => each.file(path)) : undefined;
   const olderFile = older?.file(path);
   const notFoundPage = site.file('404.html');
   if (older !== undefined && olderFile !== undefined) sendSiteFile(req, res, older, olderFile);

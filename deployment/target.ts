@@ -23,7 +23,7 @@ export async function watchTarget(
   logger: Logger,
   onChange: (target: Target) => void,
 ): Promise<TargetWatch> {
-  let current = await readTarget(valuesFile);
+  let current = await readTarget(valuesFile, { emptyIsOff: true });
   let seen = await signature(current);
   let looking = false;
   let lookAgain = false;
@@ -34,16 +34,21 @@ export async function watchTarget(
       return;
     }
     looking = true;
-    do {
-      lookAgain = false;
-      const target = await readTarget(valuesFile);
-      const found = await signature(target);
-      if (found === seen) continue;
-      seen = found;
-      current = target;
-      onChange(target);
-    } while (lookAgain);
-    looking = false;
+    try {
+      do {
+        lookAgain = false;
+        // An editor that writes in place empties the file first: for a moment that isn't `enabled: false`.
+        const target = await readTarget(valuesFile, { emptyIsOff: false });
+        const found = await signature(target);
+        if (found === seen) continue;
+        current = target;
+        onChange(target);
+        // Only now: a change that met an error is reported again at the next look.
+        seen = found;
+      } while (lookAgain);
+    } finally {
+      looking = false;
+    }
   }
 
   const watch = watchFile(valuesFile, pollIntervalMs, () => {
@@ -52,9 +57,9 @@ export async function watchTarget(
   return { current: () => current, stop: () => watch.stop() };
 }
 
-async function readTarget(valuesFile: string): Promise<Target> {
+async function readTarget(valuesFile: string, options: { emptyIsOff: boolean }): Promise<Target> {
   try {
-    const wanted = await readValuesFile(valuesFile);
+    const wanted = await readValuesFile(valuesFile, options);
     if (wanted !== undefined) return { kind: 'wanted', wanted };
     return { kind: 'unreadable', error: new ValuesFileError(valuesFile, null, 'there is no such file yet') };
   } catch (error) {

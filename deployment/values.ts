@@ -13,10 +13,13 @@ const MAX_SIZE_BYTES = 1024 * 1024;
 
 /**
  * Reads the `staticExport` group of a values file. Other keys are left alone; a file without the group means that
- * static export is off, as `enabled: false` does.
+ * static export is off, as `enabled: false` does. So does a file without a byte if `emptyIsOff`.
  * @throws ValuesFileError naming the key and what was expected; undefined is returned where there is no file
  */
-export async function readValuesFile(file: string): Promise<Wanted | undefined> {
+export async function readValuesFile(
+  file: string,
+  { emptyIsOff }: { emptyIsOff: boolean },
+): Promise<Wanted | undefined> {
   let bytes: Buffer;
   try {
     bytes = await readFile(file);
@@ -25,6 +28,7 @@ export async function readValuesFile(file: string): Promise<Wanted | undefined> 
     throw new ValuesFileError(file, null, `can't be read (${reason(error)})`);
   }
   if (bytes.length > MAX_SIZE_BYTES) throw new ValuesFileError(file, null, 'expected a values file of at most 1 MiB');
+  if (bytes.length === 0 && !emptyIsOff) throw new ValuesFileError(file, null, 'the file is empty');
   return parseValues(bytes.toString('utf8'), file);
 }
 

@@ -1,11 +1,14 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lock } from 'proper-lockfile';
+import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
+import { errorCode } from './report.ts';
 
-/** Who holds a folder. `processStart` tells a process from a later one with the same id, where the system says it. */
-const owner = z.object({ pid: z.int().positive(), processStart: z.string().nullable(), since: z.string() });
+/** What the lock file says about its holder, for people: only the operating system's lock on the file counts. */
+const owner = z.object({ pid: z.int().positive(), host: z.string(), since: z.string() });
 type Owner = z.infer<typeof owner>;
 
 /** Thrown when another living process holds the folder; the message is for the person who starts the program. */
@@ -13,93 +16,79 @@ export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
-/** Only the short step of taking the lock is under this second one; a process that died there blocks for this long. */
-const TAKING_STALE_MS = 5_000;
-
 /** A process that was killed a moment ago is still being put away: whoever restarts it at once shall not be refused. */
 const DYING_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * Takes `lockFile` for this process, also from a process that died; resolves with the function that gives it back.
- * @throws FolderInUse naming the process that holds it.
+ * Locks `lockFile` until the returned function is called or this process ends, however it ends. The operating system
+ * keeps the lock, so it also excludes processes of other containers that share the folder, where process ids differ.
+ * The file stays: if it were deleted, two processes could hold locks on two files of the same name.
+ * @throws FolderInUse naming the process that holds it; Error if the file system has no locks.
  */
 export async function lockFolder(lockFile: string, folder: string): Promise<() => Promise<void>> {
   await mkdir(dirname(lockFile), { recursive: true });
-  const done = await lock(lockFile, {
-    realpath: false,
-    lockfilePath: `${lockFile}.taking`,
-    stale: TAKING_STALE_MS,
-    retries: { retries: 100, factor: 1, minTimeout: 100, maxTimeout: 100 },
-  });
+  // A plain descriptor: a FileHandle that is garbage-collected closes its file and loses the lock.
+  const fd = openSync(lockFile, 'a+', 0o600);
   try {
-    const holder = await readOwner(lockFile);
-    if (holder && !(await endsSoon(holder)))
-      throw new FolderInUse(
-        `${folder} is in use by process ${holder.pid} since ${holder.since}: stop that one first, ` +
-          'or set GALLEY_HOME to another folder.',
-      );
-    const self: Owner = {
-      pid: process.pid,
-      processStart: (await processStat(process.pid)).start,
-      since: new Date().toISOString(),
-    };
-    await writeFile(lockFile, `${JSON.stringify(self)}\n`, { mode: 0o600 });
-  } finally {
-    await done();
+    await takeLock(fd, lockFile, folder);
+    const self: Owner = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
+    ftruncateSync(fd);
+    writeSync(fd, `${JSON.stringify(self)}\n`);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
   }
   return async () => {
-    await rm(lockFile, { force: true });
+    ftruncateSync(fd);
+    closeSync(fd);
   };
 }
 
-/** The living process that holds `lockFile`; undefined where there is none. */
-export async function lockHolder(lockFile: string): Promise<number | undefined> {
-  const holder = await readOwner(lockFile);
-  return holder && (await isAlive(holder)) ? holder.pid : undefined;
-}
-
-/** A file cut off by a crash counts as nobody's: it is written under the second lock, so no one is writing it now. */
-async function readOwner(lockFile: string): Promise<Owner | undefined> {
+/** Whether a living process, in this container or another, holds `lockFile`. */
+export async function isFolderLocked(lockFile: string): Promise<boolean> {
+  let fd: number;
   try {
-    return owner.parse(JSON.parse(await readFile(lockFile, 'utf8')));
-  } catch {
-    return undefined;
+    fd = openSync(lockFile, 'r');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+  try {
+    return !tryLock(fd, { shared: true });
+  } finally {
+    closeSync(fd);
   }
 }
 
-async function endsSoon(holder: Owner): Promise<boolean> {
+async function takeLock(fd: number, lockFile: string, folder: string): Promise<void> {
   const deadline = Date.now() + DYING_MS;
-  while (await isAlive(holder)) {
-    if (Date.now() > deadline) return false;
+  while (!lockNow(fd, folder)) {
+    if (Date.now() > deadline)
+      throw new FolderInUse(
+        `${folder} is in use by ${await holderOf(lockFile)}: stop that one first, or set GALLEY_HOME to another folder.`,
+      );
     await sleep(LOOK_AGAIN_MS);
   }
-  return true;
 }
 
-async function isAlive(holder: Owner): Promise<boolean> {
+function lockNow(fd: number, folder: string): boolean {
   try {
-    process.kill(holder.pid, 0);
+    return tryLock(fd);
   } catch (error) {
-    // EPERM: it is there and belongs to another user.
-    if (!(typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPERM')) return false;
+    throw new Error(
+      `${folder} can't be locked (${errorCode(error) ?? error}): two processes that use it at once would destroy its ` +
+        'data. Set GALLEY_HOME to a folder on a file system with file locks, such as a local disk.',
+    );
   }
-  const { start, ended } = await processStat(holder.pid);
-  if (ended) return false;
-  return start === null || holder.processStart === null || start === holder.processStart;
 }
 
-/**
- * Of a process its start, in clock ticks from boot, and whether it has ended and only waits to be collected (Linux,
- * proc(5), fields 22 and 3 of stat). Nothing is known where the system has no /proc.
- */
-async function processStat(pid: number): Promise<{ start: string | null; ended: boolean }> {
+async function holderOf(lockFile: string): Promise<string> {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses and may hold spaces: count from behind it.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { start: fields[19] ?? null, ended: ['Z', 'X'].includes(fields[0] ?? '') };
+    const { pid, host, since } = owner.parse(JSON.parse(await readFile(lockFile, 'utf8')));
+    return `process ${pid}${host === hostname() ? '' : ` on ${host}`} since ${since}`;
   } catch {
-    return { start: null, ended: false };
+    // A holder that is writing its name, or Windows, where nobody else reads a locked file.
+    return 'another process';
   }
 }

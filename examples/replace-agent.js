@@ -4,7 +4,8 @@
 //
 // as often as it stands in the prompt, with single or double quotes, and leaves everything else alone. It shows what
 // Galley asks of an agent's command line: the prompt comes on standard input, the checkout is the current folder, exit
-// code 0 means done and any other that the job has failed, as it has here where FILE can't be read.
+// code 0 means done and any other that the job has failed. It is 1 here if FILE can't be read, and 64 (EX_USAGE) if there
+// is no such sentence in the prompt.
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import process from 'node:process';
@@ -39,5 +40,8 @@ function replace(file, before, after) {
 
 const prompt = readFileSync(process.stdin.fd, 'utf8');
 const sentences = [...prompt.matchAll(SENTENCE)];
-if (sentences.length === 0) console.log("I only understand: Replace 'A' with 'B' in FILE");
+if (sentences.length === 0) {
+  console.log("I only understand: Replace 'A' with 'B' in FILE");
+  process.exitCode = 64;
+}
 for (const [, , before, , after, file] of sentences) console.log(`${file}: ${replace(file, before, after)}`);

@@ -31,7 +31,7 @@ const VERDICTS = { APPROVED: 'approved', CHANGES_REQUESTED: 'changes-requested',
 
 /**
  * The orchestrator's side of the platform's embedded forge: its pull request pages, read as JSON. Reading needs only the
- * link; asking for reviews needs the operator token. It knows no people, so no login has an address.
+ * link; asking for reviews and making a reviewer's link need the operator token. It knows no people, so no login has an address.
  */
 export function createEmbeddedForgeReader(options: EmbeddedForgeOptions): ForgeReader {
   const call = createEmbeddedForgeClient(options);
@@ -72,6 +72,13 @@ export function createEmbeddedForgeReader(options: EmbeddedForgeOptions): ForgeR
     },
     async findMail() {
       return null;
+    },
+    async reviewLink(url, mail) {
+      const link = read(
+        z.object({ url: z.url({ protocol: /^https?$/ }) }),
+        await call(url, '/review_links', { reviewer: mail }),
+      );
+      return link.url;
     },
   };
 }

@@ -54,6 +54,11 @@ export interface ForgeReader {
   findLogin(mail: string): Promise<string | null>;
   /** The address that a login shows publicly, null where it shows none. */
   findMail(login: string): Promise<string | null>;
+  /**
+   * The link that lets the reviewer with this mail address act on the pull request, for a mail to that address only; null
+   * if the forge has accounts of its own. A secret: never logged.
+   */
+  reviewLink(url: string, mail: string): Promise<string | null>;
 }
 
 /** A forge that is both, as hosted ones are. */

@@ -1,20 +1,25 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { z } from 'zod';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
 import type { AgentRunKey } from './store/agent-runs.ts';
 import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
+import { findWorkflow, type WorkflowState } from './workflow-state.ts';
 
 /** The row of a run ends a moment before its workflow does, and a message may come in between. In all about 3 s. */
 const CLOSING_WAITS_MS = [50, 100, 200, 400, 800, 1_600];
 
 const memo = z.looseObject({ run: z.int() });
 
-/**
- * The newest workflow of a job and the run it is for (0: not told). `unknown`: Temporal has never heard of one, or has
- * forgotten it.
- */
-export type AgentWorkflow = { state: 'running' | 'ended'; run: number } | { state: 'unknown' };
+/** The newest workflow of a job and the run it is for (0: unknown). */
+export type AgentWorkflow =
+  | (Exclude<WorkflowState, { state: 'unknown' }> & { run: number })
+  | Extract<WorkflowState, { state: 'unknown' }>;
 
 /** The one place that starts, cancels and looks at the workflows of agent jobs: one a run, each with the job's id. */
 export type AgentWorkflows = {
@@ -25,6 +30,8 @@ export type AgentWorkflows = {
   start(key: AgentRunKey): Promise<void>;
   /** Asks a run's workflow to stop; that there is none to stop is success too. Throws where Temporal is away. */
   cancel(key: AgentRunKey): Promise<void>;
+  /** Ends a run's workflow, whatever it does; that there is none to end is success too. Throws if Temporal is away. */
+  terminate(key: AgentRunKey, reason: string): Promise<void>;
   /** Throws where Temporal is away. */
   look(jobId: string): Promise<AgentWorkflow>;
 };
@@ -39,13 +46,18 @@ export function createAgentWorkflows({
   sleep?: (ms: number) => Promise<unknown>;
 }): AgentWorkflows {
   async function describe(jobId: string) {
+    const found = await findWorkflow(client, jobId);
+    return found && { ...found, run: memo.safeParse(found.memo).data?.run ?? 0 };
+  }
+
+  /** The workflow of exactly this run: what comes late must not reach the next one. */
+  async function onRunning({ jobId, run }: AgentRunKey, call: (handle: WorkflowHandle) => Promise<unknown>) {
+    const found = await describe(jobId);
+    if (found?.state !== 'running' || found.run !== run) return;
     try {
-      const found = await inTime(client, () => client.workflow.getHandle(jobId).describe());
-      const told = memo.safeParse(found.memo);
-      return { ended: found.status.name !== 'RUNNING', run: told.data?.run ?? 0, runId: found.runId };
+      await inTime(client, () => call(client.workflow.getHandle(jobId, found.runId)));
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   }
 
@@ -82,21 +94,12 @@ export function createAgentWorkflows({
       throw new Error(`An earlier run of ${jobId} has not closed its workflow yet`);
     },
 
-    async cancel({ jobId, run }) {
-      const found = await describe(jobId);
-      // A cancel that comes late must not reach the next run.
-      if (found === undefined || found.ended || found.run !== run) return;
-      try {
-        await inTime(client, () => client.workflow.getHandle(jobId, found.runId).cancel());
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    },
+    cancel: (key) => onRunning(key, (handle) => handle.cancel()),
+
+    terminate: (key, reason) => onRunning(key, (handle) => handle.terminate(reason)),
 
     async look(jobId) {
-      const found = await describe(jobId);
-      if (found === undefined) return { state: 'unknown' };
-      return { state: found.ended ? 'ended' : 'running', run: found.run };
+      return (await describe(jobId)) ?? { state: 'unknown' };
     },
   };
 }

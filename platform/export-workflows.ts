@@ -1,8 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
 import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
-
-export type ExportWorkflowState = 'running' | 'ended' | 'unknown';
+import { findWorkflow, type WorkflowState } from './workflow-state.ts';
 
 /** The one place that starts, cancels and looks at the workflows of static export jobs. */
 export type ExportWorkflows = {
@@ -10,8 +9,10 @@ export type ExportWorkflows = {
   start(jobId: string): Promise<void>;
   /** Asks a job's workflow to stop; that there is none to stop is success too. Throws where Temporal is away. */
   cancel(jobId: string): Promise<void>;
-  /** `unknown`: Temporal has never heard of it, or has forgotten it. Throws where Temporal is away. */
-  look(jobId: string): Promise<ExportWorkflowState>;
+  /** Ends a job's workflow, whatever it does; that there is none to end is success too. Throws if Temporal is away. */
+  terminate(jobId: string, reason: string): Promise<void>;
+  /** Throws if Temporal is away. */
+  look(jobId: string): Promise<WorkflowState>;
 };
 
 export function createExportWorkflows({
@@ -47,14 +48,16 @@ export function createExportWorkflows({
       }
     },
 
-    async look(jobId) {
+    async terminate(jobId, reason) {
       try {
-        const { status } = await inTime(client, () => client.workflow.getHandle(jobId).describe());
-        return status.name === 'RUNNING' ? 'running' : 'ended';
+        await inTime(client, () => client.workflow.getHandle(jobId).terminate(reason));
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return 'unknown';
-        throw error;
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
+    },
+
+    async look(jobId) {
+      return (await findWorkflow(client, jobId)) ?? { state: 'unknown' };
     },
   };
 }

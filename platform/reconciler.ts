@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { WORK_FOLDER } from './activities/export/object-keys.ts';
+import { storeFailedReport } from './activities/export/pack/failed-report.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
 import { createIntervalLoop } from './interval-loop.ts';
@@ -15,6 +16,7 @@ import { deleteExpiredAnswers } from './store/idempotency-keys.ts';
 import { withoutValues } from './store/query-error.ts';
 import { deleteUsesOutside } from './store/usage-log.ts';
 import { sweepExports } from './sweep-exports.ts';
+import { lostReason, type WorkflowState } from './workflow-state.ts';
 
 const PAGE_SIZE = 100;
 
@@ -32,6 +34,9 @@ const SWEEP_AFTER_MS = 600_000;
 
 /** Processes' clocks differ by less; a time further ahead was written by a clock that was wrong for a moment. */
 const CLOCK_ERROR_MS = 3_600_000;
+
+/** A worker of a broken release may be replaced in this time, and its jobs go on. */
+const STUCK_AFTER_MS = 30 * 60_000;
 
 export type Reconciler = {
   /** Begins to look, now and after each interval. */
@@ -51,14 +56,16 @@ export type ReconcilerDeps = {
   intervalMs?: number;
   /** How long a row must have been untouched before it is looked at: its workflow may be just about to move it. */
   graceMs?: number;
+  /** How long a workflow's task must have failed, and the job must have made no progress, before the job fails. */
+  stuckAfterMs?: number;
   /** The clock, in milliseconds since 1970. */
   now?: () => number;
 };
 
 /**
  * Brings jobs and their workflows back together (design 10): starts the workflow of a job that has none yet, tells a
- * running one again that it was cancelled, and fails a job whose workflow has ended or is gone. Any number of
- * processes may do so at once: each step is idempotent. It also forgets what has expired. Of an agent
+ * running one again that it was cancelled, and fails a job whose workflow has ended, is gone or can't continue. It
+ * decides nothing while Temporal is away. Any number of processes may do so at once: each step is idempotent. It also forgets what has expired. Of an agent
  * job nothing is swept: its logs stay, and the packs of a run go with its end.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
@@ -70,6 +77,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     taskQueue,
     intervalMs = 10_000,
     graceMs = 10_000,
+    stuckAfterMs = STUCK_AFTER_MS,
     now = Date.now,
   } = deps;
   const client = { client: temporalClient, ...(taskQueue !== undefined && { taskQueue }) };
@@ -91,8 +99,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   });
 
   async function reconcile(): Promise<void> {
-    await settleEach(listUnsettledExportJobs, (row) => settle(row, { db, workflows, logger }));
-    const settling = { db, objects, workflows: agentWorkflows, logger };
+    const failingBefore = new Date(now() - stuckAfterMs);
+    await settleEach(listUnsettledExportJobs, (row) => settle(row, { db, objects, workflows, logger, failingBefore }));
+    const settling = { db, objects, workflows: agentWorkflows, logger, failingBefore };
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));
     if (loop.signal.aborted) return;
     const nowMs = now();
@@ -135,18 +144,41 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 /** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */
 async function settle(
   row: ExportJobRow,
-  { db, workflows, logger }: { db: Database; workflows: ExportWorkflows; logger: Logger },
+  { db, objects, workflows, logger, failingBefore }: SettlingDeps,
 ): Promise<void> {
-  const state = await workflows.look(row.id);
-  if (state === 'running') {
-    if (row.cancelRequestedAt !== null) await workflows.cancel(row.id);
-    return;
-  }
-  if (state === 'unknown' && row.status === 'queued') {
+  const workflow = await workflows.look(row.id);
+  if (workflow.state === 'unknown' && row.status === 'queued') {
     await workflows.start(row.id);
     logger.info({ jobId: row.id }, 'Started the workflow of a queued export that had none');
     return;
   }
-  await failExportJob(db, row.id, 'The export was lost: its workflow ended without a result');
-  logger.warn({ jobId: row.id, workflow: state }, 'Failed an export whose workflow is gone');
+  if (workflow.state === 'running' && !isStuck(row, workflow, failingBefore)) {
+    if (row.cancelRequestedAt !== null) await workflows.cancel(row.id);
+    return;
+  }
+  const error = lostReason('export', workflow);
+  await failExportJob(db, row.id, error, await storeFailedReport({ db, objects, logger }, row.id));
+  logger.warn(
+    { jobId: row.id, workflow: workflow.state, reason: error },
+    'Failed an export without a working workflow',
+  );
+  // After the row: whatever the workflow still does finds that the job is over.
+  if (workflow.state === 'running') await workflows.terminate(row.id, error);
+}
+
+type SettlingDeps = {
+  db: Database;
+  objects: ObjectStore;
+  workflows: ExportWorkflows;
+  logger: Logger;
+  failingBefore: Date;
+};
+
+/** An activity that makes progress may yet end, and the workflow task with it. */
+function isStuck(
+  { updatedAt }: ExportJobRow,
+  { failingSince }: Extract<WorkflowState, { state: 'running' }>,
+  failingBefore: Date,
+): boolean {
+  return failingSince !== null && failingSince < failingBefore && updatedAt < failingBefore;
 }

@@ -5,29 +5,44 @@ import type { ObjectStore } from './objects/object-store.ts';
 import { failAgentRun } from './store/agent-job-transitions.ts';
 import type { UnsettledAgentJob } from './store/agent-jobs.ts';
 import type { Database } from './store/database.ts';
-
-export const LOST = 'The run was lost: its workflow ended without a result';
+import { lostReason } from './workflow-state.ts';
 
 /**
  * What an active job and its newest workflow need to come together again. A workflow of an earlier run is about to end,
- * or has: the current run's is started after it.
+ * or has: the current run's is started after it. `stuck`: its workflow task has failed since before `failingBefore`.
  */
-export function decideAgentJob(job: UnsettledAgentJob, workflow: AgentWorkflow): 'leave' | 'start' | 'cancel' | 'lost' {
+export function decideAgentJob(
+  job: UnsettledAgentJob,
+  workflow: AgentWorkflow,
+  failingBefore: Date,
+): 'leave' | 'start' | 'cancel' | 'lost' | 'stuck' {
   const ownWorkflow = workflow.state !== 'unknown' && workflow.run === job.run;
-  if (workflow.state === 'running') return ownWorkflow && job.cancelRequestedAt !== null ? 'cancel' : 'leave';
+  if (workflow.state === 'running') {
+    if (!ownWorkflow) return 'leave';
+    if (workflow.failingSince !== null && workflow.failingSince < failingBefore) return 'stuck';
+    return job.cancelRequestedAt === null ? 'leave' : 'cancel';
+  }
   return ownWorkflow || job.begun ? 'lost' : 'start';
 }
 
-type SettlingDeps = { db: Database; objects: ObjectStore; workflows: AgentWorkflows; logger: Logger };
+type SettlingDeps = {
+  db: Database;
+  objects: ObjectStore;
+  workflows: AgentWorkflows;
+  logger: Logger;
+  /** A workflow whose task has failed since before this moment is given up. */
+  failingBefore: Date;
+};
 
 /** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */
 export async function settleAgentJob(
   job: UnsettledAgentJob,
-  { db, objects, workflows, logger }: SettlingDeps,
+  { db, objects, workflows, logger, failingBefore }: SettlingDeps,
 ): Promise<void> {
   const key = { jobId: job.id, run: job.run };
   const workflow = await workflows.look(job.id);
-  switch (decideAgentJob(job, workflow)) {
+  const decision = decideAgentJob(job, workflow, failingBefore);
+  switch (decision) {
     case 'leave':
       return;
     case 'cancel':
@@ -37,11 +52,19 @@ export async function settleAgentJob(
       logger.info(key, 'Started the workflow of an agent run that had none');
       return;
     case 'lost':
+    case 'stuck': {
       // As where a run ends by itself; an object store that is away must not keep the job from ending.
       await forgetPacks(objects, key).catch((error: unknown) => {
         logger.warn({ err: error, ...key }, 'What a lost agent run worked with could not be removed');
       });
-      await failAgentRun(db, { ...key, error: LOST });
-      logger.warn({ ...key, workflow: workflow.state }, 'Failed an agent run whose workflow is gone');
+      const error = lostReason('run', workflow);
+      await failAgentRun(db, { ...key, error });
+      logger.warn(
+        { ...key, workflow: workflow.state, reason: error },
+        'Failed an agent run without a working workflow',
+      );
+      // After the row: whatever the workflow still does finds that the run is over.
+      if (decision === 'stuck') await workflows.terminate(key, error);
+    }
   }
 }

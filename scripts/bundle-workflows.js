@@ -11,15 +11,23 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const BUNDLES = { orchestrator: 'workflows/index', platform: 'platform/workflows/index' };
 
 /**
- * Writes `<outDir>/orchestrator.js` and `<outDir>/platform.js`, and what `more` names in the same way.
+ * Writes `<outDir>/orchestrator.js` and `<outDir>/platform.js`, the same as `…-encrypted.js` with failures that can be
+ * encrypted, and what `more` names.
  * @param {{ sourceRoot: string, extension: 'ts' | 'js', outDir: string, more?: Record<string, string> }} options
  */
 export async function bundleWorkflows({ sourceRoot, extension, outDir, more = {} }) {
   await mkdir(outDir, { recursive: true });
-  for (const [name, file] of Object.entries({ ...BUNDLES, ...more })) {
+  const failureConverterPath = join(root, 'cli', 'encrypted-failures.cjs');
+  const plain = Object.entries({ ...BUNDLES, ...more }).map(([name, file]) => ({ name, file, converter: {} }));
+  const encrypted = Object.entries(BUNDLES).map(([name, file]) => ({
+    name: `${name}-encrypted`,
+    file,
+    converter: { failureConverterPath },
+  }));
+  for (const { name, file, converter } of [...plain, ...encrypted]) {
     const workflowsPath = join(sourceRoot, `${file}.${extension}`);
     await stat(workflowsPath);
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+    const { code } = await bundleWorkflowCode({ workflowsPath, ...converter, logger: new DefaultLogger('WARN') });
     // Never half a bundle: tests of another run may be reading the one before.
     const part = join(outDir, `${name}.js.${process.pid}`);
     await writeFile(part, code);

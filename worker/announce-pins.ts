@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { Switches } from '../activities/deployments/deployment-target.ts';
 import { createValuesFileTarget } from '../activities/deployments/values-file.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../contract/names.ts';
 
@@ -20,34 +21,39 @@ export type AnnouncePinsOptions = {
   sleep?: (ms: number) => Promise<unknown>;
 };
 
-/** An operator who pins a version looks at the result within this time. Unchanged files cost no more than a stat. */
+/**
+ * An operator who pins a version or switches a deployment off looks at the result within this time. Unchanged files cost no
+ * more than a stat.
+ */
 const EVERY_MS = 5_000;
 
-type Seen = { stamp: string; pin: string | null };
+type Seen = { stamp: string } & Switches;
 
 /**
- * Signals `configChanged` to a site whenever an operator sets, changes or takes away the pin of one of its values files:
- * the workflow itself asks no file as long as none is held. Never throws; a signal that fails is tried again.
+ * Signals `configChanged` to a site whenever an operator sets, changes or takes away the pin of one of its values files, or
+ * changes `enabled`: the workflow itself asks no file as long as none is held or off. Never throws; a signal that fails is
+ * tried again.
  */
 export async function announcePins(options: AnnouncePinsOptions): Promise<void> {
-  const { client, logger, files, ended, sleep = (ms) => setTimeout(ms, undefined, { ref: false }) } = options;
-  const seen = new Map<string, Seen>();
+  // Each file has a watch of its own, so that one whose file system hangs keeps no other waiting.
+  await Promise.all(options.files.map((file) => watch(file, options)));
+}
+
+async function watch({ site, valuesFile }: WatchedFile, options: AnnouncePinsOptions): Promise<void> {
+  const { client, logger, ended, sleep = (ms) => setTimeout(ms, undefined, { ref: false }) } = options;
+  let seen: Seen | undefined;
   while (!ended()) {
-    for (const { site, valuesFile } of files) {
-      try {
-        const before = seen.get(valuesFile);
-        const now = await look(valuesFile, before);
-        // At first the sites read the pins by themselves, since they are told of the configuration.
-        if (before !== undefined && before.pin !== now.pin) {
-          await tell(client, site);
-          logger.info({ site, valuesFile, pin: now.pin }, "an operator's pin has changed");
-        }
-        seen.set(valuesFile, now);
-      } catch (error) {
-        // A file that is still to come or in the middle of being edited, or Temporal away: looked at again.
-        if (!seen.has(valuesFile)) seen.set(valuesFile, { stamp: '', pin: null });
-        logger.debug({ site, valuesFile, error: String(error) }, 'a pin could not be announced');
+    try {
+      const now = await look(valuesFile, seen);
+      // What was set while no worker ran is new to its site. What was taken back meanwhile the site looks for by itself.
+      if ((seen?.pin ?? null) !== now.pin || (seen?.off ?? false) !== now.off) {
+        await tell(client, site);
+        logger.info({ site, valuesFile, pin: now.pin, off: now.off }, "an operator's pin or `enabled` has changed");
       }
+      seen = now;
+    } catch (error) {
+      // A file that is still to come or in the middle of being edited, or Temporal away: looked at again.
+      logger.debug({ site, valuesFile, error: String(error) }, 'a values file could not be watched');
     }
     await sleep(EVERY_MS);
   }
@@ -57,7 +63,7 @@ async function look(valuesFile: string, before: Seen | undefined): Promise<Seen>
   const { mtimeMs, ino, size } = await stat(valuesFile);
   const stamp = `${mtimeMs} ${ino} ${size}`;
   if (before?.stamp === stamp) return before;
-  return { stamp, pin: await createValuesFileTarget(valuesFile).readPin() };
+  return { stamp, ...(await createValuesFileTarget(valuesFile).readSwitches()) };
 }
 
 async function tell(client: PinClient, site: string): Promise<void> {

@@ -8,16 +8,16 @@ import { type ActivityDeps, createActivities } from '../activities/create-activi
 import { createMailer, type Mailer } from '../activities/reviewers/mailer.ts';
 import type { SiteConfig } from '../contract/galley-config.ts';
 import { TASK_QUEUES } from '../contract/names.ts';
-import { announceConfiguration } from './announce-configuration.ts';
+import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
 import { announcePins, type WatchedFile } from './announce-pins.ts';
 
 export type OrchestratorWorkerDeps = {
   connection: NativeConnection;
-  /** Tells running workflows that their configuration may have changed; without it they find out by themselves. */
+  /** Tells sites of pins that operators change; without it they find out at their next timer. */
   client?: Client;
   namespace?: string;
   taskQueue?: string;
-  /** The site's section of the current configuration; undefined where it isn't (or no longer) configured. */
+  /** The site's section of this worker's galley.yaml; undefined where it has none. */
   readSite: (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
   /** The values files whose pins are watched on behalf of their sites. */
   deployments?: readonly WatchedFile[];
@@ -32,18 +32,28 @@ export type OrchestratorWorkerDeps = {
   forge?: ActivityDeps['forge'];
   /** Where reviewers reach the receiver, as their mails name it. */
   publicUrl?: string | undefined;
+  /** Signs the links to unsubscribe; the Admin API key by default. */
+  unsubscribeKey?: string | undefined;
   /** Whether the search attributes were found usable (decided where the program starts). */
   searchAttributes: boolean;
   logger: Logger;
   /** The bundle made by scripts/bundle-workflows.js; without it the workflows are bundled at start, which takes seconds. */
   workflowBundle?: WorkflowBundleOption;
   dataConverter?: DataConverter;
+  /** For Temporal's Worker Versioning; without it the worker takes any work of its queue. */
+  version?: WorkerVersion | undefined;
   identity?: string;
 };
 
 /** Activities wait for other machines nearly all of their time, so many of them cost little. */
 const ACTIVITIES = 100;
 const WORKFLOW_TASKS = 40;
+
+/**
+ * Workflows kept in memory. Each takes about 1.6 MB; the SDK's own number would let 10,000 sites fill the whole heap. The
+ * others are replayed at their next turn, and their histories are short.
+ */
+const CACHED_WORKFLOWS = 500;
 
 /** What runs at a stop has this long to end; it is repeated elsewhere by then, so nothing is lost by a shorter one. */
 const SHUTDOWN_GRACE = '8s';
@@ -53,9 +63,8 @@ const SHUTDOWN_GRACE = '8s';
  * `worker.shutdown()`, once what was running has ended or been handed back.
  */
 export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Promise<Worker> {
-  const { connection, client, logger, dataConverter, identity, workflowBundle } = deps;
+  const { connection, client, logger, dataConverter, identity, workflowBundle, version } = deps;
   const { readSite, adminApi, minRefreshIntervalMs, searchAttributes, operators, forge, publicUrl } = deps;
-  const build = await buildOf(workflowBundle);
   const mailer = deps.smtp && createMailer(deps.smtp);
   const worker = await Worker.create({
     connection,
@@ -66,19 +75,21 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
       adminApi,
       minRefreshIntervalMs,
       searchAttributes,
-      build,
       logger,
       mailer,
       forge,
       publicUrl,
+      unsubscribeKey: deps.unsubscribeKey,
       client,
       ...(operators === undefined ? {} : { operators }),
     }),
     ...(workflowBundle === undefined ? { workflowsPath: workflowsPath() } : { workflowBundle }),
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),
+    workerDeploymentOptions: version === undefined ? await unversioned(workflowBundle) : versioned(version),
     maxConcurrentActivityTaskExecutions: ACTIVITIES,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+    maxCachedWorkflows: CACHED_WORKFLOWS,
     // A killed worker's workflows would otherwise wait 10 s for it before another one is asked.
     stickyQueueScheduleToStartTimeout: '2s',
     // Heartbeats are what notices a killed worker (within 5 s) and what shows progress: they mustn't be saved up.
@@ -87,10 +98,7 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
     shutdownGraceTime: SHUTDOWN_GRACE,
   });
   if (mailer) closeWhenEnded(worker, mailer);
-  if (client) {
-    void announceConfiguration(client, logger);
-    void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
-  }
+  if (client) void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
   return worker;
 }
 
@@ -105,7 +113,12 @@ function hasEnded(worker: Worker): boolean {
   return state !== 'INITIALIZED' && state !== 'RUNNING';
 }
 
-/** Tells one build of the workflow code from another, so that runs of an old one continue as new. */
+/** Tells Temporal the build, so that runs that another one began continue as new (workflows/coroutines/builds.ts). */
+async function unversioned(bundle: WorkflowBundleOption | undefined) {
+  const version = { deploymentName: 'galley', buildId: await buildOf(bundle) };
+  return { version, useWorkerVersioning: false } as const;
+}
+
 async function buildOf(bundle: WorkflowBundleOption | undefined): Promise<string> {
   if (bundle === undefined) return 'unbundled';
   const code = 'code' in bundle ? bundle.code : await readFile(bundle.codePath, 'utf8');

@@ -7,6 +7,7 @@ import {
   isCancellation,
 } from '@temporalio/workflow';
 import type { PublishEvent } from '../contract/publish-event.ts';
+import type { RuleSettings } from '../contract/settings.ts';
 import { changeMemory, freshChangeMemory } from './agent-change/change-memory.ts';
 import { type ChangeRun, newChangeRun, rereadRule } from './agent-change/change-run.ts';
 import { endCancelled, tellEnd } from './agent-change/ending.ts';
@@ -15,6 +16,7 @@ import { answerMessages } from './agent-change/messages.ts';
 import { presenceOf } from './agent-change/presence.ts';
 import { review } from './agent-change/review.ts';
 import { watchConfiguration } from './agent-change/watch-configuration.ts';
+import { isOtherBuild } from './coroutines/builds.ts';
 import { isLong } from './coroutines/continuing.ts';
 import { runUntil } from './coroutines/run-until.ts';
 
@@ -24,6 +26,8 @@ export type AgentChangeInput = {
   /** What the agent is prompted with, oldest first, and how many events there were in all. */
   events: PublishEvent[];
   eventCount: number;
+  /** The rule's settings as the rule knew them. They stay in force until a worker tells newer ones. */
+  settings?: RuleSettings | null;
   /** What the last run of the chain handed over (agent-change/change-memory.ts). A first start has none. */
   carry?: unknown;
 };
@@ -76,6 +80,7 @@ function firstLine(error: string | null): string {
 
 /** Takes the change from wherever it stands to its end. */
 async function liveOn(run: ChangeRun): Promise<void> {
+  if (run.memory.settings === null && !run.removed) await condition(() => run.memory.settings !== null);
   for (;;) {
     switch (run.memory.phase) {
       case 'prompting':
@@ -97,7 +102,7 @@ async function liveOn(run: ChangeRun): Promise<void> {
 }
 
 function mustContinue(run: ChangeRun): boolean {
-  return run.buildChanged || isLong();
+  return run.buildChanged || isOtherBuild(run.build) || isLong();
 }
 
 /** A mail that is being sent, or a job that is being made, is never left in the middle. */

@@ -5,6 +5,7 @@ import { promptLoop } from './agent-rule/prompt-loop.ts';
 import { freshRuleMemory, fromRuleCarry, toRuleCarry } from './agent-rule/rule-memory.ts';
 import { newRuleRun, type RuleRun, rereadRule } from './agent-rule/rule-run.ts';
 import { watchConfiguration } from './agent-rule/watch-configuration.ts';
+import { isOtherBuild } from './coroutines/builds.ts';
 import { isLong } from './coroutines/continuing.ts';
 import { runUntil } from './coroutines/run-until.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
@@ -18,7 +19,7 @@ export type AgentRuleInput = {
 };
 
 /**
- * One agent rule of a site, for as long as it is configured: it collects events, and starts one `agentChange` for all
+ * One agent rule of a site, until somebody removes it: it collects events, and starts one `agentChange` for all
  * that came together. It also keeps what outlives a change: who wants no more mail, and which commits are the agent's
  * own work.
  *
@@ -33,7 +34,7 @@ export async function agentRule(input: AgentRuleInput): Promise<void> {
   // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
   answerMessages(run);
 
-  if ((await rereadRule(run)) !== null) {
+  if (await rereadRule(run)) {
     await runUntil(
       [() => promptLoop(run), () => watchConfiguration(run), () => showPresence(run)],
       () => mustEnd(run) && !run.starting && allHandlersFinished(),
@@ -57,5 +58,5 @@ async function mayComeBack(run: RuleRun): Promise<boolean> {
 }
 
 function mustEnd(run: RuleRun): boolean {
-  return run.removed || run.buildChanged || isLong();
+  return run.removed || run.buildChanged || isOtherBuild(run.build) || isLong();
 }

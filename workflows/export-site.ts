@@ -1,4 +1,5 @@
 import { allHandlersFinished, condition, continueAsNew } from '@temporalio/workflow';
+import { isOtherBuild } from './coroutines/builds.ts';
 import { isLong } from './coroutines/continuing.ts';
 import { runUntil } from './coroutines/run-until.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
@@ -21,7 +22,7 @@ export type ExportSiteInput = {
 };
 
 /**
- * One site, for as long as it is configured: publishes are collected and exported, the newest export is deployed, and
+ * One site, until somebody removes it: publishes are collected and exported, the newest export is deployed, and
  * its link is kept fresh. Exporting and refreshing are coroutines of their own, so that neither waits for the other.
  *
  * This workflow outlives every release. A change to the commands it makes (an activity, a timer or an attribute more,
@@ -38,27 +39,38 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
   // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
   answerMessages(run);
 
-  // Exports and refreshes under way are interrupted where the run has to end, and go on in the next one.
   if (await rereadSettings(run)) {
-    await runUntil(
-      [
-        () => exportLoop(run),
-        () => refreshLoop(run),
-        () => watchConfiguration(run),
-        () => watchPins(run),
-        () => tellOperators(run),
-        () => showPresence(run),
-      ],
-      () => mustEnd(run) && canEnd(run),
-    );
+    if (!isConfigured(run)) {
+      const watching = [() => watchConfiguration(run), () => tellOperators(run), () => showPresence(run)];
+      await runUntil(watching, () => isConfigured(run) || (mustEnd(run) && canEnd(run)));
+    }
+    // Exports and refreshes under way are interrupted where the run has to end, and go on in the next one.
+    if (isConfigured(run)) {
+      await runUntil(
+        [
+          () => exportLoop(run),
+          () => refreshLoop(run),
+          () => watchConfiguration(run),
+          () => watchPins(run),
+          () => tellOperators(run),
+          () => showPresence(run),
+        ],
+        () => mustEnd(run) && canEnd(run),
+      );
+    }
   }
   await condition(() => canEnd(run));
   if (run.removed) return;
   await continueAsNew<typeof exportSite>({ site: run.site, carry: toCarry(run.memory, run.seen) });
 }
 
+/** Whether a worker ever told the site's settings. Until then publishes wait. */
+function isConfigured({ memory }: SiteRun): boolean {
+  return memory.settings !== null;
+}
+
 function mustEnd(run: SiteRun): boolean {
-  return run.removed || run.buildChanged || isLong();
+  return run.removed || run.buildChanged || isOtherBuild(run.build) || isLong();
 }
 
 /** A write to a deployment is never interrupted, and whoever waits for an update gets the answer. */

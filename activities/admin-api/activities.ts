@@ -1,5 +1,6 @@
 import { createCancelExport } from './cancel-export.ts';
 import { createCreateBundle } from './create-bundle.ts';
+import { createExportKey } from './create-export-key.ts';
 import { createFindExport } from './find-export.ts';
 import type { AdminApiClient } from './http-client.ts';
 import { createPatientCall } from './patient-call.ts';
@@ -8,12 +9,14 @@ import { createReadExport } from './read-export.ts';
 import { createStartExport } from './start-export.ts';
 
 /**
- * The static export part of the Admin API as activities, one HTTP call each (a bundle that isn't ready makes two).
+ * The static export part of the Admin API as activities, one HTTP call each (a bundle that isn't ready makes two, a key
+ * none).
  * @param options.quickAsksMs pauses between the first questions about a job; the tests on skipped time want none.
  */
 export function createAdminApiActivities(client: AdminApiClient, options: { quickAsksMs?: readonly number[] } = {}) {
   const call = createPatientCall(client);
   return {
+    createExportKey,
     startExport: createStartExport(call),
     pollExport: createPollExport(call, options.quickAsksMs),
     createBundle: createCreateBundle(call),

@@ -1,4 +1,5 @@
 import type { AdminApiAnswer } from './http-client.ts';
+import { parseTimestampMs } from './timestamps.ts';
 
 /** Reads single fields of an answer. Nothing but the seed's fields is needed, and unknown ones are ignored. */
 
@@ -14,6 +15,21 @@ export function textField(answer: AdminApiAnswer, name: string): string | undefi
   const value = field(answer, name);
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && text.trim() !== '' ? text.trim().slice(0, 500) : undefined;
+}
+
+/** The first of the named fields that is a time, as RFC 3339 in UTC; null if none is. */
+export function timeField(answer: AdminApiAnswer, ...names: readonly string[]): string | null {
+  const times = names.map((name) => parseTimestampMs(field(answer, name)));
+  const ms = times.find((time) => time !== undefined && Math.abs(time) <= LATEST_DATE_MS);
+  return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** Beyond this `Date` holds nothing. */
+const LATEST_DATE_MS = 8.64e15;
+
+/** When a completed job ended, as RFC 3339; null if the service doesn't tell. */
+export function endTimeOf(answer: AdminApiAnswer): string | null {
+  return timeField(answer, 'completedAt', 'finishedAt', 'updatedAt');
 }
 
 export function progressOf(answer: AdminApiAnswer): ExportProgress {

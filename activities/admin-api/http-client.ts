@@ -12,6 +12,8 @@ export type AdminApiCall = {
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Keeps only so many bytes at the end of the answer, however long it is. */
+  endBytes?: number;
 };
 
 /** What came back, whatever the status. `body` is undefined where it wasn't JSON. */
@@ -41,7 +43,7 @@ export function createAdminApiClient(options: { url: string; key: string; timeou
   const base = options.url.replace(/\/+$/, '');
   const timeoutMs = options.timeoutMs ?? CALL_TIMEOUT_MS;
 
-  return async ({ method, path, body, headers = {} }, cancelled) => {
+  return async ({ method, path, body, headers = {}, endBytes }, cancelled) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = cancelled ? AbortSignal.any([timeout, cancelled]) : timeout;
     try {
@@ -56,7 +58,7 @@ export function createAdminApiClient(options: { url: string; key: string; timeou
         },
         body: body === undefined ? null : JSON.stringify(body),
       });
-      const text = await readText(response.body);
+      const text = endBytes === undefined ? await readText(response.body) : await readEnd(response.body, endBytes);
       const header = (name: string): string | undefined => [response.headers[name]].flat()[0];
       return {
         status: response.statusCode,
@@ -83,6 +85,12 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+async function readEnd(body: AsyncIterable<Uint8Array>, endBytes: number): Promise<string> {
+  let end = Buffer.alloc(0);
+  for await (const chunk of body) end = Buffer.concat([end, chunk]).subarray(-endBytes);
+  return end.toString('utf8');
 }
 
 function parseJson(text: string): unknown {

@@ -37,7 +37,7 @@ export type Verdict =
   | 'later'
   | 'retry';
 
-export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list';
+export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log';
 
 /** Where an operation differs from the common reading below. */
 const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
@@ -48,6 +48,7 @@ const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
   bundle: { 404: 'gone', 409: 'not-ready', 410: 'gone' },
   cancel: { 404: 'unsupported', 405: 'unsupported', 409: 'finished', 410: 'finished', 501: 'unsupported' },
   list: { 400: 'unsupported', 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' },
+  log: { 404: 'unsupported', 405: 'unsupported', 410: 'unsupported', 501: 'unsupported' },
 };
 
 /** Reads a status: one table for every operation, so that no caller decides on its own. */

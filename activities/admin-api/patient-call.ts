@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { spreadMs } from '../../contract/duration.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import type { ExportProgress } from './answer-fields.ts';
 import type { AdminApiAnswer, AdminApiCall, AdminApiClient } from './http-client.ts';
@@ -75,7 +76,7 @@ function laterFailure(message: string, status: number | null, retryAfterMs: numb
     type: 'RateLimited',
     message,
     // A wait of zero would be a hot loop against a service that asks for rest.
-    nextRetryDelay: Math.max(waitMs, 1_000),
+    nextRetryDelay: Math.max(spreadMs(waitMs, Context.current().info.attempt, Math.random()), 1_000),
     details: [{ status, retryAfterMs: waitMs }],
   });
 }

@@ -1,5 +1,5 @@
 import type { ExportProgress } from './answer-fields.ts';
-import { progressOf, textField } from './answer-fields.ts';
+import { endTimeOf, progressOf, textField } from './answer-fields.ts';
 import type { AdminApiAnswer } from './http-client.ts';
 import type { PatientCall } from './patient-call.ts';
 import { reportProgress, troubleFailure } from './patient-call.ts';
@@ -7,7 +7,13 @@ import { pollJob, QUICK_ASKS_MS, readAt } from './poll-job.ts';
 import { unreadable } from './start-export.ts';
 
 export type FinishedExport =
-  | { status: 'completed'; version: string | null; pageCount: number | null }
+  | {
+      status: 'completed';
+      version: string | null;
+      pageCount: number | null;
+      /** When the job ended (RFC 3339). Null if the service doesn't tell; releases before 0.2 left it out. */
+      exportedAt?: string | null;
+    }
   | { status: 'failed'; error: string };
 
 type Reading = { finished: FinishedExport } | { running: string; progress: ExportProgress; answer: AdminApiAnswer };
@@ -45,7 +51,7 @@ export async function readJob(call: PatientCall, jobId: string): Promise<Reading
   reportProgress(progress);
   if (status === 'completed') {
     const version = textField(answer, 'version')?.slice(0, 200) ?? null;
-    return { finished: { status, version, pageCount: progress.pageCount } };
+    return { finished: { status, version, pageCount: progress.pageCount, exportedAt: endTimeOf(answer) } };
   }
   if (status === 'failed') {
     return { finished: { status, error: textField(answer, 'error') ?? 'the service gave no reason' } };

@@ -1,10 +1,17 @@
-import { textField } from './answer-fields.ts';
+import { endTimeOf, textField, timeField } from './answer-fields.ts';
 import type { PatientCall } from './patient-call.ts';
 import { jobPath } from './poll-export.ts';
 import { readAt } from './poll-job.ts';
 
 /** A job as far as the service tells: everything is null where it doesn't. */
-export type ExportDescription = { status: string | null; domain: string | null; version: string | null };
+export type ExportDescription = {
+  status: string | null;
+  domain: string | null;
+  version: string | null;
+  /** When the job was made, and when it ended (RFC 3339). Releases before 0.2 left them out. */
+  createdAt?: string | null;
+  exportedAt?: string | null;
+};
 
 /** Reads a job without waiting for its end. Throws `JobGone` where it is unknown. */
 export function createReadExport(call: PatientCall) {
@@ -14,6 +21,8 @@ export function createReadExport(call: PatientCall) {
       status: textField(answer, 'status')?.toLowerCase() ?? null,
       domain: textField(answer, 'domain')?.toLowerCase() ?? null,
       version: textField(answer, 'version')?.slice(0, 200) ?? null,
+      createdAt: timeField(answer, 'createdAt'),
+      exportedAt: endTimeOf(answer),
     };
   };
 }

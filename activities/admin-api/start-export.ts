@@ -1,17 +1,25 @@
 import { Context } from '@temporalio/activity';
-import { errorText, textField } from './answer-fields.ts';
+import { errorText, textField, timeField } from './answer-fields.ts';
 import { benignWait, finalFailure, retryAfterOf } from './outcomes.ts';
 import type { PatientCall } from './patient-call.ts';
 import { troubleFailure } from './patient-call.ts';
 import { pollDelayMs } from './poll-delay.ts';
+import { parseTimestampMs } from './timestamps.ts';
 
 export type StartExportInput = {
   domain: string;
-  /** One deliberate try: repeated by every attempt of this activity, so a lost answer makes no second job. */
+  /** One deliberate try (create-export-key.ts): every attempt repeats it, so a lost answer makes no second job. */
   idempotencyKey: string;
 };
 
-export type StartedExport = { jobId: string; version: string | null };
+export type StartedExport = {
+  jobId: string;
+  version: string | null;
+  /** When the service made the job (RFC 3339). Null if it doesn't tell; releases before 0.2 left it out. */
+  createdAt?: string | null;
+  /** The job's age in milliseconds by the service's own clock; null if it doesn't tell. */
+  ageMs?: number | null;
+};
 
 /**
  * Starts an export job. While another export of the domain is active (409) it waits for that one to end and then
@@ -36,7 +44,10 @@ export function createStartExport(call: PatientCall) {
     const jobId = textField(answer, 'jobId');
     // The answer may have been cut on its way: the same key asks for the same job again.
     if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'jobId', answer.text), answer.status);
-    return { jobId, version: textField(answer, 'version')?.slice(0, 200) ?? null };
+    const createdAt = timeField(answer, 'createdAt');
+    const answeredAtMs = parseTimestampMs(answer.date);
+    const ageMs = createdAt === null || answeredAtMs === undefined ? null : answeredAtMs - Date.parse(createdAt);
+    return { jobId, version: textField(answer, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
   };
 }
 

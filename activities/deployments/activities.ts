@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import type { PinnedFile } from '../../contract/settings.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './deployment-target.ts';
 import { ValuesFileError } from './edit-values.ts';
@@ -8,10 +9,7 @@ import { createValuesFileTarget } from './values-file.ts';
 /** `type` of the failure where only a person can help: the file can't be read or edited. */
 export type DeploymentFailureType = 'InvalidValuesFile';
 
-/** A deployment and the pin it was last seen with. */
-export type PinnedFile = { valuesFile: string; pin: string | null };
-
-/** An operator who takes a pin away looks at the result within this time. */
+/** An operator who takes a pin away, or switches a deployment on, looks at the result within this time. */
 const PIN_EVERY_MS = 10_000;
 
 export type DeploymentActivityDeps = {
@@ -21,12 +19,27 @@ export type DeploymentActivityDeps = {
 };
 
 export function createDeploymentActivities({ logger, targetOf = createValuesFileTarget }: DeploymentActivityDeps) {
+  /** Writes that haven't ended, by their values file, also those whose attempt timed out meanwhile. */
+  const writing = new Map<string, Promise<DeploymentReport>>();
+
+  /** A file system that hangs holds a thread for each access, and Node has only a few for all files. */
+  async function writeAlone(valuesFile: string, write: DeploymentWrite): Promise<DeploymentReport> {
+    if (writing.has(valuesFile)) throw new Error('an earlier write has not ended: does its file system hang?');
+    const written = targetOf(valuesFile).write(write);
+    writing.set(valuesFile, written);
+    try {
+      return await written;
+    } finally {
+      writing.delete(valuesFile);
+    }
+  }
+
   return {
     /** Writes a link to one deployment. The link itself is never logged: whoever has it can read the bundle. */
     async writeDeployment(input: DeploymentWrite & { valuesFile: string }): Promise<DeploymentReport> {
       const { valuesFile, ...write } = input;
       try {
-        const report = await heartbeatWhile(() => targetOf(valuesFile).write(write));
+        const report = await heartbeatWhile(() => writeAlone(valuesFile, write));
         const { kind, jobId, sequence } = write;
         logger.info({ valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin }, 'deployment told');
         return report;
@@ -38,14 +51,16 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
     },
 
     /**
-     * Returns the deployments whose pin is no longer as given. Until then it fails with a benign "PinUnchanged", so
+     * Returns the deployments whose pin or switch is no longer as given. Until then it fails with a benign "PinUnchanged", so
      * that Temporal asks again by its retry policy.
      */
     async waitForPinChange(held: PinnedFile[]): Promise<PinnedFile[]> {
-      const now = await Promise.all(held.map(async ({ valuesFile, pin }) => pinNow(valuesFile, pin)));
-      const changed = now.filter(({ pin }, index) => pin !== held[index]?.pin);
+      const now = await Promise.all(held.map(switchesNow));
+      const changed = now.filter(
+        ({ pin, off }, index) => pin !== held[index]?.pin || off !== (held[index]?.off ?? off),
+      );
       if (changed.length > 0) return changed;
-      const message = `held: ${held.map(({ valuesFile, pin }) => `${valuesFile} at ${pin}`).join(', ')}`;
+      const message = `held: ${held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`).join(', ')}`;
       throw ApplicationFailure.create({
         type: 'PinUnchanged',
         message,
@@ -55,13 +70,14 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
     },
   };
 
-  async function pinNow(valuesFile: string, pin: string | null): Promise<PinnedFile> {
+  async function switchesNow(held: PinnedFile): Promise<PinnedFile> {
+    const { valuesFile } = held;
     try {
-      return { valuesFile, pin: await targetOf(valuesFile).readPin() };
+      return { valuesFile, ...(await targetOf(valuesFile).readSwitches()) };
     } catch (error) {
       // A file in the middle of being edited, most likely. What it says is known when it can be read.
-      logger.debug({ valuesFile, error: String(error) }, 'the pin could not be read');
-      return { valuesFile, pin };
+      logger.debug({ valuesFile, error: String(error) }, 'a values file could not be read');
+      return held;
     }
   }
 }

@@ -11,6 +11,12 @@ export type DeploymentWrite = {
   /** True for the site's newest job; false where an operator's pin asks for this one. */
   newest: boolean;
   bundleUrl: string;
+  /** When the service made the job (RFC 3339); null if it doesn't tell. Releases before 0.2 left it out. */
+  createdAt?: string | null;
+  /** The site has deployed to this file before, so a false `enabled` is the operator's. */
+  deployedBefore?: boolean;
+  /** A person chose this job by a rollback: it may be older than the newest one that was deployed. */
+  rolledBack?: boolean;
 };
 
 /** How a deployment stands after a write, or after a refused one. */
@@ -19,12 +25,16 @@ export type DeploymentReport = {
     | 'written'
     /** A newer write was there already, or the refreshed job is no longer the deployed one. */
     | 'superseded'
+    /** A newer job was deployed already: nothing was written. */
+    | 'older'
     /** The operator's pin names another version: nothing was written. */
     | 'held'
     /** The job was meant for a pin that is gone or has changed: nothing was written. */
     | 'unpinned';
   /** The operator's `version`, null without one. */
   pin: string | null;
+  /** The operator switched the deployment off after an earlier deploy. Releases before 0.2 left it out. */
+  off?: boolean;
   /** The job whose link stands there now, null where that isn't known. */
   jobId: string | null;
   /** The newest write that the deployment has seen, null before the first. */
@@ -37,6 +47,9 @@ export type DeploymentReport = {
  */
 export type DeploymentTarget = {
   write(write: DeploymentWrite): Promise<DeploymentReport>;
-  /** The operator's pin as it stands now, null without one. */
-  readPin(): Promise<string | null>;
+  /** What the operator has set, as it stands now. */
+  readSwitches(): Promise<Switches>;
 };
+
+/** What an operator sets: the pin (null without one), and whether `enabled` is false. */
+export type Switches = { pin: string | null; off: boolean };

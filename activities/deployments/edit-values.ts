@@ -34,6 +34,11 @@ export function readPin(text: string): string | null {
   return typeof pin === 'string' || typeof pin === 'number' ? readPinText(text, String(pin)) : null;
 }
 
+/** Whether `staticExport.enabled` is `false`. A file without the key isn't switched off. */
+export function isOff(text: string): boolean {
+  return parse(text).getIn([GROUP, 'enabled']) === false;
+}
+
 /** `version: 1.10` is the number 1.1 in YAML; what the operator typed is what counts. */
 function readPinText(text: string, fallback: string): string | null {
   const node: unknown = parse(text).getIn([GROUP, 'version'], true);

@@ -1,13 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { lock } from 'proper-lockfile';
+import { hasCode } from './error-code.ts';
 import { resolveLinks } from './replace-file.ts';
 
 /** A holder that was killed is believed dead after this long without a sign of life. */
 const STALE_MS = 5_000;
 
-/** Together about as long as a dead holder's lock lasts, so one activity attempt outlives it. */
-const RETRIES = { retries: 30, factor: 1.2, minTimeout: 50, maxTimeout: 400 };
+/** Together about 6 s: longer than a dead holder's lock lasts, and shorter than an activity's attempt. */
+const RETRIES = { retries: 22, factor: 1.2, minTimeout: 50, maxTimeout: 400 };
 
 /**
  * Runs `work` while holding `<file>.lock`. Workers are several processes on one host (and a killed one's activity may
@@ -28,6 +29,8 @@ export async function withFileLock<T>(file: string, work: (stillHeld: () => void
     onCompromised: (error) => {
       lost = error;
     },
+  }).catch((error: unknown) => {
+    throw hasCode(error, 'ELOCKED') ? new Error(`another process keeps holding the lock ${target}.lock`) : error;
   });
   try {
     return await work(() => {

@@ -5,13 +5,17 @@ import { replaceFile } from './replace-file.ts';
 
 /**
  * Stands beside the values file and remembers the newest write: `epoch` is when the site's chain of runs began
- * (milliseconds), `sequence` counts its writes, `jobId` names the job whose link was written.
+ * (milliseconds), `sequence` counts its writes, `jobId` names the job whose link was written, and `newestJobAt` (RFC 3339)
+ * is when the newest job that was deployed here was made, which a rollback or a pin doesn't change.
+ * `enabling` marks a first deploy that has yet to set `enabled`: until then a false one isn't the operator's.
  */
 const sidecar = z.object({
   epoch: z.int().min(0),
   sequence: z.int().min(0),
   jobId: z.string(),
   version: z.string().nullable().default(null),
+  newestJobAt: z.string().nullable().default(null),
+  enabling: z.boolean().default(false),
 });
 export type Sidecar = z.infer<typeof sidecar>;
 
@@ -32,6 +36,12 @@ export async function readSidecar(valuesFile: string): Promise<Sidecar | null> {
 
 export async function writeSidecar(valuesFile: string, content: Sidecar): Promise<void> {
   await replaceFile(sidecarPath(valuesFile), `${JSON.stringify(content)}\n`);
+}
+
+/** Whether a job was made before the newest one that was deployed. False if either time is unknown. */
+export function isOlderJob(createdAt: string | null, current: Sidecar | null): boolean {
+  const newestAt = current?.newestJobAt ?? null;
+  return createdAt !== null && newestAt !== null && Date.parse(createdAt) < Date.parse(newestAt);
 }
 
 /** Whether write `a` comes before write `b`. */

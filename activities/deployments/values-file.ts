@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './deployment-target.ts';
-import { editValues, readPin } from './edit-values.ts';
+import type { DeploymentReport, DeploymentTarget, DeploymentWrite, Switches } from './deployment-target.ts';
+import { editValues, isOff, readPin } from './edit-values.ts';
 import { hasCode } from './error-code.ts';
 import { withFileLock } from './file-lock.ts';
 import { replaceFile } from './replace-file.ts';
-import { isOlder, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
+import { isOlder, isOlderJob, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
 
 /** A file that changes more often than this while it is written is left to the activity's retry. */
 const MAX_DISTURBANCES = 5;
@@ -17,8 +17,21 @@ const MAX_DISTURBANCES = 5;
 export function createValuesFileTarget(path: string): DeploymentTarget {
   return {
     write: (write) => withFileLock(path, (stillHeld) => writeUndisturbed(path, write, stillHeld)),
-    readPin: async () => readPin(await readText(path)),
+    readSwitches: () => readSwitchesOnce(path),
   };
+}
+
+const reading = new Map<string, Promise<Switches>>();
+
+/** Questions that come while the file is being read share the answer, so a file system that hangs holds one thread. */
+function readSwitchesOnce(path: string): Promise<Switches> {
+  const begun = reading.get(path);
+  if (begun !== undefined) return begun;
+  const read = readText(path)
+    .then(switchesOf)
+    .finally(() => reading.delete(path));
+  reading.set(path, read);
+  return read;
 }
 
 /** Somebody changed the file between our reading and our writing it. */
@@ -42,30 +55,43 @@ async function writeUndisturbed(
 async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => void): Promise<DeploymentReport> {
   const text = await readText(path);
   const current = await readSidecar(path);
-  const pin = readPin(text);
+  const { pin, off: disabled } = switchesOf(text);
+  const deployedBefore = current === null ? write.deployedBefore === true : !current.enabling;
+  const off = disabled && deployedBefore;
   const refused = (outcome: DeploymentReport['outcome']): DeploymentReport => {
     const newest = current && { epoch: current.epoch, sequence: current.sequence };
-    return { outcome, pin, jobId: current?.jobId ?? null, newest };
+    return { outcome, pin, off, jobId: current?.jobId ?? null, newest };
   };
 
+  const { epoch, sequence, jobId, version, createdAt = null } = write;
+  const published = write.newest && write.rolledBack !== true;
+  if (published && isOlderJob(createdAt, current)) return refused('older');
   if (current !== null && isSuperseded(write, current)) return refused('superseded');
   if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
   if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) return refused('unpinned');
-  // Only a deploy switches serving on: an operator who switched it off isn't overruled by a refresh.
+  // Only the first deploy switches serving on. An operator who switched it off gets fresh links and stays off.
   const edited = editValues(text, {
-    enabled: write.kind === 'deploy' ? true : undefined,
+    enabled: write.kind === 'deploy' && !off ? true : undefined,
     bundleUrl: write.bundleUrl,
   });
-  const { epoch, sequence, jobId, version } = write;
+  const newestJobAt = published ? createdAt : (current?.newestJobAt ?? null);
   stillHeld();
-  await writeSidecar(path, { epoch, sequence, jobId, version });
+  const written = { epoch, sequence, jobId, version, newestJobAt, enabling: false };
+  // Should this write be lost in between, the next one has to know that it didn't set `enabled`.
+  const enabling = disabled && !off && write.kind === 'deploy';
+  await writeSidecar(path, { ...written, enabling });
   if (edited !== text) {
     await replaceFile(path, edited, async () => {
       stillHeld();
       if ((await readText(path)) !== text) throw new ChangedMeanwhile(`${path} keeps being changed by somebody else`);
     });
   }
-  return { outcome: 'written', pin, jobId, newest: { epoch, sequence } };
+  if (enabling) await writeSidecar(path, written);
+  return { outcome: 'written', pin, off, jobId, newest: { epoch, sequence } };
+}
+
+function switchesOf(text: string): Switches {
+  return { pin: readPin(text), off: isOff(text) };
 }
 
 function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {

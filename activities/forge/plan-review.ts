@@ -20,6 +20,8 @@ export type ReviewPlan = {
   mails: string[];
   logins: string[];
   teams: string[];
+  /** Somebody in `mails` may review under a login that isn't in `logins`. */
+  unknownLogins: boolean;
   /** What the forge didn't tell, as a sentence for the operators; null where the plan is whole. */
   note: string | null;
 };
@@ -132,7 +134,11 @@ function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf
   const mails = unique([...reviewers, ...owners.mails, ...byLogin].filter(isMail)).filter((m) => !isAuthorsMail(m));
   const byMail = mails.flatMap((mail) => loginOf.get(mail.toLowerCase()) ?? []);
   const logins = unique([...ownersLogins, ...byMail]).filter((login) => !isAuthor(login));
-  return { title, mails, logins, teams: unique(owners.teams), note };
+  const mailsOfLogins = byLogin.map((mail) => mail.toLowerCase());
+  const unknownLogins = mails.some(
+    (mail) => !loginOf.has(mail.toLowerCase()) && !mailsOfLogins.includes(mail.toLowerCase()),
+  );
+  return { title, mails, logins, teams: unique(owners.teams), unknownLogins, note };
 }
 
 /** CODEOWNERS and profiles are written by anyone: what isn't a plain address gets no mail. */

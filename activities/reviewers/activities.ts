@@ -3,13 +3,15 @@ import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { ForgeReader } from '../../forge/forge.ts';
+import { ForgeError } from '../../forge/forge-error.ts';
 import type { OutgoingMail } from './compose-mail.ts';
 import { hasUnsubscribed } from './has-unsubscribed.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput, SiteMailInput } from './mail-input.ts';
 import type { Mailer } from './mailer.ts';
 import { composeOperatorMail } from './operator-mail.ts';
 import { plainLine } from './plain-line.ts';
-import { retryLater, UNSENT } from './retry-later.ts';
+import { type MailFailureType, retryLater, UNSENT } from './retry-later.ts';
 import { composeReviewMail } from './review-mail.ts';
 import { earlierResult, type SendOnceDeps, sendOnce } from './send-once.ts';
 import { composeSiteMail } from './site-mail.ts';
@@ -22,7 +24,9 @@ export type ReviewerActivityDeps = {
   client?: Client | undefined;
   /** Where reviewers reach the receiver; undefined where they can't: then mails carry no link to unsubscribe. */
   publicUrl?: string | undefined;
-  /** Signs the unsubscribe links: the Admin API's key of galley.yaml. */
+  /** Makes the links by which reviewers act; without it a mail names the pull request's page only. */
+  forge?: Pick<ForgeReader, 'reviewLink'> | undefined;
+  /** Signs the links to unsubscribe. */
   unsubscribeKey: string;
   logger: Logger;
   timing?: SendOnceDeps['timing'];
@@ -35,7 +39,7 @@ export type ReviewerActivityDeps = {
  * here.
  */
 export function createReviewerActivities(deps: ReviewerActivityDeps) {
-  const { mailer, publicUrl, unsubscribeKey, logger, timing = {} } = deps;
+  const { mailer, publicUrl, unsubscribeKey, forge, logger, timing = {} } = deps;
   return {
     /** Asks one reviewer for a review, or reminds of it. */
     async sendReviewMail(input: ReviewMailInput): Promise<MailResult> {
@@ -44,17 +48,23 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
         try {
           if (await hasUnsubscribed(client, input)) return { outcome: 'unsubscribed', detail: null };
         } catch (error) {
-          const reason = `who has unsubscribed can't be read: ${error instanceof Error ? error.message : error}`;
-          return retryLater(
-            'SubscriptionsUnknown',
-            plainLine(reason, 300),
-            timing.unsent ?? UNSENT,
-            timing.giveUpAfterMs,
+          return later('SubscriptionsUnknown', "who has unsubscribed can't be read", error);
+        }
+        let reviewLink: string | null = null;
+        try {
+          reviewLink = (await forge?.reviewLink(input.pullRequest.url, address)) ?? null;
+        } catch (error) {
+          if (!(error instanceof ForgeError)) throw error;
+          if (error.retryable) return later('ReviewLinkUnknown', "the reviewer's link can't be made", error);
+          // The mail still tells of the pull request, which may have ended by now, or live on another forge.
+          logger.warn(
+            { site, rule, reason: plainLine(error.message, 300) },
+            "A mail has no reviewer's link of its own",
           );
         }
         const unsubscribeLink =
           publicUrl === undefined ? null : createUnsubscribeLink(publicUrl, { site, rule, address }, unsubscribeKey);
-        return composeReviewMail(input, { sender, date, unsubscribeLink });
+        return composeReviewMail(input, { sender, date, unsubscribeLink, reviewLink });
       });
     },
 
@@ -70,6 +80,11 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
       );
     },
   };
+
+  function later(type: MailFailureType, what: string, error: unknown): MailResult {
+    const reason = plainLine(`${what}: ${error instanceof Error ? error.message : error}`, 300);
+    return retryLater(type, reason, timing.unsent ?? UNSENT, timing.giveUpAfterMs);
+  }
 
   async function send(
     input: { site: string; rule?: string; event: string; changeId: string; to: string },

@@ -10,6 +10,8 @@ export type MailFailureType =
   | 'MailUnsent'
   /** Who has unsubscribed isn't known at the moment. Nothing was sent. */
   | 'SubscriptionsUnknown'
+  /** The forge can't make the reviewer's link at the moment. Nothing was sent. */
+  | 'ReviewLinkUnknown'
   /** galley.yaml has no `smtp`. */
   | 'NoMailServer';
 

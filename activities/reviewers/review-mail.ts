@@ -7,14 +7,22 @@ import type { ReviewMailInput } from './mail-input.ts';
 import { plainLine } from './plain-line.ts';
 import { webLink } from './web-link.ts';
 
+export type ReviewMailContext = {
+  sender: Sender;
+  date: Date;
+  unsubscribeLink: string | null;
+  reviewLink?: string | null;
+};
+
 /**
  * Writes the mail that asks a reviewer for a review, or reminds of it.
  * @param date when it was first meant to go out: every attempt sends the same bytes.
  * @param unsubscribeLink null where the receiver has no public address.
+ * @param reviewLink lets this reviewer act on the pull request; null if its page is reached by an account.
  */
 export function composeReviewMail(
   input: ReviewMailInput,
-  { sender, date, unsubscribeLink }: { sender: Sender; date: Date; unsubscribeLink: string | null },
+  { sender, date, unsubscribeLink, reviewLink = null }: ReviewMailContext,
 ): OutgoingMail {
   const { site, rule, pullRequest, to } = input;
   return composeMail({
@@ -27,14 +35,17 @@ export function composeReviewMail(
     threadId: threadId(pullRequest.url, sender.domain),
     list: { name: `${rule} of ${site}`, id: listId({ site, rule }, sender.domain) },
     unsubscribeLink,
-    content: contentOf(input, date, unsubscribeLink),
+    content: contentOf(input, { date, unsubscribeLink, reviewLink }),
   });
 }
 
-function contentOf(input: ReviewMailInput, date: Date, unsubscribeLink: string | null): MailContent {
-  const { site, rule, pullRequest, publish, eventCount } = input;
+function contentOf(
+  input: ReviewMailInput,
+  { date, unsubscribeLink, reviewLink }: { date: Date; unsubscribeLink: string | null; reviewLink: string | null },
+): MailContent {
+  const { site, rule, to, pullRequest, publish, eventCount } = input;
   const title = plainLine(pullRequest.title, 200);
-  const url = webLink(pullRequest.url);
+  const url = webLink(reviewLink ?? pullRequest.url);
   return {
     ...openingOf(input, date),
     action: url === null ? null : { title, url, label: 'Review the pull request' },
@@ -45,6 +56,11 @@ function contentOf(input: ReviewMailInput, date: Date, unsubscribeLink: string |
     output: [],
     paragraphs: [
       `The rule “${rule}” of the site “${site}” passed this to its coding agent, which changed files and opened the pull request. Nothing is merged until somebody approves and merges it.`,
+      ...(reviewLink === null
+        ? []
+        : [
+            `The link is yours: whoever opens it can approve and merge as ${plainLine(to, 254)}. Don’t forward this mail.`,
+          ]),
     ],
     footer: `You get this mail because the rule “${rule}” of “${site}” names you as a reviewer, or because you own files that changed.`,
     stop: unsubscribeLink === null ? null : { label: 'Stop these mails', url: unsubscribeLink },

@@ -5,8 +5,8 @@ export type Subscription = { site: string; rule: string; address: string };
 
 /**
  * The link by which a reviewer ends a rule's mails:
- * `{publicUrl}/unsubscribe/{site}/{rule}/{address in base64url}/{token}`. The token is an HMAC under the Admin API key,
- * so nobody can unsubscribe somebody else without having one of their mails. A secret: never logged.
+ * `{publicUrl}/unsubscribe/{site}/{rule}/{address in base64url}/{token}`. The token is an HMAC under `key`, so
+ * nobody can unsubscribe somebody else without having one of their mails. A secret: never logged.
  * @param publicUrl where the receiver is reached by its readers, with or without a path.
  */
 export function createUnsubscribeLink(publicUrl: string, subscription: Subscription, key: string): string {

@@ -56,7 +56,9 @@ async function onDatabase(
   const signal = AbortSignal.timeout(openTimeoutMs);
   const db = await openDatabase({ ...target, logger, signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
-    throw new CommandError(`The database can't be reached (tried for ${openTimeoutMs / 1000} s): see DATABASE_URL`);
+    throw new CommandError(
+      `The database can't be reached, or its migrations aren't done (tried for ${openTimeoutMs / 1000} s): see DATABASE_URL`,
+    );
   });
   try {
     await use(adminOnDatabase(db));

@@ -23,9 +23,9 @@ export function apiCommand(): Command {
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
-        const { operatorToken, host, port } = settings;
+        const { operatorToken, unsubscribeSecret, host, port } = settings;
         const api = await startOrchestratorApi(
-          { config, operatorToken, host, port },
+          { config, operatorToken, unsubscribeSecret, host, port },
           { temporal, searchAttributes, logger, lifetime },
         );
         return `api ${api.url}`;

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 interface Options {
   out: string;
   origin?: string;
+  report?: string;
 }
 
 export function exportCommand(): Command {
@@ -10,6 +11,10 @@ export function exportCommand(): Command {
     .argument('<domain>', 'the domain the site is published under')
     .requiredOption('--out <file>', 'where the archive (tar.gz) goes')
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
+    .option(
+      '--report <file>',
+      'where the report (JSON) goes: broken links, redirects, what was left out and by which rule',
+    )
     .description('export a site once, with a progress bar')
     .addHelpText(
       'after',

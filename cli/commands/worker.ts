@@ -19,19 +19,18 @@ export function workerCommand(): Command {
       const { checkReviews } = await import('../programs/check-reviews.ts');
       checkReviews(config, { ownPlatform: false });
       await runService(logger, async (lifetime) => {
+        const { mailLinksOf } = await import('../programs/mail-links.ts');
         const { startOrchestratorWorker } = await import('../programs/orchestrator-worker.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');
-        const { listeningUrl } = await import('../serve.ts');
         const { openTemporal } = await import('../temporal.ts');
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         installTemporalRuntime(logger);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
-        const { minRefreshIntervalMs } = settings;
-        const apiPublicUrl = settings.apiPublicUrl ?? listeningUrl(settings);
+        const { minRefreshIntervalMs, workerVersion: version } = settings;
         await startOrchestratorWorker(
-          { config, minRefreshIntervalMs, apiPublicUrl },
+          { config, minRefreshIntervalMs, mailLinks: mailLinksOf(settings, config, logger), version },
           { temporal, searchAttributes, logger, lifetime },
         );
         return `worker at ${temporal.address}`;

@@ -41,8 +41,8 @@ export async function seePullRequest(stage: Stage): Promise<Change> {
   return { workflowId, prLink };
 }
 
-/** Resolves when both reviewers have their mail, and one each. */
-export async function seeMails({ mailbox, say, signal }: Stage, { prLink }: Change): Promise<void> {
+/** Resolves when both reviewers have their mail, and one each, with the key of the link in the first reviewer's. */
+export async function seeMails({ mailbox, say, signal }: Stage, { prLink }: Change): Promise<string> {
   const mails = await until('a mail to each reviewer', MAIL_TIMEOUT_MS, signal, async () => {
     const arrived = await mailbox.mails();
     const wanted = [REVIEWER, OWNER].map((address) => arrived.find((mail) => isTo(mail, address)));
@@ -54,21 +54,27 @@ export async function seeMails({ mailbox, say, signal }: Stage, { prLink }: Chan
     if (!mail.text.includes(prLink)) throw new CommandError('a mail does not name the pull request');
     say(`  "${mail.subject}" to ${mail.envelope.to.map(({ address }) => address).join(', ')}: ${mailbox.pageOf(mail)}`);
   }
+  const [, key] = /\/review\?key=(\S+)/.exec(mails.find((mail) => isTo(mail, REVIEWER))?.text ?? '') ?? [];
+  if (key === undefined) throw new CommandError(`the mail to ${REVIEWER} has no link to review the pull request`);
+  return key;
 }
 
 function isTo(mail: ReceivedMail, address: string): boolean {
   return mail.envelope.to.some((to) => to.address === address);
 }
 
-/** Does what a reviewer does on the page; resolves when the change's workflow has completed. */
-export async function approveAndMerge(stage: Stage, { workflowId, prLink }: Change): Promise<void> {
+/**
+ * Does what a reviewer does on the page that the link in the mail opens; resolves when the change's workflow has
+ * completed.
+ * @param token the link's key.
+ */
+export async function approveAndMerge(stage: Stage, { workflowId, prLink }: Change, token: string): Promise<void> {
   const { everything, repository, say, signal } = stage;
-  const { operatorToken: token } = everything;
   const post = async (path: string, body: object): Promise<unknown> =>
     await requestJson({ url: new URL(`${prLink}/${path}`), token, method: 'POST', body });
-  await post('reviews', { event: 'APPROVE', reviewer: 'ada' });
+  await post('reviews', { event: 'APPROVE' });
   await post('merge', {});
-  say(`  approved and merged: ${prLink}`);
+  say(`  approved and merged by the link in the mail to ${REVIEWER}: ${prLink}`);
   await until('the change merged', MERGE_TIMEOUT_MS, signal, async () => {
     const { status } = await everything.temporal.client.workflow.getHandle(workflowId).describe();
     return status.name === 'COMPLETED' ? true : undefined;

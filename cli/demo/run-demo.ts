@@ -14,7 +14,7 @@ import { createDocumentationSite } from './documentation-site.ts';
 import { createOrigin } from './origin.ts';
 import { approveAndMerge, seeMails, seePullRequest } from './review-steps.ts';
 import { publishEntry, type Stage, seeRefreshes, seeServed, watchExport } from './steps.ts';
-import { createWorkspace, DOMAIN, REPOSITORY_FILES, SITE, type Workspace } from './workspace.ts';
+import { createWorkspace, DOMAIN, REPOSITORY_FILES, REVIEWER, SITE, type Workspace } from './workspace.ts';
 
 interface Surroundings {
   logger: Logger;
@@ -94,13 +94,14 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
     return await seePullRequest(stage);
   });
 
-  await step('see the mails that ask for a review', () => seeMails(stage, change));
+  const key = await step('see the mails that ask for a review', () => seeMails(stage, change));
 
   if (mergesItself) {
-    await step('approve, merge, and see the workflow completed', () => approveAndMerge(stage, change));
+    await step('approve, merge, and see the workflow completed', () => approveAndMerge(stage, change, key));
   } else {
-    say(`\nOne step is yours: review and merge ${change.prLink}`);
-    say(`  with the operator token of ${workspace.folder}/home/operator-token; the workflow then completes.`);
+    say(
+      `\nOne step is yours: open the link in the mail to ${REVIEWER}, approve and merge; the workflow then completes.`,
+    );
   }
 }
 

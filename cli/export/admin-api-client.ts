@@ -36,6 +36,11 @@ export async function createBundle({ url, key }: AdminApi, jobId: string): Promi
   return bundleLink.parse(await requestJson({ url: at(url, path), token: key, method: 'POST' }));
 }
 
+/** The job's report as the service tells it. Throws where the service has none. */
+export async function readReport({ url, key }: AdminApi, jobId: string): Promise<unknown> {
+  return requestJson({ url: at(url, `${JOBS}/${encodeURIComponent(jobId)}/report`), token: key });
+}
+
 /** Best effort: a service may have no such endpoint. */
 export async function cancelExport({ url, key }: AdminApi, jobId: string): Promise<void> {
   const path = `${JOBS}/${encodeURIComponent(jobId)}/cancel`;

@@ -4,17 +4,18 @@ import { dirname } from 'node:path';
 import { UsageError } from '../command-error.ts';
 
 /**
- * Sees before an export of minutes that its archive can be written. Makes nothing: folders that are missing are made
- * with the archive.
+ * Sees before an export of minutes that the file which an option names can be written. Makes nothing: folders that are
+ * missing are made with the file.
  * @throws UsageError saying what is in the way.
  */
-export async function checkTarget(file: string): Promise<void> {
-  if ((await existing(file))?.isDirectory()) throw new UsageError(`--out: expected a file, but ${file} is a folder`);
+export async function checkTarget(option: '--out' | '--report', file: string): Promise<void> {
+  if ((await existing(file))?.isDirectory())
+    throw new UsageError(`${option}: expected a file, but ${file} is a folder`);
   let folder = dirname(file);
   while ((await existing(folder)) === undefined && dirname(folder) !== folder) folder = dirname(folder);
-  if (!(await existing(folder))?.isDirectory()) throw new UsageError(`--out: ${folder} is no folder`);
+  if (!(await existing(folder))?.isDirectory()) throw new UsageError(`${option}: ${folder} is no folder`);
   await access(folder, constants.W_OK | constants.X_OK).catch(() => {
-    throw new UsageError(`--out: the folder ${folder} can't be written`);
+    throw new UsageError(`${option}: the folder ${folder} can't be written`);
   });
 }
 

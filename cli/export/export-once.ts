@@ -1,13 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { domainName } from '../../contract/admin-api.ts';
 import { CommandError, UsageError } from '../command-error.ts';
 import { createContext } from '../context.ts';
 import { createLifetime, untilSignal } from '../lifetime.ts';
+import { type AdminApi, readReport } from './admin-api-client.ts';
 import { checkTarget } from './check-target.ts';
-import { exportToFile } from './export-to-file.ts';
+import { exportSummary } from './export-summary.ts';
+import { ExportFailed, exportToFile } from './export-to-file.ts';
 import { openPlatform, type Wanted } from './open-platform.ts';
 import { createProgressBar } from './progress-bar.ts';
 
@@ -17,14 +19,16 @@ const CANCEL_TIMEOUT_MS = 3_000;
 interface Options {
   out: string;
   origin?: string;
+  report?: string;
 }
 
 /** The command `export`: from the domain to the file, whatever ends it. */
-export async function exportOnce(given: string, { out, origin }: Options): Promise<void> {
+export async function exportOnce(given: string, { out, origin, report }: Options): Promise<void> {
   const domain = domainName.safeParse(given);
   if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
-  const file = resolve(out);
-  await checkTarget(file);
+  const files = { out: resolve(out), report: report === undefined ? undefined : resolve(report) };
+  await checkTarget('--out', files.out);
+  if (files.report !== undefined) await checkTarget('--report', files.report);
   const context = createContext({ quiet: true });
   const lifetime = createLifetime(context.logger);
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
@@ -32,7 +36,7 @@ export async function exportOnce(given: string, { out, origin }: Options): Promi
   const cancelled = untilSignal().then(() => {
     throw new CommandError('The export was cancelled');
   });
-  const work = run({ domain: domain.data, origin }, file, { context, lifetime, folder });
+  const work = run({ domain: domain.data, origin }, files, { context, lifetime, folder });
   try {
     await Promise.race([work, cancelled, lifetime.failed]);
   } finally {
@@ -45,10 +49,31 @@ export async function exportOnce(given: string, { out, origin }: Options): Promi
 
 type Surroundings = Parameters<typeof openPlatform>[1];
 
-async function run(wanted: Wanted, file: string, surroundings: Surroundings): Promise<void> {
+interface Files {
+  out: string;
+  report: string | undefined;
+}
+
+async function run(wanted: Wanted, files: Files, surroundings: Surroundings): Promise<void> {
   const { signal } = surroundings.lifetime;
   const api = await openPlatform(wanted, surroundings);
   const bar = createProgressBar(wanted.domain);
-  const { jobId, pageCount, sizeBytes } = await exportToFile(api, { domain: wanted.domain, file, bar, signal });
-  process.stdout.write(`${file}: ${pageCount ?? 'unknown'} pages, ${sizeBytes} bytes, job ${jobId}\n`);
+  try {
+    const exported = await exportToFile(api, { domain: wanted.domain, file: files.out, bar, signal });
+    const report = await obtainReport(api, exported.jobId, files.report);
+    process.stdout.write(exportSummary({ ...exported, file: files.out, report, reportFile: files.report }));
+  } catch (error) {
+    // Why the job failed matters more than a report that can't be had.
+    if (error instanceof ExportFailed) await obtainReport(api, error.jobId, files.report).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The job's report, which is also written to `file`. Without a file a service may do without: then undefined. */
+async function obtainReport(api: AdminApi, jobId: string, file: string | undefined): Promise<unknown> {
+  if (file === undefined) return readReport(api, jobId).catch(() => undefined);
+  const report = await readReport(api, jobId);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+  return report;
 }

@@ -21,9 +21,19 @@ export interface Exported {
   sizeBytes: number;
 }
 
+/** Thrown when the job failed; its report may say more. */
+export class ExportFailed extends CommandError {
+  readonly jobId: string;
+
+  constructor(jobId: string, reason: string) {
+    super(`The export ${jobId} failed: ${reason}`);
+    this.jobId = jobId;
+  }
+}
+
 /**
  * Exports a domain and puts the archive in a file.
- * @throws CommandError when the job fails or is refused, or the archive can't be fetched.
+ * @throws ExportFailed when the job fails, CommandError when it is refused or the archive can't be fetched.
  */
 export async function exportToFile(api: AdminApi, { domain, file, bar, signal }: Request): Promise<Exported> {
   const jobId = await startExport(api, domain);
@@ -48,8 +58,7 @@ async function untilCompleted(
       const state = await readExport(api, jobId);
       bar.update(state);
       if (state.status === 'completed') return state.pageCount ?? null;
-      if (state.status === 'failed')
-        throw new CommandError(`The export ${jobId} failed: ${state.error ?? 'no reason given'}`);
+      if (state.status === 'failed') throw new ExportFailed(jobId, state.error ?? 'no reason given');
       await sleep(POLL_MS, undefined, { signal });
     }
   } finally {

@@ -69,7 +69,7 @@ async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }:
     databaseUrl: undefined,
     objectStoreUrl: undefined,
     platformPublicUrl: undefined,
-    encryptionKey: undefined,
+    encryptionKeys: [],
   };
   installTemporalRuntime(logger);
   const operatorToken = randomBytes(32).toString('base64url');

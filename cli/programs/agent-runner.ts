@@ -15,15 +15,19 @@ import { packageRoot } from '../package-root.ts';
 const HANDED_ON = ['PATH', 'LANG', 'TZ'];
 
 /**
- * What does the work of agent jobs, as the variables AGENT_… say.
+ * What does the work of agent jobs, as the variables AGENT_… say. `ownServers` are `host:port`s that no agent may reach.
  * @throws ConfigurationError where AGENT_COMMAND or AGENT_CHECK_COMMAND is no command line.
  */
-export function agentRunnerOf(settings: Pick<Settings, 'agent' | 'variables'>, logger: Logger): AgentRunner {
+export function agentRunnerOf(
+  settings: Pick<Settings, 'agent' | 'variables'>,
+  logger: Logger,
+  ownServers: readonly string[] = [],
+): AgentRunner {
   const { agent } = settings;
   const { work, model } = agent;
   const common = {
     sandbox: agent.sandbox ? ('on' as const) : ('off' as const),
-    network: agent.network,
+    network: { allow: agent.allowedHosts, refuse: ownServers },
     environment: agentEnvironment(settings),
     readOnlyPaths: agent.readablePaths,
     limits: {

@@ -4,6 +4,7 @@ import { readSandbox, SandboxMissingError } from '../../platform/activities/agen
 import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
+import type { Temporal } from '../temporal.ts';
 import { agentRunnerOf, pick } from './agent-runner.ts';
 import { commandTrouble } from './command-trouble.ts';
 import { forgesOf } from './forges.ts';
@@ -15,6 +16,7 @@ interface Surroundings {
   home: Home;
   /** What the embedded forge's pages are named by. */
   publicUrl: string;
+  temporal: Pick<Temporal, 'address'>;
   logger: Logger;
 }
 
@@ -27,9 +29,19 @@ const FOR_GIT = [
 
 /** Variables of Galley's own that an agent must never repeat in its output. */
 const OWN_SECRETS = [
-  ...['OPERATOR_TOKEN', 'ADMIN_API_KEY', 'GALLEY_ENCRYPTION_KEY', 'AGENT_MODEL_KEY', 'FORGE_TOKEN'],
+  ...[
+    'OPERATOR_TOKEN',
+    'ADMIN_API_KEY',
+    'GALLEY_ENCRYPTION_KEY',
+    'UNSUBSCRIBE_SECRET',
+    'AGENT_MODEL_KEY',
+    'FORGE_TOKEN',
+  ],
   ...['FORGE_APP_PRIVATE_KEY', 'DATABASE_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'TEMPORAL_API_KEY'],
 ];
+
+/** PostgreSQL's own, where an address names none. */
+const POSTGRES_PORT = 5432;
 
 /** Shorter values are no secrets, and masking them (`1`, `true`) would make logs unreadable. */
 const SECRET_CHARACTERS = 8;
@@ -38,25 +50,37 @@ const SECRET_CHARACTERS = 8;
  * All that the worker needs for agent jobs, as the variables say.
  * @throws ConfigurationError where AGENT_COMMAND is no command line, or the forge's access can't be used.
  */
-export function agentDepsOf({ settings, store, home, publicUrl, logger }: Surroundings): AgentDeps {
+export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger }: Surroundings): AgentDeps {
   const { agent, forge, variables } = settings;
   const embedded = createEmbeddedForge({ db: store.db, publicUrl: () => publicUrl, logger });
   return {
-    runner: agentRunnerOf(settings, logger),
+    runner: agentRunnerOf(settings, logger, [temporal.address, ...databaseServer(settings)]),
     forgeFor: forgesOf({ hosted: forge, embedded, logger }),
     workDir: home.path('agent-work'),
     runTimeoutMs: agent.timeoutMs,
-    secrets: Object.values(pick(variables, [...OWN_SECRETS, ...agent.environmentNames])).filter(
-      (value) => value.length >= SECRET_CHARACTERS,
-    ),
+    secrets: secretsOf(settings),
     gitEnvironment: pick(variables, FOR_GIT),
   };
 }
 
+/** As `host:port`; none where the database is the embedded one, which listens on loopback only. */
+function databaseServer({ databaseUrl }: Pick<Settings, 'databaseUrl'>): string[] {
+  if (databaseUrl === undefined) return [];
+  const { hostname, port } = new URL(databaseUrl);
+  return hostname === '' ? [] : [`${hostname}:${port || POSTGRES_PORT}`];
+}
+
+/** Each of several encryption keys is a secret too. */
+function secretsOf({ agent, variables }: Settings): string[] {
+  const values = Object.values(pick(variables, [...OWN_SECRETS, ...agent.environmentNames]));
+  const keys = variables.GALLEY_ENCRYPTION_KEY?.split(',').map((key) => key.trim()) ?? [];
+  return [...values, ...keys].filter((value) => value.length >= SECRET_CHARACTERS);
+}
+
 /**
  * Says at the start what would fail every job: a variable of AGENT_ENV that isn't set, a command that isn't there or
- * that the sandbox hides, no bubblewrap, a machine that forbids what it needs. Only where an agent was configured:
- * without one nobody waits for its jobs.
+ * that the sandbox hides, no bubblewrap, a machine that forbids what it needs. If no agent was configured, that the
+ * example agent works.
  */
 export async function warnOfAgentTrouble(
   settings: Pick<Settings, 'agent' | 'variables'>,
@@ -64,8 +88,15 @@ export async function warnOfAgentTrouble(
   probe: (path: string) => Promise<unknown> = readSandbox,
 ): Promise<void> {
   const { agent, variables } = settings;
+  if (agent.work.kind === 'example') {
+    logger.info(
+      "AGENT_COMMAND is not set: the example agent works, which only understands Replace 'A' with 'B' in FILE",
+    );
+  }
   const unset = agent.environmentNames.filter((name) => variables[name] === undefined);
   if (unset.length > 0) logger.warn({ variables: unset }, 'AGENT_ENV names variables that are not set');
+  if (agent.sandbox && agent.work.kind === 'command' && agent.allowedHosts.length === 0)
+    logger.info('AGENT_NETWORK_ALLOW is empty: the agent has no network');
   const trouble = await commandTrouble(settings);
   if (trouble !== undefined) logger.warn(`${trouble} Until then every agent job fails.`);
   if (!agent.sandbox || agent.work.kind === 'example') return;

@@ -10,6 +10,8 @@ interface Wanted {
   valuesFile: string;
   host: string;
   port: number;
+  /** Whether an invalid values file, with nothing to serve meanwhile, rejects. True by default. */
+  exitOnInvalidValues?: boolean;
 }
 
 interface Surroundings {
@@ -18,13 +20,17 @@ interface Surroundings {
   lifetime: Lifetime;
 }
 
-/** Serves one values file's bundle until the lifetime ends. */
+/**
+ * Serves one values file's bundle until the lifetime ends.
+ * @throws ConfigurationError if the values file is invalid and `exitOnInvalidValues` isn't false.
+ */
 export async function startDeployment(
   wanted: Wanted,
   { home, logger, lifetime }: Surroundings,
 ): Promise<{ url: string }> {
   const deployment = createDeployment({
     valuesFile: wanted.valuesFile,
+    exitOnInvalidValues: wanted.exitOnInvalidValues ?? true,
     homeDir: home.path('deployments', folderName(wanted.valuesFile)),
     logger: logger.child({ part: 'deployment' }),
   });

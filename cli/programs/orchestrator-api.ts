@@ -9,6 +9,7 @@ import type { Temporal } from '../temporal.ts';
 interface Wanted {
   config: GalleyConfig;
   operatorToken: string | undefined;
+  unsubscribeSecret: string | undefined;
   host: string;
   port: number;
 }
@@ -27,6 +28,7 @@ export async function startOrchestratorApi(wanted: Wanted, surroundings: Surroun
     client: temporal.client,
     config: wanted.config,
     operatorToken: wanted.operatorToken,
+    unsubscribeSecret: wanted.unsubscribeSecret,
     logger: surroundings.logger.child({ part: 'api' }),
     temporalReady: temporal.ready,
     searchAttributesReady: searchAttributes.ready,

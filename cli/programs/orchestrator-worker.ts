@@ -1,18 +1,20 @@
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
+import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
 import type { Temporal } from '../temporal.ts';
 import { workflowBundle } from '../workflow-bundles.ts';
 import { forgeReaderOf } from './forges.ts';
+import type { MailLinks } from './mail-links.ts';
 import { runWorker } from './run-worker.ts';
 
 interface Wanted {
   config: GalleyConfig;
   minRefreshIntervalMs: number;
-  /** What mails name for the receiver. */
-  apiPublicUrl: string;
+  mailLinks: MailLinks;
+  version?: WorkerVersion | undefined;
 }
 
 interface Surroundings {
@@ -28,7 +30,7 @@ interface Surroundings {
  */
 export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surroundings): Promise<void> {
   const { temporal, searchAttributes, lifetime } = surroundings;
-  const { config, minRefreshIntervalMs, apiPublicUrl } = wanted;
+  const { config, minRefreshIntervalMs, mailLinks, version } = wanted;
   const logger = surroundings.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
@@ -39,7 +41,7 @@ export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surr
       client: temporal.client,
       namespace: temporal.namespace,
       dataConverter: temporal.dataConverter,
-      workflowBundle: workflowBundle('orchestrator'),
+      workflowBundle: workflowBundle('orchestrator', temporal.dataConverter),
       readSite: (site) => (Object.hasOwn(config.sites, site) ? config.sites[site] : undefined),
       deployments: Object.entries(config.sites).flatMap(
         ([
@@ -54,8 +56,9 @@ export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surr
       smtp: config.smtp,
       operators: config.operators,
       forge,
-      publicUrl: apiPublicUrl,
+      ...mailLinks,
       searchAttributes: searchAttributes.ready(),
+      version,
       logger,
     });
   };

@@ -1,6 +1,7 @@
 import { basename, isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { positiveDurationMs } from '../../contract/duration.ts';
+import { allowedHosts } from './allowed-hosts.ts';
 import { byteSize } from './byte-size.ts';
 
 const MINUTE_MS = 60_000;
@@ -59,7 +60,10 @@ export const agentVariables = {
     .refine((ms) => ms <= LONGEST_RUN_MS, 'expected a duration of at most 7d')
     .default(30 * MINUTE_MS),
   AGENT_SANDBOX: onOrOff.default('on'),
-  AGENT_NETWORK: onOrOff.default('on'),
+  AGENT_NETWORK: z
+    .literal('off', { error: 'expected off; AGENT_NETWORK_ALLOW names what agents may reach' })
+    .optional(),
+  AGENT_NETWORK_ALLOW: allowedHosts.default([]),
   AGENT_ENV: variableNames.default([]),
   AGENT_READ: absolutePaths.default([]),
   AGENT_SCRATCH_SIZE: byteSize.default(2 * 1024 * MIB),
@@ -77,7 +81,8 @@ export interface AgentSettings {
   model: string;
   timeoutMs: number;
   sandbox: boolean;
-  network: boolean;
+  /** What the agent may reach, as `host:port`; empty: it has no network. */
+  allowedHosts: readonly string[];
   /** Names of the variables that the agent is given with their values. */
   environmentNames: readonly string[];
   /** Folders and files that the agent may read besides its checkout and the system's programs. */
@@ -95,7 +100,7 @@ export function readAgentSettings(env: AgentVariables): { settings: AgentSetting
     model: env.AGENT_MODEL ?? (env.AGENT_COMMAND === undefined ? 'example' : programOf(env.AGENT_COMMAND)),
     timeoutMs: env.AGENT_TIMEOUT,
     sandbox: env.AGENT_SANDBOX === 'on',
-    network: env.AGENT_NETWORK === 'on',
+    allowedHosts: env.AGENT_NETWORK_ALLOW,
     environmentNames: env.AGENT_ENV,
     readablePaths: env.AGENT_READ,
     scratchSizeBytes: env.AGENT_SCRATCH_SIZE,
@@ -129,5 +134,9 @@ function problemsOf(env: AgentVariables): string[] {
     problems.push('AGENT_CHECK_COMMAND: expected AGENT_MODEL_URL beside it; a command of your own runs its own checks');
   if (env.AGENT_NETWORK === 'off' && env.AGENT_SANDBOX === 'off')
     problems.push('AGENT_NETWORK: expected AGENT_SANDBOX=on beside off; only the sandbox can keep the network away');
+  if (env.AGENT_NETWORK === 'off' && env.AGENT_NETWORK_ALLOW.length > 0)
+    problems.push('AGENT_NETWORK: expected nothing beside AGENT_NETWORK_ALLOW');
+  if (env.AGENT_SANDBOX === 'off' && env.AGENT_NETWORK_ALLOW.length > 0)
+    problems.push('AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on; only the sandbox can hold an agent to it');
   return problems;
 }

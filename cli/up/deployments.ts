@@ -32,13 +32,14 @@ interface Surroundings {
   lifetime: Lifetime;
 }
 
+/** An invalid values file stops no other part: its deployment answers 503, says why in its status, and follows the file. */
 export async function startDeployments(
   planned: readonly PlannedDeployment[],
   surroundings: Surroundings,
 ): Promise<{ valuesFile: string; url: string }[]> {
   const started: { valuesFile: string; url: string }[] = [];
   for (const each of planned) {
-    const { url } = await startDeployment(each, surroundings);
+    const { url } = await startDeployment({ ...each, exitOnInvalidValues: false }, surroundings);
     started.push({ valuesFile: each.valuesFile, url });
   }
   return started;

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Admin } from '../admin/admin.ts';
 import { loadGalleyConfig } from '../config.ts';
 import type { Settings } from '../environment.ts';
-import { type Home, OPERATOR_TOKEN_FILE, openHome, type RunningAddresses } from '../home.ts';
+import { type Home, OPERATOR_TOKEN_FILE, openHome, type RunningAddresses, UNSUBSCRIBE_SECRET_FILE } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { agentRunnerOf } from '../programs/agent-runner.ts';
 import { checkReviews } from '../programs/check-reviews.ts';
+import { mailLinksOf } from '../programs/mail-links.ts';
 import { startOrchestratorApi } from '../programs/orchestrator-api.ts';
 import { startOrchestratorWorker } from '../programs/orchestrator-worker.ts';
 import type { Temporal } from '../temporal.ts';
@@ -37,6 +39,11 @@ export interface Everything {
  * Resolves when everything answers.
  */
 export async function startEverything({ settings, logger, lifetime }: Surroundings): Promise<Everything> {
+  if (settings.workerVersion !== undefined) {
+    throw new ConfigurationError([
+      'WORKER_DEPLOYMENT: expected none for `up`, which runs one build: it is for `worker`',
+    ]);
+  }
   const home = openHome(settings.home);
   lifetime.onStop('GALLEY_HOME', await home.lock());
   // Before anything starts: a mistake in galley.yaml or a port in use shall not cost the start of a database to be told.
@@ -58,10 +65,11 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const { host, port, minRefreshIntervalMs } = settings;
-  const api = await startOrchestratorApi({ config, operatorToken, host, port }, orchestrator);
+  const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
+  const api = await startOrchestratorApi({ config, operatorToken, unsubscribeSecret, host, port }, orchestrator);
   const deployments = await startDeployments(planned, { home, logger, lifetime });
-  const apiPublicUrl = settings.apiPublicUrl ?? api.url;
-  await startOrchestratorWorker({ config, minRefreshIntervalMs, apiPublicUrl }, orchestrator);
+  const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
+  await startOrchestratorWorker({ config, minRefreshIntervalMs, mailLinks }, orchestrator);
 
   const addresses = {
     platform: platform?.url ?? null,

@@ -32,7 +32,7 @@ const SOCKET_NAME = '.s.PGSQL.5432';
 /**
  * Opens the database in `home/database` in a thread of this process, behind a Unix socket that only this user can
  * reach (a loopback port on Windows).
- * @throws FolderInUse when another process has it open: two would diverge without a word.
+ * @throws FolderInUse if another process has it open, here or in another container: two would destroy its files.
  */
 export async function startEmbeddedDatabase(home: string): Promise<EmbeddedDatabase> {
   const dataDir = join(home, 'database');

@@ -20,6 +20,7 @@ export async function beginDatabase(dataDir: string, cache = cacheFolder()): Pro
     await installOnce({ target, report: () => {}, install: makeDatabase });
     await rm(part, { recursive: true, force: true });
     await cp(target, part, { recursive: true });
+    await syncFiles(part);
     await rename(part, dataDir);
   } catch {
     await rm(part, { recursive: true, force: true });
@@ -36,7 +37,7 @@ async function makeDatabase(folder: string): Promise<string> {
   return dataDir;
 }
 
-/** A power cut must not leave a database half written that all later ones would be copied from. */
+/** A power loss must not leave a half-written database: PostgreSQL later syncs only the files that it changes. */
 async function syncFiles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;

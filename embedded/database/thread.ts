@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { PGlite } from '@electric-sql/pglite';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { errorText } from '../report.ts';
 import { STOP, type ThreadMessage, threadData } from './messages.ts';
+import { openSyncedDatabase } from './synced-database.ts';
 
 // The embedded database's thread: PostgreSQL compiled to WebAssembly would block the event loop of `up` for every query.
 
@@ -16,7 +16,7 @@ const say = (message: ThreadMessage): void => parentPort?.postMessage(message);
 
 async function serve(): Promise<void> {
   const { dataDir, socketPath } = threadData.parse(workerData);
-  const db = await PGlite.create({ dataDir });
+  const db = await openSyncedDatabase(dataDir);
   const server = new PGLiteSocketServer({
     db,
     maxConnections: MAX_CONNECTIONS,

@@ -3,7 +3,8 @@ import type { PullRequest } from '../forge.ts';
 
 /** The fields that are used of GitHub's and Gitea's answers, in the form that both give them. */
 
-const account = z.object({ login: z.string() });
+/** GitHub says who is a `Bot`; Gitea says nothing. */
+const account = z.object({ login: z.string(), type: z.string().nullish() });
 const repositoryId = z.object({ id: z.union([z.number(), z.bigint()]) }).nullish();
 
 export const pullRequestAnswer = z.object({

@@ -168,6 +168,10 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
       if (!LOGIN.test(login)) return null;
       return lookUp((client) => dialect.findMail(client, login));
     },
+
+    async reviewLink() {
+      return null;
+    },
   };
 
   async function lookUp(find: (client: Octokit) => Promise<string | null>): Promise<string | null> {

@@ -20,7 +20,8 @@ export function latestReviews(answers: readonly ReviewAnswer[], author: string):
       const verdict = VERDICTS[state];
       const atMs = Date.parse(submitted_at ?? '');
       if (!user || !verdict || dismissed || Number.isNaN(atMs) || user.login === author) return [];
-      return [{ reviewer: user.login, verdict, at: new Date(atMs).toISOString() }];
+      const bot = user.type === 'Bot' && { bot: true };
+      return [{ reviewer: user.login, verdict, at: new Date(atMs).toISOString(), ...bot }];
     })
     .sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
   const latest = new Map<string, Review>();

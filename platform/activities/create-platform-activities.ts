@@ -13,6 +13,7 @@ import { crawlSite } from './export/crawl-site.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
 import type { ExportDeps } from './export/export-deps.ts';
 import { createAddressGuard } from './export/fetch/address-guard.ts';
+import { type Clock, systemClock } from './export/fetch/clock.ts';
 import { createFetcher } from './export/fetch/fetcher.ts';
 import { createOriginLimiter } from './export/fetch/origin-limiter.ts';
 import { freezeExport } from './export/freeze-export.ts';
@@ -35,6 +36,8 @@ export type PlatformActivityDeps = {
   logger: Logger;
   /** Bounds that differ from the defaults. */
   limits?: Partial<ExportLimits>;
+  /** What requests and rounds of crawling are timed by; tests bring their own. */
+  clock?: Clock;
   /** Whether the server knows our search attributes. */
   searchAttributes?: boolean;
   /** What agent jobs need; without it they fail with a clear error. */
@@ -47,7 +50,8 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
 
 function exportDeps(deps: PlatformActivityDeps): ExportDeps {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
-  const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency });
+  const { clock = systemClock } = deps;
+  const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency, clock });
   const memory = createJobMemory();
   const linksFor = rememberLinkTables(deps.objects, memory);
   const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
@@ -57,6 +61,7 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
     objects: deps.objects,
     logger: deps.logger,
     limits,
+    clock,
     segments: createSegmentStore({ objects: deps.objects, cacheBytes: limits.cacheBytes }),
     memory,
     checkMemory: createMemoryCheck(memory),
@@ -71,6 +76,7 @@ function exportDeps(deps: PlatformActivityDeps): ExportDeps {
       createFetcher({
         guard: guardFor(site),
         limiter,
+        clock,
         limits: {
           ...limits,
           maxBodyBytes: limits.maxFileBytes,
@@ -96,7 +102,8 @@ const idleRewrite = (db: Database, jobId: string, { activityMs }: ExportLimits) 
 /** The activities of the platform's workflows, over the given database and object store. */
 export function createPlatformActivities(deps: PlatformActivityDeps) {
   const shared = exportDeps(deps);
-  const [crawling, rewriting] = [createOneAtATime(deps), createOneAtATime(deps)];
+  const { logger } = deps;
+  const [crawling, rewriting] = [createOneAtATime({ logger }), createOneAtATime({ logger })];
   const stages = {
     /** Begins a job and says how its crawl is to be shared among workers. */
     openExport: ({ jobId }: { jobId: string }) => openExport(shared, jobId),

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 
 const HEARTBEAT_MS = 1_000;
@@ -14,7 +15,8 @@ export type Lively = {
 
 /**
  * Runs an activity's work with a sign of life every second: `details` is what the Temporal UI shows, `onTick` runs
- * beside the work (progress, longer leases), never twice at the same time. What is under way when the work ends or
+ * beside the work (progress, longer leases), never twice at the same time. If it throws an `ApplicationFailure`, the work
+ * is aborted and the activity fails with it; any other error is only logged. What is under way when the work ends or
  * fails is aborted.
  */
 export async function lively<Result>(
@@ -31,6 +33,7 @@ export async function lively<Result>(
   setMaxListeners(0, signal);
 
   let ticking = false;
+  let stopped: ApplicationFailure | undefined;
   const tick = async (): Promise<void> => {
     context.heartbeat(options.details());
     if (ticking || options.onTick === undefined) return;
@@ -38,6 +41,11 @@ export async function lively<Result>(
     try {
       await options.onTick();
     } catch (error) {
+      if (error instanceof ApplicationFailure) {
+        stopped ??= error;
+        ended.abort(error);
+        return;
+      }
       // Progress is worth a warning only; whether the database is away the work itself finds out.
       options.logger.warn({ err: error, activityId }, 'Progress could not be written');
     } finally {
@@ -54,7 +62,7 @@ export async function lively<Result>(
     });
   } catch (error) {
     if (context.cancellationSignal.aborted) throw new CancelledFailure('The job was cancelled');
-    throw error;
+    throw stopped ?? error;
   } finally {
     clearInterval(timer);
     ended.abort(new Error('The activity has ended'));

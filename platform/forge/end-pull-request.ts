@@ -1,6 +1,6 @@
 import { HttpError } from '../../contract/http-error.ts';
 import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
-import { FORGE_OPERATOR, type ForgeContext } from './forge-context.ts';
+import type { ForgeContext } from './forge-context.ts';
 import { mergeBranches } from './merge-branches.ts';
 import { recordMerge } from './record-merge.ts';
 import { openRepository } from './repository.ts';
@@ -9,10 +9,14 @@ import { tellPullRequest } from './tell.ts';
 const FILES_NAMED = 20;
 
 /**
- * Merges in git, then writes it down; a merged one is answered as it is. Throws an `HttpError` 409 that says why git
+ * Merges in git, then writes it down with who did it; a merged one is answered as it is. Throws an `HttpError` 409 that says why git
  * can't merge, a `ForgeError` 404 where the repository is gone.
  */
-export async function mergePullRequest(context: ForgeContext, row: PullRequestRow): Promise<PullRequestRow> {
+export async function mergePullRequest(
+  context: ForgeContext,
+  row: PullRequestRow,
+  by: string,
+): Promise<PullRequestRow> {
   if (row.state === 'merged') return row;
   if (row.state === 'closed') throw new HttpError(409, 'The pull request is closed');
   const repository = await openRepository(row.repository);
@@ -24,7 +28,7 @@ export async function mergePullRequest(context: ForgeContext, row: PullRequestRo
   });
   switch (outcome.kind) {
     case 'merged':
-      return await recordMerge(context, repository.git, row, outcome);
+      return await recordMerge(context, repository.git, row, { ...outcome, by });
     case 'refused':
       throw new HttpError(409, `The pull request can not be merged: ${outcome.reason}`);
     case 'conflict': {
@@ -37,10 +41,14 @@ export async function mergePullRequest(context: ForgeContext, row: PullRequestRo
 }
 
 /** A closed one is answered as it is. Throws an `HttpError` 409 for a merged one. */
-export async function closePullRequest(context: ForgeContext, { id }: PullRequestRow): Promise<PullRequestRow> {
+export async function closePullRequest(
+  context: ForgeContext,
+  { id }: PullRequestRow,
+  by: string,
+): Promise<PullRequestRow> {
   const closed = await context.db.transaction(async (tx) => {
-    const row = await endPullRequest(tx, id, { state: 'closed' });
-    if (row !== undefined) await tellPullRequest(tx, context, row, { action: 'closed', sender: FORGE_OPERATOR });
+    const row = await endPullRequest(tx, id, { state: 'closed', endedBy: by });
+    if (row !== undefined) await tellPullRequest(tx, context, row, { action: 'closed', sender: by });
     return row;
   });
   if (closed !== undefined) {

@@ -12,7 +12,7 @@ export type ForgeContext = {
 
 /** Who opens pull requests here: there are no accounts. */
 export const FORGE_AUTHOR = 'galley';
-/** Who merges and closes: whoever has the operator token. */
+/** Who acts with the operator token. */
 export const FORGE_OPERATOR = 'operator';
 
 /** The page of a pull request. */

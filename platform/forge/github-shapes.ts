@@ -56,7 +56,7 @@ export function pullRequestShape(row: PullRequestRow, { url, asked }: { url: str
     base: branch(row.baseBranch, row.baseSha),
     merged,
     merged_at: merged ? endedAt : null,
-    merged_by: merged ? userShape(FORGE_OPERATOR) : null,
+    merged_by: merged ? userShape(row.endedBy ?? FORGE_OPERATOR) : null,
     merge_commit_sha: row.mergeCommitSha,
     closed_at: endedAt,
     created_at: row.createdAt.toISOString(),

@@ -8,13 +8,17 @@ import { type Push, tellPullRequest, tellPush } from './tell.ts';
 /** GitHub tells no more than a bounded number either: the newest. */
 const COMMITS_TOLD = 50;
 
-/** Writes down a merge that git has, once: whoever comes later gets the row as it is. */
+/**
+ * Writes down a merge that git has, once: whoever comes later gets the row as it is. `by` is who merged, null if that
+ * happened without the forge.
+ */
 export async function recordMerge(
   context: ForgeContext,
   git: RepositoryGit,
   row: PullRequestRow,
-  merge: Merge,
+  { by, ...merge }: Merge & { by: string | null },
 ): Promise<PullRequestRow> {
+  const sender = by ?? FORGE_OPERATOR;
   // Git is asked before the transaction: it may take long, and the embedded database has one connection.
   const push = await pushOf(git, merge);
   const ended = await context.db.transaction(async (tx) => {
@@ -23,10 +27,11 @@ export async function recordMerge(
       mergeCommitSha: merge.mergeCommitSha,
       headSha: merge.headSha,
       baseSha: merge.baseSha ?? row.baseSha,
+      endedBy: by,
     });
     if (merged === undefined) return undefined;
-    await tellPullRequest(tx, context, merged, { action: 'closed', sender: FORGE_OPERATOR });
-    if (push !== undefined) await tellPush(tx, context, merged, push);
+    await tellPullRequest(tx, context, merged, { action: 'closed', sender });
+    if (push !== undefined) await tellPush(tx, context, merged, { ...push, sender });
     return merged;
   });
   if (ended !== undefined) {
@@ -36,7 +41,10 @@ export async function recordMerge(
 }
 
 /** Undefined where the base branch was moved without a merge, so that what it was before isn't known. */
-async function pushOf(git: RepositoryGit, { mergeCommitSha, baseSha }: Merge): Promise<Push | undefined> {
+async function pushOf(
+  git: RepositoryGit,
+  { mergeCommitSha, baseSha }: Merge,
+): Promise<Omit<Push, 'sender'> | undefined> {
   if (baseSha === null) return undefined;
   const commits = await listCommits(git, { from: baseSha, to: mergeCommitSha, limit: COMMITS_TOLD });
   const [head] = commits;

@@ -21,7 +21,8 @@ export async function refreshPullRequest(context: ForgeContext, row: PullRequest
   if (await isAncestor(git, headSha, baseSha)) {
     const merge = await findMerge(git, headSha, baseSha);
     // A branch that was put back to what the base had all along was not merged.
-    if (merge.baseSha !== null || headSha === row.headSha) return await recordMerge(context, git, row, merge);
+    if (merge.baseSha !== null || headSha === row.headSha)
+      return await recordMerge(context, git, row, { ...merge, by: null });
   }
   return await context.db.transaction(async (tx) => {
     const now = await lockPullRequest(tx, row.id);

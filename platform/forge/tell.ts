@@ -6,7 +6,7 @@ import { listRequestedReviewers } from '../store/pull-request-reviewers.ts';
 import type { ReviewRow } from '../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../store/pull-requests.ts';
 import type { Commit } from './commits.ts';
-import { FORGE_OPERATOR, type ForgeContext, pageOf } from './forge-context.ts';
+import { type ForgeContext, pageOf } from './forge-context.ts';
 import { pullRequestShape, repositoryShape, reviewShape, userShape } from './github-shapes.ts';
 
 /**
@@ -50,7 +50,7 @@ export async function tellReview(
   }));
 }
 
-export type Push = { before: string; after: string; head: Commit; commits: readonly Commit[] };
+export type Push = { sender: string; before: string; after: string; head: Commit; commits: readonly Commit[] };
 
 /** A merge moved the base branch. */
 export async function tellPush(tx: Transaction, context: Told, row: PullRequestRow, push: Push): Promise<void> {
@@ -76,8 +76,8 @@ export async function tellPush(tx: Transaction, context: Told, row: PullRequestR
     commits: push.commits.map(shape),
     head_commit: shape(push.head),
     repository: repositoryShape(row.repository),
-    pusher: { name: FORGE_OPERATOR },
-    sender: userShape(FORGE_OPERATOR),
+    pusher: { name: push.sender },
+    sender: userShape(push.sender),
   }));
 }
 

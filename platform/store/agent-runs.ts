@@ -86,18 +86,21 @@ export async function keepRunBase(
 /**
  * Keeps what is about to be pushed, and which pull request of the branch had ended by then. The last writer wins:
  * attempts on different releases may make different commits of one change, and what an earlier one made and did not push
- * is nowhere. Throws where there is no such run.
+ * is nowhere. False if the run is over or its cancel was accepted: then nothing may be pushed.
  */
 export async function keepRunCommit(
   db: Executor,
   { commit, endedPrLink, ...key }: AgentRunKey & { commit: string; endedPrLink: string | null },
-): Promise<void> {
+): Promise<boolean> {
+  const goesOn = sql`exists (
+    select from agent_jobs
+    where id = ${key.jobId} and run = ${key.run} and status = 'active' and cancel_requested_at is null)`;
   const [row] = await db
     .update(agentRuns)
     .set({ commit, endedPrLink })
-    .where(isRun(key))
+    .where(and(isRun(key), goesOn))
     .returning({ run: agentRuns.run });
-  if (row === undefined) missing(key);
+  return row !== undefined;
 }
 
 /** Keeps what the agent left. The first writer wins; returns what is kept. Throws where there is no such run. */

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import type { Executor } from './database.ts';
+import type { Database, Executor } from './database.ts';
+import type { SpentCounts } from './frontier.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
 
@@ -80,18 +81,35 @@ export type SettledBatch = {
   partsJson: string | null;
 };
 
-/** Keeps a batch's result. False where the lease was lost: then another worker's result counts. */
+/** A batch's result, and what was put into the object store for it, in bytes. */
+export type MadeBatch = SettledBatch & { storedBytes: number };
+
+/**
+ * Keeps a batch's result, and counts what was stored for it. Returns what the export has spent by then; undefined where
+ * the lease was lost: then another worker's result counts.
+ */
 export async function settleBatch(
-  db: Executor,
-  { jobId, token, batch }: { jobId: string; token: string; batch: SettledBatch },
-): Promise<boolean> {
-  const { number, ...result } = batch;
-  const rows = await db
-    .update(crawlBatches)
-    .set({ ...result, state: 'settled', leaseToken: null, leaseUntil: null })
-    .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.number, number), eq(crawlBatches.leaseToken, token)))
-    .returning({ number: crawlBatches.number });
-  return rows.length > 0;
+  db: Database,
+  { jobId, token, batch }: { jobId: string; token: string; batch: MadeBatch },
+): Promise<SpentCounts | undefined> {
+  const { number, storedBytes, ...result } = batch;
+  return db.transaction(async (tx) => {
+    // First, as wherever both are changed.
+    await lockCrawl(tx, jobId);
+    const rows = await tx
+      .update(crawlBatches)
+      .set({ ...result, state: 'settled', leaseToken: null, leaseUntil: null })
+      .where(and(eq(crawlBatches.jobId, jobId), eq(crawlBatches.number, number), eq(crawlBatches.leaseToken, token)))
+      .returning({ number: crawlBatches.number });
+    if (rows.length === 0) return undefined;
+    const { fileCount, decodedBytes, storedBytes: stored } = crawls;
+    const [spent] = await tx
+      .update(crawls)
+      .set({ storedBytes: sql`${stored} + ${storedBytes}` })
+      .where(eq(crawls.jobId, jobId))
+      .returning({ fileCount, decodedBytes, storedBytes: stored });
+    return spent;
+  });
 }
 
 /** How far rewriting is. */

@@ -80,13 +80,22 @@ export async function completeExportJob(
     isNull(exportJobs.cancelRequestedAt),
   );
   if (row === undefined || row.status === 'completed' || row.status === 'failed') return row;
-  return failExportJob(db, jobId, CANCELLED);
+  return failExportJob(db, jobId, CANCELLED, result.reportKey);
 }
 
-/** Fails a job with a message for its owner (`cancelled` where it was). Returns the row as it is now. */
-export function failExportJob(db: Executor, jobId: string, error: string): Promise<ExportJobRow | undefined> {
+/**
+ * Fails a job with a message for its owner (`cancelled` where it was). `reportKey`: the object that holds its report, if
+ * there is one. Returns the row as it is now.
+ */
+export function failExportJob(
+  db: Executor,
+  jobId: string,
+  error: string,
+  reportKey: string | null = null,
+): Promise<ExportJobRow | undefined> {
   return changeActive(db, jobId, {
     status: 'failed',
+    reportKey,
     error: sql`coalesce(${cancelledWord}, ${error})`,
     finishedAt: sql`now()`,
   });

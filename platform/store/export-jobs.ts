@@ -72,6 +72,22 @@ export async function findActiveExportJob(db: Executor, projectId: string): Prom
   return row;
 }
 
+/** The project's completed job of a version. Older releases took a version more than once: then the newest. */
+export async function findExportOfVersion(
+  db: Executor,
+  { projectId, version }: { projectId: string; version: string },
+): Promise<ExportJobRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(exportJobs)
+    .where(
+      and(eq(exportJobs.projectId, projectId), eq(exportJobs.version, version), eq(exportJobs.status, 'completed')),
+    )
+    .orderBy(desc(exportJobs.sequence))
+    .limit(1);
+  return row;
+}
+
 export type ExportJobFilter = {
   organizationId: string;
   domain?: string | undefined;

@@ -21,7 +21,8 @@ export async function leaseDelivery(
   { token, leaseMs }: { token: string; leaseMs: number },
 ): Promise<DeliveryRow | undefined> {
   return await db.transaction(async (tx) => {
-    // One process at a time: of two, each would not see what the other just took.
+    // One process at a time: of two, each would not see what the other just took. Times are stored in whole milliseconds,
+    // so that of a new delivery may have been rounded up beyond the present one.
     await lockUntilCommit(tx, 'forge-deliveries');
     const [row] = await tx
       .update(forgeDeliveries)
@@ -29,7 +30,8 @@ export async function leaseDelivery(
       .where(
         sql`${forgeDeliveries.id} = (
           select due.id from forge_deliveries due
-          where due.delivered_at is null and due.failed_at is null and due.next_attempt_at <= now()
+          where due.delivered_at is null and due.failed_at is null
+            and due.next_attempt_at <= now() + interval '1 millisecond'
             and (due.lease_until is null or due.lease_until < now())
             and not exists (select from forge_deliveries busy where busy.project_id = due.project_id
               and busy.delivered_at is null and busy.failed_at is null and busy.lease_until >= now())

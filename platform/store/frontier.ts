@@ -21,11 +21,15 @@ export type FoundUrl = {
 };
 
 /** What became of a leased address. All sizes in bytes. */
-export type SettledUrl =
+export type SettledUrl = {
+  /** What its answers were without their content encoding. */
+  decodedBytes?: number;
+} & (
   | { id: number; outcome: 'retry'; dueInMs: number; reason: string; status: number | null }
   | { id: number; outcome: 'missing'; reason: string; status: number | null }
   | { id: number; outcome: 'redirect'; status: number; redirectTo: string }
-  | SettledFile;
+  | SettledFile
+);
 
 type SettledFile = StoredFile &
   Partial<LinksPlace> & {
@@ -35,10 +39,15 @@ type SettledFile = StoredFile &
     path: string;
     etag?: string | null;
     lastModified?: string | null;
+    /** What was put into the object store for it; left out if that was nothing. */
+    storedBytes?: number;
   };
 
 /** For progress only: an address that comes back after it was skipped isn't counted. */
 export type FrontierCounts = { urlCount: number; settledCount: number };
+
+/** What the export has spent so far, all workers together. Sizes in bytes. */
+export type SpentCounts = { fileCount: number; decodedBytes: number; storedBytes: number };
 
 /**
  * One worker's results in one statement, all or nothing: rows it still holds are settled, addresses it found are added
@@ -65,11 +74,11 @@ export async function settleUrls(
     /** Sorted by url, so that two workers never wait for each other's new rows in a circle. */
     found: readonly FoundUrl[];
   },
-): Promise<(FrontierCounts & { taken: LeasedUrl[] }) | undefined> {
+): Promise<(FrontierCounts & SpentCounts & { taken: LeasedUrl[] }) | undefined> {
   const { jobId, token, leaseMs } = input;
   const leaseUntil = sql`now() + ${seconds(leaseMs)}`;
   const ids = input.settled.map(({ id }) => id);
-  const { rows } = await db.execute<FrontierCounts & { taken: LeasedUrl[] | null }>(sql`
+  const { rows } = await db.execute<FrontierCounts & SpentCounts & { taken: LeasedUrl[] | null }>(sql`
     with crawl as materialized (
       select job_id from crawls where job_id = ${jobId} and phase = 'crawling' for update
     ), wanted as materialized (
@@ -80,7 +89,7 @@ export async function settleUrls(
         id bigint, outcome text, "dueInMs" float8, status smallint, reason text, "redirectTo" text,
         "contentType" text, "isPage" boolean, "objectKey" text, "byteOffset" bigint, "byteLength" bigint,
         "extractionLength" integer, sha256 text, path text, etag text, "lastModified" text, "linksOffset" bigint,
-        "linksLength" integer)
+        "linksLength" integer, "decodedBytes" bigint, "storedBytes" bigint)
     ), settling as materialized (
       select id, url from crawl_urls where id = any(${sql.param(ids)}::bigint[]) and lease_token = ${token}
     ), settled as (
@@ -95,7 +104,7 @@ export async function settleUrls(
         etag = v.etag, last_modified = v."lastModified", links_offset = v."linksOffset", links_length = v."linksLength"
       from result v join settling s on s.id = v.id left join wanted w on w.url = s.url
       where u.id = v.id and u.lease_token = ${token}
-      returning u.state, u.byte_length
+      returning u.state, u.outcome, u.byte_length, v."decodedBytes" as decoded_bytes, v."storedBytes" as stored_bytes
     ), found as (
       insert into crawl_urls as u
         (job_id, url, rank, depth, found_on, state, outcome, reason, lease_token, lease_until, attempts)
@@ -115,9 +124,13 @@ export async function settleUrls(
       url_count = url_count + (select count(*) from found where is_new and state <> 'settled'),
       settled_count = settled_count + (select count(*) from settled where state = 'settled'),
       raw_bytes = raw_bytes + (select coalesce(sum(byte_length), 0) from settled),
+      file_count = file_count + (select count(*) from settled where outcome = 'file'),
+      decoded_bytes = decoded_bytes + (select coalesce(sum(decoded_bytes), 0) from settled),
+      stored_bytes = stored_bytes + (select coalesce(sum(stored_bytes), 0) from settled),
       skipped_count = skipped_count + (select count(*) from found where is_new and state = 'settled')
     where job_id = ${jobId} and phase = 'crawling'
-    returning url_count as "urlCount", settled_count as "settledCount", (
+    returning url_count as "urlCount", settled_count as "settledCount", file_count as "fileCount",
+      decoded_bytes::float8 as "decodedBytes", stored_bytes::float8 as "storedBytes", (
       select json_agg(json_build_object('id', id, 'url', url, 'rank', rank, 'depth', depth, 'attempts', attempts))
       from found where is_new and state = 'leased') as taken`);
   const [row] = rows;

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { migrate } from 'drizzle-orm/node-postgres/migrator';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Logger } from 'pino';
+import { applyMigrations } from './apply-migrations.ts';
 import { isDatabaseAway } from './database-away.ts';
 import { withoutValues } from './query-error.ts';
 
@@ -12,19 +11,72 @@ const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 
 /** Any fixed number of our own: processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_205_113;
+const LOOK_AGAIN_MS = 250;
 
-/** Applies the migrations that are missing. Safe from any number of processes at once. */
-export async function migrateDatabase({ pool }: { pool: pg.Pool }): Promise<void> {
-  const client = await pool.connect();
+export type MigrationOptions = {
+  /** Where the migrations are; the platform's own by default. */
+  folder?: string;
+  logger?: Logger | undefined;
+  /** Ends the wait for another process, and a migration under way, which the database then undoes. */
+  signal?: AbortSignal | undefined;
+};
+
+/**
+ * Applies the migrations that are missing. Safe from any number of processes at once. They have a connection of their
+ * own, on which no statement has a time limit: building an index of a large table takes longer than any query may.
+ */
+export async function migrateDatabase({ pool }: { pool: pg.Pool }, options: MigrationOptions = {}): Promise<void> {
+  // Held, but not used: the embedded database is one session behind all connections, and no query may come between.
+  const held = await pool.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await migrate(drizzle(client), { migrationsFolder: MIGRATIONS });
+    await migrateOnOwnConnection(pool, options);
+  } finally {
+    held.release();
+  }
+}
+
+async function migrateOnOwnConnection(
+  { options: { connectionString, connectionTimeoutMillis } }: pg.Pool,
+  { folder = MIGRATIONS, logger, signal }: MigrationOptions,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis,
+    keepAlive: true,
+    application_name: 'galley-platform migrations',
+  });
+  // A broken connection fails the statement under way; without a listener its event would end the process as well.
+  client.on('error', () => undefined);
+  const end = () => void client.end().catch(() => undefined);
+  try {
+    await client.connect();
+    // Not before: a client that is ended while it connects never settles.
+    signal?.addEventListener('abort', end, { once: true });
+    signal?.throwIfAborted();
+    for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+      await client.query(`set ${limit} = 0`);
+    await takeLock(client, { logger, signal });
+    await applyMigrations(client, folder);
+    // The embedded database's session outlives the connection.
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-    client.release();
-  } catch (error) {
-    // Closing the connection is what surely frees the lock.
-    client.release(true);
-    throw error;
+  } finally {
+    signal?.removeEventListener('abort', end);
+    await client.end().catch(() => undefined);
+  }
+}
+
+/**
+ * Asks for the lock until it is free. It doesn't wait inside a statement: creating an index concurrently waits for all
+ * statements that began before, so the holder of the lock and the one that waits for it would wait for each other.
+ */
+async function takeLock(client: pg.Client, { logger, signal }: Omit<MigrationOptions, 'folder'>): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      MIGRATION_LOCK,
+    ]);
+    if (rows[0]?.taken) return;
+    if (isFirst) logger?.info('Another process migrates the database; waiting for it');
+    await sleep(LOOK_AGAIN_MS, undefined, signal && { signal });
   }
 }
 
@@ -36,9 +88,10 @@ export async function migrateWhenReachable(
   for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 5_000)) {
     signal?.throwIfAborted();
     try {
-      await migrateDatabase(database);
+      await migrateDatabase(database, { logger, signal });
       return;
     } catch (error) {
+      signal?.throwIfAborted();
       if (!isDatabaseAway(error)) throw error;
       logger.warn({ err: withoutValues(error), retryInMs: waitMs }, 'The database is away; waiting for it');
       await sleep(waitMs, undefined, signal && { signal });

@@ -74,13 +74,24 @@ export async function changePullRequest(
   return row;
 }
 
-export type PullRequestEnd =
+export type PullRequestEnd = { endedBy: string | null } & (
   | { state: 'merged'; mergeCommitSha: string; headSha: string; baseSha: string }
-  | { state: 'closed' };
+  | { state: 'closed' }
+);
+
+/** The key that signs an open pull request's links, made of `newKey` if it has none; undefined if it isn't open. */
+export async function keepReviewKey(db: Executor, id: string, newKey: string): Promise<string | undefined> {
+  const [row] = await db
+    .update(pullRequests)
+    .set({ reviewKey: sql`coalesce(${pullRequests.reviewKey}, ${newKey})` })
+    .where(and(eq(pullRequests.id, id), eq(pullRequests.state, 'open')))
+    .returning({ key: pullRequests.reviewKey });
+  return row?.key ?? undefined;
+}
 
 /**
  * Ends an open one; undefined where it has ended already, or was never there. What git has merged is merged, also where
- * it was closed a moment before.
+ * it was closed a moment before. The reviewers' links end with it.
  */
 export async function endPullRequest(
   tx: Transaction,
@@ -89,7 +100,7 @@ export async function endPullRequest(
 ): Promise<PullRequestRow | undefined> {
   const [row] = await tx
     .update(pullRequests)
-    .set({ ...end, updatedAt: sql`now()`, endedAt: sql`now()` })
+    .set({ ...end, reviewKey: null, updatedAt: sql`now()`, endedAt: sql`now()` })
     .where(
       and(eq(pullRequests.id, id), inArray(pullRequests.state, end.state === 'merged' ? ['open', 'closed'] : ['open'])),
     )

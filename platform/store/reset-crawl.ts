@@ -19,10 +19,11 @@ export async function resetCrawl(db: Database, jobId: string): Promise<boolean> 
     if (crawl.baseJobId === null) return crawl.phase === 'crawling';
     await spoilCrawl(tx, crawl.baseJobId);
     await deleteCrawlRows(tx, sql`array[${jobId}]::text[]`);
-    const counts = { urlCount: 0, settledCount: 0, rawBytes: 0, skippedCount: 0, batchCount: 0, pageCount: 0 };
+    const frontier = { urlCount: 0, settledCount: 0, rawBytes: 0, skippedCount: 0, batchCount: 0, pageCount: 0 };
+    const spent = { fileCount: 0, decodedBytes: 0, storedBytes: 0 };
     await tx
       .update(crawls)
-      .set({ ...counts, phase: 'crawling', baseJobId: null, archiveHeadBytes: null, walked: false })
+      .set({ ...frontier, ...spent, phase: 'crawling', baseJobId: null, archiveHeadBytes: null, walked: false })
       .where(eq(crawls.jobId, jobId));
     await addNotices(tx, { jobId, url: null, texts: [ANEW] });
     return true;

@@ -32,8 +32,20 @@ const ROWS_PER_STATEMENT = 5_000;
  */
 export async function settleUnchanged(
   tx: Transaction,
-  { jobId, baseJobId, unchanged }: { jobId: string; baseJobId: string; unchanged: readonly UnchangedUrl[] },
+  {
+    jobId,
+    baseJobId,
+    unchanged,
+    decodedBytes,
+  }: {
+    jobId: string;
+    baseJobId: string;
+    unchanged: readonly UnchangedUrl[];
+    /** What answers were read, uncompressed, to find that out. */
+    decodedBytes: number;
+  },
 ): Promise<void> {
+  await tx.execute(sql`update crawls set decoded_bytes = decoded_bytes + ${decodedBytes} where job_id = ${jobId}`);
   for (let start = 0; start < unchanged.length; start += ROWS_PER_STATEMENT) {
     const given = unchanged.slice(start, start + ROWS_PER_STATEMENT);
     await tx.execute(sql`
@@ -63,6 +75,7 @@ export async function settleUnchanged(
       update crawls set
         url_count = url_count + (select count(*) from settled where is_new),
         settled_count = settled_count + (select count(*) from settled),
+        file_count = file_count + (select count(*) from settled),
         raw_bytes = raw_bytes + (select coalesce(sum(byte_length), 0) from settled)
       where job_id = ${jobId}`);
   }

@@ -24,8 +24,9 @@ export type StaticExportJobResult = { status: 'completed' | 'over'; contentSha25
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const stages = proxyActivities<PlatformActivities>({
-  // All of these grow with the site; that they live is what the heartbeat says.
-  startToCloseTimeout: '6h',
+  // All of these grow with the site, and a file takes as long as its bytes keep coming; that they live is what the
+  // heartbeat says.
+  startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
   // What they write must not come after the cleaning up.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
@@ -33,8 +34,8 @@ const stages = proxyActivities<PlatformActivities>({
 });
 
 const shared = proxyActivities<PlatformActivities>({
-  // They take on work for a minute at most; the rest is what one slow answer or one large file may take.
-  startToCloseTimeout: '30m',
+  // They take on work for a minute at a time, and go on while a large file comes.
+  startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
   // What they write must not come after the cleaning up.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',

@@ -5,6 +5,7 @@ import { signGithub, signToken } from './signing.ts';
 
 const SECRET = 'hush';
 const ADMIN_KEY = 'galley_unused';
+const UNSUBSCRIBE_SECRET = 'secret-of-the-links';
 const [CHANGELOG, GLOSSARY] = ['agent-rule:docs:changelog', 'agent-rule:docs:glossary'];
 
 let api: RecordingApi;
@@ -18,7 +19,8 @@ const rule = (name: string) => ({
 
 beforeAll(async () => {
   const webhooks = { token: { secret: SECRET }, github: { secret: SECRET } };
-  api = await startRecordingApi(configWith({ docs: { webhooks, agent: [rule('changelog'), rule('glossary')] } }));
+  const config = configWith({ docs: { webhooks, agent: [rule('changelog'), rule('glossary')] } });
+  api = await startRecordingApi(config, {}, { unsubscribeSecret: UNSUBSCRIBE_SECRET });
 });
 
 afterAll(async () => {
@@ -91,8 +93,11 @@ describe('an unsubscribe link', () => {
     expect(unsubscribed()).toEqual([]);
   });
 
-  test('that is posted, as mail programs do with one click, signals the rule', async () => {
-    const answer = await fetch(link('ada@example.com'), {
+  test.each([
+    ['the secret of its own', UNSUBSCRIBE_SECRET],
+    ['the Admin API key, as in earlier mails', ADMIN_KEY],
+  ])('signed with %s signals the rule if it is posted, as mail programs do with one click', async (_, key) => {
+    const answer = await fetch(link('ada@example.com', { key }), {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: 'List-Unsubscribe=One-Click',

@@ -68,7 +68,7 @@ describe('a path', () => {
     ['PUT', '/webhooks/docs/token', 'POST'],
     ['DELETE', '/webhooks/docs/token', 'POST'],
     ['POST', '/sites', 'GET, HEAD'],
-    ['POST', '/sites/docs', 'GET, HEAD'],
+    ['POST', '/sites/docs', 'GET, HEAD, DELETE'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['POST', '/readyz', 'GET, HEAD'],
     ['POST', '/metrics', 'GET, HEAD'],

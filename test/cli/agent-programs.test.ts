@@ -56,18 +56,22 @@ describe('the start of a worker whose agent could do nothing', () => {
     await warnOfAgentTrouble(readSettings({ AGENT_COMMAND: 'sh', AGENT_ENV: 'CODER_KEY' }), logger, missing);
     expect(lines).toEqual([
       expect.stringMatching(/"variables":\["CODER_KEY"\].*AGENT_ENV/),
+      expect.stringMatching(/"level":30.*AGENT_NETWORK_ALLOW is empty: the agent has no network/),
       expect.stringMatching(/bubblewrap is not installed.*Until then every agent job fails\./),
     ]);
   });
 
-  test.each([{}, { AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }])(
-    'says nothing where no sandbox is asked for: %j',
-    async (variables) => {
-      const { logger, lines } = listening();
-      await warnOfAgentTrouble(readSettings(variables), logger, missing);
-      expect(lines).toEqual([]);
-    },
-  );
+  test('says that the example agent works if no agent is configured', async () => {
+    const { logger, lines } = listening();
+    await warnOfAgentTrouble(readSettings({}), logger, missing);
+    expect(lines).toEqual([expect.stringMatching(/AGENT_COMMAND is not set: the example agent works/)]);
+  });
+
+  test('says nothing if no sandbox is asked for', async () => {
+    const { logger, lines } = listening();
+    await warnOfAgentTrouble(readSettings({ AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }), logger, missing);
+    expect(lines).toEqual([]);
+  });
 });
 
 describe('a command line that could not start in any job', () => {

@@ -12,7 +12,7 @@ describe('the variables of the agent', () => {
       model: 'example',
       timeoutMs: 1_800_000,
       sandbox: true,
-      network: true,
+      allowedHosts: [],
       environmentNames: [],
       readablePaths: [],
       scratchSizeBytes: 2_147_483_648,
@@ -36,12 +36,22 @@ describe('the variables of the agent', () => {
       model: 'coder-2',
       timeoutMs: 300_000,
       sandbox: false,
-      network: true,
+      allowedHosts: [],
       environmentNames: ['CODER_KEY', 'HTTPS_PROXY'],
       readablePaths: ['/opt/coder', '/etc/coder.json'],
       scratchSizeBytes: 536_870_912,
       outputLimitBytes: 102_400,
     });
+  });
+
+  test('name the hosts that an agent may reach, each in one spelling', () => {
+    const allowed = ' API.Example.com:443, registry.example:80,93.184.216.34:8443 ,[2606:4700:0::1]:443';
+    expect(readSettings({ AGENT_NETWORK_ALLOW: allowed }).agent.allowedHosts).toEqual([
+      'api.example.com:443',
+      'registry.example:80',
+      '93.184.216.34:8443',
+      '[2606:4700::1]:443',
+    ]);
   });
 
   test('report the program of a command line as the model where none is named', () => {
@@ -77,9 +87,30 @@ describe('the variables of the agent', () => {
     [{ AGENT_MODEL_URL: 'localhost:1' }, /^AGENT_MODEL_URL: expected an http\(s\) address/],
     [{ AGENT_MODEL_KEY: 'k' }, /^AGENT_MODEL_KEY: expected AGENT_MODEL_URL beside it/],
     [{ AGENT_CHECK_COMMAND: 'make' }, /^AGENT_CHECK_COMMAND: expected AGENT_MODEL_URL beside it/],
+    [{ AGENT_NETWORK: 'on' }, /^AGENT_NETWORK: expected off.*AGENT_NETWORK_ALLOW/],
+    [{ AGENT_NETWORK: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK: expected nothing beside/],
+    [{ AGENT_SANDBOX: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on/],
     [{ AGENT_SANDBOX: 'off', AGENT_NETWORK: 'off' }, /^AGENT_NETWORK: expected AGENT_SANDBOX=on/],
   ])('are refused where they are wrong by themselves or together: %j', (variables, sentence) => {
     expect(problemsOf(variables)).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  test.each([
+    ...['a.example', 'a.example:', 'a.example:0', 'a.example:65536', 'https://a.example:443', '*.a.example:443'],
+    ...['user@a.example:443', 'a.example:443/x', 'a.example:443,', 'a b:443', '[::1:443'],
+  ])('are refused where a host is not written as host:port: %s', (text) => {
+    expect(problemsOf({ AGENT_NETWORK_ALLOW: text })).toEqual([
+      expect.stringMatching(/^AGENT_NETWORK_ALLOW: expected host:port/),
+    ]);
+  });
+
+  test.each([
+    ...['127.0.0.1:80', '2130706433:80', '169.254.169.254:80', '10.0.0.1:5432', '[::1]:80', '[::ffff:10.0.0.1]:80'],
+    ...['localhost:3000', 'galley.localhost:3000', '[fd00:ec2::254]:80', '224.0.0.1:80', '0.0.0.0:80'],
+  ])('are refused where a host is not of the open internet: %s', (text) => {
+    expect(problemsOf({ AGENT_NETWORK_ALLOW: text })).toEqual([
+      expect.stringMatching(/^AGENT_NETWORK_ALLOW: .* is not a public address/),
+    ]);
   });
 });
 

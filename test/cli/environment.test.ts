@@ -34,10 +34,15 @@ describe('the environment', () => {
       OBJECT_STORE_URL: 'ftp://host',
       BUNDLE_LINK_TTL: '1 day',
       PLATFORM_PUBLIC_URL: 'files.example.com',
+      UNSUBSCRIBE_SECRET: 'hidden',
       EXPORT_CONNECTIONS: '0',
+      EXPORT_MAX_FILES: 'many',
+      EXPORT_MAX_DECODED_BYTES: '5 GB',
+      EXPORT_MAX_BYTES: '0B',
       OPERATOR_TOKEN: 'two hidden words',
       GALLEY_ENCRYPTION_KEY: 'aGlkZGVu',
       LOG_LEVEL: 'loud',
+      WORKER_DEPLOYMENT: 'two.parts',
     });
     expect(problems.map((problem) => problem.split(':')[0])).toEqual([
       'PORT',
@@ -46,26 +51,59 @@ describe('the environment', () => {
       'OBJECT_STORE_URL',
       'BUNDLE_LINK_TTL',
       'PLATFORM_PUBLIC_URL',
+      'UNSUBSCRIBE_SECRET',
       'EXPORT_CONNECTIONS',
+      'EXPORT_MAX_FILES',
+      'EXPORT_MAX_DECODED_BYTES',
+      'EXPORT_MAX_BYTES',
       'OPERATOR_TOKEN',
       'GALLEY_ENCRYPTION_KEY',
       'LOG_LEVEL',
+      'WORKER_DEPLOYMENT',
     ]);
     expect(problems.every((problem) => problem.includes('expected'))).toBe(true);
     expect(problems.join()).not.toContain('hidden');
+  });
+
+  test("asks for both parts of a worker's version", () => {
+    expect(readSettings({ WORKER_DEPLOYMENT: 'galley', WORKER_BUILD_ID: '0.2.0' }).workerVersion).toEqual({
+      deploymentName: 'galley',
+      buildId: '0.2.0',
+    });
+    expect(problemsOf({ WORKER_BUILD_ID: '0.2.0' })).toEqual([expect.stringMatching(/^WORKER_DEPLOYMENT: expected/)]);
+    expect(problemsOf({ WORKER_DEPLOYMENT: 'galley' })).toEqual([expect.stringMatching(/^WORKER_BUILD_ID: expected/)]);
+  });
+
+  test('says which of several encryption keys is wrong, and prints none', () => {
+    const good = Buffer.alloc(32, 7).toString('base64');
+    const problems = problemsOf({ GALLEY_ENCRYPTION_KEY: `${good},aGlkZGVu,${good},` });
+    expect(problems).toEqual([
+      expect.stringMatching(/^GALLEY_ENCRYPTION_KEY: entry 2 of 4: expected 32 bytes in base64/),
+      expect.stringMatching(/^GALLEY_ENCRYPTION_KEY: entry 4 of 4: expected/),
+    ]);
+    expect(problems.join()).not.toMatch(new RegExp(`aGlkZGVu|${good}`));
   });
 
   test('reads durations, the key and the addresses to what the program needs', () => {
     const settings = readSettings({
       BUNDLE_LINK_TTL: '90s',
       EXPORT_CONNECTIONS: '12',
-      GALLEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      EXPORT_MAX_FILES: '300000',
+      EXPORT_MAX_DECODED_BYTES: '2GiB',
+      EXPORT_MAX_BYTES: '5TiB',
+      GALLEY_ENCRYPTION_KEY: [7, 8].map((byte) => Buffer.alloc(32, byte).toString('base64')).join(', '),
       PLATFORM_PUBLIC_URL: 'https://files.example.com/',
       GALLEY_HOME: 'state',
     });
     expect(settings.bundleLinkTtlMs).toBe(90_000);
-    expect(settings.exportConnections).toBe(12);
-    expect(settings.encryptionKey).toHaveLength(32);
+    expect(settings.exportLimits).toEqual({
+      maxConcurrency: 12,
+      maxFiles: 300_000,
+      maxUrls: 300_000,
+      maxDecodedBytes: 2 * 1024 ** 3,
+      maxStoredBytes: 5 * 1024 ** 4,
+    });
+    expect(settings.encryptionKeys).toEqual([Buffer.alloc(32, 7), Buffer.alloc(32, 8)]);
     expect(settings.platformPublicUrl).toBe('https://files.example.com');
     expect(settings.home).toBe(`${process.cwd()}/state`);
   });

@@ -29,7 +29,18 @@ describe('payload encryption', () => {
 
   test('says that the key is another one', async () => {
     const sealed = await createPayloadEncryption(Buffer.alloc(32, 2)).encode([payload]);
-    await expect(createPayloadEncryption(key).decode(sealed)).rejects.toThrow(/GALLEY_ENCRYPTION_KEY is not the key/);
+    await expect(createPayloadEncryption(key).decode(sealed)).rejects.toThrow(/GALLEY_ENCRYPTION_KEY lacks the key/);
+  });
+
+  test('reads by every key of a list, and encrypts with its first', async () => {
+    const [first, second] = [Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
+    const before = await createPayloadEncryption(first).encode([payload]);
+    const rotating = createPayloadEncryption(second, first);
+    const [opened] = await rotating.decode(before);
+    expect(opened?.data?.toString()).toBe(payload.data.toString());
+    const after = await rotating.encode([payload]);
+    await expect(createPayloadEncryption(second).decode(after)).resolves.toHaveLength(1);
+    await expect(createPayloadEncryption(first).decode(after)).rejects.toThrow(/lacks the key/);
   });
 
   test('refuses data that was altered', async () => {

@@ -44,6 +44,13 @@ describe('a program that is configured wrongly ends with 2 and names each mistak
     { command: 'up', config: {}, variables: { ADMIN_API_URL: 'http://127.0.0.1:1' }, names: ['adminApi.key'] },
     { command: 'platform', config: {}, variables: {}, names: ['DATABASE_URL'] },
     { command: 'platform-worker', config: {}, variables: {}, names: ['DATABASE_URL'] },
+    { command: 'agent-worker', config: {}, variables: {}, names: ['DATABASE_URL'] },
+    {
+      command: 'agent-worker',
+      config: {},
+      variables: { ...DATABASE, AGENT_NETWORK_ALLOW: 'example.com' },
+      names: ['AGENT_NETWORK_ALLOW'],
+    },
     {
       command: 'platform',
       config: {},

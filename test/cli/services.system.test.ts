@@ -97,11 +97,13 @@ describe('services that start before Temporal and PostgreSQL', () => {
     cleanups.add(temporal.stop);
     platform = await start('platform');
     const platformWorker = await start('platform-worker');
+    const agentWorker = await start('agent-worker');
     const statusOfJob = async (): Promise<string> =>
       exportJob.parse(await (await fetch(`${jobs()}/${jobId}`, { headers })).json()).status;
     await waitFor(async () => (await statusOfJob()) === 'completed', { describe: 'completed the export' });
     await waitFor(async () => (await status(`${url(api)}/readyz`)) === 200, { describe: 'was ready' });
     expect((await worker).ready).toContain(`worker at 127.0.0.1:${temporalPort}`);
-    for (const each of [api, await worker, platform, platformWorker]) expect((await each.stop()).code).toBe(0);
+    for (const each of [api, await worker, platform, platformWorker, agentWorker])
+      expect((await each.stop()).code).toBe(0);
   });
 });

@@ -29,6 +29,21 @@ test('sites status lists every site, however many pages that takes', async () =>
   expect(asked).toEqual([null, 'site-1', 'site-3', null, 'site-1', 'site-3']);
 });
 
+test('sites status names what a rollback withholds and what is switched off', async () => {
+  const state = {
+    site: 'docs',
+    phase: 'live',
+    version: 'v1',
+    withheld: { version: 'v2', exportedAt: '2026-11-21T08:13:42Z' },
+    deployments: [
+      { valuesFile: 'a.yaml', jobId: null, version: null, updatedAt: null, held: false, off: true, error: null },
+    ],
+  };
+  expect(await statusOf(() => state, 'docs')).toBe(
+    'docs: live, version v1, withholds the newer v2 of 2026-11-21T08:13:42Z, a.yaml is off\n',
+  );
+});
+
 test('sites status of one site lists its newest deliveries and what was rejected', async () => {
   const [id, at] = ['d1', '2026-11-21T08:13:42Z'];
   const state = {
@@ -47,4 +62,46 @@ test('sites status of one site lists its newest deliveries and what was rejected
     `  ${at} token rejected: bad-signature (2 times)`,
     '',
   ]);
+});
+
+test('sites remove says what ends', async () => {
+  const state = {
+    site: 'docs',
+    phase: 'exporting',
+    jobId: 'se_2',
+    pendingCount: 3,
+    linkExpiresAt: '2026-11-22T08:14:02Z',
+    deployments: [
+      { valuesFile: 'values.yaml', jobId: 'se_1', version: 'v1', updatedAt: null, held: false, error: null },
+    ],
+    endedRules: ['changelog'],
+  };
+  const asked: string[] = [];
+  const api = await startHttpSite((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end(JSON.stringify(state));
+  });
+  const { stdout } = await galley(['sites', 'remove', 'docs', '--url', api.origin], { OPERATOR_TOKEN: 'token' });
+  await api.close();
+  expect(asked).toEqual(['DELETE /sites/docs']);
+  expect(stdout.split('\n')).toEqual([
+    'docs was removed: Galley exports and refreshes it no more.',
+    'The export se_2 was cancelled.',
+    '3 publish(es) that waited were dropped.',
+    'The agent rule changelog ended. Changes that it started go on.',
+    'values.yaml keeps version v1.',
+    'The link expires at 2026-11-22T08:14:02Z and is not renewed.',
+    'If galley.yaml still names the site, its next publish starts it again.',
+    '',
+  ]);
+});
+
+test('an action that is not possible now ends with the reason', async () => {
+  const api = await startHttpSite((_, response) => {
+    response.writeHead(409).end(JSON.stringify({ error: 'the site is paused: resume it first' }));
+  });
+  const { code, stderr } = await galley(['sites', 'export', 'docs', '--url', api.origin], { OPERATOR_TOKEN: 'token' });
+  await api.close();
+  expect(code).toBe(1);
+  expect(stderr).toContain('the site is paused: resume it first');
 });

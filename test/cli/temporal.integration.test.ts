@@ -1,11 +1,18 @@
+import { ApplicationFailure, type DataConverter } from '@temporalio/common';
+import { type NativeConnection, Worker } from '@temporalio/worker';
 import pino from 'pino';
 import { registerSearchAttributes } from '../../cli/search-attributes.ts';
 import { createTemporal, type Temporal } from '../../cli/temporal.ts';
+import { workflowBundle } from '../../cli/workflow-bundles.ts';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import type { RuleSettings } from '../../contract/settings.ts';
 import { type GuardedChild, spawnGuarded } from '../../embedded/guarded-child.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { agentChange } from '../../workflows/agent-change.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
+import { eventOf } from '../workflows/agent-fixture.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -13,8 +20,8 @@ let server: GuardedChild;
 let address: string;
 const opened: Temporal[] = [];
 
-function open(variables: Record<string, string>): Temporal {
-  const temporal = createTemporal({ settings: { variables, encryptionKey: undefined }, logger });
+function open(variables: Record<string, string>, encryptionKeys: Buffer[] = []): Temporal {
+  const temporal = createTemporal({ settings: { variables, encryptionKeys }, logger });
   opened.push(temporal);
   return temporal;
 }
@@ -38,6 +45,29 @@ afterAll(async () => {
   await server.stop();
 });
 
+const HIDDEN = 'a message that nobody may read';
+
+const SETTINGS: RuleSettings = {
+  ...{ rules: ['changelog'], reviewers: [], operators: [], quietPeriodMs: 0, maxPerHour: 1, remindAfterMs: [] },
+  ...{ expireAfterMs: 86_400_000, forge: false, mail: false, searchAttributes: false, build: 'one' },
+};
+
+/** A worker whose prompts can't be rendered, which fails their changes. */
+async function runFailing(connection: NativeConnection, dataConverter: DataConverter) {
+  const taskQueue = 'failing';
+  const worker = await Worker.create({
+    ...{ connection, dataConverter, taskQueue, namespace: 'docs' },
+    workflowBundle: workflowBundle('orchestrator', dataConverter),
+    activities: {
+      readRuleSettings: async () => SETTINGS,
+      renderAgentPrompt: async () => {
+        throw ApplicationFailure.nonRetryable(HIDDEN, 'Rejected');
+      },
+    },
+  });
+  return { taskQueue, running: await runWorker(worker) };
+}
+
 describe('the connection to Temporal', () => {
   test('follows the standard client variables', async () => {
     const temporal = open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' });
@@ -46,6 +76,26 @@ describe('the connection to Temporal', () => {
     await waitFor(temporal.ready, { describe: 'was ready' });
     expect(await open({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'nowhere' }).ready()).toBe(false);
     expect(await open({ TEMPORAL_ADDRESS: '127.0.0.1:1' }).ready()).toBe(false);
+  });
+
+  test('hides the messages of failed activities and workflows, and reads them with a key of its list', async () => {
+    const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'docs' };
+    const [older, newer] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const { client, dataConverter, connectWorker } = open(variables, [older]);
+    const connection = await connectWorker(new AbortController().signal);
+    const { running, taskQueue } = await runFailing(connection, dataConverter);
+    const input = { site: 'docs', rule: 'changelog', events: [eventOf('entry-1', 'A page')], eventCount: 1 };
+    const change = await client.workflow.start(agentChange, { workflowId: 'hidden', taskQueue, args: [input] });
+    const cause = { type: 'AgentJobFailed', message: HIDDEN };
+    await expect(change.result()).rejects.toMatchObject({ cause });
+    await running.stop();
+    await connection.close();
+
+    const history = JSON.stringify(await change.fetchHistory());
+    expect(history.match(/Encoded failure/g)).toHaveLength(2);
+    expect(history).not.toContain(HIDDEN);
+    const rotated = open(variables, [newer, older]).client.workflow.getHandle('hidden');
+    await expect(rotated.result()).rejects.toMatchObject({ cause });
   });
 
   test('lets a worker wait until it is told to stop', async () => {

@@ -41,8 +41,10 @@ describe('galley up', () => {
     variables = { ...FREE_PORTS, GALLEY_HOME: home };
     await writeFile(
       join(folder, 'galley.yaml'),
-      'sites:\n  handbook:\n    domain: docs.example.com\n    export: {deployments: [{valuesFile: values.yaml}]}\n',
+      'sites:\n  handbook:\n    domain: docs.example.com\n    export: {deployments: [{valuesFile: values.yaml}]}\n' +
+        '  drafts:\n    domain: drafts.example.com\n    export: {deployments: [{valuesFile: drafts.yaml}]}\n',
     );
+    await writeFile(join(folder, 'drafts.yaml'), 'staticExport: {enabled: perhaps}\n');
     first = await up();
   });
 
@@ -61,8 +63,20 @@ describe('galley up', () => {
     await waitFor(async () => (await fetch(`${address(first, part)}${path}`)).status === 200, { describe: 'answered' });
   });
 
+  test('starts beside an invalid values file, whose deployment says what is wrong and follows it', async () => {
+    const drafts = / deployment \S+ deployment (\S+)/.exec(first.ready)?.[1] ?? '';
+    const lastError = async () => JSON.parse(await (await fetch(`${drafts}/-/status`)).text()).lastError;
+    const wrong = expect.stringContaining('drafts.yaml: staticExport.enabled: expected true or false');
+    await waitFor(async () => (await lastError()) !== null, { describe: 'reported the error' });
+    expect(await lastError()).toMatchObject({ message: wrong });
+    expect(first.output()).toMatch(/drafts\.yaml: staticExport\.enabled: expected true or false/);
+    expect((await fetch(drafts)).status).toBe(503);
+    await writeFile(join(folder, 'drafts.yaml'), 'staticExport: {enabled: false}\n');
+    await waitFor(async () => (await lastError()) === null, { describe: 'followed the corrected file' });
+  });
+
   test('keeps its secrets and addresses readable by its user only', async () => {
-    for (const name of ['operator-token', 'admin-api-key', 'up.json'])
+    for (const name of ['operator-token', 'admin-api-key', 'unsubscribe-secret', 'up.json'])
       expect({ name, mode: (await stat(join(home, name))).mode & 0o077 }).toEqual({ name, mode: 0 });
   });
 
@@ -122,7 +136,7 @@ describe('galley up', () => {
 
   test('lets keys and projects be managed on the embedded database also while it does not run', async () => {
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
-    expect(JSON.parse(stdout)).toHaveLength(2);
+    expect(JSON.parse(stdout)).toHaveLength(3);
   });
 
   test('leaves no child after a kill without a chance to clean up, and starts again, with its state and another token', async () => {
@@ -135,6 +149,6 @@ describe('galley up', () => {
     });
     // Commands beside it find the token that counts now, without the variable.
     const { stdout } = await galley(['projects', 'list', '--json'], variables, folder);
-    expect(JSON.parse(stdout)).toHaveLength(2);
+    expect(JSON.parse(stdout)).toHaveLength(3);
   });
 });

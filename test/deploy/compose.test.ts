@@ -10,7 +10,7 @@ import { galley } from '../helpers/galley.ts';
 const text = readFileSync('docker-compose.yml', 'utf8');
 const document: unknown = parse(text, { merge: true });
 
-const { services, volumes } = z
+const { services, volumes, networks } = z
   .looseObject({
     services: z.record(
       z.string(),
@@ -23,12 +23,15 @@ const { services, volumes } = z
         env_file: z.array(z.string()).default([]),
         profiles: z.array(z.string()).default([]),
         ports: z.array(z.string()).default([]),
+        networks: z.array(z.string()).default(['default']),
+        security_opt: z.array(z.string()).default([]),
         volumes: z.array(z.string()).default([]),
         healthcheck: z.unknown().optional(),
         depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
       }),
     ),
     volumes: z.record(z.string(), z.unknown()),
+    networks: z.record(z.string(), z.unknown()).default({}),
   })
   .parse(document);
 const all = Object.entries(services);
@@ -58,7 +61,8 @@ describe('docker-compose.yml', () => {
   });
 
   it('runs every process of the product and what they need', () => {
-    expect(own.map(([name]) => name).sort()).toEqual(['api', 'deployment', 'platform', 'platform-worker', 'worker']);
+    const names = ['agent-worker', 'api', 'deployment', 'platform', 'platform-worker', 'worker'];
+    expect(own.map(([name]) => name).sort()).toEqual(names);
     expect(Object.keys(services)).toEqual(
       expect.arrayContaining(['postgres', 's3', 'temporal', 'temporal-postgres', 'temporal-ui']),
     );
@@ -98,7 +102,8 @@ describe('docker-compose.yml', () => {
     const asked = variablesOf('agent.env.example');
     expect(VARIABLE_NAMES).toEqual(expect.arrayContaining(asked.map(({ name }) => name)));
     expect(asked.filter(({ value }) => value !== '')).toEqual([]);
-    for (const name of ['platform', 'platform-worker']) expect(services[name]?.env_file).toEqual(['agent.env']);
+    for (const name of ['platform', 'platform-worker', 'agent-worker'])
+      expect(services[name]?.env_file).toEqual(['agent.env']);
   });
 
   it('publishes ports on this machine only', () => {
@@ -113,13 +118,35 @@ describe('docker-compose.yml', () => {
     expect([...forGood, ...once].sort()).toEqual(Object.keys(services).sort());
     expect(once).toEqual(['temporal-schema', 'temporal-namespace']);
     const unprobed = forGood.filter((name) => services[name]?.healthcheck === undefined);
-    expect(unprobed.sort()).toEqual(['platform-worker', 'worker']);
+    expect(unprobed.sort()).toEqual(['agent-worker', 'platform-worker', 'worker']);
   });
 
-  it('names only volumes, files and services that are there', () => {
+  it('runs agents in a process and container of their own, which reach only what that process needs', () => {
+    expect(services['platform-worker']?.command).toEqual(['platform-worker', '--no-agents']);
+    expect(services['agent-worker']?.command).toEqual(['agent-worker']);
+    expect(services['agent-worker']?.networks).toEqual(['agents']);
+    const beside = all.filter(([, each]) => each.networks.includes('agents')).map(([name]) => name);
+    expect(beside.sort()).toEqual(['agent-worker', 'postgres', 's3', 'temporal']);
+    // Only the agents' own container is loosened as far as their sandbox needs it.
+    const loosened = all.filter(([, each]) => each.security_opt.includes('systempaths=unconfined'));
+    expect(loosened.map(([name]) => name)).toEqual(['agent-worker']);
+    // A folder that an agent's sandbox lies in is shared with no other process.
+    const mounts = (name: string) => (services[name]?.volumes ?? []).map((volume) => volume.split(':')[0]);
+    const others = all.filter(([name]) => name !== 'agent-worker').flatMap(([name]) => mounts(name));
+    expect(others.filter((volume) => mounts('agent-worker').includes(volume))).toEqual([]);
+  });
+
+  it('gives the operator token to the two processes that check it, and to no worker', () => {
+    const holders = all.filter(([, { environment }]) => 'OPERATOR_TOKEN' in environment).map(([name]) => name);
+    expect(holders.sort()).toEqual(['api', 'platform']);
+  });
+
+  it('names only volumes, networks, files and services that are there', () => {
     const sources = all.flatMap((entry) => entry[1].volumes.map((volume) => volume.split(':')[0] ?? ''));
     const named = sources.filter((source) => !source.startsWith('.'));
     expect([...new Set(named)].sort()).toEqual(Object.keys(volumes).sort());
+    const joined = new Set(all.flatMap((entry) => entry[1].networks));
+    expect(joined).toEqual(new Set(['default', ...Object.keys(networks)]));
     const files = sources.filter((source) => source.startsWith('.') && source !== './galley.yaml');
     for (const file of files) expect(statSync(file).size).toBeGreaterThan(0);
     for (const [, { depends_on }] of all)

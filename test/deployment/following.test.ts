@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { createDeployment } from '../../deployment/deployment.ts';
+import { watchTarget } from '../../deployment/target.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { buildBundle, sha256, siteOf } from './bundles.ts';
 import { type Fixture, openFixture, type Running } from './fixture.ts';
@@ -145,13 +146,16 @@ describe('the last good version goes on being served', () => {
     expect(await versionsOnDisk()).toHaveLength(1);
   });
 
-  it('when the values file becomes unreadable or is deleted, also after a restart', async () => {
+  it('when the values file becomes unreadable, empty or is deleted, also after a restart', async () => {
     const store = await openStore('1');
     const first = await deploy(`${store.url}/1`, '1');
     await writeFile(fixture.valuesFile, 'staticExport: {enabled: "perhaps"}');
     const status = await first.until('reading nonsense', ({ lastError }) => lastError !== null);
     expect(status.lastError?.message).toContain('staticExport.enabled: expected true or false');
     expect(status).toMatchObject({ version: '1', stale: true, nextTryAt: null });
+    await writeFile(fixture.valuesFile, '');
+    await first.until('reading nothing', ({ lastError }) => lastError?.message.includes('is empty') === true);
+    expect(await first.text('/')).toBe('<title>home 1</title>');
     await rm(fixture.valuesFile);
     await first.until('missing it', ({ lastError }) => lastError?.message.includes('no such file') === true);
     await first.stop();
@@ -188,6 +192,18 @@ describe('at the start', () => {
       name: 'ConfigurationError',
       problems: [expect.stringContaining('staticExport.bundleUrl: expected an http, https or file link')],
     });
+  });
+
+  it('a wrong values file only shows in the state where other parts run beside it, and is followed', async () => {
+    const store = await openStore('1');
+    await writeFile(fixture.valuesFile, 'staticExport: {enabled: perhaps}');
+    const running = await fixture.start({ exitOnInvalidValues: false });
+    const status = await running.until('told what is wrong', ({ lastError }) => lastError !== null);
+    expect(status).toMatchObject({ state: 'empty', stale: true });
+    expect(status.lastError?.message).toBe(`${fixture.valuesFile}: staticExport.enabled: expected true or false`);
+    expect((await fetch(running.url)).status).toBe(503);
+    await deploy(`${store.url}/1`, '1', running);
+    expect(running.deployment.status().lastError).toBeNull();
   });
 
   it('a values file that is still to come is waited for', async () => {
@@ -277,6 +293,25 @@ describe('the values file', () => {
     expect(await running.text('/')).toBe('<title>home 1</title>');
   });
 
+  it('is followed further after an error, and the change that met the error is reported again', async () => {
+    await fixture.writeValues({ enabled: false });
+    const reported: unknown[] = [];
+    const watch = await watchTarget(fixture.valuesFile, 20, pino({ level: 'silent' }), (target) => {
+      reported.push(target.kind === 'wanted' && target.wanted.enabled && target.wanted.version);
+      if (reported.length === 1) throw new Error('a failure that nobody foresaw');
+    });
+    try {
+      const bundleUrl = 'http://127.0.0.1/1';
+      await fixture.writeValues({ enabled: true, bundleUrl, version: '1' });
+      await waitFor(() => reported.length === 2, { describe: 'reported the change again' });
+      await fixture.writeValues({ enabled: true, bundleUrl, version: '2' });
+      await waitFor(() => reported.length === 3, { describe: 'reported the next change' });
+    } finally {
+      watch.stop();
+    }
+    expect(reported).toEqual(['1', '1', '2']);
+  });
+
   it('names a file, and a new archive under the old name is served too', async () => {
     const archive = join(fixture.folder, 'bundle.tar.gz');
     await writeFile(archive, await buildBundle(siteOf('1')));
@@ -364,17 +399,19 @@ describe('a swap', () => {
     await untilVersionsOnDisk(1);
   });
 
-  it('leaves pages that are open in a browser their hashed scripts, and nothing else of the old version', async () => {
+  it('leaves pages that are open in a browser their hashed files, and nothing else of the old version', async () => {
     const store = await openStore('2');
-    const files = { 'assets/a.DtHmvp7M.js': 'one', 'assets/b.DtHmvp7M.png': 'one', 'old.html': 'x' };
+    const hashed = ['assets/a.DtHmvp7M.js', 'assets/b.DtHmvp7M.png', 'assets/c.DtHmvp7M.woff2', 'd.3f0c2a9b.json'];
+    const others = { 'logo.png': 'x', 'data.json': 'x', 'old.html': 'x', 'page-3f0c2a9b.html': 'x' };
+    const files = { ...Object.fromEntries(hashed.map((path) => [path, 'one'])), ...others };
     store.putBytes('1', await buildBundle(siteOf('1', files)));
     const first = await deploy(`${store.url}/1`, '1');
     await deploy(`${store.url}/2`, '2', first);
     await first.stop();
     const running = await startServing('2');
-    expect(await running.text('/assets/a.DtHmvp7M.js')).toBe('one');
-    for (const path of ['/assets/b.DtHmvp7M.png', '/old']) {
-      expect((await fetch(running.url + path)).status).toBe(404);
+    for (const path of hashed) expect([path, await running.text(`/${path}`)]).toEqual([path, 'one']);
+    for (const path of [...Object.keys(others), 'old', 'page-3f0c2a9b']) {
+      expect([path, (await fetch(`${running.url}/${path}`)).status]).toEqual([path, 404]);
     }
   });
 });

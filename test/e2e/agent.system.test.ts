@@ -1,7 +1,8 @@
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
-import { type AgentSystem, RULE, SITE, startAgentSystem } from '../helpers/system/agent-system.ts';
+import { type AgentSystem, OPERATOR, RULE, SITE, startAgentSystem } from '../helpers/system/agent-system.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
+import { storedInTemporal } from '../helpers/system/stored-in-temporal.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
 const FILES = {
@@ -66,14 +67,25 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
       expect(receivers(mails)).toEqual(['ada@example.com', 'grace@example.com']);
       expect(await system.repository.git('show', 'main:CHANGELOG.md')).toBe('# Changelog');
 
-      await system.act(prLink, 'reviews', { event: 'APPROVE', reviewer: 'ada' });
+      // What Ada does: she opens the link in her mail, and sends the forms of the page.
+      const mail = mails.find(({ envelope }) => envelope.to.some(({ address }) => address === 'ada@example.com'));
+      const link = /\S+\/review\?key=\S+/.exec(mail?.text ?? '')?.[0] ?? 'no link';
+      const opened = await fetch(link, { redirect: 'manual' });
+      const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const page = await (await fetch(prLink, { headers: { accept: 'text/html', cookie } })).text();
+      const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? 'no token';
+      const send = async (path: string, fields: Record<string, string>) => {
+        const body = new URLSearchParams({ ...fields, token });
+        return (await fetch(`${prLink}/${path}`, { method: 'POST', body, redirect: 'manual' })).status;
+      };
+      expect(await send('reviews', { event: 'APPROVE' })).toBe(303);
       await waitFor(async () => (await system.change(workflowId)).reviews.length > 0, {
         describe: 'heard of the review',
       });
-      await system.act(prLink, 'merge');
+      expect(await send('merge', {})).toBe(303);
       expect(await system.untilChange(workflowId, 'merged')).toMatchObject({
         pullRequest: { state: 'merged' },
-        reviews: [{ reviewer: 'ada', verdict: 'approved' }],
+        reviews: [{ reviewer: 'ada@example.com', verdict: 'approved' }],
         mails: [
           { event: 'review-requested', outcome: 'sent' },
           { event: 'review-requested', outcome: 'sent' },
@@ -94,6 +106,10 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
       expect(await system.rule()).toMatchObject({ phase: 'idle', pendingCount: 0, changes: [{ workflowId }] });
       expect(await system.jobs()).toHaveLength(1);
       expect(await mailsAbout(prLink)).toHaveLength(2);
+      expect((await fetch(link, { redirect: 'manual' })).status).toBe(410);
+      const stored = await storedInTemporal(system.temporal);
+      expect(stored).toContain(prLink);
+      expect(stored).not.toContain('/review?key=');
     },
   );
 
@@ -118,6 +134,27 @@ describe('a publish that prompts an agent, on the whole product, each part a pro
     expect(receivers(await untilTold(prLink ?? '', 1))).toEqual(['grace@example.com']);
     await system.act(prLink ?? '', 'close');
     await system.untilChange(workflowId, 'closed');
+  });
+
+  scenario('tells the operators to set AGENT_COMMAND if the example agent does not understand the prompt', async () => {
+    const workflowId = await system.prompt('Please write a release note.');
+    const { error } = await system.untilChange(workflowId, 'failed');
+    expect(error).toMatch(/^AGENT_COMMAND isn't set/);
+    expect(receivers(await untilTold('AGENT_COMMAND', 1))).toEqual([OPERATOR]);
+    const said = 'CHANGELOG.md: does not have that text';
+    const quiet = await system.prompt(sentence('no such text', 'anything'));
+    expect(await system.untilChange(quiet, 'unchanged')).toMatchObject({ lastWords: said });
+    const ends = await waitFor(
+      async () => {
+        const { changes } = await system.rule();
+        return changes[0]?.workflowId === quiet && changes[0].end !== undefined && changes.map(({ end }) => end);
+      },
+      { describe: 'told the rule' },
+    );
+    expect(ends.slice(0, 2)).toEqual([
+      { phase: 'unchanged', message: said },
+      { phase: 'failed', message: expect.stringContaining('AGENT_COMMAND') },
+    ]);
   });
 
   scenario('follows a pull request that was merged while the orchestrator was down', async () => {

@@ -31,7 +31,7 @@ test('the demo sees every step of a publish, to the refreshed links and to the m
   expect(stdout).toMatch(/pull request: http:\/\/127\.0\.0\.1:\d+\/pulls\/\S+ "Add "Handbook" to the changelog"/);
   for (const address of ['ada@example.com', 'grace@example.com'])
     expect(stdout).toMatch(new RegExp(`".*Add "Handbook" to the changelog" to ${address}: http://`));
-  expect(stdout).toMatch(/workflow completed: merged, approved by ada, 2 mails/);
+  expect(stdout).toMatch(/workflow completed: merged, approved by ada@example\.com, 2 mails/);
   expect(stdout).toMatch(/CHANGELOG\.md of main now says: \* "Handbook" was published/);
   expect(stdout.trimEnd().endsWith('Every step was seen.')).toBe(true);
   expect((await readdir(temporary)).filter((name) => name.startsWith('galley-'))).toEqual([]);

@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import fs from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import pg from 'pg';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../embedded/database/embedded-database.ts';
+import { beginDatabase } from '../../embedded/database/new-database.ts';
+import { openSyncedDatabase } from '../../embedded/database/synced-database.ts';
 
 let home: string;
 const open: EmbeddedDatabase[] = [];
@@ -68,6 +72,39 @@ describe('the embedded database', () => {
     expect(rows).toEqual([]);
   });
 
+  test('has its write-ahead log on the disk before it acknowledges a commit', async () => {
+    const { rows } = await withPool(await start(), (pool) =>
+      pool.query("select name, setting from pg_settings where name in ('fsync', 'wal_sync_method') order by name"),
+    );
+    expect(rows).toEqual([
+      { name: 'fsync', setting: 'on' },
+      { name: 'wal_sync_method', setting: 'fsync' },
+    ]);
+
+    // The same database in this thread, where the calls of the operating system can be seen.
+    const dataDir = join(home, 'seen');
+    await mkdir(dataDir);
+    await beginDatabase(dataDir);
+    const synced: string[] = [];
+    const { fsyncSync } = fs;
+    const spy = jest.spyOn(fs, 'fsyncSync').mockImplementation((fd) => {
+      synced.push(fs.readlinkSync(`/proc/self/fd/${fd}`));
+      fsyncSync(fd);
+    });
+    try {
+      const db = await openSyncedDatabase(dataDir);
+      await db.exec('create table kept (n int)');
+      synced.length = 0;
+      await db.exec('insert into kept values (1)');
+      expect(synced).toEqual([expect.stringMatching(/seen\/pg_wal\/\w+$/)]);
+      await db.exec('checkpoint');
+      expect(synced).toContainEqual(expect.stringMatching(/seen\/base\/\d+\/\d+$/));
+      await db.close();
+    } finally {
+      spy.mockRestore();
+    }
+  });
+
   test('is opened by one process only, and the second is told which one has it', async () => {
     await start();
     await expect(startEmbeddedDatabase(home)).rejects.toThrow(
@@ -82,6 +119,26 @@ describe('the embedded database', () => {
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const { rows } = await withPool(await start(), (pool) => pool.query('select n from kept'));
+    expect(rows).toEqual([{ n: 1 }]);
+  });
+
+  test('is not opened while another container has it, where process ids and host names are others', async () => {
+    const isolated = ['--unshare-pid', '--unshare-uts', '--hostname', 'other-container', '--die-with-parent'];
+    const child = spawn(
+      'bwrap',
+      [
+        ...['--bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--unshare-user', ...isolated],
+        ...[process.execPath, '--import', './scripts/typescript.js', 'test/embedded/database-holder.ts', home],
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await once(child.stdout, 'data');
+    await expect(startEmbeddedDatabase(home)).rejects.toThrow(
+      /in use by process \d+ on other-container since .*GALLEY_HOME/,
+    );
     child.kill('SIGKILL');
     await once(child, 'exit');
     const { rows } = await withPool(await start(), (pool) => pool.query('select n from kept'));

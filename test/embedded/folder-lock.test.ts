@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FolderInUse, lockFolder } from '../../embedded/folder-lock.ts';
+import { FolderInUse, isFolderLocked, lockFolder } from '../../embedded/folder-lock.ts';
 
 describe('the lock of a state folder', () => {
   let folder: string;
@@ -12,21 +12,54 @@ describe('the lock of a state folder', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'galley-lock-'));
-    lockFile = join(folder, 'lock.json');
-    holder = spawn('sleep', ['600'], { stdio: 'ignore' });
-    await once(holder, 'spawn');
-    const since = '2026-11-21T08:00:00.000Z';
-    await writeFile(lockFile, JSON.stringify({ pid: holder.pid, processStart: null, since }));
+    lockFile = join(folder, 'up.lock');
+    const program = ['--import', './scripts/typescript.js', 'test/embedded/lock-holder.ts', lockFile, folder];
+    holder = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
+    if (holder.stdout) await once(holder.stdout, 'data');
   });
   afterEach(async () => {
     holder.kill('SIGKILL');
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('is refused while its holder lives, by a sentence that names it', async () => {
+  /** Process ids mean nothing in another container: whatever the file says, the lock itself counts. */
+  const pretend = async (owner: object) => {
+    const written = JSON.parse(await readFile(lockFile, 'utf8'));
+    await writeFile(lockFile, JSON.stringify({ ...written, ...owner }));
+  };
+
+  test('is refused while its holder lives, by a sentence that names it and what to do', async () => {
+    const { since } = JSON.parse(await readFile(lockFile, 'utf8'));
     const refused = lockFolder(lockFile, folder);
     await expect(refused).rejects.toThrow(FolderInUse);
-    await expect(refused).rejects.toThrow(`is in use by process ${holder.pid} since 2026-11-21T08:00:00.000Z`);
+    await expect(refused).rejects.toThrow(
+      `${folder} is in use by process ${holder.pid} since ${since}: stop that one first, or set GALLEY_HOME`,
+    );
+    expect(await isFolderLocked(lockFile)).toBe(true);
+  });
+
+  test('is refused while its holder lives in another container, where no process here has its id', async () => {
+    await pretend({ pid: 4_194_305, host: 'other-container' });
+    await expect(lockFolder(lockFile, folder)).rejects.toThrow(
+      `${folder} is in use by process 4194305 on other-container since `,
+    );
+  });
+
+  test('is refused also if the file says nothing that can be read', async () => {
+    await writeFile(lockFile, '{"pid": 1');
+    await expect(lockFolder(lockFile, folder)).rejects.toThrow(`${folder} is in use by another process: stop`);
+  });
+
+  test('is free as soon as its holder was killed, whichever process has that id now', async () => {
+    await pretend({ pid: process.pid });
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    expect(await isFolderLocked(lockFile)).toBe(false);
+    const release = await lockFolder(lockFile, folder);
+    expect(JSON.parse(await readFile(lockFile, 'utf8'))).toMatchObject({ pid: process.pid });
+    expect(await isFolderLocked(lockFile)).toBe(true);
+    await release();
+    expect(await isFolderLocked(lockFile)).toBe(false);
   });
 
   test('is taken from a holder that is on its way out', async () => {
@@ -35,6 +68,9 @@ describe('the lock of a state folder', () => {
     const release = await taken;
     expect(JSON.parse(await readFile(lockFile, 'utf8'))).toMatchObject({ pid: process.pid });
     await release();
-    await expect(readFile(lockFile)).rejects.toThrow('ENOENT');
+  });
+
+  test('that was never taken is free', async () => {
+    expect(await isFolderLocked(join(folder, 'other.lock'))).toBe(false);
   });
 });

@@ -113,6 +113,23 @@ describe('the reader of the embedded forge', () => {
     }
   });
 
+  it('makes a reviewer’s link of an open pull request, and says of an ended one that it can not', async () => {
+    const fixture = await startFixture();
+    try {
+      const { repository, commit, close } = await fixture.createRepository({ 'README.md': '# Handbook\n' });
+      await commit('galley/aj_0123456789abcdef', { 'README.md': '# Ours\n' });
+      const branch = { repository, branch: 'galley/aj_0123456789abcdef' };
+      const opened = await fixture.writer.openPullRequest({ ...branch, base: 'main', title: 'Ours', body: '' });
+      const link = await fixture.reader.reviewLink(opened.url, 'ada@example.com');
+      expect(link?.startsWith(`${opened.url}/review?key=review_`)).toBe(true);
+      await close(opened.url);
+      const failure = await caught(fixture.reader.reviewLink(opened.url, 'ada@example.com'));
+      expect(failure).toMatchObject({ status: 409, retryable: false });
+    } finally {
+      await fixture.stop();
+    }
+  });
+
   it('takes its token to the configured address only, whatever host a link names', async () => {
     const asked: (string | undefined)[] = [];
     const platform = createServer((socket) => {

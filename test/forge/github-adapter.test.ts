@@ -71,7 +71,7 @@ describe('the GitHub adapter', () => {
       expect(called(/\/files$/)).toHaveLength(30);
     });
 
-    it('reads reviews past the first page, without pending and dismissed ones and the author’s own', async () => {
+    it('reads reviews past the first page, without pending and dismissed ones and the author’s own, and says which are a bot’s', async () => {
       const pull = await open();
       const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
       for (let index = 0; index < 120; index += 1) {
@@ -84,10 +84,12 @@ describe('the GitHub adapter', () => {
         { login: 'linus', state: 'PENDING', submittedAt: null },
         { login: 'ada', state: 'APPROVED', submittedAt: at(4) },
         { login: 'ada', state: 'COMMENTED', submittedAt: at(5) },
+        { login: 'copilot', state: 'APPROVED', submittedAt: at(6), type: 'Bot' },
       );
       expect((await fixture.reader.readPullRequest(pull.url)).reviews).toEqual([
         { reviewer: 'grace', verdict: 'commented', at: at(2) },
         { reviewer: 'ada', verdict: 'approved', at: at(4) },
+        { reviewer: 'copilot', verdict: 'approved', at: at(6), bot: true },
       ]);
     });
 

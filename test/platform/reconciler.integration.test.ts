@@ -2,6 +2,8 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import pino from 'pino';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
@@ -13,9 +15,10 @@ import {
   markExportJobRunning,
   requestExportJobCancel,
 } from '../../platform/store/export-job-transitions.ts';
-import { getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
+import { findActiveExportJob, getExportJob, insertExportJob } from '../../platform/store/export-jobs.ts';
 import { logUse } from '../../platform/store/usage-log.ts';
 import { startTestPlatform, type TestPlatform } from '../helpers/platform-api.ts';
+import { brokenWorker, runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { createDatabase, type TestDatabase } from '../helpers/test-database.ts';
@@ -52,14 +55,15 @@ describe('the reconciler', () => {
       ...options,
     });
   const workflows = () => createExportWorkflows({ client: temporal.client });
+  const state = async (jobId: string) => (await workflows().look(jobId)).state;
   const status = async (jobId: string) => (await getExportJob(platform.db, jobId))?.status;
 
   it('starts the workflow of a queued job that has none, once, with the job as its only input', async () => {
     const jobId = await queuedJob();
-    expect(await workflows().look(jobId)).toBe('unknown');
+    expect(await state(jobId)).toBe('unknown');
     await Promise.all([reconciler().reconcile(), reconciler().reconcile()]);
     await reconciler().reconcile();
-    expect(await workflows().look(jobId)).toBe('running');
+    expect(await state(jobId)).toBe('running');
     const { type, taskQueue } = await temporal.client.workflow.getHandle(jobId).describe();
     expect([type, taskQueue]).toEqual(['staticExportJob', 'galley-platform']);
     expect(await status(jobId)).toBe('queued');
@@ -68,7 +72,7 @@ describe('the reconciler', () => {
   it('leaves alone what was touched a moment ago', async () => {
     const jobId = await queuedJob();
     await reconciler({ graceMs: 60_000 }).reconcile();
-    expect(await workflows().look(jobId)).toBe('unknown');
+    expect(await state(jobId)).toBe('unknown');
   });
 
   it('repairs what a clock wrote that was a year ahead for a moment', async () => {
@@ -79,7 +83,7 @@ describe('the reconciler', () => {
       for (const use of uses) await logUse(tx, use);
     });
     await reconciler({ graceMs: 60_000 }).reconcile();
-    expect(await workflows().look(jobId)).toBe('running');
+    expect(await state(jobId)).toBe('running');
     const { rows } = await platform.db.execute('select scope from usage_log');
     expect(rows).toEqual([{ scope: 'now' }]);
   });
@@ -90,7 +94,7 @@ describe('the reconciler', () => {
     await reconciler().reconcile();
     expect(await getExportJob(platform.db, jobId)).toMatchObject({
       status: 'failed',
-      error: 'The export was lost: its workflow ended without a result',
+      error: "The export was lost: Temporal doesn't have its workflow any more. Start it again",
     });
   });
 
@@ -103,6 +107,46 @@ describe('the reconciler', () => {
     for (const jobId of jobs) await temporal.client.workflow.getHandle(jobId).terminate();
     await reconciler().reconcile();
     expect(await Promise.all(jobs.map(status))).toEqual(['failed', 'failed']);
+    const error = 'The export was lost: its workflow was terminated in Temporal. Start it again';
+    for (const jobId of jobs) expect((await getExportJob(platform.db, jobId))?.error).toBe(error);
+  });
+
+  it('fails a job whose workflow task fails for longer than the deadline, which frees its domain', async () => {
+    const jobId = await queuedJob();
+    await markExportJobRunning(platform.db, jobId);
+    await workflows().start(jobId);
+    // A bundle without this workflow fails its task, again and again.
+    const worker = runWorker(await Worker.create({ ...brokenWorker(temporal), taskQueue: 'galley-platform' }));
+    const failing = async () => {
+      const found = await workflows().look(jobId);
+      return found.state === 'running' && found.failingSince !== null;
+    };
+    await waitFor(failing, { describe: 'failed its workflow task' });
+    await reconciler().reconcile();
+    expect(await status(jobId)).toBe('running');
+
+    const later = () => Date.now() + 3_600_000;
+    await Promise.all([reconciler({ now: later }).reconcile(), reconciler({ now: later }).reconcile()]);
+    const row = await getExportJob(platform.db, jobId);
+    expect(row).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/^The export can't continue: .*fixed$/),
+    });
+    expect(await findActiveExportJob(platform.db, row?.projectId ?? '')).toBeUndefined();
+    expect(await workflows().look(jobId)).toMatchObject({ state: 'ended', status: 'TERMINATED' });
+    await worker.stop();
+  });
+
+  it('ends no job while Temporal is away', async () => {
+    const jobId = await queuedJob();
+    await markExportJobRunning(platform.db, jobId);
+    const connection = Connection.lazy({ address: '127.0.0.1:9' });
+    const away = new Client({ connection });
+    const later = () => Date.now() + 3_600_000;
+    await expect(reconciler({ temporalClient: away, now: later }).reconcile()).rejects.toThrow();
+    expect(await status(jobId)).toBe('running');
+    await connection.close();
+    await failExportJob(platform.db, jobId, 'test');
   });
 
   it('cancels a running workflow again if its job was canceled', async () => {
@@ -122,7 +166,7 @@ describe('the reconciler', () => {
     await workflows().start(jobId);
     await temporal.client.workflow.getHandle(jobId).terminate();
     await workflows().start(jobId);
-    expect(await workflows().look(jobId)).toBe('ended');
+    expect(await state(jobId)).toBe('ended');
   });
 
   it('deletes what jobs that ended a while ago left in the object store, and nothing else', async () => {
@@ -179,7 +223,7 @@ describe('the reconciler', () => {
     await failing.stop();
     const working = reconciler();
     working.start();
-    await waitFor(async () => (await workflows().look(jobId)) === 'running', { describe: 'started the workflow' });
+    await waitFor(async () => (await state(jobId)) === 'running', { describe: 'started the workflow' });
     await working.stop();
     await away.close();
   });

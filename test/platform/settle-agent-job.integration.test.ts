@@ -1,8 +1,8 @@
+import { Worker } from '@temporalio/worker';
 import pino from 'pino';
 import { agentJob } from '../../contract/admin-api.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
-import { LOST } from '../../platform/settle-agent-job.ts';
 import {
   addAgentMessage,
   beginAgentRun,
@@ -11,6 +11,8 @@ import {
 } from '../../platform/store/agent-job-transitions.ts';
 import { getAgentJob } from '../../platform/store/agent-jobs.ts';
 import { type Customer, startTestPlatform, type TestPlatform } from '../helpers/platform-api.ts';
+import { brokenWorker, runWorker } from '../helpers/run-worker.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
 import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { createDatabase, type TestDatabase } from '../helpers/test-database.ts';
 import { createApiClient } from './api/api-client.ts';
@@ -37,8 +39,11 @@ describe('the reconciler of agent jobs', () => {
 
   const workflows = (sleep?: (ms: number) => Promise<unknown>) =>
     createAgentWorkflows({ client: temporal.client, ...(sleep && { sleep }) });
-  const reconcile = () =>
-    createReconciler({ ...platform, temporalClient: temporal.client, logger, graceMs: -60_000 }).reconcile();
+  const reconcile = (nowMs = Date.now()) =>
+    createReconciler({
+      ...{ ...platform, temporalClient: temporal.client, logger, graceMs: -60_000 },
+      now: () => nowMs,
+    }).reconcile();
   const terminate = (jobId: string) => temporal.client.workflow.getHandle(jobId).terminate();
   const read = (jobId: string) => getAgentJob(platform.db, jobId);
   const begin = (jobId: string, run = 1) => beginAgentRun(platform.db, { jobId, run });
@@ -69,7 +74,7 @@ describe('the reconciler of agent jobs', () => {
     expect(await workflows().look(jobId)).toEqual({ state: 'unknown' });
     await Promise.all([reconcile(), reconcile()]);
     await reconcile();
-    expect(await workflows().look(jobId)).toEqual({ state: 'running', run: 1 });
+    expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 1 });
     const handle = temporal.client.workflow.getHandle(jobId);
     const { type, taskQueue, memo } = await handle.describe();
     expect([type, taskQueue, memo]).toEqual(['agentJob', 'galley-platform', { run: 1 }]);
@@ -81,9 +86,9 @@ describe('the reconciler of agent jobs', () => {
 
   it('starts the workflow of a follow-up after that of the run before', async () => {
     const jobId = await messagedJob();
-    expect(await workflows().look(jobId)).toEqual({ state: 'ended', run: 1 });
+    expect(await workflows().look(jobId)).toMatchObject({ state: 'ended', run: 1 });
     await reconcile();
-    expect(await workflows().look(jobId)).toEqual({ state: 'running', run: 2 });
+    expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 2 });
     expect(await read(jobId)).toMatchObject({ status: 'active', run: 2 });
   });
 
@@ -96,7 +101,32 @@ describe('the reconciler of agent jobs', () => {
     const left: string[] = [];
     for await (const name of platform.objects.list(`agent/${jobId}/`)) left.push(name);
     expect(left).toEqual([names[0], names[2]]);
-    expect(await read(jobId)).toMatchObject({ status: 'failed', error: LOST });
+    expect(await read(jobId)).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/^The run was lost: Temporal doesn't have its workflow/),
+    });
+  });
+
+  it('fails a run whose workflow task fails for longer than the deadline, and ends its workflow', async () => {
+    const jobId = await createdJob();
+    await begin(jobId);
+    await workflows().start({ jobId, run: 1 });
+    // A bundle without this workflow fails its task, again and again.
+    const worker = runWorker(await Worker.create({ ...brokenWorker(temporal), taskQueue: 'galley-platform' }));
+    const failing = async () => {
+      const found = await workflows().look(jobId);
+      return found.state === 'running' && found.failingSince !== null;
+    };
+    await waitFor(failing, { describe: 'failed its workflow task' });
+    await reconcile();
+    expect((await read(jobId))?.status).toBe('active');
+    await reconcile(Date.now() + 3_600_000);
+    expect(await read(jobId)).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/^The run can't continue/),
+    });
+    expect(await workflows().look(jobId)).toMatchObject({ state: 'ended', status: 'TERMINATED' });
+    await worker.stop();
   });
 
   it('cancels a running workflow again if its run was canceled', async () => {
@@ -129,14 +159,14 @@ describe('the reconciler of agent jobs', () => {
     };
     await workflows(closes).start({ jobId, run: 2 });
     expect(waits).toEqual([50, 100]);
-    expect(await workflows().look(jobId)).toEqual({ state: 'running', run: 2 });
+    expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 2 });
     // An earlier run, or the same again, is started already.
     for (const run of [1, 2]) await workflows().start({ jobId, run });
     waits.splice(0);
     const staysOpen = async (ms: number) => waits.push(ms);
     await expect(workflows(staysOpen).start({ jobId, run: 3 })).rejects.toThrow('has not closed');
     expect(waits).toEqual([50, 100, 200, 400, 800, 1_600]);
-    expect(await workflows().look(jobId)).toEqual({ state: 'running', run: 2 });
+    expect(await workflows().look(jobId)).toMatchObject({ state: 'running', run: 2 });
   });
 
   async function cancelRequests(jobId: string): Promise<number> {

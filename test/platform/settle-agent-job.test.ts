@@ -1,3 +1,4 @@
+import type { AgentWorkflow } from '../../platform/agent-workflows.ts';
 import { decideAgentJob } from '../../platform/settle-agent-job.ts';
 
 it.each([
@@ -15,6 +16,27 @@ it.each([
   'if the newest workflow is %s (run %i), and the second run begun (%s) and canceled (%s), the decision is: %s',
   (state, run, begun, cancelled, decision) => {
     const job = { id: 'aj_a', sequence: 1, run: 2, begun, cancelRequestedAt: cancelled ? new Date() : null };
-    expect(decideAgentJob(job, state === 'unknown' ? { state } : { state, run })).toBe(decision);
+    expect(decideAgentJob(job, workflowOf(state, run), new Date())).toBe(decision);
   },
 );
+
+it.each([
+  [2, false, 60_000, 'stuck'],
+  [2, true, 60_000, 'stuck'],
+  [2, false, -60_000, 'leave'],
+  [2, true, -60_000, 'cancel'],
+  [1, false, 60_000, 'leave'],
+] as const)(
+  'if the workflow of run %i (second run canceled: %s) fails since %i ms before the deadline, the decision is: %s',
+  (run, cancelled, sinceMs, decision) => {
+    const job = { id: 'aj_a', sequence: 1, run: 2, begun: true, cancelRequestedAt: cancelled ? new Date() : null };
+    const deadline = new Date();
+    const failingSince = new Date(deadline.getTime() - sinceMs);
+    expect(decideAgentJob(job, { state: 'running', run, failingSince }, deadline)).toBe(decision);
+  },
+);
+
+function workflowOf(state: AgentWorkflow['state'], run: number): AgentWorkflow {
+  if (state === 'unknown') return { state };
+  return state === 'running' ? { state, run, failingSince: null } : { state, run, status: 'TERMINATED' };
+}

@@ -4,7 +4,7 @@
 // It takes the workflow bundle that the last `npm test` made.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
+import type { RuleSettings } from '../../contract/settings.ts';
 import { startDevServer } from '../helpers/temporal.ts';
 import { type AgentFixture, PR_LINK, startAgentFixture } from '../workflows/agent-fixture.ts';
 import { createAgentWorker } from '../workflows/agent-worker.ts';
@@ -93,6 +93,16 @@ branch(
   },
 );
 
+branch('agent-change', 'reminded-until-a-verdict', { remindAfterMs: [2_000] }, async (fixture) => {
+  await fixture.startChange('it');
+  await inReview(fixture);
+  await fixture.change('it').signal('reviewed', { ...reviewed, verdict: 'commented' });
+  await fixture.change('it').until('reminded', ({ mails }) => mails.length > 1);
+  await fixture.change('it').signal('reviewed', { ...reviewed, deliveryId: 'v', reviewer: 'ada' });
+  await fixture.change('it').signal('pullRequestChanged', merged);
+  await ended(fixture);
+});
+
 branch('agent-change', 'without-mail-and-forge', { mail: false, forge: false }, async (fixture) => {
   await fixture.startChange('it');
   await inReview(fixture);
@@ -172,18 +182,11 @@ branch('agent-change', 'cancelled-by-temporal', {}, async (fixture) => {
   await ended(fixture);
 });
 
-branch('agent-change', 'rule-taken-out-before-it-began', {}, async (fixture) => {
-  fixture.outside.settings = null;
-  await fixture.startChange('it');
-  await ended(fixture);
-});
-
 branch('agent-change', 'continued-as-new-in-review', { remindAfterMs: [86_400_000] }, async (fixture) => {
   await fixture.startChange('it');
   await inReview(fixture);
-  fixture.configure({ build: 'two' });
+  await fixture.newBuild('two');
   await fixture.change('it').signal('reviewed', reviewed);
-  await fixture.change('it').signal('configChanged');
   await inNewRun(fixture.change('it'), () => sleep(100));
   await fixture.change('it').signal('pullRequestChanged', merged);
   await ended(fixture);
@@ -204,16 +207,6 @@ branch('agent-change', 'cancelled-while-prompting', {}, async (fixture) => {
   await fixture.startChange('it');
   await fixture.change('it').until('tried', () => fixture.creates > 0);
   await fixture.change('it').executeUpdate('cancel');
-  await ended(fixture);
-});
-
-branch('agent-change', 'rule-taken-out-in-review', { remindAfterMs: [86_400_000] }, async (fixture) => {
-  await fixture.startChange('it');
-  await inReview(fixture);
-  fixture.outside.settings = null;
-  await fixture.change('it').signal('configChanged');
-  await fixture.change('it').until('taken out', ({ notes }) => notes.length > 0);
-  await fixture.change('it').signal('pullRequestChanged', merged);
   await ended(fixture);
 });
 
@@ -277,18 +270,9 @@ branch('agent-rule', 'own-merge-dropped-from-what-waits', { quietPeriodMs: 1_500
 
 branch('agent-rule', 'continued-as-new-while-collecting', { quietPeriodMs: 1_000 }, async (fixture) => {
   await fixture.publish({ id: 'it' });
-  fixture.configure({ build: 'two' });
-  await fixture.rule.signal('configChanged');
+  await fixture.newBuild('two');
   await inNewRun(fixture.rule, () => fixture.publish());
   await idle(fixture);
-});
-
-branch('agent-rule', 'taken-out-of-the-configuration', { quietPeriodMs: 60_000 }, async (fixture) => {
-  await fixture.publish({ id: 'it' });
-  await sleep(500);
-  fixture.outside.settings = null;
-  await fixture.rule.signal('configChanged');
-  await fixture.rule.result();
 });
 
 const temporal = await startDevServer();

@@ -5,6 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { startDevServer } from '../helpers/temporal.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SiteFixture, startSiteFixture } from '../workflows/site-fixture.ts';
 import { createSiteWorker, type SiteWorkerOptions } from '../workflows/site-worker.ts';
 import { asWorkflowServer } from '../workflows/use-temporal.ts';
@@ -83,6 +84,26 @@ branch(
   },
 );
 
+branch('old-job-refused', {}, async (site) => {
+  await site.publish();
+  await live(site, 1);
+  const [old] = site.api.jobs;
+  const body = JSON.stringify({ jobId: old?.jobId, createdAt: new Date(old?.createdAtMs ?? 0).toISOString() });
+  let left = 1;
+  site.api.behaviour.intercept = ({ method, path }) =>
+    method === 'POST' && path === '/v1/static-export/jobs' && left-- > 0 ? { status: 202, body } : undefined;
+  await site.publish();
+  await live(site, 2);
+});
+
+branch('sent-away-for-an-hour', {}, async (site) => {
+  site.api.behaviour.intercept = () => ({ status: 429, headers: { 'retry-after': '3600' } });
+  await site.publish();
+  await site.until('sent away', ({ lastError }) => lastError?.status === 429);
+  await site.publish();
+  await sleep(500);
+});
+
 branch('given-up-after-its-timeout', { settings: { timeout: '3s' } }, async (site) => {
   site.api.behaviour.jobDurationMs = 3_600_000;
   await site.publish();
@@ -156,12 +177,26 @@ branch('pinned-while-live', {}, async (site) => {
   await live(site, 2);
 });
 
-branch('taken-out-of-the-configuration', {}, async (site) => {
+branch('switched-off-and-on', {}, async (site) => {
   await site.publish();
   await live(site, 1);
-  site.configure(undefined);
+  await editValues(site, (text) => text.replace('enabled: true', 'enabled: false'));
   await site.handle.signal('configChanged');
-  await site.handle.result();
+  await site.until('off', ({ phase }) => phase === 'off');
+  await site.publish();
+  await site.until('exported while off', ({ phase }) => phase === 'off' && site.api.jobs.length === 2);
+  await editValues(site, (text) => text.replace('enabled: false', 'enabled: true'));
+  await live(site, 2);
+});
+
+branch('two-deployments', {}, async (site) => {
+  site.configure({ deployments: [{ valuesFile: site.valuesFile }, { valuesFile: `${site.valuesFile}.other` }] });
+  await site.publish();
+  await live(site, 1);
+  await site.handle.executeUpdate('refreshNow');
+  await site.publish();
+  await live(site, 2);
+  await site.handle.executeUpdate('rollback', { args: [site.api.jobs[0]?.jobId ?? ''] });
 });
 
 branch('continued-as-new-while-exporting', {}, async (site) => {
@@ -174,6 +209,56 @@ branch('continued-as-new-while-exporting', {}, async (site) => {
   }
   site.api.behaviour.jobDurationMs = 0;
   await live(site, 2);
+});
+
+branch('continued-as-new-while-paused', {}, async (site) => {
+  site.api.behaviour.jobDurationMs = 3_600_000;
+  await site.publish();
+  await exporting(site);
+  await site.handle.executeUpdate('pause');
+  await site.continueAsNew();
+  site.api.behaviour.jobDurationMs = 0;
+  await site.until('finished in the pause', ({ phase }) => phase === 'paused');
+});
+
+branch('unknown-to-its-worker-and-known-again', {}, async (site) => {
+  await site.publish();
+  await live(site, 1);
+  site.configure(undefined);
+  await site.publish();
+  await site.until('unconfigured', ({ phase }) => phase === 'unconfigured' && site.api.jobs.length === 2);
+  site.configure({});
+  await live(site, 2);
+});
+
+branch('unknown-from-the-start', {}, async (site) => {
+  site.configure(undefined);
+  await site.publish();
+  await site.until('unconfigured', ({ phase }) => phase === 'unconfigured');
+  site.configure({});
+  await live(site, 1);
+});
+
+branch('removed-while-exporting', {}, async (site) => {
+  site.api.behaviour.jobDurationMs = 3_600_000;
+  await site.publish();
+  await exporting(site);
+  await site.handle.executeUpdate('remove');
+  await site.handle.result();
+});
+
+branch('continued-as-new-for-another-build', {}, async (site) => {
+  await site.publish();
+  await live(site, 1);
+  const { runId } = await site.handle.describe();
+  await site.stopWorker();
+  const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
+  await site.startWorker({ workflowBundle: { code: `// another build\n${code}` } });
+  while ((await site.handle.describe()).runId === runId) {
+    await site.publish();
+    await sleep(500);
+  }
+  await site.until('live again', ({ phase }) => phase === 'live');
 });
 
 const temporal = await startDevServer();

@@ -17,6 +17,7 @@ function pinnedTo(version: string): string {
   return `staticExport:\n  enabled: true\n  version: ${version}\n`;
 }
 const unpinned = 'staticExport:\n  enabled: true\n';
+const off = 'staticExport:\n  enabled: false\n';
 
 /** The signals that were sent after each look. */
 async function announced(looks: readonly Look[]): Promise<string[][]> {
@@ -55,9 +56,14 @@ describe('a watched values file', () => {
       [[], signal, signal, signal],
     ],
     [
-      'announces neither its first look nor a change of anything else',
+      'announces that it is switched off, and on again',
+      [{ text: unpinned }, { text: off }, { text: `${off}# for now\n` }, { text: unpinned }],
+      [[], signal, [], signal],
+    ],
+    [
+      'announces a pin that is there at the start once, and no change of anything else',
       [{ text: pinnedTo('v1') }, {}, { text: `${pinnedTo('v1')}# checked\n` }],
-      [[], [], []],
+      [signal, [], []],
     ],
     ['that appears later announces the pin that it brings', [{}, { text: pinnedTo('v1') }], [[], signal]],
     [

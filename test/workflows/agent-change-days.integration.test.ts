@@ -45,15 +45,22 @@ describe('a pull request that gets another title', () => {
 });
 
 describe('a review', () => {
-  it('stops the reminders, and the merge that nobody told of ends the change within an hour', async () => {
+  it('ends the reminders only as the verdict of a person who was asked, and an unreported merge ends the change within an hour', async () => {
     const agents = await startAgents({ remindAfterMs: [DAY_MS, 3 * DAY_MS, 6 * DAY_MS] });
     const change = await agents.startChange('reviewed');
-    await sleep(2 * DAY_MS);
-    expect((await change.state()).nextReminderAt).not.toBeNull();
     const at = '2026-11-23T08:00:00Z';
-    await change.signal('reviewed', { deliveryId: 'd', url: PR_LINK, reviewer: 'bob', verdict: 'commented', at });
+    const review = (reviewer: string, verdict: string, bot = false) =>
+      change.signal('reviewed', { deliveryId: reviewer + verdict, url: PR_LINK, reviewer, verdict, at, bot });
+    await sleep(12 * HOUR_MS);
+    await review('ada', 'commented');
+    await review('bob', 'approved');
+    await review('copilot[bot]', 'approved');
+    await review('ada', 'approved', true);
+    await sleep(DAY_MS);
+    expect((await change.state()).nextReminderAt).not.toBeNull();
+    await review('Ada', 'changes-requested');
     await sleep(10 * DAY_MS);
-    expect(await change.state()).toMatchObject({ phase: 'in-review', nextReminderAt: null, reviews: [{ at }] });
+    expect(await change.state()).toMatchObject({ phase: 'in-review', nextReminderAt: null });
     agents.outside.pullRequest = { ...agents.outside.pullRequest, state: 'merged', mergeCommitSha: 'abc' };
     await sleep(HOUR_MS + MINUTE_MS);
     expect(await change.state()).toMatchObject({ phase: 'merged', pullRequest: { state: 'merged' } });
@@ -201,7 +208,7 @@ describe('a review whose webhook was lost', () => {
     const agents = await startAgents({ remindAfterMs: [DAY_MS] });
     const change = await agents.startChange('lost-webhook');
     await sleep(DAY_MS - 5 * MINUTE_MS);
-    const reviews = [{ reviewer: 'bob', verdict: 'approved', at: '2026-11-22T08:00:00Z' } as const];
+    const reviews = [{ reviewer: 'ada', verdict: 'approved', at: '2026-11-22T08:00:00Z' } as const];
     agents.outside.pullRequest = { ...agents.outside.pullRequest, reviews };
     await sleep(10 * MINUTE_MS);
     expect(await change.state()).toMatchObject({ reviews, nextReminderAt: null });

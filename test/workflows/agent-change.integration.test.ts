@@ -78,6 +78,29 @@ describe('a change', () => {
     expect(agents.mails).toEqual([]);
   });
 
+  it.concurrent('that changed nothing shows what the agent said last, in its own state and in that of its rule', async () => {
+    const agents = await startAgents();
+    agents.outside.end = { status: 'completed', prLink: null, error: null };
+    await agents.publish({ id: 'quiet' });
+    const { changes } = await agents.untilRule('ended', ({ changes: [newest] }) => newest?.end !== undefined);
+    const change = agents.change('quiet');
+    const end = { phase: 'unchanged', message: 'Nothing to do.' };
+    expect(changes).toMatchObject([{ workflowId: change.workflowId, end }]);
+    expect(await change.state()).toMatchObject({ phase: 'unchanged', lastWords: 'Nothing to do.' });
+  });
+
+  it.concurrent('that changed nothing ends also if the service does not say what the agent printed', async () => {
+    const agents = await startAgents();
+    agents.outside.end = { status: 'completed', prLink: null, error: null };
+    agents.outside.lastWords = () => {
+      throw failure('KeyRefused', '401: unknown key');
+    };
+    const change = await agents.startChange('mute');
+    await expect(change.result()).resolves.toBeUndefined();
+    const notes = ["what the agent said last isn't known: 401: unknown key"];
+    expect(await change.state()).toMatchObject({ phase: 'unchanged', lastWords: null, notes });
+  });
+
   it.concurrent.each(['job', 'prompt'])(
     'whose %s fails tells each operator once, no reviewer, and fails its workflow',
     async (what) => {
@@ -131,62 +154,44 @@ describe('a change', () => {
     expect(state.notes.join()).toContain('403 on plan');
   });
 
-  it.concurrent('of a rule that is gone before it began prompts nothing', async () => {
+  it.concurrent('whose rule no worker knows waits, says so, and begins once a worker knows it', async () => {
     const agents = await startAgents();
+    const { settings } = agents.outside;
     agents.outside.settings = null;
-    const change = await agents.startChange('orphan');
-    await change.result();
-    expect(await change.state()).toMatchObject({ phase: 'cancelled', jobId: null });
-    expect(agents.jobs).toEqual([]);
+    const change = await agents.startChange('early');
+    const why = expect.stringContaining('not configured on the worker that was asked');
+    const waiting = await change.until('unknown', ({ error }) => error !== null);
+    expect(waiting).toMatchObject({ phase: 'prompting', jobId: null, error: why });
+    agents.outside.settings = settings;
+    expect(await change.until('in review', ({ phase }) => phase === 'in-review')).toMatchObject({ error: null });
+    expect(agents.mails).toEqual(['review-requested ada@example.com']);
   });
 
-  it.concurrent('whose rule is taken out while the job is being made can still be canceled, with its job', async () => {
+  it.concurrent('whose rule the worker does not know any more keeps to its last settings', async () => {
     const agents = await startAgents();
-    agents.outside.end = null;
-    const creating = deferred();
-    agents.outside.createEnds = creating.promise;
-    const change = await agents.startChange('taken-out');
-    await change.until('being made', () => agents.creates > 0);
-    agents.outside.settings = null;
-    await change.signal('configChanged');
-    await change.until('taken out', ({ notes }) => notes.length > 0);
-    creating.resolve();
-    expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: 'aj_1' });
-    expect(agents.cancelled).toEqual(['aj_1']);
-  });
-
-  it.concurrent('whose rule is taken out while the prompt is retried ends without an error', async () => {
-    const agents = await startAgents();
-    agents.outside.onCreate = () => {
-      if (agents.outside.settings === null) throw failure('Rejected', 'the rule is no longer configured');
-      throw ApplicationFailure.create({ type: 'Unavailable', message: 'away', nextRetryDelay: 2_000 });
-    };
-    const change = await agents.startChange('taken-out');
-    await change.until('tried', () => agents.creates > 0);
-    agents.outside.settings = null;
-    await change.signal('configChanged');
-    await expect(change.result()).resolves.toBeUndefined();
-    const { notes, ...state } = await change.state();
-    expect(state).toMatchObject({ phase: 'cancelled', jobId: null, mails: [] });
-    expect(notes).toContainEqual(expect.stringContaining('may have made a job'));
-  });
-
-  it.concurrent('whose rule is taken out while its reviewers are looked up writes to none of them', async () => {
-    const agents = await startAgents();
-    let [asked, told] = [0, false];
+    let told = false;
     agents.outside.onForge = (call) => {
-      if (call !== 'plan') return;
-      asked++;
-      if (!told) throw ApplicationFailure.create({ type: 'ForgeUnavailable', message: 'away', nextRetryDelay: 1_000 });
+      if (call !== 'plan' || told) return;
+      throw ApplicationFailure.create({ type: 'ForgeUnavailable', message: 'away', nextRetryDelay: 1_000 });
     };
-    const change = await agents.startChange('taken-out');
-    await change.until('asked', () => asked > 0);
+    const change = await agents.startChange('forgotten');
+    await change.until('notifying', ({ phase }) => phase === 'notifying');
     agents.outside.settings = null;
     await change.signal('configChanged');
-    await change.until('taken out', ({ notes }) => notes.length > 0);
+    await change.until('told', ({ error }) => error?.includes('not configured') === true);
     told = true;
     await change.until('in review', ({ phase }) => phase === 'in-review');
-    expect(agents.mails).toEqual([]);
+    await waitFor(() => agents.mails.length > 0, { describe: 'asked for a review' });
+    expect(agents.mails).toEqual(['review-requested ada@example.com']);
+  });
+
+  it.concurrent('whose rule no worker knows can be cancelled', async () => {
+    const agents = await startAgents();
+    agents.outside.settings = null;
+    const change = await agents.startChange('unknown');
+    await change.until('unknown', ({ error }) => error !== null);
+    expect(await change.executeUpdate('cancel')).toMatchObject({ phase: 'cancelled', jobId: null });
+    await expect(change.result()).resolves.toBeUndefined();
   });
 
   it.concurrent('sends one mail to an address that the configuration lists twice', async () => {
@@ -303,7 +308,7 @@ describe('a change', () => {
     expect((await other.state()).phase).toBe('cancelled');
   });
 
-  it.concurrent('whose key was refused is tried again at once when a worker announces a new configuration', async () => {
+  it.concurrent('whose key was refused is tried again at once when it is told of a new configuration', async () => {
     const agents = await startAgents();
     let refuse = true;
     agents.outside.onCreate = () => {
@@ -344,37 +349,6 @@ describe('a change', () => {
     await change.signal('pullRequestChanged', { state: 'merged' });
     await change.signal('reviewed', 'hello');
     expect(await change.state()).toMatchObject({ phase: 'in-review', reviews: [] });
-  });
-
-  it.concurrent('that continues as new for a new build keeps all it knows, sends no mail twice, and still ends at the merge', async () => {
-    const agents = await startAgents({ remindAfterMs: [60_000] });
-    const change = await agents.startChange('new-build');
-    const before = await change.until('in review', ({ phase }) => phase === 'in-review');
-    const { runId } = await change.describe();
-    agents.configure({ build: 'two' });
-    await Promise.all([change.signal('configChanged'), change.signal('reviewed', reviewed)]);
-    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
-    const after = await change.until('known', ({ reviews }) => reviews.length === 1);
-    expect(after).toEqual({ ...before, reviews: [{ reviewer: 'bob', verdict: 'approved', at }], nextReminderAt: null });
-    await change.signal('reviewed', reviewed);
-    await change.signal('pullRequestChanged', merged);
-    await change.result();
-    expect(agents.mails).toEqual(['review-requested ada@example.com']);
-    expect((await change.describe()).memo).toMatchObject({ prLink: PR_LINK });
-  });
-
-  it.concurrent('that continues as new while its job runs goes on with the same job', async () => {
-    const agents = await startAgents();
-    agents.outside.end = null;
-    const change = await agents.startChange('while-working');
-    await change.until('working', ({ phase }) => phase === 'working');
-    const { runId } = await change.describe();
-    agents.configure({ build: 'two' });
-    await change.signal('configChanged');
-    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
-    agents.outside.end = { status: 'completed', prLink: PR_LINK, error: null };
-    await change.until('in review', ({ phase }) => phase === 'in-review');
-    expect(agents.jobs).toHaveLength(1);
   });
 
   it.concurrent('that continues as new because of very many events loses none of them and sends nothing twice', async () => {

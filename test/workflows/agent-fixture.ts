@@ -3,15 +3,17 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import type { CreateAgentJobInput } from '../../activities/agents/create-agent-job.ts';
-import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
+import type { RenderAgentPromptInput } from '../../activities/agents/render-agent-prompt.ts';
 import { createFollowPullRequest } from '../../activities/forge/follow-pull-request.ts';
 import { heartbeatWhile } from '../../activities/heartbeat.ts';
+import { notConfigured } from '../../activities/not-configured.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
 import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
 import type { PullRequestReading } from '../../contract/pull-request-event.ts';
+import type { RuleSettings } from '../../contract/settings.ts';
 import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
 import type { AgentActivities, AgentWorker } from './agent-worker.ts';
@@ -19,13 +21,18 @@ import { untilState, type WorkflowServer } from './use-temporal.ts';
 
 /** How the outside behaves; a test may change it at any time. */
 export type Outside = {
+  /** Null: the worker that is asked doesn't know the rule. */
   settings: RuleSettings | null;
+  /** What each prompt begins with. */
+  template: string;
   /** Called for each attempt to make a job: may throw. */
   onCreate: (input: CreateAgentJobInput, attempt: number) => void;
   /** Until when making a job takes. */
   createEnds: Promise<void>;
   /** Null while the jobs run. */
   end: FinishedAgentJob | null;
+  /** What the agent printed last; throws if the service doesn't tell. */
+  lastWords: () => string | null;
   /** How long a job that runs isn't asked about. */
   pollAgainMs: number;
   onPoll: (attempt: number) => void;
@@ -36,11 +43,14 @@ export type Outside = {
   onForge: (call: 'plan' | 'request' | 'read') => void;
 };
 
+/** A job as it was made: the request, and the events that its prompt was rendered from. */
+export type PromptedJob = CreateAgentJobInput & Pick<RenderAgentPromptInput, 'events' | 'eventCount'>;
+
 export type AgentFixture = {
   site: string;
   outside: Outside;
-  /** The prompts' inputs that became jobs, each once. */
-  jobs: CreateAgentJobInput[];
+  /** Each once. */
+  jobs: PromptedJob[];
   /** Attempts to make a job. */
   creates: number;
   cancelled: string[];
@@ -59,6 +69,8 @@ export type AgentFixture = {
   change(id: string): ChangeHandle;
   /** Makes the next reading of the settings find these. */
   configure(settings: Partial<RuleSettings>): void;
+  /** Replaces the worker, which may be others' too, by one that tells Temporal this build. */
+  newBuild(build: string): Promise<void>;
   /** Of every workflow that the test started, or may have started. */
   workflowIds(): string[];
   close(): Promise<void>;
@@ -99,6 +111,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
   const site = `site-${process.pid}-${++fixtures}`;
   let published = 0;
   const started = new Set<string>();
+  const rendered = new Map<string, RenderAgentPromptInput>();
 
   const outside: Outside = {
     settings: {
@@ -112,12 +125,13 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
       forge: true,
       mail: true,
       searchAttributes: false,
-      build: 'one',
       ...options.settings,
     },
+    template: 'Update the changelog:',
     onCreate: () => {},
     createEnds: Promise.resolve(),
     end: { status: 'completed', prLink: PR_LINK, error: null },
+    lastWords: () => 'Nothing to do.',
     pollAgainMs: 1_000,
     onPoll: () => {},
     pullRequest: { state: 'open', title: 'Update the changelog', mergeCommitSha: null, reviews: [] },
@@ -133,7 +147,8 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     return outside.pullRequest;
   };
   const send = async (mail: ReviewMailInput | OperatorMailInput): Promise<MailResult> => {
-    const result = await outside.onMail(mail, attempt());
+    // A test may hold a mail back for as long as its machine needs.
+    const result = await heartbeatWhile(async () => outside.onMail(mail, attempt()));
     fixture.mails.push(`${mail.event} ${mail.to}`);
     return result;
   };
@@ -141,14 +156,24 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
   const activities: AgentActivities = {
     async readRuleSettings() {
       started.add(Context.current().info.workflowExecution?.workflowId ?? '');
+      if (outside.settings === null) throw notConfigured(`the rule ${RULE} of the site ${site}`);
       return outside.settings;
+    },
+    async renderAgentPrompt(input) {
+      const prompt = `${outside.template} ${input.events.map(({ title }) => title).join(', ')} of ${input.eventCount}`;
+      rendered.set(prompt, input);
+      return { projectId: 'prj_docs', prompt };
     },
     async createAgentJob(input) {
       fixture.creates++;
+      const from = 'prompt' in input && rendered.get(input.prompt);
+      if (!from) throw new Error('a job is made of a prompt that was not rendered');
       outside.onCreate(input, attempt());
       await heartbeatWhile(() => outside.createEnds);
-      if (!fixture.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey)) fixture.jobs.push(input);
-      return { projectId: 'prj_docs', jobId: `aj_${fixture.jobs.length}` };
+      const { events, eventCount } = from;
+      const isKnown = fixture.jobs.some(({ idempotencyKey }) => idempotencyKey === input.idempotencyKey);
+      if (!isKnown) fixture.jobs.push({ ...input, events, eventCount });
+      return { projectId: input.projectId, jobId: `aj_${fixture.jobs.length}` };
     },
     async pollAgentJob({ jobId }) {
       outside.onPoll(attempt());
@@ -161,6 +186,9 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
         category: 'BENIGN',
       });
     },
+    async readLastWords() {
+      return outside.lastWords();
+    },
     async cancelAgentJob({ jobId }) {
       fixture.cancelled.push(jobId);
       return 'accepted';
@@ -168,7 +196,14 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     async planReview({ reviewers }) {
       outside.onForge('plan');
       const { mails, logins, teams } = outside.owners;
-      return { title: outside.pullRequest.title, mails: [...reviewers, ...mails], logins, teams, note: null };
+      return {
+        title: outside.pullRequest.title,
+        mails: [...reviewers, ...mails],
+        logins,
+        teams,
+        unknownLogins: false,
+        note: null,
+      };
     },
     async requestReview({ logins, teams }) {
       outside.onForge('request');
@@ -246,6 +281,10 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     change: changeHandle,
     configure(settings) {
       if (outside.settings) outside.settings = { ...outside.settings, ...settings };
+    },
+    async newBuild(build) {
+      await worker.stop();
+      await worker.start(build);
     },
     workflowIds: () => [...started],
     async close() {

@@ -28,9 +28,9 @@ describe('a rule that continues as new', () => {
     await agents.rule.signal('unsubscribed', { address: 'bob@example.com' });
     await waitFor(() => agents.jobs.length === 1, { describe: 'prompted for the first event' });
     const { runId } = await agents.rule.describe();
-    agents.configure({ quietPeriodMs: HOUR_MS, build: 'two' });
+    agents.configure({ quietPeriodMs: HOUR_MS });
     await agents.publish({ id: 'second' });
-    await agents.rule.signal('configChanged');
+    await agents.newBuild('two');
     await agents.publish({ id: 'third' });
     await waitFor(async () => (await agents.rule.describe()).runId !== runId, { describe: 'continued as new' });
     expect(await agents.ruleState()).toMatchObject({
@@ -39,7 +39,7 @@ describe('a rule that continues as new', () => {
       changes: [{ workflowId: agents.change('first').workflowId }],
       unsubscribed: ['bob@example.com'],
     });
-    agents.configure({ quietPeriodMs: 200, build: 'two' });
+    agents.configure({ quietPeriodMs: 200 });
     await agents.rule.signal('configChanged');
     await waitFor(() => agents.jobs.length === 2, { describe: 'prompted for the others' });
     expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1, 2]);

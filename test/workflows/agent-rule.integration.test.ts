@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
+import { HOUR_MS, MINUTE_MS, useAgents } from './use-agents.ts';
 
 const { startAgents, server } = useAgents('time-skipping');
 const sleep = (ms: number) => server().sleep(ms);
@@ -90,43 +90,6 @@ describe('the merge of a change', () => {
     await agents.publish({ eventId: 'c0ffee' });
     await sleep(HOUR_MS);
     expect(agents.jobs).toHaveLength(1);
-  });
-});
-
-describe('a rule that was taken out of the configuration', () => {
-  it('ends, and the change that it started goes on without it and without mail', async () => {
-    const agents = await startAgents({ remindAfterMs: [DAY_MS] });
-    await agents.publish();
-    await sleep(10_000);
-    const change = agents.change('delivery-1');
-    agents.outside.settings = null;
-    await agents.rule.signal('configChanged');
-    await change.signal('configChanged');
-    await expect(agents.rule.result()).resolves.toBeUndefined();
-    await sleep(3 * DAY_MS);
-    expect(await change.state()).toMatchObject({ phase: 'in-review', nextReminderAt: null });
-    expect(agents.mails).toEqual(['review-requested ada@example.com']);
-  });
-});
-
-describe('a rule that was taken out and put back', () => {
-  it('still knows who wanted no more mail, and forgot what it had collected', async () => {
-    const agents = await startAgents({ quietPeriodMs: 30_000 });
-    await agents.publish({ id: 'before' });
-    await agents.rule.signal('unsubscribed', { address: 'Ada@example.com' });
-    await agents.rule.signal('unsubscribed', 'of another shape');
-    const { settings } = agents.outside;
-    agents.outside.settings = null;
-    await agents.rule.signal('configChanged');
-    await sleep(60_000);
-    await agents.rule.signal('configChanged');
-    await sleep(60_000);
-    expect(await agents.ruleState()).toMatchObject({ pendingCount: 0, unsubscribed: ['ada@example.com'] });
-    agents.outside.settings = settings;
-    await agents.publish({ id: 'after' });
-    await sleep(60_000);
-    expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1]);
-    expect((await agents.ruleState()).unsubscribed).toEqual(['ada@example.com']);
   });
 });
 

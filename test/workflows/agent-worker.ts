@@ -9,8 +9,10 @@ import { workflowBundles } from '../helpers/workflow-bundles.ts';
 export type AgentActivities = Pick<
   Activities,
   | 'readRuleSettings'
+  | 'renderAgentPrompt'
   | 'createAgentJob'
   | 'pollAgentJob'
+  | 'readLastWords'
   | 'cancelAgentJob'
   | 'planReview'
   | 'requestReview'
@@ -24,8 +26,8 @@ export type AgentWorker = {
   taskQueue: string;
   /** What the workflows of this site call from now on. */
   serve(site: string, activities: AgentActivities): void;
-  /** Does nothing while it runs. */
-  start(): Promise<void>;
+  /** Does nothing while it runs. `build` is what Temporal is told of the code. */
+  start(build?: string): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -48,8 +50,10 @@ export function createAgentWorker(connection: NativeConnection, namespace: strin
   };
   const activities: AgentActivities = {
     readRuleSettings: (input) => own().readRuleSettings(input),
+    renderAgentPrompt: (input) => own().renderAgentPrompt(input),
     createAgentJob: (input) => own().createAgentJob(input),
     pollAgentJob: (input) => own().pollAgentJob(input),
+    readLastWords: (input) => own().readLastWords(input),
     cancelAgentJob: (input) => own().cancelAgentJob(input),
     planReview: (input) => own().planReview(input),
     requestReview: (input) => own().requestReview(input),
@@ -62,9 +66,12 @@ export function createAgentWorker(connection: NativeConnection, namespace: strin
   return {
     taskQueue,
     serve: (site, those) => void served.set(site, those),
-    async start() {
+    async start(buildId = 'one') {
       const workflowBundle = workflowBundles.orchestrator;
-      running ??= Worker.create({ connection, namespace, taskQueue, workflowBundle, activities }).then(runWorker);
+      const version = { deploymentName: 'galley', buildId };
+      const workerDeploymentOptions = { version, useWorkerVersioning: false } as const;
+      const options = { connection, namespace, taskQueue, workflowBundle, activities, workerDeploymentOptions };
+      running ??= Worker.create(options).then(runWorker);
       await running;
     },
     async stop() {

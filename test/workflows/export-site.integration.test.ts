@@ -1,10 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { z } from 'zod';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import { makeHangingFile } from '../helpers/hanging-file.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
+import { runsOf } from './use-temporal.ts';
 
-const { startSite } = useSites('dev-server', () => ({ searchAttributes: true }));
+const { startSite, server } = useSites('dev-server', () => ({ searchAttributes: true }));
 
 /** Exports once more, and returns the job. */
 async function exportContent(site: SiteFixture, content: number): Promise<string> {
@@ -20,6 +25,53 @@ async function exportContent(site: SiteFixture, content: number): Promise<string
 async function pin(site: SiteFixture, version: string | null): Promise<void> {
   const text = (await readFile(site.valuesFile, 'utf8')).replace(/\n {2}version:.*/, '');
   await writeFile(site.valuesFile, version ? text.replace('  enabled:', `  version: ${version}\n  enabled:`) : text);
+}
+
+/** Resets the workflow to just before its first start of an export: the key of that time is used once more. */
+async function resetBeforeFirstStart(site: SiteFixture): Promise<void> {
+  const { client } = server();
+  const { runId } = await site.handle.describe();
+  const { events } = await site.handle.fetchHistory();
+  const list = events ?? [];
+  const start = list.findIndex(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name === 'startExport',
+  );
+  const turn = list.slice(0, start).findLast(({ workflowTaskCompletedEventAttributes: completed }) => completed);
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: site.handle.workflowId, runId },
+    workflowTaskFinishEventId: turn?.eventId ?? null,
+    reason: 'a test',
+    requestId: randomUUID(),
+  });
+}
+
+/** What became of the writes of a run, in order: the seconds that each one begun may take, and whenever one ended. */
+function writesOf({ events }: Pick<Awaited<ReturnType<SiteFixture['handle']['fetchHistory']>>, 'events'>) {
+  const begun = new Set<string>();
+  return (events ?? []).flatMap<string | number>((event) => {
+    const { activityType, scheduleToCloseTimeout } = event.activityTaskScheduledEventAttributes ?? {};
+    if (activityType?.name === 'writeDeployment') {
+      begun.add(String(event.eventId));
+      return [Number(scheduleToCloseTimeout?.seconds)];
+    }
+    const ended =
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes;
+    return ended && begun.has(String(ended.scheduledEventId)) ? ['ended'] : [];
+  });
+}
+
+const report = z.object({ outcome: z.string(), jobId: z.string().nullable() });
+
+/** What the deployments answered to the writes of a run, oldest first. */
+function reportsOf(history: unknown): z.infer<typeof report>[] {
+  const { events } = z.object({ events: z.array(z.any()) }).parse(history);
+  return events.flatMap(({ activityTaskCompletedEventAttributes: completed }) => {
+    const parsed = report.safeParse(completed && defaultPayloadConverter.fromPayload(completed.result?.payloads?.[0]));
+    return parsed.success ? [parsed.data] : [];
+  });
 }
 
 // These tests run at the same time, because they spend nearly all of it waiting. The longest comes first.
@@ -104,7 +156,11 @@ describe('a site', () => {
     const first = await exportContent(site, 1);
     await exportContent(site, 2);
     const state = await site.handle.executeUpdate('rollback', { args: [first] });
-    expect(state).toMatchObject({ jobId: first, version: 'v1' });
+    const [exportedAt, withheldAt] = site.api.jobs.map(({ updatedAtMs }) => new Date(updatedAtMs).toISOString());
+    const withheld = { version: 'v2', exportedAt: withheldAt };
+    expect(state).toMatchObject({ jobId: first, version: 'v1', exportedAt, withheld });
+    const shown = JSON.stringify(await site.handle.query('__temporal_workflow_metadata'));
+    expect(shown).toContain(`withholds the newer v2, exported ${withheldAt}`);
     const rolledBack = await site.deployed();
     expect(rolledBack?.content).toBe(1);
     await site.until(
@@ -114,6 +170,7 @@ describe('a site', () => {
     expect((await site.deployed())?.content).toBe(1);
     await exportContent(site, 3);
     expect((await site.deployed())?.content).toBe(3);
+    expect((await site.state()).withheld).toBeNull();
   });
 
   it.concurrent('that is rolled back during an export cancels it', async () => {
@@ -131,6 +188,26 @@ describe('a site', () => {
     await exportContent(site, 3);
     expect(await site.state()).toMatchObject({ phase: 'live', lastError: null });
     expect(site.api.jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed']);
+  });
+
+  it.concurrent('whose workflow is reset exports anew and never deploys the old export of a repeated key', async () => {
+    const site = await startSite();
+    await exportContent(site, 1);
+    const newest = await exportContent(site, 2);
+    site.api.behaviour.content = 3;
+    await resetBeforeFirstStart(site);
+    await site.until('live again', ({ phase, lastError }) => {
+      return phase === 'live' && lastError === null && site.api.jobs.length > 2;
+    });
+    expect((await site.deployed())?.content).toBe(3);
+    const [run] = await runsOf(server().client, site.handle.workflowId);
+    const writes = reportsOf(run?.history);
+    expect(writes).toContainEqual({ outcome: 'older', jobId: newest });
+    expect(writes.filter(({ outcome }) => outcome === 'written').map(({ jobId }) => jobId)).not.toContain(
+      site.api.jobs[0]?.jobId,
+    );
+    const keys = site.api.jobs.map(({ idempotencyKey }) => idempotencyKey);
+    expect(new Set(keys).size).toBe(keys.length);
   });
 
   it.concurrent('refuses a rollback to a job of another domain, or to an unknown one, and stays as it is', async () => {
@@ -157,6 +234,55 @@ describe('a site', () => {
     await site.handle.signal('configChanged');
     await site.until('held at v1', ({ phase, deployments }) => phase === 'held' && deployments[0]?.jobId === first);
     expect((await site.deployed())?.content).toBe(1);
+  });
+
+  it.concurrent('whose operator switches its deployment off leaves it off, and deploys the newest version once it is on', async () => {
+    const site = await startSite();
+    await exportContent(site, 1);
+    const deployed = await readFile(site.valuesFile, 'utf8');
+    await writeFile(site.valuesFile, deployed.replace('enabled: true', 'enabled: false'));
+    // As a worker does that has noticed the change (announce-pins.test.ts).
+    await site.handle.signal('configChanged');
+    await site.until('off', ({ phase, deployments }) => phase === 'off' && deployments[0]?.off === true);
+    site.api.behaviour.content = 2;
+    await site.publish();
+    await site.until('exported', ({ phase }) => phase === 'off' && site.api.jobs.length === 2);
+    expect(await readFile(site.valuesFile, 'utf8')).toContain('enabled: false');
+    expect((await site.deployed())?.content).toBe(2);
+    // An operator may also bring back an old copy of the file.
+    await writeFile(site.valuesFile, deployed);
+    await site.until('live', ({ phase, deployments: [first] }) => {
+      return phase === 'live' && first?.off === false && first.jobId === site.api.jobs[1]?.jobId;
+    });
+    expect((await site.deployed())?.content).toBe(2);
+  });
+
+  it.concurrent('writes to all of its deployments at once, and shows why one of them hangs or fails', async () => {
+    const site = await startSite();
+    const { valuesFile } = site;
+    const [hanging, failing] = [`${valuesFile}.hanging`, `${valuesFile}.failing`];
+    const pipe = await makeHangingFile(hanging);
+    await mkdir(failing);
+    site.configure({ deployments: [hanging, failing, valuesFile].map((file) => ({ valuesFile: file })) });
+    site.api.behaviour.content = 1;
+    await site.publish();
+    const { deployments } = await site.until('told of both', (state) => {
+      return state.deployments.filter(({ error }) => error !== null).length === 2;
+    });
+    expect(deployments).toMatchObject([
+      { error: expect.stringMatching(/no answer from its file system|an earlier write has not ended/) },
+      { error: expect.stringContaining('EISDIR') },
+      { error: null, jobId: site.api.jobs[0]?.jobId },
+    ]);
+    expect((await site.deployed())?.content).toBe(1);
+    // All three were begun before one of them had ended, and each has to end in 8 seconds.
+    const steps = writesOf(await site.handle.fetchHistory()).slice(0, 4);
+    expect(steps).toEqual([8, 8, 8, 'ended']);
+    await rmdir(failing);
+    await pipe.letGo();
+    await site.until('all deployed', (state) =>
+      state.deployments.every(({ error, jobId }) => !error && jobId !== null),
+    );
   });
 
   it.concurrent('with an unknown pin on a file that was never written keeps exporting, and deploys when the pin goes', async () => {
@@ -202,11 +328,60 @@ describe('a site', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
-  it.concurrent('ends its workflow once it is taken out of the configuration', async () => {
+  it.concurrent('that its worker does not know any more keeps to its last settings, says so, and ends only when it is removed', async () => {
     const site = await startSite();
     await exportContent(site, 1);
     site.configure(undefined);
-    await site.handle.signal('configChanged');
+    site.api.behaviour.content = 2;
+    await site.publish();
+    const state = await site.until(
+      'unconfigured',
+      ({ phase }) => phase === 'unconfigured' && site.api.jobs.length === 2,
+    );
+    expect(state.lastError?.message).toContain('not configured on the worker that was asked');
+    await waitFor(async () => (await site.deployed())?.content === 2, { describe: 'deployed' });
+    site.configure({});
+    await site.until('known again', ({ phase, lastError }) => phase === 'live' && lastError === null);
+    expect(await site.handle.executeUpdate('remove')).toMatchObject({ phase: 'live', jobId: site.api.jobs[1]?.jobId });
     await expect(site.handle.result()).resolves.toBeUndefined();
+    expect((await site.deployed())?.content).toBe(2);
+  });
+
+  it.concurrent('that no worker knows keeps its publishes until one knows it', async () => {
+    const site = await startSite();
+    site.configure(undefined);
+    await site.publish();
+    const waiting = await site.until('unconfigured', ({ phase }) => phase === 'unconfigured');
+    expect(waiting).toMatchObject({
+      pendingCount: 1,
+      lastError: { message: expect.stringContaining('not configured') },
+    });
+    const rollback = site.handle.executeUpdate('rollback', { args: ['se_1'] });
+    await expect(rollback).rejects.toMatchObject({ cause: { message: expect.stringContaining('not configured') } });
+    site.configure({});
+    await site.until('live', ({ phase, lastError }) => phase === 'live' && lastError === null);
+    expect(site.api.jobs).toHaveLength(1);
+  });
+
+  it.concurrent('that is removed during an export has it cancelled and starts no other', async () => {
+    const site = await startSite();
+    site.api.behaviour.jobDurationMs = 3_600_000;
+    await site.publish();
+    await site.until('exporting', ({ phase, jobId }) => phase === 'exporting' && jobId !== null);
+    await site.publish();
+    const removed = await site.handle.executeUpdate('remove');
+    expect(removed).toMatchObject({ phase: 'exporting', pendingCount: 1 });
+    await expect(site.handle.result()).resolves.toBeUndefined();
+    expect(site.api.jobs.map(({ status }) => status)).not.toContain('processing');
+    expect(site.api.jobs).toHaveLength(1);
+  });
+
+  it.concurrent('loses no publish beside a worker that does not know it', async () => {
+    const site = await startSite();
+    const stranger = await site.startStranger();
+    for (const content of [1, 2, 3]) await exportContent(site, content);
+    expect((await site.deployed())?.content).toBe(3);
+    expect(await site.handle.describe()).toMatchObject({ status: { name: 'RUNNING' } });
+    await stranger.stop();
   });
 });

@@ -7,6 +7,7 @@ import { galleyConfig, type SiteConfig } from '../../contract/galley-config.ts';
 import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { type SiteState, siteState } from '../../contract/site-state.ts';
+import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { exportSite } from '../../workflows/export-site.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteWorker } from './site-worker.ts';
@@ -19,7 +20,7 @@ export type SiteFixture = {
   api: Omit<SmallAdminApi, 'close'>;
   handle: WorkflowHandle<typeof exportSite>;
   valuesFile: string;
-  /** What the next reading of the configuration finds; undefined removes the site. */
+  /** What the next reading of the configuration finds; undefined: the worker doesn't know the site. */
   configure(settings: Record<string, unknown> | undefined): void;
   publish(options?: { id?: string; title?: string; dedupeMs?: number }): Promise<void>;
   /** Publishes so often that the history becomes too long for one run, and waits for the next run. */
@@ -32,7 +33,9 @@ export type SiteFixture = {
   /** The link in the values file, taken apart. */
   deployed(): Promise<{ jobId: string; content: number; expiresAtMs: number } | null>;
   workflowIds(): string[];
-  startWorker(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
+  startWorker(options?: { workflowBundle?: WorkflowBundleOption; version?: WorkerVersion }): Promise<void>;
+  /** Starts another worker on the same task queue, whose galley.yaml has no site. */
+  startStranger(): Promise<{ stop(): Promise<void> }>;
   /** Stops the worker as a deployment of a new release does: what runs is handed back. */
   stopWorker(): Promise<void>;
   close(): Promise<void>;
@@ -113,6 +116,7 @@ export async function startSiteFixture(options: SiteFixtureOptions): Promise<Sit
     },
     workflowIds: () => [workflowId],
     startWorker: (started) => worker.start(started),
+    startStranger: () => worker.startStranger(),
     stopWorker: () => worker.stop(),
     async close() {
       await fixture.handle.terminate('the test is over').catch(() => {});

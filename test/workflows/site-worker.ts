@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import type { Client } from '@temporalio/client';
@@ -6,6 +7,7 @@ import { pino } from 'pino';
 import { z } from 'zod';
 import type { SiteConfig } from '../../contract/galley-config.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
+import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
@@ -28,8 +30,10 @@ export type SiteWorker = {
   /** From now on the site is configured as `read` says, and its exports are those of an Admin API of its own. */
   serve(site: string, domain: string, read: () => SiteConfig | undefined): Omit<SmallAdminApi, 'close'>;
   /** Does nothing while it runs. Without a bundle it runs the last one, at first the product's. */
-  start(options?: { workflowBundle?: WorkflowBundleOption }): Promise<void>;
+  start(options?: { workflowBundle?: WorkflowBundleOption; version?: WorkerVersion }): Promise<void>;
   stop(): Promise<void>;
+  /** Starts another worker on the same task queue, of another build and with a galley.yaml that has no site. */
+  startStranger(): Promise<{ stop(): Promise<void> }>;
   /** Stops it and its Admin APIs for good. */
   close(): Promise<void>;
 };
@@ -45,6 +49,7 @@ let workers = 0;
  */
 export async function createSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
   const { client, connection, clock = Date.now, smtp, operators = [], quickAsksMs } = options;
+  const { minRefreshIntervalMs = 1_000, searchAttributes = false } = options;
   const taskQueue = `${TASK_QUEUES.orchestrator}-${process.pid}-${++workers}`;
   const sites = new Map<string, () => SiteConfig | undefined>();
   const apis = new Map<string, SmallAdminApiParts>();
@@ -65,6 +70,26 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
   }
   const { url, close } = await listen((request, response) => void handle(request, response));
 
+  async function run(
+    readSite: (site: string) => SiteConfig | undefined,
+    options: { workflowBundle: WorkflowBundleOption; version?: WorkerVersion | undefined },
+  ): Promise<{ stop(): Promise<void> }> {
+    const made = await createOrchestratorWorker({
+      connection,
+      client,
+      namespace: client.options.namespace,
+      taskQueue,
+      readSite,
+      adminApi: { url, key: 'galley_test', ...(quickAsksMs ? { quickAsksMs } : {}) },
+      minRefreshIntervalMs,
+      searchAttributes,
+      logger: pino({ level: 'silent' }),
+      ...(smtp === undefined ? {} : { smtp, operators }),
+      ...options,
+    });
+    return runWorker(made);
+  }
+
   const worker: SiteWorker = {
     taskQueue,
     serve(site, domain, read) {
@@ -73,22 +98,15 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
       apis.set(domain, made);
       return { ...made, url };
     },
-    async start({ workflowBundle = bundle } = {}) {
+    async start({ workflowBundle = bundle, version } = {}) {
       bundle = workflowBundle;
-      running ??= createOrchestratorWorker({
-        connection,
-        client,
-        namespace: client.options.namespace,
-        taskQueue,
-        readSite: (site) => sites.get(site)?.(),
-        adminApi: { url, key: 'galley_test', ...(quickAsksMs ? { quickAsksMs } : {}) },
-        minRefreshIntervalMs: options.minRefreshIntervalMs ?? 1_000,
-        searchAttributes: options.searchAttributes ?? false,
-        logger: pino({ level: 'silent' }),
-        ...(smtp === undefined ? {} : { smtp, operators }),
-        workflowBundle,
-      }).then(runWorker);
+      running ??= run((site) => sites.get(site)?.(), { workflowBundle, version });
       await running;
+    },
+    async startStranger() {
+      // One process may run only one worker of a build for a task queue.
+      const code = await readFile(workflowBundles.orchestrator.codePath, 'utf8');
+      return await run(() => undefined, { workflowBundle: { code: `// another build\n${code}` } });
     },
     async stop() {
       const stopped = running;

@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 export type SmallJob = {
   jobId: string;
   version: string;
+  createdAtMs: number;
+  updatedAtMs: number;
   startedAtMs: number;
   status: 'running' | 'completed' | 'failed';
   content: number;
@@ -72,6 +74,7 @@ export function createSmallAdminApi(clock: () => number | Promise<number>, numbe
   function settle(job: SmallJob, nowMs: number): SmallJob {
     if (job.status === 'running' && nowMs - job.startedAtMs >= behaviour.jobDurationMs) {
       job.status = behaviour.succeed ? 'completed' : 'failed';
+      job.updatedAtMs = job.createdAtMs + behaviour.jobDurationMs;
     }
     return job;
   }
@@ -84,6 +87,8 @@ export function createSmallAdminApi(clock: () => number | Promise<number>, numbe
     const job: SmallJob = {
       jobId: `se_${[number, jobs.length + 1].map((part) => String(part).padStart(8, '0')).join('')}`,
       version: `v${jobs.length + 1}`,
+      createdAtMs: call.atMs,
+      updatedAtMs: call.atMs,
       startedAtMs: call.atMs,
       status: 'running',
       content: behaviour.content,
@@ -101,6 +106,8 @@ export function createSmallAdminApi(clock: () => number | Promise<number>, numbe
       pageCount: 7,
       version: job.version,
       domain: behaviour.domain,
+      createdAt: new Date(job.createdAtMs).toISOString(),
+      updatedAt: new Date(job.updatedAtMs).toISOString(),
     };
   }
 

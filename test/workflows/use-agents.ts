@@ -1,4 +1,4 @@
-import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
+import type { RuleSettings } from '../../contract/settings.ts';
 import { type AgentFixture, startAgentFixture } from './agent-fixture.ts';
 import { type AgentWorker, createAgentWorker } from './agent-worker.ts';
 import { useTemporal, type WorkflowServer } from './use-temporal.ts';

@@ -14,8 +14,18 @@ export const { pollAgentJob } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
+/** What an agent said is good to know, and no reason to wait for a service that is away. */
+export const { readLastWords } = proxyActivities<Activities>({ ...oneCall, scheduleToCloseTimeout: '1m' });
+
 /** Cancelling is a courtesy to the service: after half a minute the change ends without it. */
 export const { cancelAgentJob } = proxyActivities<Activities>({ ...oneCall, scheduleToCloseTimeout: '30s' });
+
+/** It only reads: an interrupted one is repeated. */
+export const { renderAgentPrompt } = proxyActivities<Activities>({
+  startToCloseTimeout: '10s',
+  retry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
 
 /** Reads memory; whatever takes longer than 5 s was a killed worker. */
 export const { readRuleSettings } = proxyActivities<Activities>({

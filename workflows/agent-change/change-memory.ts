@@ -3,6 +3,7 @@ import { agentChangePhase, mailRecord, reviewRequestReport } from '../../contrac
 import { cutText } from '../../contract/cut-text.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { pullRequestChanged, pullRequestState, review, reviewed } from '../../contract/pull-request-event.ts';
+import { ruleSettings } from '../../contract/settings.ts';
 
 /**
  * What a change remembers from one run to the next. Everything is bounded, because a run's input is. Times in
@@ -18,16 +19,24 @@ const plan = z.object({
   mails: z.array(z.string()),
   logins: z.array(z.string()),
   teams: z.array(z.string()),
+  /** Somebody in `mails` may review under a login that isn't in `logins`. */
+  unknownLogins: z.boolean().optional(),
 });
 export type ReviewPlan = z.infer<typeof plan>;
 
 export const changeMemory = z.object({
   format: z.literal(1),
+  /** The rule's, as a worker told them last; null before. Releases before 0.2 carried none. */
+  settings: ruleSettings.nullable().default(null),
+  /** Why no worker told them when they were asked for last. */
+  unconfigured: z.string().nullable().default(null),
   phase: agentChangePhase,
   startedAtMs: z.number(),
-  /** What the prompt is made of, oldest first; afterwards only the newest, which mails tell of. */
+  /** What the prompt is rendered from, oldest first; afterwards only the newest, which mails tell of. */
   events: z.array(publishEvent).min(1),
   eventCount: z.int().min(1),
+  /** What is sent to the Admin API, from before the first request until the job is made. */
+  prompt: z.object({ projectId: z.string(), prompt: z.string() }).nullable().optional(),
   job: z.object({ projectId: z.string(), jobId: z.string(), createdAtMs: z.number() }).nullable(),
   /** The service may have made a job without our hearing of it. */
   mayHaveJob: z.boolean().optional(),
@@ -41,6 +50,8 @@ export const changeMemory = z.object({
     .object({ title: z.string(), state: pullRequestState, mergeCommitSha: z.string().nullable() })
     .nullable(),
   error: z.string().nullable(),
+  /** What the agent said last, if it changed nothing. */
+  lastWords: z.string().nullable().optional(),
   backOff: z.object({ failures: z.int(), untilMs: z.number(), notBeforeMs: z.number() }).nullable(),
   notes: z.array(z.string()),
   mails: z.array(mailRecord),
@@ -54,12 +65,13 @@ export const changeMemory = z.object({
 });
 export type ChangeMemory = z.infer<typeof changeMemory>;
 
-export function freshChangeMemory(
-  { events, eventCount }: Pick<ChangeMemory, 'events' | 'eventCount'>,
-  nowMs: number,
-): ChangeMemory {
+type FirstInput = Pick<ChangeMemory, 'events' | 'eventCount'> & { settings?: ChangeMemory['settings'] };
+
+export function freshChangeMemory({ events, eventCount, settings = null }: FirstInput, nowMs: number): ChangeMemory {
   return {
     format: 1,
+    settings,
+    unconfigured: null,
     phase: 'prompting',
     startedAtMs: nowMs,
     events,

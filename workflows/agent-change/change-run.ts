@@ -1,4 +1,7 @@
-import type { RuleSettings } from '../../activities/agents/read-rule-settings.ts';
+import type { ActivityOptions } from '@temporalio/workflow';
+import type { RuleSettings } from '../../contract/settings.ts';
+import { currentBuild } from '../coroutines/builds.ts';
+import { readSettings, waitForSettings } from '../settings/read-settings.ts';
 import { readRuleSettings } from './activity-proxies.ts';
 import { addNote, type ChangeMemory } from './change-memory.ts';
 
@@ -13,18 +16,22 @@ export type ChangeRun = {
   callsUnderWay: number;
   /** Those who are being asked for review, in lower case: a mail server may put that off for long. */
   beingAsked: Set<string>;
+  /** Only verdicts of those who were asked end the reminders. */
+  remindsUntilVerdict: boolean;
   cancelRequested: boolean;
-  /** The rule is no longer configured. */
+  /** The rule was taken out of the configuration, which ended things in releases before 0.2. */
   removed: boolean;
   /** Nothing is left to do: the workflow ends. */
   done: boolean;
   /** The configuration should be read again. */
   configChanged: boolean;
-  /** Another build took over. */
+  /** The build that the run began with. */
+  build: string;
+  /** Another build took over, as releases before 0.2 learned it. */
   buildChanged: boolean;
 };
 
-/** Stands in until the settings were read, and for a rule that is no longer configured: nobody is told of anything. */
+/** Stands in until a worker told the settings, and for a rule that was taken out: nobody is told of anything. */
 const NO_RULE: RuleSettings = {
   rules: [],
   reviewers: [],
@@ -36,7 +43,6 @@ const NO_RULE: RuleSettings = {
   forge: false,
   mail: false,
   searchAttributes: false,
-  build: '',
 };
 
 export function newChangeRun({ site, rule }: { site: string; rule: string }, memory: ChangeMemory): ChangeRun {
@@ -44,37 +50,60 @@ export function newChangeRun({ site, rule }: { site: string; rule: string }, mem
     site,
     rule,
     memory,
-    settings: NO_RULE,
+    settings: memory.settings ?? NO_RULE,
     callsUnderWay: 0,
     beingAsked: new Set(),
+    remindsUntilVerdict: false,
     cancelRequested: false,
     removed: false,
     done: false,
     configChanged: false,
+    build: currentBuild(),
     buildChanged: false,
   };
 }
 
 /**
- * Reads the rule's section of the configuration anew. A rule that was taken out of it prompts nothing more; a change
- * that has its job already goes on to its end and tells nobody.
+ * Reads the rule's section of the configuration anew. Where no worker knows it, the last known one stays in force, and the
+ * state says so.
  */
 export async function rereadRule(run: ChangeRun): Promise<void> {
-  const { site, rule, settings: before, memory } = run;
-  const summary = `settings of the rule ${rule} of ${site}`;
-  const settings = await readRuleSettings.executeWithOptions({ summary }, [{ site, rule }]);
-  if (settings === null) {
-    const { rules, build, searchAttributes, forge, expireAfterMs } = before;
-    run.settings = { ...NO_RULE, rules, build, searchAttributes, forge, expireAfterMs };
-    run.removed = true;
-    addNote(memory, 'the rule was taken out of galley.yaml: nobody gets mail any more');
-    // A job that is being made just now may exist already: whoever makes it decides.
-    if (memory.phase === 'prompting' && run.callsUnderWay === 0) memory.phase = 'cancelled';
-    return;
-  }
-  if (before.build !== '' && before.build !== settings.build) run.buildChanged = true;
+  const reading = await readSettings(reader(run, `settings of the rule ${run.rule} of ${run.site}`));
+  if (reading === null) takenOut(run);
+  else if ('settings' in reading) adoptSettings(run, reading.settings);
+  else run.memory.unconfigured = reading.missing.slice(0, 500);
+}
+
+/** Waits for a worker that knows the rule, for as long as none does. */
+export async function settingsToCome(run: ChangeRun): Promise<void> {
+  const { site, rule, memory } = run;
+  const over = (): boolean => run.configChanged || memory.unconfigured === null;
+  const settings = await waitForSettings(reader(run, `until a worker knows the rule ${rule} of ${site}`), over);
+  if (settings !== null) adoptSettings(run, settings);
+}
+
+function reader({ site, rule }: ChangeRun, summary: string) {
+  return (options: ActivityOptions) => readRuleSettings.executeWithOptions({ ...options, summary }, [{ site, rule }]);
+}
+
+function adoptSettings(run: ChangeRun, settings: RuleSettings): void {
+  const before = run.settings.build;
+  // Only workers of releases before 0.2 tell their build.
+  if (before !== undefined && settings.build !== undefined && before !== settings.build) run.buildChanged = true;
   run.settings = settings;
   run.removed = false;
+  run.memory.settings = settings;
+  run.memory.unconfigured = null;
+}
+
+/** What releases before 0.2 did where their worker didn't know the rule. It is here for their histories. */
+function takenOut(run: ChangeRun): void {
+  const { rules, build, searchAttributes, forge, expireAfterMs } = run.settings;
+  run.settings = { ...NO_RULE, rules, build, searchAttributes, forge, expireAfterMs };
+  run.removed = true;
+  addNote(run.memory, 'the rule was taken out of galley.yaml: nobody gets mail any more');
+  // A job that is being made just now may exist already: whoever makes it decides.
+  if (run.memory.phase === 'prompting' && run.callsUnderWay === 0) run.memory.phase = 'cancelled';
 }
 
 /** Runs a call that the run isn't ended in the middle of. */

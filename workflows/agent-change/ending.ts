@@ -1,4 +1,6 @@
-import { getExternalWorkflowHandle, isCancellation, log } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, isCancellation, log, patched, workflowInfo } from '@temporalio/workflow';
+import type { ChangeEnded } from '../../contract/agent-state.ts';
+import { cutText } from '../../contract/cut-text.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { readPullRequest } from './activity-proxies.ts';
 import { addNote } from './change-memory.ts';
@@ -7,11 +9,28 @@ import { cancelJob, noteLostJob } from './job.ts';
 import { mailOperators } from './mails.ts';
 import { isOver } from './phase.ts';
 
+/** Of what a rule shows of a change's end. */
+const MAX_MESSAGE = 500;
+
 /** Tells those whom a change's end concerns. May be repeated: nobody gets a second mail. */
 export async function tellEnd(run: ChangeRun): Promise<void> {
   noteLostJob(run.memory);
   if (run.memory.phase === 'failed') await tellOperators(run);
   if (run.memory.phase === 'merged') await tellRules(run);
+  // Runs recorded by releases before 0.2 left their rule without news of their end.
+  if (patched('end-signaled-2026-11')) await signalEnd(run);
+}
+
+/** A rule's state shows what became of its changes. */
+async function signalEnd({ site, rule, memory }: ChangeRun): Promise<void> {
+  const { phase, error, lastWords = null } = memory;
+  const message = phase === 'failed' ? error : phase === 'unchanged' ? lastWords : null;
+  const end: ChangeEnded = {
+    workflowId: workflowInfo().workflowId,
+    phase,
+    message: message === null ? null : cutText(message, MAX_MESSAGE),
+  };
+  await signalRule(site, rule, SIGNALS.changeEnded, end);
 }
 
 /**
@@ -21,16 +40,18 @@ export async function tellEnd(run: ChangeRun): Promise<void> {
 async function tellRules(run: ChangeRun): Promise<void> {
   const sha = await mergeCommitOf(run);
   if (sha === null) return;
-  for (const rule of new Set([run.rule, ...run.settings.rules])) await tellRule(run.site, rule, sha);
+  for (const rule of new Set([run.rule, ...run.settings.rules])) {
+    await signalRule(run.site, rule, SIGNALS.ownMerge, { sha });
+  }
 }
 
-async function tellRule(site: string, rule: string, sha: string): Promise<void> {
+async function signalRule(site: string, rule: string, signal: string, payload: object): Promise<void> {
   try {
-    await getExternalWorkflowHandle(WORKFLOW_IDS.agentRule(site, rule)).signal(SIGNALS.ownMerge, { sha });
+    await getExternalWorkflowHandle(WORKFLOW_IDS.agentRule(site, rule)).signal(signal, payload);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // A rule that doesn't run has collected nothing.
-    log.info('a rule could not be told of a merge', { rule, error: String(error) });
+    // A rule that doesn't run has collected nothing, and shows nothing.
+    log.info('a rule could not be signaled', { rule, signal, error: String(error) });
   }
 }
 

@@ -1,9 +1,9 @@
-import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, patched, workflowInfo } from '@temporalio/workflow';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { readFailure } from '../trouble/failures.ts';
-import { cancelAgentJob, createAgentJob, pollAgentJob } from './activity-proxies.ts';
+import { cancelAgentJob, createAgentJob, pollAgentJob, readLastWords, renderAgentPrompt } from './activity-proxies.ts';
 import { addNote, type ChangeMemory } from './change-memory.ts';
 import { type ChangeRun, underWay } from './change-run.ts';
 import { takeEarlyNews } from './news.ts';
@@ -17,14 +17,20 @@ const LAST_QUESTION_MS = 5_000;
 
 const MAX_ERROR = 2_000;
 
+/** Of what an agent said last. */
+const MAX_WORDS = 1_000;
+
 /**
  * Hands the prompt to the Admin API. A service that doesn't take it until the change would expire is given up. A rule that is
  * taken out meanwhile ends the change, unless the job is there already.
  */
 export async function submit(run: ChangeRun): Promise<void> {
   const { site, rule, memory } = run;
-  const { events, eventCount } = memory;
   const over = (): boolean => memory.phase !== 'prompting' || run.removed || isTooLate(run);
+  // Runs recorded by releases before 0.2 have no such activity: each attempt of createAgentJob rendered the prompt.
+  if (patched('rendered-prompt-2026-11')) await renderOnce(run, over);
+  if (memory.phase !== 'prompting') return;
+  const { events, eventCount, prompt } = memory;
   // One key for the whole change: whatever is repeated, there is one job.
   const idempotencyKey = `${workflowInfo().firstExecutionRunId}:1`;
   const summary = `prompt by the rule ${rule} for ${eventCount} event(s)`.slice(0, 200);
@@ -32,7 +38,7 @@ export async function submit(run: ChangeRun): Promise<void> {
     run,
     () =>
       underWay(run, async () => {
-        const input = { site, rule, events, eventCount, idempotencyKey };
+        const input = { site, rule, ...(prompt ?? { events, eventCount }), idempotencyKey };
         const created = await createAgentJob.executeWithOptions({ summary }, [input]).catch((error: unknown) => {
           if (isUnanswered(run, error)) memory.mayHaveJob = true;
           throw error;
@@ -45,10 +51,30 @@ export async function submit(run: ChangeRun): Promise<void> {
   );
   if (memory.job !== null) {
     memory.phase = 'working';
+    memory.prompt = null;
     memory.events = events.slice(-1);
   } else if (run.removed) memory.phase = 'cancelled';
   else if (answer !== undefined && 'failure' in answer) fail(run, answer.failure.message);
   else if (memory.phase === 'prompting') memory.phase = 'expired';
+}
+
+/**
+ * Renders the prompt before the first request, and keeps it: an edited rule must not send another text under the same
+ * key, because the service would refuse it although the first text's job is at work.
+ */
+async function renderOnce(run: ChangeRun, over: () => boolean): Promise<void> {
+  const { site, rule, memory } = run;
+  if (memory.prompt) return;
+  const { events, eventCount } = memory;
+  const summary = `prompt of the rule ${rule}`;
+  const render = () => renderAgentPrompt.executeWithOptions({ summary }, [{ site, rule, events, eventCount }]);
+  const answer = await askPatiently(run, render, over);
+  if (memory.phase !== 'prompting') return;
+  if (answer !== undefined && 'value' in answer) {
+    memory.prompt = answer.value;
+    memory.events = events.slice(-1);
+  } else if (run.removed) memory.phase = 'cancelled';
+  else if (answer !== undefined) fail(run, answer.failure.message);
 }
 
 /**
@@ -74,11 +100,29 @@ export async function waitForJob(run: ChangeRun): Promise<void> {
   const answer = await askPatiently(run, poll, () => memory.phase !== 'working' || isTooLate(run));
   if (answer === undefined) {
     if (memory.phase === 'working') memory.phase = 'expired';
-  } else if ('value' in answer) noteEnd(run, answer.value);
-  else if (answer.failure.type === 'TimedOut') {
+  } else if ('value' in answer) {
+    // Runs recorded by releases before 0.2 didn't ask what the agent said.
+    if (endOf(answer.value) === 'unchanged' && patched('last-words-2026-11')) {
+      await noteLastWords(run, { projectId, jobId });
+    }
+    noteEnd(run, answer.value);
+  } else if (answer.failure.type === 'TimedOut') {
     await cancelJob(run, 'it took too long');
     fail(run, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
   } else fail(run, answer.failure.message);
+}
+
+/** An agent that changes nothing mostly says why. */
+async function noteLastWords(run: ChangeRun, job: { projectId: string; jobId: string }): Promise<void> {
+  const { memory } = run;
+  try {
+    const summary = `what did the agent of ${job.jobId} say last`.slice(0, 200);
+    const words = await underWay(run, () => readLastWords.executeWithOptions({ summary }, [job]));
+    memory.lastWords = words === null ? null : cutText(words, MAX_WORDS);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    addNote(memory, `what the agent said last isn't known: ${readFailure(error).message}`);
+  }
 }
 
 /** Asks the service to cancel the job. Whatever goes wrong with that, the change goes on without. */
@@ -108,16 +152,26 @@ function isTooLate({ memory, settings }: ChangeRun): boolean {
   return Date.now() >= memory.startedAtMs + settings.expireAfterMs;
 }
 
-function noteEnd(run: ChangeRun, { status, prLink, error }: FinishedAgentJob): void {
+function endOf({ status, prLink, error }: FinishedAgentJob): 'pull-request' | 'failed' | 'unchanged' {
+  if (prLink !== null && status !== 'failed') return 'pull-request';
+  return status === 'failed' || (status === 'archived' && error !== null) ? 'failed' : 'unchanged';
+}
+
+function noteEnd(run: ChangeRun, job: FinishedAgentJob): void {
   const { memory } = run;
-  if (prLink !== null && status !== 'failed') {
-    memory.prLink = prLink;
-    memory.reviewSinceMs = Date.now();
-    memory.phase = 'notifying';
-    takeEarlyNews(memory);
-  } else if (status === 'failed' || (status === 'archived' && error !== null)) {
-    fail(run, error ?? 'the service gave no reason');
-  } else memory.phase = 'unchanged';
+  switch (endOf(job)) {
+    case 'pull-request':
+      memory.prLink = job.prLink;
+      memory.reviewSinceMs = Date.now();
+      memory.phase = 'notifying';
+      takeEarlyNews(memory);
+      break;
+    case 'failed':
+      fail(run, job.error ?? 'the service gave no reason');
+      break;
+    case 'unchanged':
+      memory.phase = 'unchanged';
+  }
 }
 
 function fail({ memory }: ChangeRun, message: string): void {

@@ -64,12 +64,19 @@ function noteState(memory: ChangeMemory, { state, mergeCommitSha }: Standing): v
 
 function noteReviews(memory: ChangeMemory, reviews: readonly Review[]): void {
   const known = new Map(memory.reviews.map((review) => [reviewKey(review), review]));
-  for (const { reviewer, verdict, at } of reviews) {
-    const review = { reviewer: reviewer.slice(0, MAX_NAME), verdict, at: at.slice(0, MAX_AT) };
+  for (const { reviewer, verdict, at, bot } of reviews) {
+    const review = { reviewer: reviewer.slice(0, MAX_NAME), verdict, at: at.slice(0, MAX_AT), ...(bot && { bot }) };
     const before = known.get(reviewKey(review));
     if (before === undefined || before.at < review.at) known.set(reviewKey(review), review);
   }
-  memory.reviews = [...known.values()].slice(-MAX_REVIEWS);
+  memory.reviews = newestOf([...known.values()]);
+}
+
+/** As many as are kept. Remarks go first: without its verdict a review would be reminded of again. */
+function newestOf(reviews: readonly Review[]): Review[] {
+  let surplus = reviews.length - MAX_REVIEWS;
+  const kept = reviews.filter(({ verdict }) => verdict !== 'commented' || surplus-- <= 0);
+  return kept.slice(-MAX_REVIEWS);
 }
 
 /** Addresses of one page may differ in what a browser adds: a slash at the end, a fragment, the host's capitals. */

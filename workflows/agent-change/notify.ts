@@ -51,12 +51,13 @@ async function plan(run: ChangeRun): Promise<ReviewPlan> {
       planReview.executeWithOptions({ summary }, [{ site, rule, prLink, reviewers }]),
     );
     if (made.note !== null) addNote(memory, made.note);
-    const { title, mails, logins, teams } = made;
+    const { title, mails, logins, teams, unknownLogins } = made;
     return {
       title: cutText(title, 500),
       mails: bounded(mails),
       logins: bounded(logins),
       teams: bounded(teams),
+      unknownLogins,
     };
   } catch (error) {
     if (isCancellation(error)) throw error;

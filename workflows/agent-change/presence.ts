@@ -24,7 +24,8 @@ export function presenceOf(run: ChangeRun): Presence {
 /** The answer of the query `state`. */
 export function changeStateOf(run: ChangeRun): AgentChangeState {
   const { site, rule, memory } = run;
-  const { phase, job, prLink, pullRequest, error, notes, mails, reviewRequests, reviews } = memory;
+  const { phase, job, prLink, pullRequest, error, unconfigured, lastWords = null, notes } = memory;
+  const { mails, reviewRequests, reviews } = memory;
   const reminder = reminderOf(run);
   return {
     site,
@@ -33,7 +34,8 @@ export function changeStateOf(run: ChangeRun): AgentChangeState {
     jobId: job?.jobId ?? null,
     prLink,
     pullRequest: pullRequest === null ? null : { title: pullRequest.title, state: pullRequest.state },
-    error,
+    error: error ?? unconfigured,
+    lastWords,
     notes,
     mails,
     reviewRequests,
@@ -61,7 +63,8 @@ function attributesOf({ site, settings, memory }: ChangeRun): SearchAttributeUpd
 
 /** The change's story in Markdown, as the Temporal UI shows it beside the run. */
 function describe(run: ChangeRun): string {
-  const { phase, jobId, prLink, pullRequest, error, notes, mails, reviews, nextReminderAt } = changeStateOf(run);
+  const { phase, jobId, prLink, pullRequest, error, lastWords, notes, mails, reviews, nextReminderAt } =
+    changeStateOf(run);
   const newest = run.memory.events.at(-1);
   const lines = [
     `**${asText(run.rule)}** of ${asText(run.site)}: ${phase}`,
@@ -73,6 +76,7 @@ function describe(run: ChangeRun): string {
     ...reviews.map(({ reviewer, verdict }) => `${asText(reviewer)}: ${verdict}`),
     nextReminderAt && `next reminder ${nextReminderAt}`,
     error && `error: ${asText(error)}`,
+    lastWords && `the agent said last: ${asText(lastWords)}`,
     ...notes.map(asText),
   ];
   return lines.filter((line) => typeof line === 'string').join('\n\n');

@@ -1,14 +1,17 @@
-import { condition, isCancellation } from '@temporalio/workflow';
+import { condition, isCancellation, patched } from '@temporalio/workflow';
 import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { readPullRequest } from './activity-proxies.ts';
 import type { ChangeRun } from './change-run.ts';
 import { mailOf, mailReviewers } from './mails.ts';
 import { takeReading } from './news.ts';
 import { nextReminder, type Reminder } from './reminders.ts';
+import { hasVerdict } from './verdict.ts';
 
-/** Reminds the reviewers at each of the configured times, until somebody has reviewed. */
+/** Reminds the reviewers at each of the configured times, until one of those who were asked gives a verdict. */
 export async function remind(run: ChangeRun): Promise<void> {
   const { memory } = run;
+  // In runs recorded by releases before 0.2 anybody's review ended the reminders, also a bot's remark.
+  run.remindsUntilVerdict = patched('reminders-until-verdict-2026-11');
   for (;;) {
     await condition(() => reminderOf(run) !== null);
     const reminder = reminderOf(run);
@@ -33,7 +36,7 @@ async function lookAgain({ memory, settings }: ChangeRun): Promise<void> {
   if (!settings.forge || memory.prLink === null) return;
   const { prLink } = memory;
   try {
-    const summary = 'has nobody reviewed yet';
+    const summary = 'has nobody given a verdict yet';
     takeReading(memory, await readPullRequest.executeWithOptions({ summary }, [{ prLink }]));
   } catch (error) {
     if (isCancellation(error)) throw error;
@@ -42,9 +45,10 @@ async function lookAgain({ memory, settings }: ChangeRun): Promise<void> {
 }
 
 /** The next reminder; null where none will be sent. */
-export function reminderOf({ memory, settings }: ChangeRun): Reminder | null {
+export function reminderOf({ memory, settings, remindsUntilVerdict }: ChangeRun): Reminder | null {
   const { phase, reviewSinceMs, reminders, reviews } = memory;
-  if (phase !== 'in-review' || reviewSinceMs === null || !settings.mail || reviews.length > 0) return null;
+  if (phase !== 'in-review' || reviewSinceMs === null || !settings.mail) return null;
+  if (remindsUntilVerdict ? hasVerdict(memory) : reviews.length > 0) return null;
   const { remindAfterMs } = settings;
   return nextReminder({ sinceMs: reviewSinceMs, remindAfterMs, doneUpToMs: reminders.doneUpToMs }, Date.now());
 }

@@ -1,3 +1,5 @@
+import type { ChangeEnded } from '../../contract/agent-state.ts';
+import { cutText } from '../../contract/cut-text.ts';
 import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
 import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
@@ -14,6 +16,9 @@ const MAX_EVENTS_BYTES = 200_000;
 const MAX_OWN_MERGES = 100;
 const MAX_UNSUBSCRIBED = 1_000;
 const MAX_ADDRESS = 254;
+
+/** Of how a change ended. */
+const MAX_MESSAGE = 500;
 
 type Entry = Waiting['events'][number];
 
@@ -75,6 +80,12 @@ export function withoutFirst(waiting: Waiting): Waiting | null {
   const events = oldest?.changeKeys[0] === waiting.changeKeys[0] ? others : waiting.events;
   const [first] = events;
   return first === undefined ? null : { ...waiting, count: waiting.count - 1, events, changeKeys: first.changeKeys };
+}
+
+/** Notes how a change of this rule ended; one that is no longer listed is forgotten. */
+export function noteChangeEnd(memory: RuleMemory, { workflowId, phase, message }: ChangeEnded): void {
+  const end = { phase, message: message === null ? null : cutText(message, MAX_MESSAGE) };
+  memory.changes = memory.changes.map((change) => (change.workflowId === workflowId ? { ...change, end } : change));
 }
 
 /** Remembers who wants no more mail, by the address in lower case. */

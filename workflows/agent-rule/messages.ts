@@ -1,9 +1,13 @@
-import { defineQuery, defineSignal, log, setHandler } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate, log, setHandler } from '@temporalio/workflow';
 import { z } from 'zod';
-import type { AgentRuleState } from '../../contract/agent-state.ts';
-import { QUERIES, SIGNALS } from '../../contract/names.ts';
+import {
+  type AgentRuleState,
+  type ChangeEnded,
+  changeEnded as changeEndedPayload,
+} from '../../contract/agent-state.ts';
+import { QUERIES, SIGNALS, UPDATES } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
-import { noteOwnMerge, noteUnsubscribed, takeIn } from './intake.ts';
+import { noteChangeEnd, noteOwnMerge, noteUnsubscribed, takeIn } from './intake.ts';
 import { ruleStateOf } from './presence.ts';
 import type { RuleRun } from './rule-run.ts';
 
@@ -14,9 +18,13 @@ export const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
 export const configChanged = defineSignal(SIGNALS.configChanged);
 /** A pull request of this rule was merged by this commit: the push of it prompts nothing. */
 export const ownMerge = defineSignal<[z.infer<typeof ownMergeSignal>]>(SIGNALS.ownMerge);
+/** A change of this rule is over. */
+export const changeEnded = defineSignal<[ChangeEnded]>(SIGNALS.changeEnded);
 /** This address wants no more of this rule's mail. */
 export const unsubscribed = defineSignal<[z.infer<typeof unsubscribedSignal>]>(SIGNALS.unsubscribed);
 export const state = defineQuery<AgentRuleState>(QUERIES.state);
+/** Ends the rule for good and drops what it collected. Changes that it started go on. Answers with the last state. */
+export const remove = defineUpdate<AgentRuleState>(UPDATES.remove);
 
 /** Sets the handlers. Nothing here may wait before every handler is set. */
 export function answerMessages(run: RuleRun): void {
@@ -37,10 +45,20 @@ export function answerMessages(run: RuleRun): void {
     if (parsed.success) noteOwnMerge(memory, parsed.data.sha);
     else ignored(SIGNALS.ownMerge);
   });
+  setHandler(changeEnded, (signal: unknown) => {
+    const parsed = changeEndedPayload.safeParse(signal);
+    if (parsed.success) noteChangeEnd(memory, parsed.data);
+    else ignored(SIGNALS.changeEnded);
+  });
   setHandler(unsubscribed, (signal: unknown) => {
     const parsed = unsubscribedSignal.safeParse(signal);
     if (parsed.success) noteUnsubscribed(memory, parsed.data.address);
     else ignored(SIGNALS.unsubscribed);
   });
   setHandler(state, () => ruleStateOf(run));
+  setHandler(remove, () => {
+    const ended = ruleStateOf(run);
+    run.removed = true;
+    return ended;
+  });
 }

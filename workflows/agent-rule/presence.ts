@@ -18,12 +18,19 @@ export function ruleStateOf(run: RuleRun): AgentRuleState {
   return {
     site,
     rule,
-    phase: memory.waiting === null ? 'idle' : due?.limited ? 'limited' : 'collecting',
+    phase: phaseOf(run),
     pendingCount: memory.waiting?.count ?? 0,
     dueAt: due === null ? null : new Date(due.atMs).toISOString(),
     changes: memory.changes,
     unsubscribed: memory.unsubscribed,
+    error: memory.unconfigured,
   };
+}
+
+function phaseOf(run: RuleRun): AgentRuleState['phase'] {
+  if (run.memory.unconfigured !== null) return 'unconfigured';
+  if (run.memory.waiting === null) return 'idle';
+  return dueOfRun(run)?.limited ? 'limited' : 'collecting';
 }
 
 function attributesOf(run: RuleRun): SearchAttributeUpdatePair[] | null {
@@ -37,14 +44,20 @@ function attributesOf(run: RuleRun): SearchAttributeUpdatePair[] | null {
 
 /** The rule's story in Markdown, as the Temporal UI shows it beside the run. */
 function describe(run: RuleRun): string {
-  const { rule, phase, pendingCount, dueAt, changes, unsubscribed } = ruleStateOf(run);
+  const { rule, phase, pendingCount, dueAt, changes, unsubscribed, error } = ruleStateOf(run);
   const newest = run.memory.waiting?.events.at(-1)?.event;
   const lines = [
     `**${asText(rule)}** of ${asText(run.site)}: ${phase}`,
     newest &&
       `${pendingCount} event(s) wait until ${dueAt ?? 'the rule was read'}, the newest: ${asText(newest.title)}`,
-    ...changes.slice(0, 5).map(({ workflowId, startedAt }) => `${startedAt} started ${asText(workflowId)}`),
+    ...changes.slice(0, 5).map(describeChange),
+    error && asText(error),
     unsubscribed.length > 0 && `${unsubscribed.length} address(es) want no more mail`,
   ];
   return lines.filter((line) => typeof line === 'string').join('\n\n');
+}
+
+function describeChange({ workflowId, startedAt, end }: AgentRuleState['changes'][number]): string {
+  const ended = end === undefined ? '' : `: ${end.phase}${end.message === null ? '' : `, ${asText(end.message)}`}`;
+  return `${startedAt} started ${asText(workflowId)}${ended}`;
 }

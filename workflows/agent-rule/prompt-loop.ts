@@ -7,8 +7,10 @@ import { startChange } from './start-change.ts';
 /** Starts a change for what was collected, whenever it is due, for as long as the run lasts. */
 export async function promptLoop(run: RuleRun): Promise<void> {
   for (;;) {
-    await condition(() => run.memory.waiting !== null);
-    if ((await rereadRule(run)) === null) return;
+    await condition(() => run.memory.waiting !== null && !run.removed);
+    if (!(await rereadRule(run))) return;
+    // What was collected waits for a worker that knows the rule.
+    if (run.settings === null) await condition(() => run.settings !== null);
     if (await becameDue(run)) await startChange(run);
   }
 }
@@ -17,11 +19,11 @@ export async function promptLoop(run: RuleRun): Promise<void> {
 async function becameDue(run: RuleRun): Promise<boolean> {
   for (;;) {
     const due = dueOfRun(run);
-    if (due === null) return false;
+    if (due === null || run.removed) return false;
     const waitMs = due.atMs - Date.now();
     if (waitMs <= 0) return true;
     // Events only put it off, which the timer finds out for itself; a changed configuration may bring it forward.
-    const sooner = (): boolean => (dueOfRun(run)?.atMs ?? Number.NEGATIVE_INFINITY) < due.atMs;
+    const sooner = (): boolean => run.removed || (dueOfRun(run)?.atMs ?? Number.NEGATIVE_INFINITY) < due.atMs;
     const summary = due.limited
       ? 'maxPerHour is reached: until the next change may start'
       : 'quiet period after an event';

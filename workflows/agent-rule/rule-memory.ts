@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { startedChange } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
+import { ruleSettings } from '../../contract/settings.ts';
 import { createSeenDeliveries, isWholeBucket, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 
 /**
@@ -28,10 +30,14 @@ export type Waiting = z.infer<typeof waiting>;
 
 const ruleMemory = z.object({
   format: z.literal(1),
+  /** As a worker told them last; null before. Releases before 0.2 carried none. */
+  settings: ruleSettings.nullable().default(null),
+  /** Why no worker told them when they were asked for last. */
+  unconfigured: z.string().nullable().default(null),
   waiting: waiting.nullable(),
   /** When the changes of the last hour were started, oldest first: what `maxPerHour` counts. */
   startsMs: z.array(ms),
-  changes: z.array(z.object({ workflowId: z.string(), startedAt: z.string() })),
+  changes: z.array(startedChange),
   unsubscribed: z.array(z.string()),
   /** Commits that merged this rule's own pull requests, newest first. */
   ownMerges: z.array(z.string()),
@@ -45,7 +51,16 @@ export type CarriedRule = z.infer<typeof ruleMemory>;
 export type RuleMemory = Omit<CarriedRule, 'seen'>;
 
 export function freshRuleMemory(): RuleMemory {
-  return { format: 1, waiting: null, startsMs: [], changes: [], unsubscribed: [], ownMerges: [] };
+  return {
+    format: 1,
+    settings: null,
+    unconfigured: null,
+    waiting: null,
+    startsMs: [],
+    changes: [],
+    unsubscribed: [],
+    ownMerges: [],
+  };
 }
 
 /** Temporal ends a workflow whose input passes 2 MB; a quarter of that is never passed here. */

@@ -64,7 +64,7 @@ async function start({ site, rule, settings }: RuleRun, waiting: Waiting, workfl
   try {
     await startChild<typeof agentChange>(WORKFLOW_TYPES.agentChange, {
       workflowId,
-      args: [{ site, rule, events, eventCount: waiting.count }],
+      args: [{ site, rule, events, eventCount: waiting.count, settings }],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       parentClosePolicy: ParentClosePolicy.ABANDON,
       // A worker that is killed in the middle of a turn costs the change this long, not the usual 10 s.

@@ -2,6 +2,13 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../../activities/create-activities.ts';
 import { oneCall, retry } from '../trouble/call-limits.ts';
 
+/** Makes a random text: whatever takes longer than 5 s was a killed worker. */
+export const { createExportKey } = proxyActivities<Activities>({
+  startToCloseTimeout: '5s',
+  retry,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
 /** An interrupted start is waited for: whether the service accepted the job must be known. Between attempts it ends at once. */
 export const { startExport } = proxyActivities<Activities>({
   ...oneCall,
@@ -25,13 +32,13 @@ export const { readSiteSettings } = proxyActivities<Activities>({
 });
 
 /**
- * A write takes milliseconds, or about 10 s where a killed worker's lock has to grow stale. What still fails after
- * a quarter of a minute is told in the site's state and tried again by the refresh.
+ * A write takes milliseconds, or about 5 s if a killed worker's lock has to become stale. What still fails after 8 s is
+ * shown in the site's state and tried again by the refresh.
  */
 export const { writeDeployment } = proxyActivities<Activities>({
-  startToCloseTimeout: '15s',
+  startToCloseTimeout: '7s',
   heartbeatTimeout: '5s',
-  scheduleToCloseTimeout: '15s',
+  scheduleToCloseTimeout: '8s',
   retry: { ...retry, maximumInterval: '5s' },
 });
 

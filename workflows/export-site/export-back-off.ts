@@ -7,12 +7,22 @@ export function endBackOff(memory: SiteMemory): void {
   if (memory.backOff) memory.backOff = { ...memory.backOff, untilMs: memory.backOff.notBeforeMs, waiting: false };
 }
 
-/** Notes how long a failed export is left alone. */
-export function beginBackOff(memory: SiteMemory, failure: Failure, nowMs: number): void {
-  const failures = (memory.backOff?.failures ?? 0) + 1;
+/** How many times in a row an export has failed, with one more failure. */
+export function failuresWith(memory: SiteMemory): number {
+  return (memory.backOff?.failures ?? 0) + 1;
+}
+
+/**
+ * Notes how long a failed export is left alone.
+ * @param restMs how long the service is to be left alone (trouble/rest.ts)
+ */
+export function beginBackOff(memory: SiteMemory, failure: Failure, nowMs: number, restMs: number): void {
+  const failures = failuresWith(memory);
   const keyRefused = failure.type === 'KeyRefused';
-  const kind = keyRefused ? 'key' : isResumable(failure) ? 'trouble' : 'export';
-  const notBeforeMs = nowMs + (failure.retryAfterMs ?? 0);
+  // A new key gets a new job, so the first try with one comes soon. A second old answer is a fault of the service.
+  const soon = isResumable(failure) || (failure.type === 'OlderJob' && failures === 1);
+  const kind = keyRefused ? 'key' : soon ? 'trouble' : 'export';
+  const notBeforeMs = nowMs + restMs;
   const untilMs = Math.max(notBeforeMs, nowMs + backOffMs(kind, failures));
   memory.backOff = { failures, keyRefused, notBeforeMs, untilMs, waiting: true };
 }

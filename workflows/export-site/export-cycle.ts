@@ -1,13 +1,21 @@
-import { ApplicationFailure, CancellationScope, condition, isCancellation, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  patched,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { CancelOutcome } from '../../activities/admin-api/cancel-export.ts';
 import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
 import type { FinishedExport } from '../../activities/admin-api/poll-export.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
 import { readFailure } from '../trouble/failures.ts';
-import { cancelExport, createBundle, pollExport, startExport } from './activity-proxies.ts';
+import { cancelExport, createBundle, createExportKey, pollExport, startExport } from './activity-proxies.ts';
 import { shouldReplace } from './debounce.ts';
 import { deploy } from './deploy.ts';
 import { rememberLink, setLive } from './live-job.ts';
+import { comparableTime, olderJob, whyOlder } from './older-job.ts';
 import type { Exporting } from './site-memory.ts';
 import type { SiteRun } from './site-run.ts';
 
@@ -26,27 +34,47 @@ export async function runExport(run: SiteRun, exporting: Exporting, scope: Cance
     if (exporting.stage === 'polling' && (await poll(run, exporting)) === 'replaced') return 'replaced' as const;
     return bundle(run, exporting);
   });
+  const { memory } = run;
   // A rollback that came in the same moment has the last word.
-  if (link === 'replaced' || run.memory.exporting !== exporting) return 'replaced';
+  if (link === 'replaced' || memory.exporting !== exporting) return 'replaced';
 
-  const { version, exportedAt } = exporting;
+  const { version, createdAt } = exporting;
+  const exportedAt = exporting.exportedAt ?? new Date().toISOString();
   const jobId = jobOf(exporting);
+  const { live, newest } = memory;
   exporting.stage = 'deploying';
-  setLive(run, { jobId, version, exportedAt: exportedAt ?? new Date().toISOString() }, false);
-  rememberLink(run.memory, jobId, link);
-  await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'new export' });
-  return 'deployed';
+  memory.newest = { jobId, version, exportedAt, createdAt };
+  setLive(run, memory.newest, false);
+  rememberLink(memory, jobId, link);
+  const refusedBy = await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'new export' });
+  if (refusedBy === null || memory.exporting !== exporting) return 'deployed';
+  // This workflow was reset, or restored: the deployment knows of a newer export than it does.
+  Object.assign(memory, { live, newest, olderJobId: jobId });
+  throw olderJob(`${jobId} is older than what ${refusedBy} got already`);
 }
 
 async function start(run: SiteRun, exporting: Exporting): Promise<void> {
   // A service that keeps answering "busy" is given up like a job that never ends.
   const options = timeLimit(run, exporting, `start export of ${exporting.domain}`);
-  const { cycle, attempt, domain } = exporting;
-  const idempotencyKey = `${workflowInfo().firstExecutionRunId}:${cycle}:${attempt}`;
+  const { domain } = exporting;
+  exporting.idempotencyKey ??= await makeKey(exporting);
+  const { idempotencyKey } = exporting;
   const started = await startExport.executeWithOptions(options, [{ domain, idempotencyKey }]);
+  const why = whyOlder(run.memory, started);
+  if (why !== null) {
+    run.memory.olderJobId = started.jobId;
+    throw olderJob(why);
+  }
   exporting.jobId = started.jobId;
   exporting.version = started.version;
+  exporting.createdAt = comparableTime(run.memory, started);
   exporting.stage = 'polling';
+}
+
+async function makeKey({ cycle, attempt, domain }: Exporting): Promise<string> {
+  // Earlier releases made it of the first run's id, which a reset or a restored database repeats.
+  if (!patched('export-key-2026-11')) return `${workflowInfo().firstExecutionRunId}:${cycle}:${attempt}`;
+  return await createExportKey.executeWithOptions({ summary: `key for an export of ${domain}`.slice(0, 200) }, []);
 }
 
 async function poll(run: SiteRun, exporting: Exporting): Promise<Outcome | 'finished'> {
@@ -89,7 +117,7 @@ function noteEnd(exporting: Exporting, finished: FinishedExport): void {
     throw ApplicationFailure.create({ type: 'JobFailed', message, nonRetryable: true });
   }
   exporting.version = finished.version ?? exporting.version;
-  exporting.exportedAt = new Date().toISOString();
+  exporting.exportedAt = finished.exportedAt ?? new Date().toISOString();
   exporting.stage = 'bundling';
 }
 

@@ -1,8 +1,9 @@
 import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
 import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { isResumable, readFailure, toSiteError } from '../trouble/failures.ts';
+import { restMs } from '../trouble/rest.ts';
 import { exportDueAtMs, putBack } from './debounce.ts';
-import { beginBackOff } from './export-back-off.ts';
+import { beginBackOff, failuresWith } from './export-back-off.ts';
 import { runExport } from './export-cycle.ts';
 import type { Exporting } from './site-memory.ts';
 import { rereadSettings, type SiteRun } from './site-run.ts';
@@ -27,8 +28,8 @@ function isFinishedInPause({ memory }: SiteRun): boolean {
   return memory.paused && memory.exporting !== null && memory.backOff?.waiting !== true;
 }
 
-function hasWork({ memory }: SiteRun): boolean {
-  return !memory.paused && (memory.exporting !== null || memory.pending !== null);
+function hasWork({ memory, removed }: SiteRun): boolean {
+  return !removed && !memory.paused && (memory.exporting !== null || memory.pending !== null);
 }
 
 /** Waits out the back-off of the last failure. False where the work went away meanwhile. */
@@ -76,6 +77,8 @@ function beginExport(run: SiteRun): void {
     publishes: pending,
     uncancellable: false,
     cancelling: false,
+    idempotencyKey: null,
+    createdAt: null,
   };
 }
 
@@ -93,7 +96,10 @@ async function finishExport(run: SiteRun): Promise<void> {
     memory.attempt = 1;
     memory.backOff = null;
     if (replaced) memory.pending = putBack(exporting.publishes, memory.pending);
-    else memory.exportError = null;
+    else {
+      memory.exportError = null;
+      memory.olderJobId = null;
+    }
   } catch (error) {
     // A rollback took the export away; the end of the run leaves it to the next one.
     if (memory.exporting !== exporting) return;
@@ -107,7 +113,7 @@ async function finishExport(run: SiteRun): Promise<void> {
 function exportFailed({ memory }: SiteRun, exporting: Exporting, error: unknown): void {
   const failure = readFailure(error);
   memory.exportError = toSiteError(failure, Date.now());
-  beginBackOff(memory, failure, Date.now());
+  beginBackOff(memory, failure, Date.now(), restMs(failure, failuresWith(memory)));
   // Refused before it began, it takes in what is published meanwhile.
   if (isResumable(failure) && !(exporting.stage === 'starting' && failure.type !== 'Unavailable')) return;
   memory.exporting = null;

@@ -9,20 +9,25 @@ const KEPT_JOBS = 50;
 /** Makes a job the site's newest, with the link just obtained for it. A refresh of what was there before is pointless now. */
 export function setLive(
   run: SiteRun,
-  job: { jobId: string; version: string | null; exportedAt: string },
+  job: { jobId: string; version: string | null; exportedAt: string; createdAt: string | null },
   rolledBack: boolean,
 ): void {
   run.memory.live = { ...job, rolledBack };
   run.memory.refresh.goneJobId = null;
   run.memory.refreshError = null;
-  if (job.version !== null) rememberVersion(run.memory, job.jobId, job.version);
+  if (job.version !== null) rememberVersion(run.memory, job.jobId, job.version, job.exportedAt);
   run.refreshScope?.cancel();
 }
 
-/** Notes which job made a version. */
-export function rememberVersion(memory: SiteMemory, jobId: string, version: string): void {
+/** Notes which job made a version, and when if that is known. */
+export function rememberVersion(
+  memory: SiteMemory,
+  jobId: string,
+  version: string,
+  exportedAt: string | null = null,
+): void {
   const others = memory.jobs.filter((job) => job.jobId !== jobId && job.version !== version);
-  memory.jobs = [{ jobId, version }, ...others].slice(0, KEPT_JOBS);
+  memory.jobs = [{ jobId, version, exportedAt }, ...others].slice(0, KEPT_JOBS);
 }
 
 /** Notes a link's end and forgets links that nothing uses any more. */

@@ -15,6 +15,7 @@ import { endBackOff } from './export-back-off.ts';
 import { takeIn } from './intake.ts';
 import { stateOf } from './presence.ts';
 import { refreshLinks } from './refresh.ts';
+import { removeSite } from './remove-site.ts';
 import { rollBack } from './rollback.ts';
 import type { SiteRun } from './site-run.ts';
 
@@ -29,6 +30,8 @@ export const refreshNow = defineUpdate<SiteState>(UPDATES.refreshNow);
 /** Publishes are collected and not exported until `resume`. What is deployed stays, and its link stays fresh. */
 export const pause = defineUpdate<SiteState>(UPDATES.pause);
 export const resume = defineUpdate<SiteState>(UPDATES.resume);
+/** Ends the site for good, and cancels the export under way. Answers with the state that it ended in. */
+export const remove = defineUpdate<SiteState>(UPDATES.remove);
 /** Deploys an earlier job, until the next publish. */
 export const rollback = defineUpdate<SiteState, [string]>(UPDATES.rollback);
 
@@ -74,6 +77,7 @@ export function answerMessages(run: SiteRun): void {
     memory.paused = false;
     return stateOf(run);
   });
+  setHandler(remove, () => removeSite(run));
   setHandler(
     rollback,
     async (jobId) => {

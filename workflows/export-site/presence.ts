@@ -36,11 +36,14 @@ function describe(run: SiteRun): string {
   const lines = [
     `**${run.settings.domain}**: ${state.phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
     live && `serves ${asText(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
+    state.withheld &&
+      `withholds the newer ${asText(state.withheld.version ?? 'export')}, exported ${state.withheld.exportedAt}`,
     state.linkExpiresAt && `link ends ${state.linkExpiresAt}, next refresh ${state.nextRefreshAt ?? 'unknown'}`,
     exporting && `export ${exporting.jobId ?? ''} of ${exporting.publishes.count} publish(es): ${exporting.stage}`,
     pending &&
       `${pending.count} publish(es) wait${pending.newest ? `, the newest: ${asText(pending.newest.title)}` : ''}`,
     backOff && `next try of the export ${new Date(backOff.untilMs).toISOString()}`,
+    ...targets.map((target) => target.off && `${target.valuesFile} is off: its operator set enabled to false`),
     ...targets.map((target) => target.held && `${target.valuesFile} is held at ${target.pin ?? 'its version'}`),
     state.lastError && `last error (${state.lastError.at}): ${asText(state.lastError.message)}`,
   ];

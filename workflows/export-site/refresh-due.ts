@@ -1,4 +1,4 @@
-import type { SiteSettings } from '../../activities/sites/read-site-settings.ts';
+import type { SiteSettings } from '../../contract/settings.ts';
 import { refreshDelayMs } from './refresh-delay.ts';
 import type { SiteMemory } from './site-memory.ts';
 import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';

@@ -2,12 +2,14 @@ import { CancellationScope, condition, isCancellation } from '@temporalio/workfl
 import { waitAtMost } from '../coroutines/wait-at-most.ts';
 import { backOffMs } from '../trouble/back-off.ts';
 import { type Failure, readFailure, toSiteError } from '../trouble/failures.ts';
+import { restMs } from '../trouble/rest.ts';
 import { createBundle, findExport } from './activity-proxies.ts';
 import { addRequest } from './debounce.ts';
 import { deploy } from './deploy.ts';
 import { endBackOff } from './export-back-off.ts';
 import { rememberFailure, rememberLink, rememberVersion } from './live-job.ts';
 import { jobDueAtMs, nextRefreshAtMs } from './refresh-due.ts';
+import type { SiteMemory } from './site-memory.ts';
 import { rereadSettings, type SiteRun } from './site-run.ts';
 import { jobsInUse, pinSearchAtMs } from './targets.ts';
 
@@ -76,7 +78,9 @@ async function renew(run: SiteRun, jobId: string): Promise<void> {
   const version = run.memory.jobs.find((job) => job.jobId === jobId)?.version ?? null;
   const options = { scheduleToCloseTimeout: BUNDLE_PATIENCE, summary: `fresh link for ${version ?? jobId}` } as const;
   const link = await createBundle.executeWithOptions(options, [{ jobId }]);
-  await deploy(run, { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' });
+  const told = { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' };
+  // A deployment has a newer job than this workflow knows of, because it was reset or restored.
+  if ((await deploy(run, told)) !== null) askForExport(run.memory, jobId);
   // Only now is it the link that people rely on.
   rememberLink(run.memory, jobId, link);
 }
@@ -108,12 +112,15 @@ function renewalFailed({ memory }: SiteRun, jobId: string, failure: Failure): vo
   const nowMs = Date.now();
   const failures = (memory.links.find((link) => link.jobId === jobId)?.failures ?? 0) + 1;
   const gone = failure.type === 'JobGone';
-  const waitMs = Math.max(backOffMs(gone ? 'gone' : 'refresh', failures), failure.retryAfterMs ?? 0);
+  const waitMs = Math.max(backOffMs(gone ? 'gone' : 'refresh', failures), restMs(failure, failures));
   rememberFailure(memory, jobId, nowMs + waitMs);
   memory.refreshError = toSiteError(failure, nowMs);
-  if (gone && memory.live?.jobId === jobId && memory.refresh.goneJobId !== jobId) {
-    // Only a new export brings a link again. Asked for once a job; its own failures have their own back-off.
-    memory.refresh.goneJobId = jobId;
-    memory.pending = addRequest(memory.pending, nowMs);
-  }
+  if (gone) askForExport(memory, jobId);
+}
+
+/** Only a new export brings a link again. Asked for once a job; its own failures have their own back-off. */
+function askForExport(memory: SiteMemory, jobId: string): void {
+  if (memory.live?.jobId !== jobId || memory.refresh.goneJobId === jobId) return;
+  memory.refresh.goneJobId = jobId;
+  memory.pending = addRequest(memory.pending, Date.now());
 }

@@ -12,10 +12,14 @@ import { rereadSettings, type SiteRun } from './site-run.ts';
  */
 export async function rollBack(run: SiteRun, jobId: string): Promise<void> {
   await rereadSettings(run);
+  const { unconfigured, settings } = run.memory;
+  if (settings === null) throw refusal(jobId, unconfigured?.message ?? 'the site was never configured');
   const link = await obtainLink(run, jobId);
   const { memory, exportScope } = run;
   const abandoned = memory.exporting;
-  const version = link.version ?? memory.jobs.find((job) => job.jobId === jobId)?.version ?? null;
+  const known = memory.jobs.find((job) => job.jobId === jobId);
+  const version = link.version ?? known?.version ?? null;
+  const exportedAt = known?.exportedAt ?? link.exportedAt ?? new Date().toISOString();
 
   memory.exporting = null;
   memory.pending = null;
@@ -24,7 +28,12 @@ export async function rollBack(run: SiteRun, jobId: string): Promise<void> {
   memory.attempt = 1;
   memory.cycle++;
   exportScope?.cancel();
-  setLive(run, { jobId, version, exportedAt: new Date().toISOString() }, true);
+  const { live } = memory;
+  if (live !== null && !live.rolledBack) {
+    const { rolledBack: _, ...before } = live;
+    memory.newest ??= before;
+  }
+  setLive(run, { jobId, version, exportedAt, createdAt: link.createdAt ?? null }, true);
   rememberLink(memory, jobId, link);
   await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'rollback' });
 
@@ -44,7 +53,7 @@ async function obtainLink(run: SiteRun, jobId: string) {
     const { domain } = run.settings;
     if (job.domain !== null && job.domain !== domain) throw refusal(jobId, `it exported ${job.domain}, not ${domain}`);
     const link = await createBundle.executeWithOptions(options, [{ jobId }]);
-    return { ...link, version: link.version ?? job.version };
+    return { ...link, version: link.version ?? job.version, createdAt: job.createdAt, exportedAt: job.exportedAt };
   } catch (error) {
     if (error instanceof ApplicationFailure) throw error;
     throw refusal(jobId, readFailure(error).message);

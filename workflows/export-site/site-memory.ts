@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mailRecord } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
+import { siteSettings } from '../../contract/settings.ts';
 import { deliveryRecord, siteError } from '../../contract/site-state.ts';
 import { isWholeBucket } from '../deliveries/seen-deliveries.ts';
 
@@ -40,6 +41,10 @@ const exporting = z.object({
   uncancellable: z.boolean(),
   /** The service was asked to cancel it: should it now fail, that is why. */
   cancelling: z.boolean(),
+  /** Repeated by every attempt to start this one export; null before the first. Releases before 0.2 carried none. */
+  idempotencyKey: z.string().max(200).nullable().default(null),
+  /** When the service made the job; null if it doesn't tell. */
+  createdAt: z.string().nullable().default(null),
 });
 export type Exporting = z.infer<typeof exporting>;
 
@@ -66,6 +71,8 @@ const target = z.object({
   /** The operator's pin as last seen. */
   pin: z.string().max(200).nullable(),
   held: z.boolean(),
+  /** The operator switched it off after an earlier deploy. Releases before 0.2 carried none. */
+  off: z.boolean().default(false),
   /** The pin for which the service's list of jobs was searched. */
   searchedPin: z.string().nullable(),
   /** When to repeat a search that failed. Releases before 0.2 carried none. */
@@ -79,9 +86,13 @@ export type Target = z.infer<typeof target>;
 
 export const siteMemory = z.object({
   format: z.literal(1),
+  /** As a worker told them last; null before. Releases before 0.2 carried none. */
+  settings: siteSettings.nullable().default(null),
+  /** Why no worker told them when they were asked for last. */
+  unconfigured: siteError.nullable().default(null),
   /** When the chain of runs began. */
   epochMs: z.int(),
-  /** Numbers the exports; with `attempt` it makes the idempotency key. */
+  /** Numbers the exports, and the tries of one. Earlier releases made the idempotency key of both. */
   cycle: z.int(),
   attempt: z.int(),
   /** Numbers the writes to the deployments. */
@@ -92,10 +103,25 @@ export const siteMemory = z.object({
   backOff: z
     .object({ untilMs: ms, notBeforeMs: ms, failures: z.int(), keyRefused: z.boolean(), waiting: z.boolean() })
     .nullable(),
-  live: z.object({ jobId, version, exportedAt: z.string(), rolledBack: z.boolean() }).nullable(),
+  live: z
+    .object({
+      jobId,
+      version,
+      exportedAt: z.string(),
+      rolledBack: z.boolean(),
+      createdAt: z.string().nullable().default(null),
+    })
+    .nullable(),
+  /** The newest export that a publish brought, which a rollback doesn't change. Releases before 0.2 carried none. */
+  newest: z
+    .object({ jobId, version, exportedAt: z.string(), createdAt: z.string().nullable() })
+    .nullable()
+    .default(null),
+  /** The old job that the service last gave instead of a new one; null after the next export (older-job.ts). */
+  olderJobId: jobId.nullable().default(null),
   links: z.array(link).max(100),
-  /** Jobs and the versions they made, newest first: where a pin's job is found. */
-  jobs: z.array(z.object({ jobId, version: z.string() })).max(50),
+  /** Jobs and the versions they made, newest first: where a pin's job is found. Releases before 0.2 carried no times. */
+  jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable().default(null) })).max(50),
   targets: z.array(target),
   /** Since when something is wrong, and what became of the mails about it. Earlier releases carried none. */
   trouble: z
@@ -119,6 +145,8 @@ export type SiteMemory = Omit<CarriedMemory, 'seen'>;
 export function freshMemory(nowMs: number): SiteMemory {
   return {
     format: 1,
+    settings: null,
+    unconfigured: null,
     epochMs: nowMs,
     cycle: 1,
     attempt: 1,
@@ -128,6 +156,8 @@ export function freshMemory(nowMs: number): SiteMemory {
     exporting: null,
     backOff: null,
     live: null,
+    newest: null,
+    olderJobId: null,
     links: [],
     jobs: [],
     targets: [],

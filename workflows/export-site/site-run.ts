@@ -1,6 +1,8 @@
-import type { CancellationScope } from '@temporalio/workflow';
-import type { SiteSettings } from '../../activities/sites/read-site-settings.ts';
+import type { ActivityOptions, CancellationScope } from '@temporalio/workflow';
+import type { SiteSettings } from '../../contract/settings.ts';
+import { currentBuild } from '../coroutines/builds.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
+import { readSettings, type SettingsReading, waitForSettings } from '../settings/read-settings.ts';
 import { readSiteSettings } from './activity-proxies.ts';
 import type { SiteMemory } from './site-memory.ts';
 import { adoptPins, adoptTargets } from './targets.ts';
@@ -20,16 +22,19 @@ export type SiteRun = {
   refreshChanges: number;
   /** Deployments that are being written to, or wait for it. */
   deploysWaiting: number;
-  lastDeploy: Promise<void>;
-  /** The site is no longer configured. */
+  /** The last write to each deployment, by its values file. */
+  lastWrites: Map<string, Promise<unknown>>;
+  /** Somebody removed the site: the run ends for good. */
   removed: boolean;
   /** The configuration should be read again. */
   configChanged: boolean;
-  /** Another build took over. */
+  /** The build that the run began with. */
+  build: string;
+  /** Another build took over, as releases before 0.2 learned it. */
   buildChanged: boolean;
 };
 
-/** Stands in until the settings were read, which is the first thing a run does. */
+/** Stands in until a worker told the settings, which is the first thing that a site waits for. */
 export function unreadSettings(site: string): SiteSettings {
   return {
     domain: site,
@@ -40,26 +45,57 @@ export function unreadSettings(site: string): SiteSettings {
     refreshMargin: 0.2,
     minRefreshIntervalMs: 30_000,
     valuesFiles: [],
+    tellAfterMs: 10 * 60_000,
     searchAttributes: false,
-    build: '',
   };
 }
 
-/** Reads the site's section of the configuration anew. Tells false where the site is no longer there: the run ends. */
+/**
+ * Reads the site's section of the configuration anew. Where no worker knows it, the last known one stays in force, and the
+ * state says so. Tells false where the run is to end, as runs of releases before 0.2 did.
+ */
 export async function rereadSettings(run: SiteRun): Promise<boolean> {
-  const settings = await readSiteSettings.executeWithOptions({ summary: `settings of ${run.site}` }, [
-    { site: run.site },
-  ]);
-  if (settings === null) {
+  const reading = await readSettings(reader(run, `settings of ${run.site}`));
+  if (reading === null) {
     run.removed = true;
     return false;
   }
-  run.settings = settings;
-  const before = run.memory.targets;
-  run.memory.targets = adoptTargets(before, settings.valuesFiles);
-  const repinned = adoptPins(run.memory, settings.pins ?? []);
-  if (repinned || run.memory.targets.some((target, index) => target !== before[index])) run.refreshChanges++;
+  if ('settings' in reading) adoptSettings(run, reading.settings);
+  else noteUnconfigured(run, reading);
   return true;
+}
+
+/** Waits for a worker that knows the site, for as long as none does. */
+export async function settingsToCome(run: SiteRun): Promise<void> {
+  const { memory } = run;
+  const over = (): boolean => run.configChanged || memory.unconfigured === null;
+  const settings = await waitForSettings(reader(run, `until a worker knows the site ${run.site}`), over);
+  if (settings !== null) adoptSettings(run, settings);
+}
+
+function reader({ site }: SiteRun, summary: string) {
+  return (options: ActivityOptions) => readSiteSettings.executeWithOptions({ ...options, summary }, [{ site }]);
+}
+
+function adoptSettings(run: SiteRun, settings: SiteSettings): void {
+  const { memory } = run;
+  run.settings = settings;
+  memory.settings = settings;
+  memory.unconfigured = null;
+  const before = memory.targets;
+  memory.targets = adoptTargets(before, settings.valuesFiles);
+  const repinned = adoptPins(memory, settings.pins ?? []);
+  if (repinned || memory.targets.some((target, index) => target !== before[index])) run.refreshChanges++;
+}
+
+function noteUnconfigured(
+  run: SiteRun,
+  { missing, operators }: Extract<SettingsReading<unknown>, { missing: string }>,
+): void {
+  const at = run.memory.unconfigured?.at ?? new Date().toISOString();
+  run.memory.unconfigured = { message: missing.slice(0, 500), status: null, at };
+  // A site that no worker ever knew has no operators of its own.
+  if (run.memory.settings === null) run.settings = { ...run.settings, operators };
 }
 
 export function newRun(site: string, memory: SiteMemory, seen: SeenDeliveries): SiteRun {
@@ -67,14 +103,15 @@ export function newRun(site: string, memory: SiteMemory, seen: SeenDeliveries): 
     site,
     memory,
     seen,
-    settings: unreadSettings(site),
+    settings: memory.settings ?? unreadSettings(site),
     exportScope: null,
     refreshScope: null,
     refreshChanges: 0,
     deploysWaiting: 0,
-    lastDeploy: Promise.resolve(),
+    lastWrites: new Map(),
     removed: false,
     configChanged: false,
+    build: currentBuild(),
     buildChanged: false,
   };
 }

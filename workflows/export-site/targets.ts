@@ -1,3 +1,4 @@
+import type { PinnedFile } from '../../contract/settings.ts';
 import type { SiteMemory, Target } from './site-memory.ts';
 
 /** Which job each deployment is to serve: pure functions over the memory. */
@@ -11,20 +12,34 @@ export function adoptTargets(targets: readonly Target[], valuesFiles: readonly s
 
 /**
  * Takes over the pins as they stand in the files: one that names another version than the newest holds its deployment.
- * Tells whether any has changed.
+ * So with what is switched off or on. Tells whether any has changed.
  */
-export function adoptPins(memory: SiteMemory, pins: readonly { valuesFile: string; pin: string | null }[]): boolean {
+export function adoptPins(memory: SiteMemory, pins: readonly PinnedFile[]): boolean {
   const newest = memory.live?.version ?? null;
   let changed = false;
-  for (const { valuesFile, pin: text } of pins) {
+  for (const { valuesFile, pin: text, off } of pins) {
     const pin = text?.slice(0, 200) ?? null;
     const target = memory.targets.find((candidate) => candidate.valuesFile === valuesFile);
-    if (target === undefined || target.pin === pin) continue;
+    if (target === undefined) continue;
+    if (adoptSwitch(memory, target, off)) changed = true;
+    if (target.pin === pin) continue;
     target.pin = pin;
     target.held = pin !== null && newest !== null && pin !== newest;
     changed = true;
   }
   return changed;
+}
+
+/**
+ * Takes over whether an operator has switched a deployment off since it was deployed to. One that is switched on again
+ * gets its job anew, because the file may be an old copy. Tells whether anything has changed.
+ */
+export function adoptSwitch(memory: SiteMemory, target: Target, off: boolean | undefined): boolean {
+  if (off === undefined || off === target.off || (off && target.jobId === null)) return false;
+  target.off = off;
+  const isKnown = !target.held || memory.jobs.some((job) => job.version === target.pin);
+  if (!off && isKnown) target.jobId = null;
+  return true;
 }
 
 /** The newest job, or the one that the operator's pin asks for. Null where nothing is known to write. */
@@ -66,6 +81,7 @@ function newTarget(valuesFile: string): Target {
     updatedAt: null,
     pin: null,
     held: false,
+    off: false,
     searchedPin: null,
     searchAgainAtMs: null,
     error: null,

@@ -1,10 +1,12 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
+import type { PinnedFile } from '../../contract/settings.ts';
 import { waitForPinChange } from './activity-proxies.ts';
 import type { SiteRun } from './site-run.ts';
+import { adoptSwitch } from './targets.ts';
 
 /**
- * While an operator's pin holds a deployment, waits for the pin to change, so that the newest version comes in when it
- * goes rather than at the next refresh. Sites that nobody holds cost nothing.
+ * While an operator's pin holds a deployment, or `enabled: false` switches it off, waits for that to change, so that the
+ * newest version comes in then rather than at the next refresh. Sites that nobody holds cost nothing.
  */
 export async function watchPins(run: SiteRun): Promise<void> {
   for (;;) {
@@ -14,25 +16,31 @@ export async function watchPins(run: SiteRun): Promise<void> {
     const scope = new CancellationScope();
     try {
       const changed = await scope.run(() => {
-        const summary = `held by a pin: ${held.map(({ valuesFile, pin }) => `${valuesFile} at ${pin}`).join(', ')}`;
+        const files = held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`);
+        const summary = `held by an operator: ${files.join(', ')}`;
         const waiting = waitForPinChange.executeWithOptions({ summary: summary.slice(0, 200) }, [held]);
         return Promise.race([waiting, condition(() => JSON.stringify(heldFiles(run)) !== key).then(() => [])]);
       });
-      for (const { valuesFile, pin } of changed) adoptPin(run, valuesFile, pin);
+      for (const switches of changed) adopt(run, switches);
     } finally {
       scope.cancel();
     }
   }
 }
 
-function heldFiles({ memory }: SiteRun): { valuesFile: string; pin: string | null }[] {
-  return memory.targets.filter((target) => target.held).map(({ valuesFile, pin }) => ({ valuesFile, pin }));
+function heldFiles({ memory }: SiteRun): PinnedFile[] {
+  return memory.targets
+    .filter((target) => target.held || target.off)
+    .map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
 }
 
-function adoptPin(run: SiteRun, valuesFile: string, pin: string | null): void {
+function adopt(run: SiteRun, { valuesFile, pin, off }: PinnedFile): void {
   const target = run.memory.targets.find((candidate) => candidate.valuesFile === valuesFile);
   if (target === undefined) return;
-  target.pin = pin?.slice(0, 200) ?? null;
-  target.held = target.pin !== null;
+  adoptSwitch(run.memory, target, off);
+  if (target.pin !== pin) {
+    target.pin = pin?.slice(0, 200) ?? null;
+    target.held = target.pin !== null;
+  }
   run.refreshChanges++;
 }

@@ -4,20 +4,23 @@ import type { SiteError } from '../../contract/site-state.ts';
 
 /** Why an activity gave up, as the workflow decides by it. */
 export type Failure = {
-  type: AdminApiFailureType | 'TimedOut' | 'Other';
+  /** `OlderJob`: the service gave an old job instead of a new one. */
+  type: AdminApiFailureType | 'NotConfigured' | 'OlderJob' | 'TimedOut' | 'Other';
   message: string;
   status: number | null;
   retryAfterMs: number | null;
 };
 
-const KNOWN: readonly string[] = [
+const KNOWN = [
   'KeyRefused',
   'Rejected',
   'JobGone',
   'JobFailed',
   'RateLimited',
   'Unavailable',
-] satisfies AdminApiFailureType[];
+  'NotConfigured',
+  'OlderJob',
+] satisfies Failure['type'][];
 
 /** After these the same export goes on where it stopped; after all others a new one is tried. */
 export function isResumable(failure: Failure): boolean {
@@ -58,9 +61,5 @@ function readApplicationFailure(failure: ApplicationFailure): Failure {
 }
 
 function typeOf(type: string | null | undefined): Failure['type'] {
-  return isKnown(type) ? type : 'Other';
-}
-
-function isKnown(type: string | null | undefined): type is AdminApiFailureType {
-  return typeof type === 'string' && KNOWN.includes(type);
+  return KNOWN.find((known) => known === type) ?? 'Other';
 }

@@ -3,7 +3,8 @@ import type { ReviewVerdict } from '../../../contract/pull-request-event.ts';
 import { readInstant, readText } from '../json-fields.ts';
 import type { Delivery, Reading } from '../source.ts';
 
-const person = z.object({ login: z.string() }).nullish().catch(undefined);
+/** GitHub says who is a `Bot`; Gitea says nothing. */
+const person = z.object({ login: z.string(), type: z.unknown().optional() }).nullish().catch(undefined);
 
 const pullRequest = z.object({
   html_url: z.url({ protocol: /^https?$/ }),
@@ -70,12 +71,14 @@ function readReview(body: unknown, delivery: Delivery): Reading | undefined {
   const parsed = submitted.safeParse(body);
   if (!parsed.success || !['submitted', 'reviewed'].includes(parsed.data.action)) return undefined;
   const { pull_request: pull, review, sender } = parsed.data;
-  const reviewer = readText(review.user?.login ?? sender?.login);
+  const author = review.user ?? sender;
+  const reviewer = readText(author?.login);
   const verdict = verdictOf(review.state ?? review.type ?? '');
   // An author who comments on the own pull request has not reviewed it.
   if (reviewer === undefined || verdict === undefined || reviewer === pull.user?.login) return undefined;
   const at = readInstant(review.submitted_at) ?? delivery.receivedAt.toISOString();
-  return { kind: 'review', review: { url: pull.html_url, reviewer, verdict, at } };
+  const bot = author?.type === 'Bot' && { bot: true };
+  return { kind: 'review', review: { url: pull.html_url, reviewer, verdict, at, ...bot } };
 }
 
 function verdictOf(text: string): ReviewVerdict | undefined {

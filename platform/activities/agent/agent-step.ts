@@ -1,36 +1,44 @@
 import { createGit, type Git, type Remote } from '../../git/git.ts';
+import { CANCELLED } from '../../store/agent-job-transitions.ts';
+import { getAgentJob } from '../../store/agent-jobs.ts';
+import type { AgentRunKey } from '../../store/agent-runs.ts';
+import type { Database } from '../../store/database.ts';
 import { lively } from '../lively.ts';
 import type { AgentContext } from './agent-deps.ts';
-import { ownerFailure } from './owner-failure.ts';
+import { impossible, ownerFailure } from './owner-failure.ts';
 
 export type StepTools = { git: Git; signal: AbortSignal };
 
 export type StepOptions = {
+  key: AgentRunKey;
   /** What the Temporal UI shows: nothing that the prompt or the agent said. */
   details: () => unknown;
-  onTick?: () => Promise<void>;
-  /** Ends the step with its reason, beside what ends every activity. */
-  stop?: AbortSignal;
 };
 
 /**
- * Runs one step of an agent job with a sign of life every second. What git and forge refuse becomes a sentence for the
- * job's owner.
+ * Runs one step of an agent job with a heartbeat every second. Each heartbeat also reads the job's row, and the step
+ * fails if that says that the run was cancelled or is over: Temporal may never pass on a cancel that was accepted while
+ * it was away. What git and forge refuse becomes a sentence for the job's owner.
  */
 export function agentStep<Result>(
-  { logger, gitEnvironment, secrets }: AgentContext,
-  { stop, ...options }: StepOptions,
+  { db, logger, gitEnvironment, secrets }: AgentContext,
+  { key, details }: StepOptions,
   work: (tools: StepTools) => Promise<Result>,
 ): Promise<Result> {
-  return lively({ ...options, logger }, async (life) => {
-    const signal = stop === undefined ? life.signal : AbortSignal.any([life.signal, stop]);
+  return lively({ details, onTick: () => refuseOver(db, key), logger }, async ({ signal }) => {
     try {
       return await work({ signal, git: createGit({ signal, environment: gitEnvironment }) });
     } catch (error) {
-      stop?.throwIfAborted();
       throw ownerFailure(error, secrets);
     }
   });
+}
+
+/** Throws a non-retryable failure if the run was cancelled or is over. */
+export async function refuseOver(db: Database, { jobId, run }: AgentRunKey): Promise<void> {
+  const job = await getAgentJob(db, jobId);
+  if (job?.run === run && job.status === 'active' && job.cancelRequestedAt === null) return;
+  throw impossible(CANCELLED);
 }
 
 /** A repository with what opens it. Throws `ForgeError`. */

@@ -34,7 +34,7 @@ export type OpenedRun =
  * the job is for. A pull request that was merged or closed has ended: what comes after it starts afresh.
  */
 export function openAgentRun(context: AgentContext, key: AgentRunKey): Promise<OpenedRun> {
-  return agentStep(context, { details: () => 'looking at the repository' }, async ({ git }) => {
+  return agentStep(context, { key, details: () => 'looking at the repository' }, async ({ git }) => {
     const begun = await beginAgentRun(context.db, key);
     if (begun === undefined) return { state: 'over' };
     const { job } = begun;

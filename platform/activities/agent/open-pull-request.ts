@@ -3,7 +3,7 @@ import { ForgeError } from '../../../forge/forge-error.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import { type AgentRun, type AgentRunKey, listEarlierPushes, listRunPrompts } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
-import { agentStep } from './agent-step.ts';
+import { agentStep, refuseOver } from './agent-step.ts';
 import { descriptionOf, titleOf } from './pull-request-text.ts';
 import { readRun } from './read-run.ts';
 
@@ -27,7 +27,7 @@ const MOST_PROMPTS = 20;
  * was changed, the one that is there is answered; none is opened but for changes that an earlier run left without.
  */
 export function openPullRequest(context: AgentContext, input: PullRequestInput): Promise<PullRequestLink> {
-  return agentStep(context, { details: () => 'opening the pull request' }, async () => {
+  return agentStep(context, { key: input, details: () => 'opening the pull request' }, async () => {
     const { job, run } = await readRun(context.db, input);
     const forge = context.forgeFor(job.repository);
     // A first run that changed nothing has no branch, so nobody is asked.
@@ -41,6 +41,7 @@ export function openPullRequest(context: AgentContext, input: PullRequestInput):
     if (current === null) {
       const title = titleOf(prompts[0] ?? run.prompt);
       const { repository, branch } = job;
+      await refuseOver(context.db, input);
       const opened = await forge.openPullRequest({ repository, branch, base: input.baseBranch, title, body });
       return { prLink: opened.url };
     }

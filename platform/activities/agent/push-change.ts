@@ -9,6 +9,7 @@ import { GitError } from '../../git/git-error.ts';
 import { pushBranch } from '../../git/push-branch.ts';
 import { readRemote } from '../../git/read-remote.ts';
 import { writeCommit } from '../../git/write-commit.ts';
+import { CANCELLED } from '../../store/agent-job-transitions.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import { type AgentRun, type AgentRunKey, keepRunCommit, keptOutcome } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
@@ -40,7 +41,7 @@ export type PushedChange = {
  * A branch that somebody else has moved stays.
  */
 export function pushChange(context: AgentContext, input: PushInput): Promise<PushedChange> {
-  return agentStep(context, { details: () => 'pushing the change' }, async (tools) => {
+  return agentStep(context, { key: input, details: () => 'pushing the change' }, async (tools) => {
     const { job, run } = await readRun(context.db, input);
     const remote = await remoteOf(context, job.repository);
     const head = await headOf(tools.git, remote, job);
@@ -56,7 +57,8 @@ export function pushChange(context: AgentContext, input: PushInput): Promise<Pus
     const commit = await withWorkFolder(context, async (folder) => {
       const dir = join(folder, 'repository.git');
       const made = await makeCommit(context, { dir, folder, job, run, remote, tools });
-      await keepRunCommit(context.db, { ...input, commit: made, endedPrLink: finished });
+      const isKept = await keepRunCommit(context.db, { ...input, commit: made, endedPrLink: finished });
+      if (!isKept) throw impossible(CANCELLED);
       await push(tools.git, { dir, remote, job, commit: made, expected: head });
       return made;
     });

@@ -4,14 +4,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import { ForgeError } from '../../../forge/forge-error.ts';
 import { fetchCommit } from '../../git/fetch-commit.ts';
 import { GitError } from '../../git/git-error.ts';
-import { type AgentJobRow, getAgentJob } from '../../store/agent-jobs.ts';
+import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import { type AgentRun, type AgentRunKey, keepRunLog, keepRunOutcome, keptOutcome } from '../../store/agent-runs.ts';
 import type { AgentContext } from './agent-deps.ts';
 import type { AgentOutcome } from './agent-runner.ts';
 import { agentStep, remoteOf, type StepTools } from './agent-step.ts';
 import { keepTrying } from './keep-trying.ts';
 import { logKey } from './object-keys.ts';
-import { AGENT_TROUBLE, impossible } from './owner-failure.ts';
+import { AGENT_TROUBLE } from './owner-failure.ts';
 import { readRun } from './read-run.ts';
 import { createRunLog } from './run-log.ts';
 import { storableOutcome } from './storable-outcome.ts';
@@ -30,14 +30,7 @@ type Progress = { stage: 'fetching' | 'working' | 'storing'; printedBytes: numbe
  */
 export async function runAgent(context: AgentContext, key: AgentRunKey): Promise<AgentRunEnd> {
   const progress: Progress = { stage: 'fetching', printedBytes: 0 };
-  const over = new AbortController();
-  /** A cancel comes by the workflow first; by this way it comes also where Temporal was away when it was asked for. */
-  const onTick = async (): Promise<void> => {
-    const job = await getAgentJob(context.db, key.jobId);
-    if (job?.run === key.run && job.status === 'active' && job.cancelRequestedAt === null) return;
-    over.abort(impossible('cancelled'));
-  };
-  return agentStep(context, { details: () => ({ ...progress }), onTick, stop: over.signal }, async (tools) => {
+  return agentStep(context, { key, details: () => ({ ...progress }) }, async (tools) => {
     const { job, run } = await readRun(context.db, key);
     const kept = keptOutcome(run);
     if (kept !== undefined) return { kind: kept.kind };

@@ -1,18 +1,19 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type CrawlRow, getCrawl } from '../../store/crawls.ts';
-import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { countPages } from '../../store/frontier.ts';
 import { giveBackUnasked, releaseLeases, renewLeases } from '../../store/frontier-leases.ts';
 import { queryVariants } from '../../store/frontier-queries.ts';
 import { countSkips } from '../../store/frontier-skips.ts';
-import { lively } from '../lively.ts';
 import { drawSite } from './browser/draw-site.ts';
 import { needBrowser } from './browser/need-browser.ts';
+import { checkBudget, type Spent } from './budget.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier.ts';
 import { crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
+import { createModuleReader } from './crawl/module-reader.ts';
 import { visit } from './crawl/visit.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { exportStage, NO_PROGRESS, type Progress } from './export-stage.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
 import { crawlProgress } from './progress.ts';
 import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
@@ -38,11 +39,11 @@ export async function crawlSite(
   let token = '';
   let nextCountAt = 0;
 
-  async function onTick(): Promise<void> {
+  async function progress(): Promise<Progress> {
     await renewLeases(db, { jobId, token, leaseMs: limits.leaseMs });
     const crawl = await getCrawl(db, jobId);
-    if (crawl?.phase !== 'crawling') return;
-    await updateExportJobProgress(db, jobId, { progress: crawlProgress(crawl), pageCount: await countedPages() });
+    if (crawl?.phase !== 'crawling') return NO_PROGRESS;
+    return { progress: crawlProgress(crawl), pageCount: await countedPages() };
   }
 
   /** Pages so far; 0, which changes nothing, while it is too early to count anew. */
@@ -62,12 +63,19 @@ export async function crawlSite(
     }
   }
 
-  return lively({ details: () => ({ fetched: fetchedCount }), onTick, logger }, async (life) => {
+  const details = () => ({ fetched: fetchedCount });
+  return exportStage(deps, { jobId, details, progress }, async (life) => {
     token = life.token;
     if (life.deadTokens.length > 0) await releaseLeases(db, jobId, life.deadTokens);
     const crawl = await readCrawl(db, jobId);
     deps.checkMemory(crawl);
     const { settings, urlCount } = crawl;
+    let spent: Spent = crawl;
+    checkBudget(spent, limits);
+    const foresee = (bytes: number): void => {
+      const { fileCount, decodedBytes, storedBytes } = spent;
+      checkBudget({ fileCount, decodedBytes: decodedBytes + bytes, storedBytes: storedBytes + bytes }, limits);
+    };
     const base = await openBase(deps, crawl);
     // What a browser draws depends on more than the one answer that its origin can call unchanged.
     const taking = settings.render === 'http' ? base : undefined;
@@ -86,6 +94,7 @@ export async function crawlSite(
       if (settings.render === 'browser') drawing = await openDrawing(deps, settings, origin);
       const fetcher = drawing?.fetcher ?? origin;
       const draw = drawing?.draw;
+      const importsOf = createModuleReader(fetcher, settings, signal);
       if (taking !== undefined && known !== undefined && !crawl.walked && mayWalk(taking, settings)) {
         const onAnswer = () => (fetchedCount += 1);
         await settleKnown(deps, {
@@ -94,6 +103,7 @@ export async function crawlSite(
           known,
           admission,
           fetcher,
+          importsOf,
           token,
           signal,
           onAnswer,
@@ -107,10 +117,18 @@ export async function crawlSite(
         signal,
         maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
         ...(drawing && { graceMs: drawing.graceMs }),
-        visit: async (leased) => {
+        now: deps.clock.nowMs,
+        onSpent: (counts) => {
+          spent = counts;
+          checkBudget(spent, limits);
+        },
+        visit: async (leased, onBody) => {
           unasked.add(leased.id);
           const noticed = noticeBegin(fetcher, () => unasked.delete(leased.id));
-          const visited = await visit({ ...deps, fetcher: noticed, known, draw }, { settings, leased, signal });
+          const visited = await visit(
+            { ...deps, fetcher: noticed, importsOf, known, draw, foresee },
+            { settings, leased, signal, onBody },
+          );
           unasked.delete(leased.id);
           fetchedCount += 1;
           return visited;

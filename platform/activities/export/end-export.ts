@@ -6,17 +6,20 @@ import { forgetCrawls, spoilCrawl, usedObjects } from '../../store/kept-crawls.t
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { reportKey, workPrefix } from './object-keys.ts';
+import { storeFailedReport } from './pack/failed-report.ts';
 
 const KEYS_PER_DELETE = 500;
 
-/** Ends a job as failed, unless it ended before. */
-export async function failExport({ db }: ExportDeps, jobId: string, error: string): Promise<void> {
-  await failExportJob(db, jobId, error);
+/** Ends a job as failed, unless it ended before, with a report of what it met until then. */
+export async function failExport(deps: ExportDeps, jobId: string, error: string): Promise<void> {
+  const job = await getExportJob(deps.db, jobId);
+  if (job === undefined || job.status === 'completed' || job.status === 'failed') return;
+  await failExportJob(deps.db, jobId, error, await storeFailedReport(deps, jobId));
 }
 
 /**
- * Forgets what a job worked on: its frontier, its segments, its pieces of the archive; and, where it came to no good
- * end, its archive and report. What a completed job stored for the project's next export stays, and what that of the
+ * Forgets what a job worked on: its frontier, its segments, its pieces of the archive; and, if it failed, its archive.
+ * What a completed job stored for the project's next export stays, and what that of the
  * export before was kept for goes.
  */
 export async function cleanUpExport(deps: ExportDeps, jobId: string, archiveKey: string | null): Promise<void> {
@@ -35,10 +38,8 @@ export async function cleanUpExport(deps: ExportDeps, jobId: string, archiveKey:
       await objects.delete(keys);
       keys = [];
     }
-    if (job.status !== 'completed') {
-      keys.push(reportKey(jobId));
-      if (archiveKey !== null) keys.push(archiveKey);
-    }
+    if (job.reportKey === null) keys.push(reportKey(jobId));
+    if (job.status !== 'completed' && archiveKey !== null) keys.push(archiveKey);
     await objects.delete(keys);
     await dropUnfinished(deps, { prefixes: [workPrefix(jobId), ...(archiveKey === null ? [] : [archiveKey])] });
   });

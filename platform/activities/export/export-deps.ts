@@ -5,6 +5,7 @@ import type { Database } from '../../store/database.ts';
 import type { BrowserPool } from './browser/browser-pool.ts';
 import type { StoredUrls } from './crawl/stored-urls.ts';
 import type { AddressGuard } from './fetch/address-guard.ts';
+import type { Clock } from './fetch/clock.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
 import type { JobMemory } from './job-memory.ts';
 import type { ExportLimits } from './limits.ts';
@@ -21,6 +22,7 @@ export type ExportDeps = {
   objects: ObjectStore;
   logger: Logger;
   limits: ExportLimits;
+  clock: Clock;
   segments: SegmentStore;
   /** What the fields below keep of jobs. */
   memory: JobMemory;

@@ -1,20 +1,19 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { freezeCrawl, lockCrawl } from '../../store/crawl-batches.ts';
-import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import { getCrawl } from '../../store/crawls.ts';
 import { frontierRest } from '../../store/frontier.ts';
 import type { FrozenUrl, SettledRow } from '../../store/frontier-map.ts';
 import { settledRows, writeFrozen } from '../../store/frontier-map.ts';
-import { lively } from '../lively.ts';
+import { checkBudget } from './budget.ts';
 import { notFoundUrl } from './crawl/not-found-page.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { EXPORT_IMPOSSIBLE } from './export-impossible.ts';
+import { exportStage, writeProgress } from './export-stage.ts';
 import { judgeCrawl } from './freeze/judge-crawl.ts';
 import { planBundle } from './freeze/plan-bundle.ts';
 import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 import { openBase } from './reuse/open-base.ts';
-
-/** The failure type of a crawl that is no export; the message is for the job's owner. */
-export const EXPORT_IMPOSSIBLE = 'ExportImpossible';
 
 /**
  * The failure type of a crawl that has addresses left: a worker that was taken for dead told of them after the others
@@ -29,13 +28,15 @@ export type FrozenExport = { batchCount: number; pageCount: number; urlCount: nu
  * it. Fails for good where what was crawled is no export, and where addresses are still to be crawled.
  */
 export async function freezeExport(deps: ExportDeps, jobId: string): Promise<FrozenExport> {
-  const { db, limits, logger } = deps;
-  return lively({ details: () => 'deciding where every address leads', logger }, async () => {
+  const { db, limits } = deps;
+  return exportStage(deps, { jobId, details: () => 'deciding where every address leads' }, async () => {
     const crawl = await readCrawl(db, jobId);
     const { settings, urlCount } = crawl;
     await openBase(deps, crawl);
     await db.transaction(async (tx) => {
       if ((await lockCrawl(tx, jobId))?.phase !== 'crawling') return;
+      const spent = await getCrawl(tx, jobId);
+      if (spent !== undefined) checkBudget(spent, limits);
       const { queuedCount, leased } = await frontierRest(tx, jobId);
       if (queuedCount > 0 || leased) {
         throw ApplicationFailure.nonRetryable('The crawl has addresses left to ask for', CRAWL_UNFINISHED);
@@ -50,7 +51,7 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
       await freezeCrawl(tx, jobId, plan);
     });
     const { batchCount, pageCount } = await readCrawl(db, jobId);
-    await updateExportJobProgress(db, jobId, { progress: rewriteProgress({ settled: 0, total: 1 }), pageCount });
+    await writeProgress(db, jobId, { progress: rewriteProgress({ settled: 0, total: 1 }), pageCount });
     return { batchCount, pageCount, urlCount };
   });
 }

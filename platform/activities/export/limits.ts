@@ -9,7 +9,14 @@ export type ExportLimits = {
   /** The largest file kept in memory; a larger one is streamed, and its references aren't read. */
   maxBufferedBytes: number;
   maxFileBytes: number;
+  /** What one export may spend in all, over all workers; one that spends more fails (`budget.ts`). */
+  maxFiles: number;
+  maxDecodedBytes: number;
+  maxStoredBytes: number;
+  /** How long the head of an answer may take. */
   requestTimeoutMs: number;
+  /** The longest pause of a body on its way; one that keeps coming may take as long as it takes. */
+  idleTimeoutMs: number;
   /** Requests at a time to one origin: where the limiter begins, and where it ends. */
   initialConcurrency: number;
   maxConcurrency: number;
@@ -46,7 +53,11 @@ export const DEFAULT_LIMITS: ExportLimits = {
   maxQueryVariants: 200,
   maxBufferedBytes: 16 * MIB,
   maxFileBytes: 2048 * MIB,
+  maxFiles: 200_000,
+  maxDecodedBytes: 50 * 1024 * MIB,
+  maxStoredBytes: 100 * 1024 * MIB,
   requestTimeoutMs: 60_000,
+  idleTimeoutMs: 20_000,
   initialConcurrency: 8,
   maxConcurrency: 48,
   maxAttempts: 5,

@@ -4,7 +4,6 @@ import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
 import { releaseLeases } from '../../store/frontier-leases.ts';
 import { getProject, type Project } from '../../store/projects.ts';
-import { lively } from '../lively.ts';
 import { needBrowser } from './browser/need-browser.ts';
 import { type CrawlPlan, crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
 import { type Discovery, discover } from './discovery/discover.ts';
@@ -13,6 +12,7 @@ import { keepAnswers } from './discovery/keep-answers.ts';
 import { readRules } from './discovery/read-rules.ts';
 import { sideBySide } from './discovery/side-by-side.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { exportStage } from './export-stage.ts';
 import type { ExportLimits } from './limits.ts';
 import type { Site } from './page/types.ts';
 import { normalizeUrl } from './page/url-identity.ts';
@@ -29,7 +29,7 @@ export type OpenedExport =
 
 /** Begins a job: reads its project, asks the origin for its rules and hints, and puts the first addresses in line. */
 export async function openExport(deps: ExportDeps, jobId: string): Promise<OpenedExport> {
-  return lively({ details: () => 'reading robots.txt and the sitemap', logger: deps.logger }, async (life) => {
+  return exportStage(deps, { jobId, details: () => 'reading robots.txt and the sitemap' }, async (life) => {
     const { signal } = life;
     const job = await markExportJobRunning(deps.db, jobId);
     if (job?.status !== 'running') return { state: 'over' };
@@ -43,7 +43,7 @@ export async function openExport(deps: ExportDeps, jobId: string): Promise<Opene
     const { site } = wanted;
     if (wanted.render === 'browser') await needBrowser(deps.browser);
     needCompressors(wanted.precompress);
-    const fetcher = keepAnswers(deps.fetcherFor(wanted));
+    const fetcher = keepAnswers(deps.fetcherFor(wanted), deps.limits.maxBufferedBytes);
     try {
       const { maxUrls, maxAttempts } = deps.limits;
       const { robots } = wanted;

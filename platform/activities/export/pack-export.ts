@@ -1,7 +1,7 @@
-import { completeExportJob, updateExportJobProgress } from '../../store/export-job-transitions.ts';
+import { completeExportJob } from '../../store/export-job-transitions.ts';
 import { countTakenOver, keepArchiveHead } from '../../store/kept-pieces.ts';
-import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { exportStage } from './export-stage.ts';
 import { needingObjects } from './missing-object.ts';
 import { reportKey as keyOfReport, SEGMENTS_PATTERN, workPrefix } from './object-keys.ts';
 import { outlineBundle } from './pack/manifest.ts';
@@ -29,10 +29,9 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
   const { db, objects, logger } = deps;
   let bytes = 0;
   let totalBytes = 0;
-  const onTick = async () => {
-    await updateExportJobProgress(db, jobId, { progress: packProgress({ bytes, totalBytes }), pageCount: 0 });
-  };
-  return lively({ details: () => ({ bytes, totalBytes }), onTick, logger }, async ({ signal }) => {
+  const details = () => ({ bytes, totalBytes });
+  const progress = async () => ({ progress: packProgress({ bytes, totalBytes }), pageCount: 0 });
+  return exportStage(deps, { jobId, details, progress }, async ({ signal }) => {
     const crawl = await readCrawl(db, jobId);
     const { settings } = crawl;
     await openBase(deps, crawl);

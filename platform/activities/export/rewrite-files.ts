@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch } from '../../store/crawl-batches.ts';
-import { updateExportJobProgress } from '../../store/export-job-transitions.ts';
-import { lively } from '../lively.ts';
+import { checkBudget } from './budget.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { exportStage } from './export-stage.ts';
 import { needingObjects } from './missing-object.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
 import { planSiblings } from './precompress/sibling-plan.ts';
@@ -30,17 +30,18 @@ export async function rewriteFiles(
   let madeCount = 0;
   let token = '';
 
-  async function onTick(): Promise<void> {
+  async function progress() {
     await renewBatches(db, { jobId, token, leaseMs: limits.leaseMs });
-    const progress = rewriteProgress(await batchProgress(db, jobId));
-    await updateExportJobProgress(db, jobId, { progress, pageCount: 0 });
+    return { progress: rewriteProgress(await batchProgress(db, jobId)), pageCount: 0 };
   }
 
-  return lively({ details: () => ({ batches: madeCount }), onTick, logger }, async ({ signal, ...life }) => {
+  const details = () => ({ batches: madeCount });
+  return exportStage(deps, { jobId, details, progress }, async ({ signal, ...life }) => {
     token = life.token;
     if (life.deadTokens.length > 0) await releaseBatches(db, jobId, life.deadTokens);
     const crawl = await readCrawl(db, jobId);
     deps.checkMemory(crawl);
+    checkBudget(crawl, limits);
     needCompressors(crawl.settings.precompress);
     const siblings = await planSiblings(db, crawl.settings);
     const base = await openBase(deps, crawl);
@@ -58,7 +59,8 @@ export async function rewriteFiles(
         const number = await nextBatch();
         if (number === undefined) return;
         const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, { known, budget }));
-        await settleBatch(db, { jobId, token, batch });
+        const spent = await settleBatch(db, { jobId, token, batch });
+        if (spent !== undefined) checkBudget(spent, limits);
         madeCount += 1;
       }
     }

@@ -3,7 +3,6 @@ import { addNotices } from '../../store/crawl-notices.ts';
 import { frontierRest } from '../../store/frontier.ts';
 import { queryVariants } from '../../store/frontier-queries.ts';
 import { countSkips } from '../../store/frontier-skips.ts';
-import { lively } from '../lively.ts';
 import { BrowserGone } from './browser/browser-pool.ts';
 import { chooseSamples } from './browser/choose-samples.ts';
 import { BROWSER_MISSING } from './browser/find-browser.ts';
@@ -17,6 +16,7 @@ import { createAdmission } from './crawl/admission.ts';
 import { putInLine } from './crawl/put-in-line.ts';
 import { createStrongestUses } from './crawl/strongest-uses.ts';
 import type { ExportDeps } from './export-deps.ts';
+import { exportStage } from './export-stage.ts';
 import { errorMessage } from './fetch/error-code.ts';
 import type { Resource } from './page/types.ts';
 import { originUrl } from './page/url-identity.ts';
@@ -40,7 +40,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
   const { db, limits, logger, browser } = deps;
   let sampleCount = 0;
   const details = () => ({ samples: sampleCount });
-  return lively({ details, logger }, async ({ signal }) => {
+  return exportStage(deps, { jobId, details }, async ({ signal }) => {
     const crawl = await readCrawl(db, jobId);
     if (crawl.phase !== 'crawling') return { sampleCount, foundCount: 0 };
     const { settings } = crawl;

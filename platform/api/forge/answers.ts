@@ -54,10 +54,11 @@ export function forgeHandler(handle: Handler): Handler {
       const refusal = toHttpError(error);
       if (!(refusal instanceof HttpError) || response.headersSent || !isBrowser(request)) throw refusal;
       const id = request.params.id;
+      const isBelowPage = request.path.split('/').length > 3;
       const body = html`<h1>${refusal.status === 404 ? 'Not found' : 'That did not work'}</h1>
 <p>${refusal.message}.</p>
-${request.method === 'POST' && typeof id === 'string' ? html`<p><a href="../${id}">Back to the pull request</a></p>` : null}`;
-      const style = request.method === 'POST' ? '../style.css' : 'style.css';
+${isBelowPage && typeof id === 'string' ? html`<p><a href="../${id}">Back to the pull request</a></p>` : null}`;
+      const style = isBelowPage ? '../style.css' : 'style.css';
       const page = pageOf({ title: refusal.message, heading: html`<span>Error ${refusal.status}</span>`, style, body });
       response.status(refusal.status).set(refusal.headers).type('html').send(page);
     }

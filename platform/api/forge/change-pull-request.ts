@@ -1,8 +1,10 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { HttpError } from '../../../contract/http-error.ts';
 import { closePullRequest, mergePullRequest } from '../../forge/end-pull-request.ts';
-import { type ForgeContext, pageOf } from '../../forge/forge-context.ts';
+import { pageOf } from '../../forge/forge-context.ts';
 import { reviewShape } from '../../forge/github-shapes.ts';
+import { createReviewLink } from '../../forge/review-links.ts';
 import { requestReviewers, submitReview } from '../../forge/review-pull-request.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
@@ -10,18 +12,25 @@ import type { ForgeAccess } from './access.ts';
 import { isBrowser } from './answers.ts';
 import { readSent } from './form-body.ts';
 import { loadPullRequest } from './load-pull-request.ts';
-import { pullRequestJson } from './read-pull-request.ts';
+import { pullRequestJson, type ReadContext } from './read-pull-request.ts';
 
-export type ChangeContext = ForgeContext & {
+export type ChangeContext = ReadContext & {
   access: ForgeAccess;
   /** Webhooks are waiting to be sent. */
   onEvent(): void;
 };
 
-/** Reads what was sent, lets only the operator through, and only then looks whether there is such a pull request. */
+/** Reads what was sent, lets only those through who may review, and only then reads the pull request. */
 async function begin(context: ChangeContext, request: Request, response: Response) {
   const { body, formToken } = await readSent(request, response);
-  await context.access.allowChanging(request, formToken);
+  const actor = await context.access.allowReviewing(request, formToken);
+  return { body, actor, row: await loadPullRequest(context, request) };
+}
+
+/** The same, for what only the operator may. */
+async function beginOperating(context: ChangeContext, request: Request, response: Response) {
+  const { body, formToken } = await readSent(request, response);
+  await context.access.allowOperating(request, formToken);
   return { body, row: await loadPullRequest(context, request) };
 }
 
@@ -37,15 +46,15 @@ async function end(
 }
 
 export async function merge(context: ChangeContext, request: Request, response: Response): Promise<void> {
-  const { row } = await begin(context, request, response);
-  const merged = await mergePullRequest(context, row);
+  const { row, actor } = await begin(context, request, response);
+  const merged = await mergePullRequest(context, row, actor.name);
   const json = async () => ({ ...(await pullRequestJson(context, merged)), sha: merged.mergeCommitSha });
   await end(context, { request, response }, { row, json });
 }
 
 export async function close(context: ChangeContext, request: Request, response: Response): Promise<void> {
-  const { row } = await begin(context, request, response);
-  const closed = await closePullRequest(context, row);
+  const { row, actor } = await begin(context, request, response);
+  const closed = await closePullRequest(context, row, actor.name);
   await end(context, { request, response }, { row, json: () => pullRequestJson(context, closed) });
 }
 
@@ -58,13 +67,20 @@ const VERDICTS = { APPROVE: 'approved', REQUEST_CHANGES: 'changes-requested', CO
 
 const reviewRequest = z.object({
   event: z.enum(['APPROVE', 'REQUEST_CHANGES', 'COMMENT'], { error: 'expected APPROVE, REQUEST_CHANGES or COMMENT' }),
-  reviewer: name,
+  /** Whose review it is, if the operator sends it. A reviewer's link names its reviewer. */
+  reviewer: name.optional(),
   body: z.string().max(65_536).default(''),
 });
 
 export async function review(context: ChangeContext, request: Request, response: Response): Promise<void> {
-  const { body, row } = await begin(context, request, response);
-  const { event, reviewer, body: words } = parseInput(reviewRequest, body);
+  const { body, actor, row } = await begin(context, request, response);
+  const isReviewer = actor.kind === 'reviewer';
+  if (isReviewer && body.reviewer !== undefined && body.reviewer !== actor.name) {
+    throw new HttpError(403, `This link reviews as ${actor.name} only`);
+  }
+  const sent = isReviewer ? { ...body, reviewer: undefined } : body;
+  const schema = isReviewer ? reviewRequest : reviewRequest.required({ reviewer: true });
+  const { event, reviewer = actor.name, body: words } = parseInput(schema, sent);
   const added = await submitReview(context, row, { reviewer, verdict: VERDICTS[event], body: words });
   await end(context, { request, response }, { row, json: async () => reviewShape(added, pageOf(context, row)) });
 }
@@ -75,11 +91,21 @@ const reviewersRequest = z.object({
 });
 
 export async function askForReviews(context: ChangeContext, request: Request, response: Response): Promise<void> {
-  const { body, row } = await begin(context, request, response);
+  const { body, row } = await beginOperating(context, request, response);
   const { reviewers, team_reviewers: teams } = parseInput(reviewersRequest, body);
   await requestReviewers(context, row, [
     ...reviewers.map((each) => ({ kind: 'user' as const, name: each })),
     ...teams.map((each) => ({ kind: 'team' as const, name: each })),
   ]);
   await end(context, { request, response }, { row, status: 201, json: () => pullRequestJson(context, row) });
+}
+
+const linkRequest = z.object({ reviewer: z.email('expected a mail address').max(254) });
+
+/** The link for a reviewer's mail. It is a secret, so nothing else tells it. */
+export async function giveReviewLink(context: ChangeContext, request: Request, response: Response): Promise<void> {
+  const { body, row } = await beginOperating(context, request, response);
+  const { reviewer } = parseInput(linkRequest, body);
+  const { url, expiresAt } = await createReviewLink(context, row, { reviewer, now: context.now() });
+  response.status(201).json({ url, expires_at: expiresAt.toISOString() });
 }

@@ -1,28 +1,41 @@
 import type { PullRequestRow } from '../../store/pull-requests.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, visibleText } from './html.ts';
+
+/** The reviewer whose link opened the page, with the token of that link. */
+export type ActingReviewer = { name: string; token: string };
+
+const NAME_FIELD = html`<label>Your name <input name="reviewer" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*" title="Letters, digits, dots, dashes and underscores" autocomplete="username" autocapitalize="none" spellcheck="false"></label>`;
 
 /**
- * The token is asked for each time and never kept: no cookie is set, so no other site can act for whoever reads here.
+ * What is changed is sent with a token in the form, never with a cookie alone, so no other site can act for whoever reads
+ * here. The operator token is asked for each time and never kept.
  */
-function tokenField(): Html {
-  return html`<label>Operator token <input type="password" name="token" required autocomplete="off" spellcheck="false"></label>`;
+function tokenField(acting: ActingReviewer | undefined): Html {
+  return acting === undefined
+    ? html`<label>Operator token <input type="password" name="token" required autocomplete="off" spellcheck="false"></label>`
+    : html`<input type="hidden" name="token" value="${acting.token}">`;
 }
 
-export function reviewForm({ id }: PullRequestRow): Html {
+export function reviewForm({ id }: PullRequestRow, acting: ActingReviewer | undefined): Html {
+  const who =
+    acting === undefined
+      ? html`<p class="lead">Reviewers: open the link in your mail.</p>
+${NAME_FIELD}`
+      : html`<p class="lead">You act as <bdi>${visibleText(acting.name)}</bdi>.</p>`;
   return html`<form class="panel" method="post" action="${id}/reviews">
 <h3>Review</h3>
-<label>Your name <input name="reviewer" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*" title="Letters, digits, dots, dashes and underscores" autocomplete="username" autocapitalize="none" spellcheck="false"></label>
+${who}
 <label>Remark <textarea name="body" rows="3" maxlength="60000"></textarea></label>
-${tokenField()}
+${tokenField(acting)}
 <div class="buttons"><button name="event" value="APPROVE">Approve</button> <button name="event" value="REQUEST_CHANGES">Ask for changes</button> <button name="event" value="COMMENT">Comment</button></div>
 </form>`;
 }
 
-export function actionForms({ id, baseBranch }: PullRequestRow): Html {
+export function actionForms({ id, baseBranch }: PullRequestRow, acting: ActingReviewer | undefined): Html {
   return html`<form class="panel" method="post" action="${id}/merge">
 <h3>Merge or close</h3>
 <p class="lead">Merging adds a merge commit to <code>${baseBranch}</code>. Closing leaves the branch as it is.</p>
-${tokenField()}
+${tokenField(acting)}
 <div class="buttons"><button class="main">Merge</button> <button formaction="${id}/close">Close without merging</button></div>
 </form>`;
 }

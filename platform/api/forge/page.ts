@@ -5,7 +5,7 @@ import type { RequestedReviewer } from '../../store/pull-request-reviewers.ts';
 import type { ReviewRow } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import { countsOf, diffView, pathOf } from './diff-view.ts';
-import { actionForms, reviewForm } from './forms.ts';
+import { type ActingReviewer, actionForms, reviewForm } from './forms.ts';
 import { type Html, html, visibleText } from './html.ts';
 
 export type PageContent = {
@@ -14,6 +14,8 @@ export type PageContent = {
   reviews: readonly ReviewRow[];
   /** Undefined where git no longer has the commits, or the repository is gone. */
   changes: Changes | undefined;
+  /** Undefined: whoever reads needs the operator token to act. */
+  acting: ActingReviewer | undefined;
 };
 
 /** The files named above the diff; all of them have their place in it. */
@@ -21,7 +23,7 @@ const FILES_LISTED = 300;
 
 /** A pull request as people read it. Every text of others is escaped, and nothing in it is hidden or turned around. */
 export function pullRequestPage(content: PageContent): string {
-  const { row, changes } = content;
+  const { row, changes, acting } = content;
   const title = visibleText(row.title);
   const body = html`<h1><bdi>${title}</bdi> <span class="number">#${row.number}</span></h1>
 <p class="lead"><span class="badge ${row.state}">${STATES[row.state]}</span> ${leadOf(content)}</p>
@@ -30,7 +32,7 @@ ${descriptionOf(row)}
 ${reviewsOf(content)}
 ${changes === undefined ? missing() : changesOf(changes, row)}
 ${html`<h2 id="decide">${row.state === 'open' ? 'Decide' : 'Review'}</h2>
-<div class="acts">${reviewForm(row)}${row.state === 'open' ? actionForms(row) : null}</div>`}`;
+<div class="acts">${reviewForm(row, acting)}${row.state === 'open' ? actionForms(row, acting) : null}</div>`}`;
   return pageOf({
     title: `${title} #${row.number}`,
     heading: html`<bdi>${visibleText(fullNameOf(row.repository))}</bdi> <a href="#decide">${row.state === 'open' ? 'Review, merge or close' : 'Review'}</a>`,
@@ -76,7 +78,8 @@ function leadOf({ row, changes }: PageContent): Html {
   const commits = count === undefined ? 'its commits' : count === 1 ? '1 commit' : `${count} commits`;
   const by = visibleText(row.author);
   if (row.state === 'open') return html`${by} asks to merge ${commits} ${branches}, opened ${timeOf(row.createdAt)}`;
-  const ended = row.endedAt === null ? null : timeOf(row.endedAt);
+  const at = row.endedAt === null ? null : timeOf(row.endedAt);
+  const ended = row.endedBy === null ? at : html`by <bdi>${visibleText(row.endedBy)}</bdi> ${at}`;
   if (row.state === 'closed') return html`${by} asked to merge ${commits} ${branches}; closed without merging ${ended}`;
   return html`${commits} of ${by} merged ${branches} ${ended} as <span class="sha">${row.mergeCommitSha?.slice(0, 10) ?? ''}</span>`;
 }

@@ -1,22 +1,28 @@
 import type { Request, Response } from 'express';
+import { HttpError } from '../../../contract/http-error.ts';
 import { type ChangedFile, listChangedFiles } from '../../forge/changes/changed-files.ts';
 import { readCodeOwners } from '../../forge/changes/code-owners.ts';
 import { changedRange, readChanges } from '../../forge/changes/read-changes.ts';
 import { readBranch } from '../../forge/commits.ts';
 import { type ForgeContext, pageOf } from '../../forge/forge-context.ts';
 import { pullRequestShape, reviewShape } from '../../forge/github-shapes.ts';
+import { readReviewToken } from '../../forge/review-links.ts';
 import { listRequestedReviewers } from '../../store/pull-request-reviewers.ts';
 import { listReviews } from '../../store/pull-request-reviews.ts';
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import { wantsPage } from './answers.ts';
+import type { ActingReviewer } from './forms.ts';
 import { findRepository, loadPullRequest } from './load-pull-request.ts';
 import { pullRequestPage } from './page.ts';
+import { keptReviewToken } from './review-cookie.ts';
+
+export type ReadContext = ForgeContext & { now(): Date };
 
 /** More than people write about one change; of more, the newest. */
 const REVIEWS = 1_000;
 
 /** The page, or the same as JSON. */
-export async function answerPullRequest(context: ForgeContext, request: Request, response: Response): Promise<void> {
+export async function answerPullRequest(context: ReadContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   if (!wantsPage(request)) {
     response.json(await pullRequestJson(context, row));
@@ -26,7 +32,21 @@ export async function answerPullRequest(context: ForgeContext, request: Request,
   const reviews = await listReviews(context.db, row.id, REVIEWS);
   const repository = await findRepository(row);
   const changes = repository && (await readChanges(repository.git, row));
-  response.type('html').send(pullRequestPage({ row, asked, reviews, changes }));
+  response
+    .type('html')
+    .send(pullRequestPage({ row, asked, reviews, changes, acting: actingReviewer(context, request, row) }));
+}
+
+/** Whose link opened the page before; undefined if none did, or it has ended since. */
+function actingReviewer({ now }: ReadContext, request: Request, row: PullRequestRow): ActingReviewer | undefined {
+  const token = keptReviewToken(request);
+  if (token === undefined) return undefined;
+  try {
+    return { name: readReviewToken(row, token, now()).reviewer, token };
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
+  }
 }
 
 export async function pullRequestJson(context: ForgeContext, row: PullRequestRow) {

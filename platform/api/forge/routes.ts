@@ -1,20 +1,26 @@
 import type { Express, Request, Response } from 'express';
-import type { ForgeContext } from '../../forge/forge-context.ts';
 import { methodNotAllowed } from '../error-handler.ts';
 import { createForgeAccess } from './access.ts';
 import { forgeHandler, forgeHeaders } from './answers.ts';
-import { askForReviews, type ChangeContext, close, merge, review } from './change-pull-request.ts';
+import { askForReviews, type ChangeContext, close, giveReviewLink, merge, review } from './change-pull-request.ts';
+import { openReviewLink } from './open-review-link.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import { answerCodeOwners, answerFiles, answerPullRequest, answerReviews } from './read-pull-request.ts';
+import {
+  answerCodeOwners,
+  answerFiles,
+  answerPullRequest,
+  answerReviews,
+  type ReadContext,
+} from './read-pull-request.ts';
 
-export type ForgeRoutesContext = ForgeContext & {
-  /** Opens merging, closing and reviewing; without it nobody may. */
+export type ForgeRoutesContext = ReadContext & {
+  /** Opens merging, closing and reviewing to operators, and makes the links that open them to reviewers. */
   operatorToken?: string | undefined;
   /** Told where webhooks wait to be sent; what isn't told is found by looking. */
   onForgeEvent?: (() => void) | undefined;
 };
 
-type Answer = (context: ForgeContext, request: Request, response: Response) => Promise<void>;
+type Answer = (context: ReadContext, request: Request, response: Response) => Promise<void>;
 type Change = (context: ChangeContext, request: Request, response: Response) => Promise<void>;
 
 const PULL_REQUEST = '/pulls/:id';
@@ -24,7 +30,7 @@ const PULL_REQUEST = '/pulls/:id';
  * other repositories.
  */
 export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...context }: ForgeRoutesContext): void {
-  const access = createForgeAccess({ db: context.db, operatorToken });
+  const access = createForgeAccess({ db: context.db, operatorToken, now: context.now });
   const changing: ChangeContext = { ...context, access, onEvent: onForgeEvent ?? (() => undefined) };
   const reading = (answer: Answer) =>
     forgeHandler(async (request, response) => {
@@ -52,12 +58,18 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
     .route(`${PULL_REQUEST}/codeowners`)
     .get(reading(answerCodeOwners))
     .all(methodNotAllowed(['GET', 'HEAD']));
+  // Without the check of a token: the link brings its own.
+  app
+    .route(`${PULL_REQUEST}/review`)
+    .get(forgeHandler((request, response) => openReviewLink(context, request, response)))
+    .all(methodNotAllowed(['GET', 'HEAD']));
   app
     .route(`${PULL_REQUEST}/reviews`)
     .get(reading(answerReviews))
     .post(posting(review))
     .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
-  for (const [path, change] of Object.entries({ requested_reviewers: askForReviews, merge, close })) {
+  const changes = { requested_reviewers: askForReviews, review_links: giveReviewLink, merge, close };
+  for (const [path, change] of Object.entries(changes)) {
     app
       .route(`${PULL_REQUEST}/${path}`)
       .post(posting(change))

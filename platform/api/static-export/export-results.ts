@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { type Bundle, exportReport } from '../../../contract/admin-api.ts';
+import { type Bundle, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
 import { HttpError } from '../../../contract/http-error.ts';
 import type { ExportJobRow } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
@@ -26,15 +26,30 @@ export function bundleHandler({ db, objects, publicUrl, bundleLinkTtlMs }: ApiCo
   };
 }
 
-/** `GET /v1/static-export/jobs/{jobId}/report` */
+/** `GET /v1/static-export/jobs/{jobId}/report`: of a job that failed before it had anything to report, an empty one. */
 export function reportHandler({ db, objects }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);
     const job = await findOwnJob(db, caller, request.params.jobId);
     requireEnterprise(caller);
-    const { reportKey } = requireCompleted(job);
-    const stored: unknown = JSON.parse((await objects.read(reportKey)).toString());
+    const reportKey = job.status === 'failed' ? job.reportKey : requireCompleted(job).reportKey;
+    const stored: unknown =
+      reportKey === null ? emptyReport(job.id) : JSON.parse((await objects.read(reportKey)).toString());
     response.json(exportReport.parse(stored));
+  };
+}
+
+function emptyReport(jobId: string): ExportReport {
+  const counts = { brokenLinks: 0, redirects: 0, skippedPages: 0 };
+  return {
+    jobId,
+    brokenLinks: [],
+    redirects: [],
+    skippedPages: [],
+    leftOut: [],
+    notices: [],
+    truncated: false,
+    counts,
   };
 }
 

@@ -43,7 +43,9 @@ const NEXT = Object.fromEntries(
 const startExport = operation({
   operationId: 'startExport',
   summary: 'Start a static export job',
-  description: 'One export of a domain at a time, 60 starts per organization and hour. Once answered 202 it happens.',
+  description:
+    'One export of a domain at a time, 60 starts per organization and hour. Once answered 202 it happens. ' +
+    'A `version` that a completed export of the domain has is 409; without one the job gets the next free.',
   parameters: idempotencyParameter(
     'The same key and body within 30 days get the first success again and start no second job.',
   ),
@@ -90,7 +92,8 @@ const generateBundle = operation({
 
 const getExportReport = operation({
   operationId: 'getExportReport',
-  summary: "Get a completed job's broken links, redirects and skipped pages",
+  summary: "Get a completed or failed job's broken links, redirects and skipped pages",
+  description: 'Of a failed or cancelled job: what it met until then. 409 while the job is queued or running.',
   parameters: jobPath,
   responses: { ...ok('The report.', 'ExportReport'), ...refusals(401, 403, 404, 409) },
 });

@@ -4,7 +4,7 @@ import { HttpError } from '../../../contract/http-error.ts';
 import { parseInput } from '../../parse-input.ts';
 import type { Caller } from '../../store/api-keys.ts';
 import type { Transaction } from '../../store/database.ts';
-import { findActiveExportJob, insertExportJob } from '../../store/export-jobs.ts';
+import { findActiveExportJob, findExportOfVersion, insertExportJob } from '../../store/export-jobs.ts';
 import { lockUntilCommit } from '../../store/locks.ts';
 import { findProjectByDomain, type Project } from '../../store/projects.ts';
 import { authenticate } from '../authenticate.ts';
@@ -40,6 +40,7 @@ export function startExportHandler(context: ApiContext): RequestHandler {
       return answerOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
         requireEnterprise(caller);
         await refuseConflict(tx, project);
+        if (body.version !== undefined) await refuseRepeatedVersion(tx, project, body.version);
         headers = await takeUse(tx, { scope: `static-export:${caller.organizationId}`, limit: START_LIMIT, at });
         const answer = await createJob(tx, { project, body, at });
         started = answer.jobId;
@@ -65,6 +66,16 @@ async function refuseConflict(tx: Transaction, project: Project): Promise<void> 
   const active = await findActiveExportJob(tx, project.id);
   if (active === undefined) return;
   throw new HttpError(409, `The export ${active.id} of ${project.domain} is ${active.status}: one at a time`);
+}
+
+/** A version names one bundle: a pin to it must never lead to other content. A failed export has none. */
+async function refuseRepeatedVersion(tx: Transaction, { id, domain }: Project, version: string): Promise<void> {
+  const taken = await findExportOfVersion(tx, { projectId: id, version });
+  if (taken === undefined) return;
+  throw new HttpError(
+    409,
+    `The version ${version} of ${domain} is the export ${taken.id}: expected a new version, or none to get the next free one`,
+  );
 }
 
 async function createJob(

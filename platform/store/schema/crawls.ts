@@ -21,6 +21,12 @@ export const crawls = pgTable('crawls', {
   urlCount: integer('url_count').notNull().default(0),
   settledCount: integer('settled_count').notNull().default(0),
   rawBytes: bigint('raw_bytes', { mode: 'number' }).notNull().default(0),
+  /** Addresses whose answer is a file of the bundle. */
+  fileCount: integer('file_count').notNull().default(0),
+  /** What answers were without their content encoding, also those that were then not kept. */
+  decodedBytes: bigint('decoded_bytes', { mode: 'number' }).notNull().default(0),
+  /** What this export has put into the object store: what it fetched and read, and the pieces of its archive. */
+  storedBytes: bigint('stored_bytes', { mode: 'number' }).notNull().default(0),
   /** Addresses left out because of a limit, all of them; the frontier keeps only some by name. */
   skippedCount: integer('skipped_count').notNull().default(0),
   batchCount: integer('batch_count').notNull().default(0),

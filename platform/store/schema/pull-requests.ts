@@ -31,6 +31,10 @@ export const pullRequests = pgTable(
     updatedAt: moment('updated_at').notNull().defaultNow(),
     /** When it was merged or closed. */
     endedAt: moment('ended_at'),
+    /** Who merged or closed it; null while it is open, or if it was merged by git alone. */
+    endedBy: text('ended_by'),
+    /** Signs the reviewers' links to it; null before the first one, and again once it has ended: then none is valid. */
+    reviewKey: text('review_key'),
   },
   (table) => [
     check('pull_requests_state_known', sql`${table.state} in ('open', 'merged', 'closed')`),

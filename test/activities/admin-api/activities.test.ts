@@ -35,7 +35,8 @@ const cancel = (activities: Activities) => activityEnvironment().run(activities.
 describe('starting an export', () => {
   it.each([200, 203])('takes %i for success and needs nothing but a job id', async (status) => {
     const { server, activities } = await api({ status, body: { jobId: 'anything at all', surprise: [1] } });
-    await expect(start(activities)).resolves.toEqual({ jobId: 'anything at all', version: null });
+    const started = { jobId: 'anything at all', version: null, createdAt: null, ageMs: null };
+    await expect(start(activities)).resolves.toEqual(started);
     expect(server.received[0]).toMatchObject({
       method: 'POST',
       path: '/base/v1/static-export/jobs',
@@ -50,7 +51,23 @@ describe('starting an export', () => {
 
   it('takes a number for a job id', async () => {
     const { activities } = await api({ status: 202, body: { jobId: 17 } });
-    await expect(start(activities)).resolves.toEqual({ jobId: '17', version: null });
+    await expect(start(activities)).resolves.toMatchObject({ jobId: '17', version: null });
+  });
+
+  it("reads when the job was made, and its age by the service's own clock", async () => {
+    const { activities } = await api({
+      status: 202,
+      headers: { date: 'Sat, 21 Nov 2026 08:00:10 GMT' },
+      body: { jobId: 'se_1', createdAt: '2026-11-21T09:00:00+01:00' },
+    });
+    await expect(start(activities)).resolves.toMatchObject({ createdAt: '2026-11-21T08:00:00.000Z', ageMs: 10_000 });
+  });
+
+  it('gets a new key for each export, whatever the workflow repeats', async () => {
+    const { activities } = await api();
+    const keys = [await activities.createExportKey(), await activities.createExportKey()];
+    expect(new Set(keys).size).toBe(2);
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it('waits, without an error in the logs, while another export of the domain is active', async () => {
@@ -136,10 +153,13 @@ describe('any operation', () => {
   it.each([
     ['seconds', '7', 7_000],
     ['a date', new Date(Date.UTC(2026, 10, 21, 8, 0, 9)).toUTCString(), 9_000],
-  ])('respects a short Retry-After in %s', async (_name, retryAfter, nextRetryDelay) => {
+  ])('respects a short Retry-After in %s, and comes up to a fifth later', async (_name, retryAfter, waitMs) => {
     const date = new Date(Date.UTC(2026, 10, 21, 8, 0, 0)).toUTCString();
     const { activities } = await api({ status: 429, headers: { 'retry-after': retryAfter, date } });
-    expect(await failureOf(poll(activities))).toMatchObject({ type: 'RateLimited', nextRetryDelay });
+    const failure = await failureOf(poll(activities));
+    expect(failure).toMatchObject({ type: 'RateLimited' });
+    expect(failure.nextRetryDelay).toBeGreaterThanOrEqual(waitMs);
+    expect(failure.nextRetryDelay).toBeLessThanOrEqual(1.2 * waitMs);
   });
 
   it('hands a long Retry-After to the workflow, an hour at most', async () => {
@@ -166,10 +186,10 @@ describe('polling an export', () => {
   });
 
   it.each([
-    [{ status: 'completed' }, { status: 'completed', version: null, pageCount: null }],
+    [{ status: 'completed' }, { status: 'completed', version: null, pageCount: null, exportedAt: null }],
     [
-      { status: 'Completed', version: 3, pageCount: 9 },
-      { status: 'completed', version: '3', pageCount: 9 },
+      { status: 'Completed', version: 3, pageCount: 9, updatedAt: '2026-11-21T09:00:00+01:00' },
+      { status: 'completed', version: '3', pageCount: 9, exportedAt: '2026-11-21T08:00:00.000Z' },
     ],
     [{ status: 'failed' }, { status: 'failed', error: 'the service gave no reason' }],
     [

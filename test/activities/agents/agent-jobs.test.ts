@@ -39,23 +39,50 @@ async function api(
 const at = '2026-11-21T08:00:00Z';
 const event = { source: 's', topic: 't', action: 'publish', id: '1', title: 'Start', url: '', author: '', at } as const;
 
-const create = (activities: Activities, site = 'docs', rule = 'changelog') =>
-  activityEnvironment().run(activities.createAgentJob, {
-    site,
-    rule,
-    events: [event],
-    eventCount: 1,
-    idempotencyKey: 'run:1',
-  });
+const names = { site: 'docs', rule: 'changelog' };
+const happened = { events: [event], eventCount: 1 };
+const render = (activities: Activities, of = names) =>
+  activityEnvironment().run(activities.renderAgentPrompt, { ...of, ...happened });
+const create = (activities: Activities, what: Parameters<Activities['createAgentJob']>[0] = rendered) =>
+  activityEnvironment().run(activities.createAgentJob, what);
+const rendered = { ...names, projectId: 'prj/ö', prompt: 'Mention Start.', idempotencyKey: 'run:1' };
+/** As workflows of releases before 0.2 call it. */
+const unrendered = { ...names, ...happened, idempotencyKey: 'run:1' };
 const job = { projectId: 'prj/ö', jobId: 'job №1/2' };
 const poll = (activities: Activities, info: Parameters<typeof activityEnvironment>[0] = {}) =>
   activityEnvironment(info).run(activities.pollAgentJob, job);
 const cancel = (activities: Activities) => activityEnvironment().run(activities.cancelAgentJob, job);
 
+describe('rendering a prompt', () => {
+  it('fills in the template, and names the project', async () => {
+    const { activities } = await api([]);
+    await expect(render(activities)).resolves.toEqual({ projectId: 'prj/ö', prompt: 'Mention Start.' });
+  });
+
+  it('for a site or a rule that this worker does not know is left to another worker', async () => {
+    const { activities } = await api([], siteOf('x'));
+    const unknown = { type: 'NotConfigured', nonRetryable: false };
+    expect(await failureOf(render(activities, { ...names, site: 'gone' }))).toMatchObject(unknown);
+    expect(await failureOf(render(activities, { ...names, rule: 'other' }))).toMatchObject(unknown);
+  });
+
+  it.each<[string, SiteConfig | undefined, typeof names, string]>([
+    ['a site without a project', siteOf('x', {}), names, "needs the site's projectId"],
+    ['a prompt that comes out empty', siteOf('{{ event.url }} \n'), names, 'is empty for this event'],
+  ])('for %s is rejected', async (_, site, of, message) => {
+    const { activities } = await api([], site);
+    const failure = await failureOf(render(activities, of));
+    expect(failure).toMatchObject({ type: 'Rejected', nonRetryable: true, message: expect.stringContaining(message) });
+  });
+});
+
 describe('making an agent job', () => {
-  it.each([200, 226])('takes %i for success, and needs nothing but an id', async (status) => {
+  it.each<[number, Parameters<Activities['createAgentJob']>[0]]>([
+    [200, rendered],
+    [226, unrendered],
+  ])('takes %i for success, and needs nothing but an id', async (status, what) => {
     const { server, activities } = await api([{ status, body: { id: 'job №1/2', surprise: true } }]);
-    await expect(create(activities)).resolves.toEqual(job);
+    await expect(create(activities, what)).resolves.toEqual(job);
     expect(server.received[0]).toMatchObject({
       method: 'POST',
       path: '/base/v2/agent/prj%2F%C3%B6/job',
@@ -86,23 +113,27 @@ describe('making an agent job', () => {
     });
   });
 
-  it.each<[string, SiteConfig | undefined, string, string]>([
-    ['a site that is gone', undefined, 'changelog', 'no longer configured'],
-    ['a rule that is gone', siteOf('x'), 'other', 'no longer configured'],
-    ['a site without a project', siteOf('x', {}), 'changelog', "needs the site's projectId"],
-    ['a prompt that comes out empty', siteOf('{{ event.url }} \n'), 'changelog', 'is empty for this event'],
-  ])('for %s is refused without a call', async (_, site, rule, message) => {
-    const { server, activities } = await api([{ status: 201, body: { id: 'x' } }], site);
-    const failure = await failureOf(create(activities, site === undefined ? 'gone' : 'docs', rule));
-    expect(failure).toMatchObject({ type: 'Rejected', nonRetryable: true, message: expect.stringContaining(message) });
-    expect(server.received).toEqual([]);
+  it('sends the text and project that were rendered, whatever the rule says by now', async () => {
+    const { server, activities } = await api(
+      [{ status: 201, body: { id: 'x' } }],
+      siteOf('Edited.', { projectId: 'p2' }),
+    );
+    await create(activities);
+    await create(activities, { ...rendered, rule: 'gone' });
+    for (const request of server.received) {
+      expect(request).toMatchObject({
+        path: '/base/v2/agent/prj%2F%C3%B6/job',
+        body: '{"prompt":"Mention Start."}',
+      });
+    }
+    expect(server.received).toHaveLength(2);
   });
 });
 
 // What any operation makes of a service in trouble is shown once, in ../admin-api/activities.test.ts.
 describe.each([
-  ['createAgentJob', create],
-  ['pollAgentJob', poll],
+  ['createAgentJob', (activities: Activities) => create(activities)],
+  ['pollAgentJob', (activities: Activities) => poll(activities)],
 ] as const)('%s', (_, call) => {
   it('hands on a refusal, and tries again where it can not read the answer', async () => {
     const { activities } = await api([
@@ -189,6 +220,32 @@ describe('asking about an agent job', () => {
   });
 });
 
+describe('what an agent said last', () => {
+  const read = (activities: Activities) => activityEnvironment().run(activities.readLastWords, job);
+  const plain = { 'content-type': 'text/plain; charset=utf-8' };
+
+  it('is the end of its log, however long that is, without control characters', async () => {
+    const long = `${'x'.repeat(99)}\n`.repeat(60_000);
+    const end =
+      '=== run 2, begun 2026-11-21T08:00:00.000Z ===\n\u001b[31mI have\u001b[0m no\u0007 tools,\r\n\n  sorry. \n';
+    const { server, activities } = await api([{ status: 200, headers: plain, text: long + end }]);
+    const said = String(await read(activities)).split('\n');
+    expect(said).toHaveLength(5);
+    expect(said.slice(-2)).toEqual(['I have no tools,', 'sorry.']);
+    expect(server.received[0]?.path).toBe('/base/v2/agent/prj%2F%C3%B6/job/job%20%E2%84%961%2F2/log');
+  });
+
+  it.each<[string, Scripted]>([
+    ['an empty log', { status: 200, headers: plain, text: '' }],
+    ['a page', { status: 200, headers: { 'content-type': 'text/html' }, text: '<p>Hello' }],
+    ['no log of jobs', { status: 404, body: { error: 'no such path' } }],
+    ['another method there', { status: 405, body: {} }],
+  ])('is not known of a service with %s', async (_, answer) => {
+    const { activities } = await api([answer]);
+    await expect(read(activities)).resolves.toBeNull();
+  });
+});
+
 describe('cancelling an agent job', () => {
   it('is asked for at the job’s own path', async () => {
     const { server, activities } = await api([{ status: 200, body: { result: 'accepted' } }, { status: 404 }]);
@@ -199,7 +256,7 @@ describe('cancelling an agent job', () => {
 });
 
 describe("a rule's settings", () => {
-  const deps = { operators: ['ops@example.com'], forge: true, mail: false, searchAttributes: true, build: 'b' };
+  const deps = { operators: ['ops@example.com'], forge: true, mail: false, searchAttributes: true };
 
   it('are read anew, with their defaults, and tell no template', async () => {
     const read = createReadRuleSettings({ ...deps, readSite: () => siteOf('a secret {{ event.title }}') });
@@ -216,9 +273,10 @@ describe("a rule's settings", () => {
     expect(JSON.stringify(settings)).not.toContain('secret');
   });
 
-  it('are none for a rule that is not configured', async () => {
+  it('of a rule that this worker does not know are a failure that another worker may mend', async () => {
     const read = createReadRuleSettings({ ...deps, readSite: (site) => (site === 'docs' ? siteOf('x') : undefined) });
-    await expect(read({ site: 'docs', rule: 'other' })).resolves.toBeNull();
-    await expect(read({ site: 'gone', rule: 'changelog' })).resolves.toBeNull();
+    const unknown = { type: 'NotConfigured', nonRetryable: false };
+    await expect(read({ site: 'docs', rule: 'other' })).rejects.toMatchObject(unknown);
+    await expect(read({ site: 'gone', rule: 'changelog' })).rejects.toMatchObject(unknown);
   });
 });

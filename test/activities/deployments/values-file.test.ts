@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { DeploymentWrite } from '../../../activities/deployments/deployment-target.ts';
-import { readSidecar, sidecarPath } from '../../../activities/deployments/sidecar.ts';
+import { readSidecar, sidecarPath, writeSidecar } from '../../../activities/deployments/sidecar.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
 
 let folder: string;
@@ -43,7 +43,8 @@ describe('a values file', () => {
   it('that does not exist is made, its folder too, and switched on', async () => {
     path = join(folder, 'deep', 'er', 'values.yaml');
     const report = await createValuesFileTarget(path).write(write());
-    expect(report).toEqual({ outcome: 'written', pin: null, jobId: 'job-1', newest: { epoch: 1_000, sequence: 1 } });
+    const newest = { epoch: 1_000, sequence: 1 };
+    expect(report).toEqual({ outcome: 'written', pin: null, off: false, jobId: 'job-1', newest });
     expect(parse(await readFile(path, 'utf8'))).toEqual({
       staticExport: { enabled: true, bundleUrl: 'https://objects.test/job-1?n=1' },
     });
@@ -69,11 +70,65 @@ describe('a values file', () => {
     const late = await target.write(write({ sequence: 4, jobId: 'job-4' }));
     const older = await target.write(write({ epoch: 999, sequence: 50, jobId: 'job-50' }));
     const newest = { epoch: 1_000, sequence: 5 };
-    expect([late, older]).toEqual(Array(2).fill({ outcome: 'superseded', pin: null, jobId: 'job-5', newest }));
+    expect([late, older]).toEqual(
+      Array(2).fill({ outcome: 'superseded', pin: null, off: false, jobId: 'job-5', newest }),
+    );
     expect(await link()).toBe('https://objects.test/job-5?n=5');
     expect(await target.write(write({ epoch: 2_000, sequence: 1, jobId: 'job-6' }))).toMatchObject({
       outcome: 'written',
     });
+  });
+
+  it('never gets an older job than its newest one, unless a person chose it', async () => {
+    const target = createValuesFileTarget(path);
+    const of = (day: number, changes: Partial<DeploymentWrite>): DeploymentWrite =>
+      write({ jobId: `job-${day}`, createdAt: `2026-11-${day}T08:00:00.000Z`, ...changes });
+    await target.write(of(20, { sequence: 1 }));
+    await target.write(of(22, { sequence: 2 }));
+    // A workflow that was reset is behind its own writes and repeats an old one; so it does after it has caught up.
+    for (const sequence of [2, 3]) {
+      const refused = { outcome: 'older', jobId: 'job-22', newest: { epoch: 1_000, sequence: 2 } };
+      expect(await target.write(of(21, { sequence }))).toMatchObject(refused);
+    }
+    expect(await target.write(of(20, { sequence: 4, rolledBack: true }))).toMatchObject({ outcome: 'written' });
+    expect(await target.write(of(21, { sequence: 5 }))).toMatchObject({ outcome: 'older', jobId: 'job-20' });
+    expect(await target.write(of(22, { sequence: 6 }))).toMatchObject({ outcome: 'written' });
+    expect(await target.write(of(23, { sequence: 7, createdAt: null }))).toMatchObject({ outcome: 'written' });
+  });
+
+  it('that its operator switches off gets fresh links and stays off, until the operator switches it on', async () => {
+    const target = createValuesFileTarget(path);
+    const turn = async (from: boolean, to: boolean): Promise<void> =>
+      await writeFile(path, (await readFile(path, 'utf8')).replace(`enabled: ${from}`, `enabled: ${to}`));
+    await writeFile(path, 'staticExport:\n  enabled: false\n');
+    expect(await target.write(write({ sequence: 1 }))).toMatchObject({ outcome: 'written', off: false });
+    await turn(true, false);
+    for (const sequence of [2, 3]) {
+      const report = await target.write(write({ sequence, jobId: `job-${sequence}` }));
+      expect(report).toMatchObject({ outcome: 'written', off: true });
+      expect(await readFile(path, 'utf8')).toContain('enabled: false');
+      expect(await link()).toBe(`https://objects.test/job-${sequence}?n=${sequence}`);
+    }
+    expect(await target.readSwitches()).toEqual({ pin: null, off: true });
+    await turn(false, true);
+    expect(await target.write(write({ sequence: 4, jobId: 'job-4' }))).toMatchObject({ off: false });
+    expect(await readFile(path, 'utf8')).toContain('enabled: true');
+  });
+
+  it('is switched on by its first deploy, also if an earlier try was lost halfway', async () => {
+    await writeFile(path, 'staticExport:\n  enabled: false\n');
+    const lost = { epoch: 1_000, sequence: 1, jobId: 'job-1', version: 'v1', newestJobAt: null, enabling: true };
+    await writeSidecar(path, lost);
+    expect(await createValuesFileTarget(path).write(write({ sequence: 2 }))).toMatchObject({ off: false });
+    expect(await readFile(path, 'utf8')).toContain('enabled: true');
+    expect(await readSidecar(path)).toMatchObject({ sequence: 2, enabling: false });
+  });
+
+  it('stays off without its sidecar too, if the site knows that it was deployed to', async () => {
+    await writeFile(path, 'staticExport:\n  enabled: false\n');
+    const report = await createValuesFileTarget(path).write(write({ deployedBefore: true }));
+    expect(report).toMatchObject({ outcome: 'written', off: true });
+    expect(await readFile(path, 'utf8')).toContain('enabled: false');
   });
 
   it('takes the same write twice', async () => {
@@ -129,7 +184,14 @@ describe('a values file', () => {
   it('with a damaged sidecar is written, and the sidecar made anew', async () => {
     await writeFile(sidecarPath(path), '{"epoch": 1');
     expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
-    expect(await readSidecar(path)).toEqual({ epoch: 1_000, sequence: 1, jobId: 'job-1', version: 'v1' });
+    expect(await readSidecar(path)).toEqual({
+      epoch: 1_000,
+      sequence: 1,
+      jobId: 'job-1',
+      version: 'v1',
+      newestJobAt: null,
+      enabling: false,
+    });
   });
 
   it('that can not be read as YAML is left as it is, and so is its sidecar', async () => {

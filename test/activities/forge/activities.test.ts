@@ -37,6 +37,7 @@ function forge(change: Partial<ForgeReader> = {}, calls: Calls = { wanted: [] })
       [...mails].find(([, address]) => address === mail.toLowerCase())?.[0] ??
       (mail === 'lin@example.com' ? 'lin' : null),
     findMail: async (login) => mails.get(login.toLowerCase()) ?? null,
+    reviewLink: async () => null,
     ...change,
   };
 }
@@ -76,6 +77,7 @@ describe('who is to review', () => {
       mails: ['lin@example.com', 'ada@example.com', 'owner@example.com'],
       logins: ['Ada', 'lin'],
       teams: ['docs'],
+      unknownLogins: true,
       note: null,
     });
   });
@@ -89,7 +91,10 @@ describe('who is to review', () => {
         return [];
       },
     });
-    expect(await plan(reader)).toMatchObject({ mails: ['lin@example.com'], logins: ['lin'], teams: [] });
+    expect(await plan(reader)).toMatchObject({ logins: ['lin'], teams: [], unknownLogins: false });
+    // Ada's own address is known by her login, which the search by address needn't find.
+    const ada = forge({ findLogin: async () => null, readCodeOwners: async () => '*.md @ada' });
+    expect(await plan(ada, [])).toMatchObject({ mails: ['ada@example.com'], logins: ['ada'], unknownLogins: false });
     expect(files).toEqual([]);
   });
 
@@ -115,6 +120,7 @@ describe('who is to review', () => {
       mails: ['lin@example.com'],
       logins: [],
       teams: [],
+      unknownLogins: true,
       note: null,
     });
   });
@@ -139,6 +145,7 @@ describe('a forge in trouble', () => {
       mails: ['lin@example.com'],
       logins: [],
       teams: [],
+      unknownLogins: true,
       note: 'without the forge’s pull request: the forge answered 502',
     });
   });

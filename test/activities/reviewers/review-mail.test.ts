@@ -42,11 +42,15 @@ async function arrive(mail: OutgoingMail): Promise<Arrived> {
   };
 }
 
-async function review(change: Partial<ReviewMailInput> = {}, publicUrl: string | null = PUBLIC_URL): Promise<Arrived> {
+async function review(
+  change: Partial<ReviewMailInput> = {},
+  publicUrl: string | null = PUBLIC_URL,
+  reviewLink: string | null = null,
+): Promise<Arrived> {
   const input = { ...INPUT, ...change };
   const { site, rule, to: address } = input;
   const unsubscribeLink = publicUrl && createUnsubscribeLink(publicUrl, { site, rule, address }, KEY);
-  return await arrive(composeReviewMail(input, { sender: mailer.sender, date, unsubscribeLink }));
+  return await arrive(composeReviewMail(input, { sender: mailer.sender, date, unsubscribeLink, reviewLink }));
 }
 
 describe('the mail that asks for a review', () => {
@@ -88,6 +92,16 @@ describe('the mail that asks for a review', () => {
     const subscription = { site: 'handbook', rule: 'changelog', address: 'ada@example.com' };
     expect(link).toBe(createUnsubscribeLink(PUBLIC_URL, subscription, KEY));
     expect(header('date')).toBe('Mon, 23 Nov 2026 09:30:00 +0000');
+  });
+
+  it('leads by the reviewer’s own link if there is one, whole in both parts, in the thread of the pull request', async () => {
+    const link = `${INPUT.pullRequest.url}/review?key=review_tn8x40.${'YWRh'.repeat(20)}.${'x'.repeat(43)}`;
+    const [own, plain] = [await review({}, PUBLIC_URL, link), await review()];
+    expect(own.mail.text.split('\n').map((line) => line.trim())).toContain(link);
+    expect(own.mail.html).toContain(`href="${link}"`);
+    expect(own.mail.text.replace(/\s+/g, ' ')).toContain('can approve and merge as ada@example.com');
+    expect(plain.mail.text).not.toContain('can approve and merge');
+    for (const name of ['references', 'message-id']) expect(own.header(name)).toBe(plain.header(name));
   });
 
   it('has no link to leave where nobody could reach it', async () => {

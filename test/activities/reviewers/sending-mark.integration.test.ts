@@ -2,6 +2,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { ActivityNotFoundError } from '@temporalio/client';
 import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
 import { WORKFLOW_IDS } from '../../../contract/names.ts';
+import { ForgeError } from '../../../forge/forge-error.ts';
 import { at, lastLines, type React, type ScriptedSmtpServer, startScriptedSmtp } from '../../helpers/smtp-server.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { connectTemporal, type TestTemporal } from '../../helpers/temporal.ts';
@@ -154,5 +155,37 @@ describe('a reviewer who has unsubscribed', () => {
       args: [{ unsubscribed: [] }],
     });
     expect(await handle.result()).toMatchObject({ outcome: 'sent' });
+  });
+});
+
+describe('a reviewer’s own link', () => {
+  /** The first message, with its long lines put together again (quoted-printable). */
+  const messageOf = (server: ScriptedSmtpServer): string =>
+    (server.taken[0]?.data ?? '').replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
+
+  it('is waited for while the forge is away', async () => {
+    const server = await smtp();
+    let isAway = true;
+    const reviewLink = async (url: string, mail: string) => {
+      if (isAway) throw new ForgeError('The embedded forge could not be asked', { status: null, retryable: true });
+      return `${url}/review?key=review_for_${mail}`;
+    };
+    const handle = await start('own-link', { smtpUrl: server.url, forge: { reviewLink } });
+    await waitFor(async () => (await pendingAttempt(handle)) > 1, { describe: 'tried again' });
+    expect(server.moments).toEqual([]);
+    isAway = false;
+    expect(await handle.result()).toMatchObject({ outcome: 'sent' });
+    expect(messageOf(server)).toContain(`${INPUT.pullRequest.url}/review?key=review_for_${INPUT.to}`);
+  });
+
+  it('is left out if the forge makes none, and the mail names the page', async () => {
+    const server = await smtp();
+    const reviewLink = async () => {
+      throw new ForgeError('The pull request has ended', { status: 409, retryable: false });
+    };
+    const handle = await start('no-link', { smtpUrl: server.url, forge: { reviewLink } });
+    expect(await handle.result()).toMatchObject({ outcome: 'sent' });
+    expect(messageOf(server)).toContain(INPUT.pullRequest.url);
+    expect(messageOf(server)).not.toContain('/review?key');
   });
 });

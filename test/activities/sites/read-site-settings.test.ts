@@ -19,15 +19,14 @@ const config = galleyConfig.parse({
 
 const read = createReadSiteSettings({
   readSite: (site) => config.sites[site],
-  readPin: async (valuesFile) => {
+  readSwitches: async (valuesFile) => {
     if (valuesFile === 'torn.yaml') throw new Error('not YAML');
-    return valuesFile === 'hung.yaml' ? new Promise(() => {}) : 'v1';
+    return valuesFile === 'hung.yaml' ? new Promise(() => {}) : { pin: 'v1', off: true };
   },
   minRefreshIntervalMs: 30_000,
   operators: ['ops@example.com'],
   mail: true,
   searchAttributes: true,
-  build: 'abc',
 });
 
 describe('the settings of a site', () => {
@@ -41,11 +40,10 @@ describe('the settings of a site', () => {
       refreshMargin: 0.3,
       minRefreshIntervalMs: 30_000,
       valuesFiles: ['a.yaml', 'torn.yaml', 'hung.yaml'],
-      pins: [{ valuesFile: 'a.yaml', pin: 'v1' }],
+      pins: [{ valuesFile: 'a.yaml', pin: 'v1', off: true }],
       operators: ['ops@example.com'],
       tellAfterMs: 600_000,
       searchAttributes: true,
-      build: 'abc',
     });
   });
 
@@ -53,7 +51,12 @@ describe('the settings of a site', () => {
     expect(JSON.stringify(await read({ site: 'docs' }))).not.toContain('secret');
   });
 
-  it('are null where the site is not configured', async () => {
-    expect(await read({ site: 'gone' })).toBeNull();
+  it('of a site that this worker does not know are a failure that another worker may mend', async () => {
+    await expect(read({ site: 'gone' })).rejects.toMatchObject({
+      type: 'NotConfigured',
+      nonRetryable: false,
+      message: expect.stringContaining('the site gone is not configured on the worker that was asked'),
+      details: [{ operators: ['ops@example.com'] }],
+    });
   });
 });

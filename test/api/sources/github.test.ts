@@ -86,6 +86,14 @@ describe('a review', () => {
     });
   });
 
+  test('of an account that GitHub calls a bot is marked as such', () => {
+    const body = review('approved');
+    const user = { login: 'copilot', type: 'Bot' };
+    expect(read('pull_request_review', { ...body, review: { ...body.review, user } })).toMatchObject({
+      review: { reviewer: 'copilot', bot: true },
+    });
+  });
+
   test.each([
     ['pull_request_approved', 'pull_request_review_approved', 'approved'],
     ['pull_request_rejected', 'pull_request_review_rejected', 'changes-requested'],

@@ -59,9 +59,11 @@ export function fileShape({
     : { filename, status: 'renamed', previous_filename: previous };
 }
 
-export function reviewShape({ login, state, submittedAt }: SubmittedReview) {
-  const shape: Pick<Answer<'pulls', 'listReviews'>[number], 'state' | 'submitted_at'> & { user: { login: string } } = {
-    user: { login },
+export function reviewShape({ login, state, submittedAt, type = 'User' }: SubmittedReview) {
+  const shape: Pick<Answer<'pulls', 'listReviews'>[number], 'state' | 'submitted_at'> & {
+    user: { login: string; type: string };
+  } = {
+    user: { login, type },
     state,
     ...(submittedAt === null ? {} : { submitted_at: submittedAt }),
   };

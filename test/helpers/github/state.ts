@@ -11,6 +11,8 @@ export type SubmittedReview = {
   login: string;
   state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED' | 'PENDING';
   submittedAt: string | null;
+  /** Of the account; `User` by default. */
+  type?: 'User' | 'Bot';
 };
 export type Pull = {
   number: number;

@@ -53,6 +53,8 @@ export interface AgentSystem extends Orchestrator {
 
 export const SITE = 'handbook';
 export const RULE = 'notes';
+/** Gets mail about failures. */
+export const OPERATOR = 'ops@example.com';
 const PROJECT = `prj_${SITE}`;
 const DOMAIN = `${SITE}.example.test`;
 
@@ -88,6 +90,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
     adminApi: { url: platform.url, key: platform.key },
     sections: {
       smtp: { url: options.smtpUrl, from: 'Galley <galley@example.com>' },
+      operators: [OPERATOR],
       forge: { kind: 'embedded', url: platform.url, token: OPERATOR_TOKEN },
     },
   });

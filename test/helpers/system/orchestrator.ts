@@ -38,6 +38,8 @@ export interface Orchestrator {
   publish(site: string, title?: string): Promise<Response>;
   /** What `GET /sites/{site}` answers once the site's workflow itself has answered in time. */
   state(site: string): Promise<SiteState>;
+  /** Ends the site, as an operator does. */
+  remove(site: string): Promise<Response>;
   /** Waits until the site is in this phase and returns its state. */
   untilPhase(site: string, phase: SiteState['phase']): Promise<SiteState>;
   valuesFile(site: string): string;
@@ -70,6 +72,7 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
   const variables = {
     // The worker's mails name the receiver, which is another process.
     API_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    UNSUBSCRIBE_SECRET: 'unsubscribe-secret-of-the-tests',
     ...options.variables,
     GALLEY_CONFIG: config,
     TEMPORAL_ADDRESS: options.temporalAddress,
@@ -112,6 +115,10 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<O
       return await fetch(api.url + path, { method: 'POST', headers, body });
     },
     state,
+    remove: async (site) => {
+      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+      return await fetch(`${api.url}/sites/${site}`, { method: 'DELETE', headers });
+    },
     untilPhase: async (site, phase) => {
       const probe = async (): Promise<SiteState | false> => {
         const found = await state(site);

@@ -1,5 +1,5 @@
-import { type ExportJob, exportJob, exportJobPage } from '../../../contract/admin-api.ts';
-import { markExportJobRunning } from '../../../platform/store/export-job-transitions.ts';
+import { type ExportJob, exportJob, exportJobPage, exportReport } from '../../../contract/admin-api.ts';
+import { failExportJob, markExportJobRunning } from '../../../platform/store/export-job-transitions.ts';
 import type { OpenApiCheck } from '../../helpers/openapi-check.ts';
 import { type Customer, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
@@ -56,6 +56,21 @@ describe('the static export endpoints', () => {
       expect(second.error).toContain(jobId);
       await platform.complete(jobId);
       expect((await start()).status).toBe(202);
+    });
+
+    it('is 409 for a version that a completed export of the domain has, and names that export', async () => {
+      const failed = await startedJob({ version: '1.2' });
+      await failExportJob(platform.db, failed.jobId, 'test');
+      // A version that no bundle has is still free.
+      const { jobId } = await startedJob({ version: '1.2' });
+      await platform.complete(jobId);
+      const repeated = await start({ version: '1.2' });
+      expect(repeated.status).toBe(409);
+      expect(repeated.error).toMatch(new RegExp(`version 1\\.2.*${jobId}`));
+      expect(await startedJob({ version: '1.3' })).toMatchObject({ version: '1.3' });
+      const other = await platform.addCustomer();
+      const theirs = await api.post(JOBS, { key: other.key, body: { domain: other.domain, version: '1.2' } });
+      expect(theirs.status).toBe(202);
     });
 
     it.each([
@@ -201,6 +216,23 @@ describe('the static export endpoints', () => {
       const told = await api.post(`${JOBS}/${running.jobId}/cancel`, { key: customer.key });
       expect(told.body).toMatchObject({ result: 'accepted', job: { status: 'running', error: null } });
       expect(platform.cancelled).toContain(running.jobId);
+    });
+
+    it('shows the report of a failed job: what was stored, or one with nothing in it', async () => {
+      const { jobId } = await startedJob();
+      const report = () => api.get(`${JOBS}/${jobId}/report`, { key: customer.key });
+      await failExportJob(platform.db, jobId, 'test');
+      const nothing = await report();
+      expect(nothing.status).toBe(200);
+      expect(exportReport.parse(nothing.body)).toMatchObject({ jobId, brokenLinks: [], counts: { brokenLinks: 0 } });
+
+      const other = await startedJob();
+      const stored = { ...exportReport.parse(nothing.body), jobId: other.jobId, notices: [{ url: null, text: 'met' }] };
+      const reportKey = `reports/${other.jobId}.json`;
+      await platform.objects.put(reportKey, Buffer.from(JSON.stringify(stored)), { contentType: 'application/json' });
+      await failExportJob(platform.db, other.jobId, 'test', reportKey);
+      const told = await api.get(`${JOBS}/${other.jobId}/report`, { key: customer.key });
+      expect([told.status, told.body]).toEqual([200, stored]);
     });
 
     it('shows the report and links to the bundle once the job is completed, afresh with each call', async () => {

@@ -52,6 +52,27 @@ describe('the page of a pull request in a browser', () => {
     await page.close();
   });
 
+  it('lets a reviewer approve and merge by a link that another site opened', async () => {
+    const { opened, repository } = await proposal();
+    const { json } = await fixture.post(`${opened.url}/review_links`, { json: { reviewer: 'ada@example.com' } });
+    const { page, complaints } = await openPage('about:blank', 1280);
+    // A reader of mail on the web.
+    await page.route('https://mail.example.com/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: `<a href="${json.url}">Review the pull request</a>` }),
+    );
+    await page.goto('https://mail.example.com/');
+    await page.getByRole('link', { name: 'Review the pull request' }).click();
+    await page.getByText('You act as ada@example.com').waitFor();
+    expect(page.url()).toBe(opened.url);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('ada@example.com approved').waitFor();
+    await page.getByRole('button', { name: 'Merge', exact: true }).click();
+    await page.locator('.badge.merged').waitFor();
+    expect(await repository.git('show', 'main:README.md')).toMatch(/^# Ours/);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   it('merges by its button, and says why it cannot', async () => {
     const { opened, repository } = await proposal();
     const { page } = await openPage(opened.url, 1280);

@@ -1,3 +1,4 @@
+import { beginAgentRun, requestAgentJobCancel } from '../../../platform/store/agent-job-transitions.ts';
 import {
   type AgentRunKey,
   type AgentRunOutcome,
@@ -54,8 +55,18 @@ export function agentRunsContract(stores: StoreFixture): void {
 
   it('keeps the commit that was made last', async () => {
     const key = await newRun();
-    for (const commit of ['d', 'e']) await keepRunCommit(db, { ...key, commit, endedPrLink: null });
+    for (const commit of ['d', 'e']) {
+      expect(await keepRunCommit(db, { ...key, commit, endedPrLink: null })).toBe(true);
+    }
     expect(await getAgentRun(db, key)).toMatchObject({ commit: 'e' });
+  });
+
+  it('keeps no commit of a run whose cancel was accepted', async () => {
+    const key = await newRun();
+    await beginAgentRun(db, key);
+    await requestAgentJobCancel(db, key.jobId);
+    expect(await keepRunCommit(db, { ...key, commit: 'd', endedPrLink: null })).toBe(false);
+    expect(await getAgentRun(db, key)).toMatchObject({ commit: null });
   });
 
   it.each<AgentRunOutcome>([
@@ -94,7 +105,6 @@ export function agentRunsContract(stores: StoreFixture): void {
   it('refuses to keep anything for a run that is not there', async () => {
     const key = { jobId: 'aj_none', run: 1 };
     await expect(keepRunBase(db, { ...key, baseCommit: 'a' })).rejects.toThrow('no run 1 of the agent job aj_none');
-    await expect(keepRunCommit(db, { ...key, commit: 'a', endedPrLink: null })).rejects.toThrow('no run 1');
     await expect(keepRunOutcome(db, { ...key, outcome: { kind: 'unchanged' } })).rejects.toThrow('no run 1');
   });
 

@@ -24,7 +24,7 @@ import { found, leaseMs, type StoreFixture, useFrontier } from './store-fixture.
 function file(id: number, path: string): SettledUrl {
   const place = { objectKey: 'segment', byteOffset: 0, byteLength: 10, extractionLength: 2 };
   const kind = { status: 200, contentType: 'text/html', isPage: true, sha256: 'hash' };
-  return { id, outcome: 'file', path, ...place, ...kind };
+  return { id, outcome: 'file', path, decodedBytes: 10, storedBytes: 12, ...place, ...kind };
 }
 
 /** What the frontier promises, on any database that the product runs on. */
@@ -87,7 +87,7 @@ export function frontierContract(stores: StoreFixture): void {
     expect(again).toMatchObject({ id: row?.id, attempts: 2 });
     const settled = [file(row?.id ?? 0, 'stale.html')];
     expect(await settleUrls(db, { jobId, token: 'dead', leaseMs, settled, found: [] })).toMatchObject({
-      settledCount: 0,
+      ...{ settledCount: 0, fileCount: 0, decodedBytes: 0, storedBytes: 0 },
     });
     expect(await frontierRest(db, jobId)).toMatchObject({ leased: true });
   });
@@ -115,7 +115,9 @@ export function frontierContract(stores: StoreFixture): void {
       }
     };
     await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(work));
-    expect(await getCrawl(db, jobId)).toMatchObject({ urlCount: names.length, settledCount: names.length });
+    const count = names.length;
+    const spent = { fileCount: count, decodedBytes: 10 * count, storedBytes: 12 * count };
+    expect(await getCrawl(db, jobId)).toMatchObject({ urlCount: count, settledCount: count, ...spent });
   });
 
   it('leases a failed URL again only when it is due', async () => {
@@ -123,9 +125,10 @@ export function frontierContract(stores: StoreFixture): void {
     const rows = await lease('one');
     const settled = rows.map(({ id, url }) => {
       const dueInMs = url.endsWith('/now') ? 0 : 3_600_000;
-      return { id, outcome: 'retry', dueInMs, reason: 'HTTP 503', status: 503 } as const;
+      return { id, outcome: 'retry', dueInMs, reason: 'cut', status: 200, decodedBytes: 5 } as const;
     });
-    await settleUrls(db, { jobId, token: 'one', leaseMs, settled, found: [] });
+    const spent = { fileCount: 0, decodedBytes: 10, storedBytes: 0 };
+    expect(await settleUrls(db, { jobId, token: 'one', leaseMs, settled, found: [] })).toMatchObject(spent);
     expect(await lease('one')).toMatchObject([{ url: 'https://d.example/now', attempts: 2 }]);
     const { dueInMs } = await frontierRest(db, jobId);
     expect(dueInMs).toBeGreaterThan(0);
@@ -205,7 +208,7 @@ export function frontierContract(stores: StoreFixture): void {
     await freezeCrawl(db, jobId, { batchCount: 3, pageCount: 0 });
     const leaseOne = (token: string) => leaseBatches(db, { jobId, token, limit: 1, leaseMs });
     const empty = { filesJson: '[]', brokenJson: '{}', piecesJson: '[]', partsJson: null };
-    const result = { objectKey: 'm', sizeBytes: 1, pageCount: 0, ...empty };
+    const result = { objectKey: 'm', sizeBytes: 9, storedBytes: 5, pageCount: 0, ...empty };
     expect([await leaseOne('a'), await leaseOne('b'), await leaseOne('c'), await leaseOne('d')]).toEqual([
       [0],
       [1],
@@ -213,10 +216,11 @@ export function frontierContract(stores: StoreFixture): void {
       [],
     ]);
     await releaseBatches(db, jobId, ['a']);
+    const spent = (storedBytes: number) => ({ fileCount: 0, decodedBytes: 0, storedBytes });
     expect(await leaseOne('d')).toEqual([0]);
-    expect(await settleBatch(db, { jobId, token: 'a', batch: { ...result, number: 0 } })).toBe(false);
-    expect(await settleBatch(db, { jobId, token: 'd', batch: { ...result, number: 0 } })).toBe(true);
-    expect(await settleBatch(db, { jobId, token: 'c', batch: { ...result, number: 2 } })).toBe(true);
+    expect(await settleBatch(db, { jobId, token: 'a', batch: { ...result, number: 0 } })).toBeUndefined();
+    expect(await settleBatch(db, { jobId, token: 'd', batch: { ...result, number: 0 } })).toEqual(spent(5));
+    expect(await settleBatch(db, { jobId, token: 'c', batch: { ...result, number: 2 } })).toEqual(spent(10));
     const numbers = [];
     for await (const batch of settledBatches(db, jobId)) numbers.push(batch.number);
     expect(numbers).toEqual([0, 2]);

@@ -62,7 +62,7 @@ export function pullRequestsContract(stores: StoreFixture): void {
   it('find the open one of a branch before the newest', async () => {
     const first = await opened();
     const branch = { repository: first.repository, headBranch: first.headBranch };
-    await db.transaction((tx) => endPullRequest(tx, first.id, { state: 'closed' }));
+    await db.transaction((tx) => endPullRequest(tx, first.id, { state: 'closed', endedBy: 'operator' }));
     expect((await findPullRequestOfBranch(db, branch))?.id).toBe(first.id);
     const second = await open(first.repository, first.headBranch);
     expect((await findPullRequestOfBranch(db, branch))?.id).toBe(second?.id);
@@ -70,13 +70,13 @@ export function pullRequestsContract(stores: StoreFixture): void {
 
   it('end once, and what git has merged is merged though it was closed a moment before', async () => {
     const row = await opened();
-    const merge = { state: 'merged' as const, mergeCommitSha: SHA, headSha: SHA, baseSha: SHA };
+    const merge = { state: 'merged' as const, endedBy: null, mergeCommitSha: SHA, headSha: SHA, baseSha: SHA };
     const end = (how: Parameters<typeof endPullRequest>[2]) => db.transaction((tx) => endPullRequest(tx, row.id, how));
-    const closes = await Promise.all([1, 2, 3].map(() => end({ state: 'closed' })));
+    const closes = await Promise.all([1, 2, 3].map(() => end({ state: 'closed', endedBy: 'operator' })));
     expect(closes.filter((each) => each !== undefined)).toHaveLength(1);
     const merges = await Promise.all([1, 2, 3].map(() => end(merge)));
     expect(merges.filter((each) => each !== undefined)).toHaveLength(1);
-    expect(await end({ state: 'closed' })).toBeUndefined();
+    expect(await end({ state: 'closed', endedBy: 'operator' })).toBeUndefined();
     expect(await getPullRequest(db, row.id)).toMatchObject({ state: 'merged', mergeCommitSha: SHA });
   });
 

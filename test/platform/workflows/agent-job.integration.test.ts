@@ -146,7 +146,9 @@ describe('a follow-up message', () => {
       const first = await fixture.run({ repository: repository.url, prompt: 'write a.txt 1' });
       const context = { db: fixture.db, logger: pino({ level: 'silent' }), publicUrl: () => PUBLIC_URL };
       const opened = await pullRequest(first.prLink);
-      await (end === 'merged' ? mergePullRequest(context, opened) : closePullRequest(context, opened));
+      await (end === 'merged'
+        ? mergePullRequest(context, opened, 'operator')
+        : closePullRequest(context, opened, 'operator'));
       const start = await repository.commit('main', { 'later.txt': 'later\n' });
       const second = await fixture.message(first.id, 'write b.txt 2');
       expect(second.prLink).not.toBe(first.prLink);

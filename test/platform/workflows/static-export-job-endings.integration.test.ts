@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
+import { exportReport } from '../../../contract/admin-api.ts';
 import { WORKFLOW_TYPES } from '../../../contract/names.ts';
 import type { PlatformActivities } from '../../../platform/activities/create-platform-activities.ts';
 import { CRAWL_UNFINISHED } from '../../../platform/activities/export/freeze-export.ts';
@@ -55,6 +56,14 @@ describe('the end of a staticExportJob', () => {
     expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 
+  it('keeps a report of what it met until it failed', async () => {
+    site.setHandler(serveFiles({ '/robots.txt': 'User-agent: *\nDisallow: /private' }));
+    const row = await rig.end(await rig.start({ origin: site.origin }));
+    const report = exportReport.parse(JSON.parse(String(await rig.objects.read(row.reportKey ?? ''))));
+    const start = { url: 'https://docs.example.com/', status: 404, reason: 'HTTP 404', referrers: [] };
+    expect(report).toMatchObject({ jobId: row.id, brokenLinks: [start], counts: { brokenLinks: 1 } });
+  });
+
   it('exports without a visit of samples where the worker has no browser, and says so', async () => {
     const { report } = await rig.run({ origin: site.origin, settings: { discover: 'browser' } });
     expect(report.notices).toEqual([{ url: null, text: expect.stringMatching(/no sample pages were visited/) }]);
@@ -76,7 +85,27 @@ describe('the end of a staticExportJob', () => {
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
     expect(await fixture.leftovers(jobId)).toEqual([]);
     expect(await getCrawl(rig.db, jobId)).toBeUndefined();
-    expect((await rig.temporal.client.workflow.getHandle(jobId).describe()).status.name).toBe('CANCELLED');
+    // The row may tell the crawl before the workflow does: then the workflow fails as cancelled.
+    const { status } = await rig.temporal.client.workflow.getHandle(jobId).describe();
+    expect(['CANCELLED', 'FAILED']).toContain(status.name);
+  });
+
+  it('learns of a cancel from its row while it crawls, even if Temporal never hears of it', async () => {
+    const wentOn = createGate();
+    site.setHandler((request, response) => {
+      response.setHeader('content-type', 'text/html');
+      if (request.url === '/on') wentOn.open();
+      else response.end('<a href="/on">on</a>');
+    });
+    const jobId = await rig.start({ origin: site.origin });
+    await wentOn.pass();
+    await requestExportJobCancel(rig.db, jobId);
+    const row = await rig.end(jobId);
+    expect(row).toMatchObject({ status: 'failed', error: 'cancelled', reportKey: `reports/${jobId}.json` });
+    expect(await rig.keys('reports/')).toContain(row.reportKey);
+    // A crawl that went on would have given up this request and asked again.
+    expect(site.requests.filter((path) => path === '/on')).toHaveLength(1);
+    expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 
   it('waits for another crawl where addresses turn up at the moment of freezing', async () => {

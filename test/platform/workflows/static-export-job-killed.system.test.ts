@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExportLimits } from '../../../platform/activities/export/limits.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
-import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { holdStatements } from '../../helpers/kills/held-statements.ts';
 import { leftByExports } from '../../helpers/kills/left-by-exports.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../helpers/platform-worker-process.ts';
 import { startPostgres } from '../../helpers/postgres.ts';
+import { createGate } from '../../helpers/system/gate.ts';
 import { bundleContent, changingOrigin, newSite } from '../activities/export/reuse/changing-site.ts';
 
 const PAGES = 250;
@@ -114,6 +115,35 @@ describe('a worker killed without warning during an incremental export', () => {
     );
     return rows[0];
   }
+});
+
+describe('a worker killed in the middle of a large file', () => {
+  it('has another one fetch it once more, and leaves nothing of the first half behind', async () => {
+    const film = Buffer.alloc(3_000_000, 'galley');
+    const half = film.subarray(0, film.length / 2);
+    const sent = createGate();
+    let timesAsked = 0;
+    const pages = serveFiles({ '/': '<video src="/film.mp4"></video>' });
+    const filmSite = await startHttpSite((request, response) => {
+      if (request.url !== '/film.mp4') return pages(request, response);
+      response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': film.length });
+      timesAsked += 1;
+      if (timesAsked > 1) return response.end(film);
+      return response.write(half, () => sent.open());
+    });
+    const limits = { maxBufferedBytes: 10_000 };
+    const first = await startWorker('first', limits);
+    const jobId = await rig.start({ origin: filmSite.origin });
+    await sent.pass();
+    await first.kill();
+    await startWorker('second', limits);
+    await rig.end(jobId);
+    const { files } = await rig.read(jobId);
+    expect(files.get('film.mp4')).toBe(film.toString());
+    expect(timesAsked).toBe(2);
+    expect(await leftByExports(rig, [jobId])).toEqual({ crawls: [jobId], keys: [] });
+    await filmSite.close();
+  });
 });
 
 describe('two workers', () => {

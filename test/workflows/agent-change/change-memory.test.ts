@@ -1,3 +1,6 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import { renderPrompt } from '../../../activities/agents/render-prompt.ts';
+import { createPayloadEncryption } from '../../../cli/payload-encryption.ts';
 import { addNote, changeMemory, freshChangeMemory } from '../../../workflows/agent-change/change-memory.ts';
 import { MAX_EVENTS } from '../../../workflows/agent-rule/intake.ts';
 
@@ -31,6 +34,15 @@ describe('what a change hands to its next run', () => {
     for (let index = 0; index < 100; index++) addNote(memory, `${index} ${'n'.repeat(1_000)}`);
     expect(memory.notes).toHaveLength(20);
     expect(Buffer.byteLength(JSON.stringify(changeMemory.parse(memory)))).toBeLessThan(MAX_CARRY_BYTES);
+  });
+
+  it('stays below half of what Temporal takes with the longest prompt there can be, also encrypted', async () => {
+    const memory = freshChangeMemory({ events: [event], eventCount: MAX_EVENTS }, 1_000);
+    memory.prompt = { projectId: 'prj_docs', prompt: renderPrompt('\x01'.repeat(200_000), [event], 1) };
+    const { encode } = createPayloadEncryption(Buffer.alloc(32, 7));
+    const [payload] = await encode([defaultPayloadConverter.toPayload(changeMemory.parse(memory))]);
+    expect(payload?.data?.byteLength).toBeGreaterThan(500_000);
+    expect(payload?.data?.byteLength).toBeLessThan(1_000_000);
   });
 
   it('is refused where it can not be read, so that no change starts from nothing by mistake', () => {

@@ -80,6 +80,17 @@ describe('news of a pull request', () => {
     ]);
   });
 
+  it('keep whether a reviewer is a bot, and forget remarks before verdicts', () => {
+    const memory = inReview();
+    takeNews(memory, reviewed({ reviewer: 'copilot', bot: true }));
+    for (let index = 0; index < 200; index++) {
+      takeNews(memory, reviewed({ deliveryId: `c${index}`, reviewer: `r${index}`, verdict: 'commented' }));
+    }
+    expect(memory.reviews).toHaveLength(100);
+    expect(memory.reviews[0]).toEqual({ reviewer: 'copilot', verdict: 'approved', at, bot: true });
+    expect(memory.reviews.at(-1)?.reviewer).toBe('r199');
+  });
+
   it('that tell no title leave it to whoever knows it', () => {
     const memory = inReview();
     takeNews(memory, changed({ state: 'open', mergeCommitSha: null }));

@@ -1,5 +1,7 @@
-import fc from 'fast-check';
+import type { Review } from '../../../contract/pull-request-event.ts';
 import { nextReminder } from '../../../workflows/agent-change/reminders.ts';
+import { hasVerdict } from '../../../workflows/agent-change/verdict.ts';
+import fc from '../../helpers/fast-check.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -32,5 +34,33 @@ describe('reminders', () => {
         expect(remindAfterMs).toEqual(expect.arrayContaining(done));
       }),
     );
+  });
+});
+
+describe('a verdict that ends the reminders', () => {
+  const at = '2026-11-21T08:00:00Z';
+  const refused = [{ name: 'ada', reason: 'no collaborator' }];
+  const asked = { title: 'T', mails: ['ada@example.com'], logins: ['ada'], teams: [] };
+  const requested = { requested: ['Ada'], refused: [] };
+
+  it.each<[string, Review, boolean]>([
+    ['approval', { reviewer: 'ada', verdict: 'approved', at }, true],
+    ['request for changes', { reviewer: 'ADA', verdict: 'changes-requested', at }, true],
+    ['remark', { reviewer: 'ada', verdict: 'commented', at }, false],
+    ['approval by somebody else', { reviewer: 'bob', verdict: 'approved', at }, false],
+    ['approval by a bot of that login', { reviewer: 'ada', verdict: 'approved', at, bot: true }, false],
+  ])('may be an %s: %p is %s', (_, review, expected) => {
+    expect(hasVerdict({ plan: asked, reviewRequests: requested, reviews: [review] })).toBe(expected);
+  });
+
+  it.each([
+    ['nobody could be asked on the forge', { ...asked }, { requested: [], refused }],
+    ['a team was asked', { ...asked, teams: ['docs'] }, { requested: ['ada', 'docs'], refused: [] }],
+    ['the login of somebody who got mail is not known', { ...asked, unknownLogins: true }, requested],
+    ['nobody has a login', { ...asked, logins: [] }, { requested: [], refused: [] }],
+  ])('may be by any person if %s, but by no bot', (_, plan, reviewRequests) => {
+    const by = (reviewer: string, verdict: Review['verdict'] = 'approved') =>
+      hasVerdict({ plan, reviewRequests, reviews: [{ reviewer, verdict, at }] });
+    expect([by('bob'), by('bob', 'commented'), by('copilot[bot]')]).toEqual([true, false, false]);
   });
 });

@@ -1,5 +1,11 @@
 import type { PublishEvent, PublishedSignal } from '../../../contract/publish-event.ts';
-import { noteOwnMerge, noteUnsubscribed, takeIn, withoutFirst } from '../../../workflows/agent-rule/intake.ts';
+import {
+  noteChangeEnd,
+  noteOwnMerge,
+  noteUnsubscribed,
+  takeIn,
+  withoutFirst,
+} from '../../../workflows/agent-rule/intake.ts';
 import {
   freshRuleMemory,
   fromRuleCarry,
@@ -128,5 +134,19 @@ describe('what a rule carries', () => {
   it('is refused where it can not be read, so that no run starts from nothing by mistake', () => {
     expect(() => fromRuleCarry({ format: 2 })).toThrow();
     expect(() => fromRuleCarry('hello')).toThrow();
+  });
+});
+
+describe('the end of a change', () => {
+  it('is kept with the change for as long as that is listed, and bounded', () => {
+    const memory = freshRuleMemory();
+    const changes = ['a', 'b'].map((workflowId) => ({ workflowId, startedAt: receivedAt }));
+    memory.changes = changes;
+    noteChangeEnd(memory, { workflowId: 'b', phase: 'unchanged', message: 'x'.repeat(2_000) });
+    noteChangeEnd(memory, { workflowId: 'no longer listed', phase: 'merged', message: null });
+    expect(memory.changes[0]).toEqual(changes[0]);
+    expect(memory.changes[1]?.end).toEqual({ phase: 'unchanged', message: expect.stringMatching(/^x{400,499}/) });
+    const carried = toRuleCarry(memory, createSeenDeliveries());
+    expect(fromRuleCarry(JSON.parse(JSON.stringify(carried))).memory.changes).toEqual(memory.changes);
   });
 });

@@ -45,7 +45,11 @@ function fullMemory(): { memory: SiteMemory; seen: ReturnType<typeof createSeenD
     takeIn(memory, seen, { deliveries, newest }, { ms: NOW_MS, workflowId: 'export:docs' });
   }
   const jobId = 'j'.repeat(500);
-  memory.jobs = Array.from({ length: 50 }, (_, index) => ({ jobId, version: `${'v'.repeat(190)}${index}` }));
+  memory.jobs = Array.from({ length: 50 }, (_, index) => ({
+    jobId,
+    version: `${'v'.repeat(190)}${index}`,
+    exportedAt: new Date(NOW_MS).toISOString(),
+  }));
   memory.links = Array.from({ length: 100 }, () => ({
     jobId,
     expiresAt: null,
@@ -61,6 +65,7 @@ function fullMemory(): { memory: SiteMemory; seen: ReturnType<typeof createSeenD
     updatedAt: null,
     pin: null,
     held: false,
+    off: false,
     searchedPin: null,
     searchAgainAtMs: null,
     error: 'e'.repeat(500),

@@ -65,7 +65,7 @@ describe('a delivery', () => {
 describe('the back-off of a failed export', () => {
   const failed = (type: Failure['type'], retryAfterMs: number | null = null): SiteMemory => {
     const memory = freshMemory(NOON_MS);
-    beginBackOff(memory, { type, message: 'm', status: null, retryAfterMs }, NOON_MS);
+    beginBackOff(memory, { type, message: 'm', status: null, retryAfterMs }, NOON_MS, retryAfterMs ?? 0);
     return memory;
   };
 
@@ -92,9 +92,9 @@ describe('the back-off of a failed export', () => {
 
   it('grows with the next failure, also if it was ended before', () => {
     const memory = freshMemory(NOON_MS);
-    beginBackOff(memory, { type: 'JobFailed', message: 'm', status: null, retryAfterMs: null }, NOON_MS);
+    beginBackOff(memory, { type: 'JobFailed', message: 'm', status: null, retryAfterMs: null }, NOON_MS, 0);
     endBackOff(memory);
-    beginBackOff(memory, { type: 'JobFailed', message: 'm', status: null, retryAfterMs: null }, NOON_MS);
+    beginBackOff(memory, { type: 'JobFailed', message: 'm', status: null, retryAfterMs: null }, NOON_MS, 0);
     expect(memory.backOff).toMatchObject({ untilMs: NOON_MS + 60_000, failures: 2, waiting: true });
   });
 });

@@ -10,7 +10,8 @@ import {
 import { adoptPins, adoptTargets, isBehind, jobsInUse, wantedJobId } from '../../../workflows/export-site/targets.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
-const live = { jobId: 'new', version: 'v2', exportedAt: new Date(NOW_MS).toISOString(), rolledBack: false };
+const exportedAt = new Date(NOW_MS).toISOString();
+const live = { jobId: 'new', version: 'v2', exportedAt, rolledBack: false, createdAt: null };
 
 function exporting(stage: Exporting['stage']): Exporting {
   const publishes = addRequest(null, NOW_MS);
@@ -23,7 +24,7 @@ function exporting(stage: Exporting['stage']): Exporting {
     startedAtMs: NOW_MS,
     exportedAt: null,
   };
-  return { ...about, stage, publishes, uncancellable: false, cancelling: false };
+  return { ...about, stage, publishes, uncancellable: false, cancelling: false, idempotencyKey: null, createdAt: null };
 }
 
 function target(changes: Partial<Target> = {}): Target {
@@ -36,6 +37,7 @@ function memory(changes: Partial<SiteMemory> = {}): SiteMemory {
   return { ...freshMemory(NOW_MS), ...changes };
 }
 
+const refused = { message: 'The key was refused', status: 401, at: new Date(NOW_MS).toISOString() };
 const waiting = { untilMs: 1, notBeforeMs: 0, failures: 1, keyRefused: false, waiting: true };
 
 describe('the phase', () => {
@@ -54,7 +56,11 @@ describe('the phase', () => {
     ['paused', { paused: true, exporting: exporting('polling'), backOff: waiting }],
     ['live', { live, targets: [target()] }],
     ['live', { live, targets: [] }],
+    ['live', { live, targets: [target()], refreshError: refused }],
+    ['failed', { live, exporting: exporting('starting'), backOff: { ...waiting, keyRefused: true } }],
     ['held', { live, targets: [target(), target({ held: true, pin: 'v1' })] }],
+    ['off', { live, targets: [target({ off: true })] }],
+    ['live', { live, targets: [target({ off: true }), target()] }],
     ['failed', { live, targets: [target({ error: 'disk full' })] }],
     ['live', { live, targets: [target({ error: 'disk full' }), target()] }],
   ])('is %s', (phase, changes) => {
@@ -75,6 +81,14 @@ describe('the state', () => {
   it('names the job being exported, else the one deployed', () => {
     expect(siteStateOf('docs', memory({ live, exporting: exporting('polling') }), 0).jobId).toBe('next');
     expect(siteStateOf('docs', memory({ live }), 0).jobId).toBe('new');
+  });
+
+  it('names the newer version that a rollback withholds', () => {
+    const { rolledBack: _, ...newest } = live;
+    const old = { ...live, jobId: 'old', version: 'v1', rolledBack: true };
+    expect(siteStateOf('docs', memory({ live: old, newest }), 0).withheld).toEqual({ version: 'v2', exportedAt });
+    expect(siteStateOf('docs', memory({ live, newest }), 0).withheld).toBeNull();
+    expect(siteStateOf('docs', memory({ live: { ...live, rolledBack: true }, newest }), 0).withheld).toBeNull();
   });
 
   it('has no next refresh before the first export', () => {
@@ -100,6 +114,17 @@ describe('a pin as it stands in the file', () => {
     expect(site.targets).toMatchObject([{ pin: null, held: false }]);
   });
 
+  it('comes with the switch: what was deployed to is off, and gets its job anew once it is on', () => {
+    const site = memory({ live, targets: [target()] });
+    const switched = (off: boolean) => adoptPins(site, [{ valuesFile: target().valuesFile, pin: null, off }]);
+    expect([switched(true), switched(true)]).toEqual([true, false]);
+    expect(site.targets).toMatchObject([{ off: true, jobId: 'new' }]);
+    expect(switched(false)).toBe(true);
+    expect(site.targets).toMatchObject([{ off: false, jobId: null }]);
+    // Now as before the first deploy, when nobody can have switched anything off.
+    expect(switched(true)).toBe(false);
+  });
+
   it('is left to the deployment to read where the service tells no versions', () => {
     const site = memory({ live: { ...live, version: null }, targets: [target()] });
     adoptPins(site, [{ valuesFile: target().valuesFile, pin: 'v1' }]);
@@ -109,8 +134,8 @@ describe('a pin as it stands in the file', () => {
 
 describe('the job a deployment is to serve', () => {
   const jobs = [
-    { jobId: 'new', version: 'v2' },
-    { jobId: 'old', version: 'v1' },
+    { jobId: 'new', version: 'v2', exportedAt: null },
+    { jobId: 'old', version: 'v1', exportedAt: null },
   ];
 
   it.each([

@@ -13,7 +13,13 @@ function target(changes: Partial<Target> = {}): Target {
 }
 
 function memory(targets: Target[]): SiteMemory {
-  const live = { jobId: 'new', version: 'v2', exportedAt: new Date(NOW_MS).toISOString(), rolledBack: false };
+  const live = {
+    jobId: 'new',
+    version: 'v2',
+    exportedAt: new Date(NOW_MS).toISOString(),
+    rolledBack: false,
+    createdAt: null,
+  };
   return { ...freshMemory(NOW_MS), live, targets };
 }
 
@@ -38,7 +44,7 @@ describe('a pin whose version is unknown', () => {
 
   test('is searched for no more once its job is known', () => {
     const known = target();
-    const site = { ...memory([known]), jobs: [{ jobId: 'old', version: 'v9' }] };
+    const site = { ...memory([known]), jobs: [{ jobId: 'old', version: 'v9', exportedAt: null }] };
     expect(pinSearchAtMs(site, known)).toBeNull();
   });
 });

@@ -1,10 +1,13 @@
 import type { Logger } from 'pino';
 import type { ContainedEnd, ContainedRun } from './contained-run.ts';
 import { DEFAULT_PATH } from './find-command.ts';
+import { startAgentProxy } from './network/agent-proxy.ts';
 import { runPlain } from './run-plain.ts';
 import { runSandboxed } from './run-sandboxed.ts';
 import type { SandboxOptions } from './runner-limits.ts';
 import { readSandbox, type Sandbox } from './sandbox/read-sandbox.ts';
+
+type ContainOptions = Pick<SandboxOptions, 'sandbox' | 'environment' | 'network'> & { logger: Logger };
 
 export type Contain = (run: ContainedRun) => Promise<ContainedEnd>;
 
@@ -13,7 +16,8 @@ export type Contain = (run: ContainedRun) => Promise<ContainedEnd>;
  * a refusal.
  * @throws SandboxMissingError from the returned function, where there must be a sandbox and is none.
  */
-export function createContain({ sandbox, environment }: Pick<SandboxOptions, 'sandbox' | 'environment'>): Contain {
+export function createContain(options: ContainOptions): Contain {
+  const { sandbox, environment, network, logger } = options;
   let found: Promise<Sandbox> | undefined;
   const find = async (): Promise<Sandbox> => {
     found ??= readSandbox(environment.PATH ?? DEFAULT_PATH);
@@ -24,11 +28,21 @@ export function createContain({ sandbox, environment }: Pick<SandboxOptions, 'sa
       throw error;
     }
   };
-  return async (run) => (sandbox === 'on' ? await runSandboxed(run, await find()) : await runPlain(run));
+  return async (run) => {
+    if (sandbox === 'off') return await runPlain(run);
+    const found = await find();
+    if (network.allow.length === 0) return await runSandboxed(run, found);
+    const proxy = await startAgentProxy({ network, jobId: run.jobId, logger });
+    try {
+      return await runSandboxed(run, found, proxy.socketPath);
+    } finally {
+      await proxy.close();
+    }
+  };
 }
 
 /** Says once, where commands of others will run, what the operator has chosen. */
 export function warnWithoutSandbox({ sandbox, logger }: Pick<SandboxOptions, 'sandbox'> & { logger: Logger }): void {
   if (sandbox === 'on') return;
-  logger.warn('agents run without a sandbox (AGENT_SANDBOX=off): they can read and write what this worker can');
+  logger.warn('agents run without a sandbox (AGENT_SANDBOX=off): they can read, write and reach what this worker can');
 }

@@ -3,13 +3,12 @@ import type { Report } from './result-channel.ts';
 import type { RunnerLimits } from './runner-limits.ts';
 
 /** One command to run over a checkout, in the sandbox or without it. */
-export type ContainedRun = Pick<AgentTask, 'repositoryDir' | 'commit' | 'scratchDir' | 'signal' | 'log'> & {
+export type ContainedRun = Pick<AgentTask, 'jobId' | 'repositoryDir' | 'commit' | 'scratchDir' | 'signal' | 'log'> & {
   words: readonly string[];
   stdin: Uint8Array;
   /** Whole, but for HOME, TMPDIR and TERM. */
   environment: Readonly<Record<string, string>>;
   readOnlyPaths: readonly string[];
-  network: boolean;
   limits: RunnerLimits;
   /** A folder of the host whose files replace the checkout's. */
   input?: string;

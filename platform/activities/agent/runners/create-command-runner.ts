@@ -28,7 +28,11 @@ export function createCommandRunner({ command, ...options }: CommandRunnerOption
   return createWordsRunner({ ...options, words });
 }
 
-type WordsRunnerOptions = Omit<CommandRunnerOptions, 'command'> & { words: readonly string[] };
+type WordsRunnerOptions = Omit<CommandRunnerOptions, 'command'> & {
+  words: readonly string[];
+  /** What the command's own exit codes mean to the job's owner. */
+  exitSentences?: Readonly<Record<number, string>>;
+};
 
 /** The same for a command line that is in words already. */
 export function createWordsRunner(options: WordsRunnerOptions): AgentRunner {
@@ -56,8 +60,8 @@ async function runWords(task: AgentTask, options: WordsRunnerOptions, contain: C
     const error = `The agent's command ${program} isn't on this worker: install it, or correct AGENT_COMMAND or PATH.`;
     return { kind: 'failed', error };
   }
-  const { network, limits } = options;
-  const end = await contain({ ...task, ...handedOver, ...reach, network, limits, collect: true });
+  const { limits } = options;
+  const end = await contain({ ...task, ...handedOver, ...reach, limits, collect: true });
   task.signal.throwIfAborted();
-  return outcomeOf(end, options.limits);
+  return outcomeOf(end, limits, options.exitSentences);
 }

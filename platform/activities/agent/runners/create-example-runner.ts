@@ -14,15 +14,22 @@ export type ExampleRunnerOptions = SandboxOptions & {
   logger: Logger;
 };
 
+/** Nobody chose this agent: whoever waits for the change must learn what to set. */
+const NOT_UNDERSTOOD =
+  "AGENT_COMMAND isn't set, so the example agent works, and it doesn't understand this prompt. Set AGENT_COMMAND to the command line of your coding agent.";
+
+/** The script's exit code for a prompt that it doesn't understand. */
+const EXIT_SENTENCES = { 64: NOT_UNDERSTOOD };
+
 /**
- * The agent of the demo: it understands `Replace 'A' with 'B' in FILE` and otherwise changes nothing. As a script of
- * ours it also runs where there is no sandbox; the log says so once.
+ * The agent of the demo: it understands `Replace 'A' with 'B' in FILE`, and fails for a prompt without such a sentence. As
+ * a script of ours it also runs where there is no sandbox; the log says so once.
  */
 export function createExampleRunner({ script, model = 'example', ...options }: ExampleRunnerOptions): AgentRunner {
   const words = [process.execPath, script];
   const readOnlyPaths = [...options.readOnlyPaths, script];
   const runnerWith = (sandbox: 'on' | 'off'): AgentRunner =>
-    createWordsRunner({ ...options, words, model, readOnlyPaths, sandbox });
+    createWordsRunner({ ...options, words, model, readOnlyPaths, sandbox, exitSentences: EXIT_SENTENCES });
   let chosen: Promise<AgentRunner> | undefined;
   const choose = async (): Promise<AgentRunner> => {
     if (options.sandbox === 'off') return runnerWith('off');

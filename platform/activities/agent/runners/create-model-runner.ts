@@ -87,7 +87,7 @@ async function runModel(
   options: Omit<ModelRunnerOptions, 'checkCommand'>,
   check: Check | undefined,
 ): Promise<AgentOutcome> {
-  const { limits, modelLimits, network } = options;
+  const { limits, modelLimits } = options;
   const [program] = check?.words ?? [];
   const reach = program === undefined ? options : await reachProgram(program, options);
   if (reach === undefined) {
@@ -96,7 +96,7 @@ async function runModel(
   const { environment, readOnlyPaths } = reach;
   const run: ContainedRun = {
     ...task,
-    ...{ environment, readOnlyPaths, network, limits },
+    ...{ environment, readOnlyPaths, limits },
     ...{ words: [], stdin: new Uint8Array(), collect: true },
   };
   const prepared = await preparePlain(run);

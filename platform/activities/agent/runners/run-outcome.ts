@@ -6,9 +6,14 @@ import type { RunnerLimits } from './runner-limits.ts';
 
 /**
  * What a run comes to for the job's owner.
+ * @param exitSentences what exit codes of this command mean; others are told as a shell has them.
  * @throws Error where the run never came to the agent: another try, or another worker, may do better.
  */
-export function outcomeOf({ report, endedBy, stderr }: ContainedEnd, limits: RunnerLimits): AgentOutcome {
+export function outcomeOf(
+  { report, endedBy, stderr }: ContainedEnd,
+  limits: RunnerLimits,
+  exitSentences: Readonly<Record<number, string>> = {},
+): AgentOutcome {
   const { ending } = report;
   if (ending?.kind === 'broken' || !report.ready) {
     if (ending?.kind === 'failed' && ending.why === 'full') return failed(sentenceOf('full', '', limits));
@@ -26,7 +31,7 @@ export function outcomeOf({ report, endedBy, stderr }: ContainedEnd, limits: Run
   if (report.exitCode === null) {
     return failed('The agent was ended by the machine, perhaps because its memory ran out.');
   }
-  if (report.exitCode !== 0) return failed(describeExit(report.exitCode));
+  if (report.exitCode !== 0) return failed(exitSentences[report.exitCode] ?? describeExit(report.exitCode));
   if (ending === null) return failed("The agent's files could not be stored: the machine ended the storing.");
   return ending;
 }

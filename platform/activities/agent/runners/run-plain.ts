@@ -57,7 +57,7 @@ async function runScript(run: ContainedRun, script: string, words: readonly stri
   const { agent, collect } = foldersOf(run.scratchDir);
   await mkdir(agent, { recursive: true });
   const marker = randomUUID();
-  const settings = [agent, collect, join(run.repositoryDir, 'objects'), run.commit, run.input ?? ''];
+  const settings = [agent, collect, join(run.repositoryDir, 'objects'), run.commit, run.input ?? '', ''];
   const child = await startChild('/bin/sh', ['-c', script, 'galley', ...settings, ...words], {
     env: {
       ...run.environment,

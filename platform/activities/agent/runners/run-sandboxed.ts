@@ -14,22 +14,25 @@ const KILL_PATIENCE_MS = 2500;
 /** How often to look whether bubblewrap has told of it. It does within milliseconds of its start. */
 const ATTEMPT_MS = 10;
 
-/** Every namespace that bubblewrap has; a controlling terminal and capabilities are gone, and it dies with its parent. */
+/**
+ * Every namespace that bubblewrap has; a controlling terminal and capabilities are gone, and it dies with its parent. The
+ * network's holds nothing but a loopback of its own.
+ */
 const ISOLATION = [
-  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', '--hostname', 'galley'],
+  ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+  ...['--hostname', 'galley'],
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--as-pid-1', '--info-fd', '4'],
 ];
 
 /**
- * Runs a command in bubblewrap: its own processes, files and, on wish, network. When this resolves, every process of
- * the run is dead and its disk is gone; what is left is the report.
+ * Runs a command in bubblewrap: its own processes and files, and no network but the proxy behind the socket, if any.
+ * When this resolves, every process of the run is dead and its disk is gone; what is left is the report.
  */
-export async function runSandboxed(run: ContainedRun, sandbox: Sandbox): Promise<ContainedEnd> {
+export async function runSandboxed(run: ContainedRun, sandbox: Sandbox, proxySocket?: string): Promise<ContainedEnd> {
   const { limits, scratchDir, repositoryDir, readOnlyPaths, input } = run;
   const args = [
     ...sandbox.userArgs,
     ...ISOLATION,
-    ...(run.network ? [] : ['--unshare-net']),
     ...(await mountArgs({
       repositoryDir,
       scratchDir,
@@ -38,10 +41,11 @@ export async function runSandboxed(run: ContainedRun, sandbox: Sandbox): Promise
       collectSizeBytes: 3 * limits.changeLimitBytes + 64 * 1024 ** 2,
       readOnlyPaths,
       input,
+      proxySocket,
     })),
     ...['--', '/bin/sh', '-c', run.collect ? SANDBOX_SCRIPT : SANDBOX_CHECK_SCRIPT, 'galley'],
     ...[INSIDE.scratch, INSIDE.collect, join(INSIDE.repository, 'objects'), run.commit],
-    ...[input === undefined ? '' : INSIDE.input, ...run.words],
+    ...[input === undefined ? '' : INSIDE.input, proxySocket === undefined ? '' : process.execPath, ...run.words],
   ];
   const child = await startChild(sandbox.program, args, {
     // Variables go this way and not as arguments, which every user of the machine can read.

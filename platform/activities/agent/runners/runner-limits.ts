@@ -18,12 +18,20 @@ export const DEFAULT_RUNNER_LIMITS = {
   changeLimitBytes: 256 * 1024 ** 2,
 } as const;
 
+/** What an agent may reach in its sandbox. Hosts are `host:port`, in the spelling of `URL`. */
+export type AgentNetwork = {
+  /** Reached through a proxy, at public addresses. Empty: there is no proxy, and no network at all. */
+  allow: readonly string[];
+  /** Servers of Galley's own. Their addresses are refused, whichever allowed name leads there. */
+  refuse: readonly string[];
+};
+
 /** How processes are kept apart from the machine. */
 export type SandboxOptions = {
   /** `off` runs them as ordinary processes of the worker's user: only for machines that are a sandbox themselves. */
   sandbox: 'on' | 'off';
-  /** False takes every network interface away, the machine's loopback included. Needs the sandbox. */
-  network: boolean;
+  /** Only the sandbox can hold processes to it. */
+  network: AgentNetwork;
   /**
    * Every variable that the agent gets besides HOME, TMPDIR and TERM: PATH (by which its command is found too), LANG, TZ
    * and what the operator named. Nothing is taken from the worker's own environment.

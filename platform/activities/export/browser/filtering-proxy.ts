@@ -5,11 +5,11 @@ import { type Duplex, pipeline } from 'node:stream';
 import { type AddressGuard, portOf } from '../fetch/address-guard.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 
-/** A way out for a browser: everything it asks for goes through here, and only what is allowed goes on. */
+/** A way out for a browser or an agent: everything it asks for goes through here, and only what is allowed goes on. */
 export type FilteringProxy = {
-  /** As `http://127.0.0.1:port`. */
+  /** As `http://127.0.0.1:port`, or the path of its socket. */
   address: string;
-  /** Made for this proxy: without them nothing goes through, as any user of this machine can reach its port. */
+  /** Made for this proxy: without them nothing goes through a port, which any user of this machine can reach. */
   credentials: { username: string; password: string };
   close(): Promise<void>;
 };
@@ -30,9 +30,9 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * Starts a forward proxy on loopback. Plain requests (`http:`) and tunnels (`https:`, whatever goes through them) go
- * only where `isAdmitted`, and only to addresses that the guard names for them, so neither a redirect nor a name that
- * changes its address leads elsewhere. `onRefused` hears of what was asked in vain.
+ * Starts a forward proxy on loopback, or on a Unix socket. Plain requests (`http:`) and tunnels (`https:`, whatever goes
+ * through them) go only where `isAdmitted`, and only to addresses that the guard names for them, so neither a redirect nor
+ * a name that changes its address leads elsewhere. `onRefused` hears of what was asked in vain.
  */
 export async function startFilteringProxy(options: {
   guard: AddressGuard;
@@ -40,14 +40,30 @@ export async function startFilteringProxy(options: {
   /** The most bytes that one connection may bring. */
   maxBytes: number;
   onRefused: (target: string, reason: string) => void;
+  /** Whether the answer to a refused request says why. */
+  explainRefusals?: boolean;
+  /** Listens here and asks for no password: the folder's permissions say who may use it. */
+  socketPath?: string;
+  /** Connections at a time; any more are closed. */
+  maxConnections?: number;
+  /** How long nothing may move on a connection; 0 for ever. */
+  silenceMs?: number;
 }): Promise<FilteringProxy> {
-  const { guard, maxBytes } = options;
+  const { guard, maxBytes, socketPath, silenceMs = SILENCE_MS } = options;
   const sockets = new Set<Duplex>();
   const credentials = { username: 'galley', password: randomBytes(16).toString('hex') };
   const expected = digest(`Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`);
 
   function isOurs({ headers }: IncomingMessage): boolean {
+    if (socketPath !== undefined) return true;
     return timingSafeEqual(digest(headers['proxy-authorization'] ?? ''), expected);
+  }
+
+  /** Reports a refusal; returns the body of its answer. */
+  function refuse({ url = '' }: IncomingMessage, error: unknown): string {
+    const reason = errorMessage(error);
+    options.onRefused(url, reason);
+    return options.explainRefusals === true ? `${reason}\n` : '';
   }
 
   /** Where to connect; throws with the reason where it may not. */
@@ -86,7 +102,7 @@ export async function startFilteringProxy(options: {
       headers: { ...Object.fromEntries(headers), host: url.host },
       setHost: false,
       agent: false,
-      timeout: SILENCE_MS,
+      timeout: silenceMs,
     });
     outgoing.once('timeout', () => outgoing.destroy());
     outgoing.once('socket', keep);
@@ -109,7 +125,7 @@ export async function startFilteringProxy(options: {
     const { address, port } = await addressOf(url, 'CONNECT');
     const server = keep(connect({ host: address, port, timeout: CONNECT_TIMEOUT_MS }));
     server.once('connect', () => {
-      server.setTimeout(SILENCE_MS);
+      server.setTimeout(silenceMs);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       server.write(head);
       server.pipe(client).pipe(server);
@@ -126,8 +142,8 @@ export async function startFilteringProxy(options: {
       return;
     }
     forward(incoming, answer).catch((error: unknown) => {
-      options.onRefused(incoming.url ?? '', errorMessage(error));
-      answer.writeHead(403).end();
+      const body = refuse(incoming, error);
+      answer.writeHead(403, { 'content-length': Buffer.byteLength(body) }).end(body);
     });
   });
   server.on('connection', (socket: Socket) => keep(socket));
@@ -139,19 +155,20 @@ export async function startFilteringProxy(options: {
       return;
     }
     tunnel(incoming.url ?? '', client, head).catch((error: unknown) => {
-      options.onRefused(incoming.url ?? '', errorMessage(error));
-      client.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
+      const body = refuse(incoming, error);
+      client.end(`HTTP/1.1 403 Forbidden\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     });
   });
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections;
   server.on('upgrade', (_incoming, client: Duplex) => client.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(socketPath === undefined ? { port: 0, host: '127.0.0.1' } : { path: socketPath }, resolve);
   });
   const at = server.address();
-  if (at === null || typeof at === 'string') throw new Error('the proxy has no port');
+  if (at === null) throw new Error('the proxy has no port');
   return {
-    address: `http://127.0.0.1:${at.port}`,
+    address: typeof at === 'string' ? at : `http://127.0.0.1:${at.port}`,
     credentials,
     close: () =>
       new Promise((resolve) => {

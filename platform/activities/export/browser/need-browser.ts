@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { EXPORT_IMPOSSIBLE } from '../freeze-export.ts';
+import { EXPORT_IMPOSSIBLE } from '../export-impossible.ts';
 import type { BrowserPool } from './browser-pool.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 

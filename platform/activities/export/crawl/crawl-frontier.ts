@@ -1,14 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../store/database.ts';
-import { type FoundUrl, frontierRest, type LeasedUrl, type SettledUrl, settleUrls } from '../../../store/frontier.ts';
+import {
+  type FoundUrl,
+  frontierRest,
+  type LeasedUrl,
+  type SettledUrl,
+  type SpentCounts,
+  settleUrls,
+} from '../../../store/frontier.ts';
 import { leaseUrls, releaseEndedLeases } from '../../../store/frontier-leases.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';
+import { createBackgroundWork } from './background-work.ts';
 import { gatherBytes } from './gathered-bytes.ts';
+import { beginRound } from './round.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
 import type { StoredUrls } from './stored-urls.ts';
 import { createStrongestUses } from './strongest-uses.ts';
+import type { OnBody } from './visit.ts';
 import type { Visited } from './visited.ts';
 
 export type CrawlRest = {
@@ -28,9 +38,6 @@ const MAX_SETTLING = 3;
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 250;
 
-/** Long enough for nearly every answer of an origin. */
-const GRACE_MS = 5_000;
-
 /** Thrown when the crawl ended behind the worker's back: cancelled, or frozen. */
 export class CrawlOver extends Error {
   override readonly name = 'CrawlOver';
@@ -47,8 +54,11 @@ export async function crawlFrontier(
     jobId: string;
     token: string;
     admission: Admission;
-    visit: (leased: LeasedUrl) => Promise<Visited>;
+    /** `onBody` is to be called when the answer's body begins to come, and when it has come. */
+    visit: (leased: LeasedUrl, onBody: OnBody) => Promise<Visited>;
     stored: StoredUrls;
+    /** Called with what the export has spent, after each report. What it throws ends the crawl. */
+    onSpent?: (spent: SpentCounts) => void;
     signal: AbortSignal;
     maxMs: number;
     /** What is under way when the time is up may still come in this long; afterwards it is given back. */
@@ -61,44 +71,33 @@ export async function crawlFrontier(
   const { jobId, token, admission, signal, now = Date.now } = options;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const wanted = 2 * limits.maxConcurrency;
-  const endAt = now() + options.maxMs;
+  const { maxMs, graceMs } = options;
+  const round = beginRound({ maxMs, extraMs: Math.max(maxMs, limits.activityMs), graceMs, now });
 
   let runningCount = 0;
   let settlingCount = 0;
   let askedCount = 0;
   let leasing = false;
-  let failure: { error: unknown } | undefined;
   let group: Visited[] = [];
   let gathered = gatherBytes(segments.buffers);
   let groupBytes = 0;
   let groupSince = 0;
   let mayHaveMore = true;
-  let wake = (): void => undefined;
-  const writes = new Set<Promise<void>>();
-
-  /** Runs beside the loop, which hears of its end, good or bad. */
-  function background(work: Promise<void>): void {
-    work
-      .catch((error: unknown) => {
-        failure ??= { error };
-      })
-      .finally(() => wake());
-  }
-
-  /** As `background`, for what must not outlive the activity: a cancelled export is cleared up right after it. */
-  function backgroundWrite(work: Promise<void>): void {
-    writes.add(work);
-    background(work.finally(() => writes.delete(work)));
-  }
+  let pollMs = FIRST_POLL_MS;
+  const work = createBackgroundWork();
 
   function start(urls: readonly LeasedUrl[]): void {
     runningCount += urls.length;
-    for (const leased of urls) background(visitOne(leased));
+    if (urls.length > 0) pollMs = FIRST_POLL_MS;
+    for (const leased of urls) work.run(visitOne(leased));
   }
 
   async function visitOne(leased: LeasedUrl): Promise<void> {
     try {
-      const answered = await options.visit(leased);
+      const answered = await options.visit(leased, (isComing) => {
+        if (isComing) round.bodyBegins(leased.id);
+        else round.bodyEnds(leased.id);
+      });
       // Only now is it known which group it is in.
       const visited = gathered.keep(answered);
       if (group.length === 0) groupSince = now();
@@ -106,6 +105,7 @@ export async function crawlFrontier(
       groupBytes += unplacedBytes(visited.result);
     } finally {
       runningCount -= 1;
+      round.bodyEnds(leased.id);
     }
   }
 
@@ -123,7 +123,7 @@ export async function crawlFrontier(
   }
 
   function roomCount(): number {
-    return now() < endAt ? Math.max(0, wanted - runningCount - askedCount) : 0;
+    return round.takesOn() ? Math.max(0, wanted - runningCount - askedCount) : 0;
   }
 
   function takeFound(visits: readonly Visited[]): FoundUrl[] {
@@ -149,7 +149,7 @@ export async function crawlFrontier(
     const found = takeFound(settling);
     // Before the results, never after them: a worker that dies in between has another one visit their pages again.
     const early = found.length > 0 && isHungry() ? store([], found) : undefined;
-    if (early !== undefined) backgroundWrite(early);
+    if (early !== undefined) work.write(early);
     const place = async (): Promise<SettledUrl[]> => {
       const settled = await placeFiles(segments, jobId, settling);
       settlingBytes.giveBack();
@@ -172,6 +172,7 @@ export async function crawlFrontier(
       if (answer === undefined) throw new CrawlOver('the crawl is over');
       options.stored.add(found);
       admission.setUrlCount(answer.urlCount);
+      options.onSpent?.(answer);
       start(answer.taken);
       // Others' work counts too; asking in vain once costs a millisecond.
       if (answer.urlCount - answer.settledCount > runningCount + group.length) mayHaveMore = true;
@@ -194,37 +195,43 @@ export async function crawlFrontier(
     }
   }
 
-  function nextEvent(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, group.length > 0 && isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  /** Whether there is nothing to do but to wait for bodies, which may take hours. */
+  function onlyBodiesCome(): boolean {
+    return runningCount === round.comingCount() && settlingCount === 0 && group.length === 0 && !leasing;
   }
 
-  async function work(): Promise<CrawlRest> {
-    let pollMs = FIRST_POLL_MS;
+  function nextEvent(): Promise<void> {
+    return work.nextEvent(group.length > 0 && isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
+  }
+
+  /** Addresses may be due again by now, or found or given back by others. */
+  async function pollWhileBodiesCome(): Promise<void> {
+    await work.nextEvent(pollMs);
+    if (!onlyBodiesCome()) return;
+    pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
+    await releaseEndedLeases(db, jobId);
+    mayHaveMore = true;
+  }
+
+  async function crawl(): Promise<CrawlRest> {
     while (true) {
       signal.throwIfAborted();
-      if (failure !== undefined) throw failure.error;
-      const ending = now() >= endAt;
+      work.throwIfFailed();
       const isBusy = runningCount + settlingCount > 0 || leasing;
       if (groupIsDue()) {
-        backgroundWrite(settleGroup());
+        work.write(settleGroup());
       } else if (mayHaveMore && !leasing && roomCount() >= wanted / 4) {
-        backgroundWrite(leaseMore());
+        work.write(leaseMore());
       } else if (isBusy) {
-        pollMs = FIRST_POLL_MS;
         // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
-        if (now() >= endAt + (options.graceMs ?? GRACE_MS) && settlingCount === 0 && group.length === 0)
+        if (settlingCount === 0 && group.length === 0 && round.isOver())
           return { done: false, queuedCount: runningCount };
-        await nextEvent();
+        if (onlyBodiesCome()) await pollWhileBodiesCome();
+        else await nextEvent();
       } else {
         const rest = await frontierRest(db, jobId);
         const done = rest.queuedCount === 0 && !rest.leased;
-        if (done || ending) return { done, queuedCount: rest.queuedCount };
+        if (done || !round.takesOn()) return { done, queuedCount: rest.queuedCount };
         if (rest.dueInMs !== 0) {
           await sleep(Math.min(rest.dueInMs ?? pollMs, pollMs), undefined, { signal });
           pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
@@ -236,8 +243,8 @@ export async function crawlFrontier(
   }
 
   try {
-    return await work();
+    return await crawl();
   } finally {
-    await Promise.allSettled(writes);
+    await work.written();
   }
 }

@@ -33,7 +33,15 @@ export async function placeFiles(
       // A wrong guess tells the frontier of none of its links, but may turn out to be a page.
       links.push({ byteOffset, resources: resources.length > 0 ? resources : parseResources(extraction) });
     }
-    const placed = { ...file, objectKey, byteOffset, byteLength: bytes.length, extractionLength: extraction.length };
+    const storedBytes = bytes.length + extraction.length;
+    const placed = {
+      ...file,
+      storedBytes,
+      objectKey,
+      byteOffset,
+      byteLength: bytes.length,
+      extractionLength: extraction.length,
+    };
     byteOffset += bytes.length + extraction.length;
     return placed;
   });

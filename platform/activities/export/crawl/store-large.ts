@@ -8,9 +8,18 @@ export type LargeBody = { objectKey: string; byteLength: number; sha256: string 
 /** Streams a body that is too large for memory into an object of its own. */
 export async function storeLarge(
   objects: ObjectStore,
-  jobId: string,
-  body: AsyncIterable<Buffer>,
-  contentType: string,
+  {
+    jobId,
+    body,
+    contentType,
+    onStored,
+  }: {
+    jobId: string;
+    body: AsyncIterable<Buffer>;
+    contentType: string;
+    /** Called with the length so far; ends the storing if it throws. */
+    onStored: (bytes: number) => void;
+  },
 ): Promise<LargeBody> {
   const hash = createHash('sha256');
   let byteLength = 0;
@@ -18,6 +27,7 @@ export async function storeLarge(
     for await (const chunk of body) {
       hash.update(chunk);
       byteLength += chunk.length;
+      onStored(byteLength);
       yield chunk;
     }
   };

@@ -7,6 +7,7 @@ import type { FetchedRedirect, FetchedResponse, Fetcher } from '../fetch/fetcher
 import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
 import type { ExportLimits } from '../limits.ts';
 import { assignPath } from '../page/assign-path.ts';
+import type { ModuleImports } from '../page/module-imports.ts';
 import { isWanted, normalizeUrl, originUrl } from '../page/url-identity.ts';
 import { kindOfRank } from '../resource-rank.ts';
 import type { KnownAnswers } from '../reuse/known-answers.ts';
@@ -25,39 +26,72 @@ export type VisitDeps = {
   objects: ObjectStore;
   limits: ExportLimits;
   logger: Logger;
+  importsOf: ModuleImports;
   /** What the project's last export stored, where it may be taken over. */
   known?: KnownAnswers | undefined;
+  /** Throws if so many more bytes are more than the export may store or read. */
+  foresee?: ((bytes: number) => void) | undefined;
   /** Shows pages in a browser, where the project wants it. */
   draw?: Draw | undefined;
 };
-export type VisitInput = { settings: ExportSettings; leased: LeasedUrl; signal: AbortSignal };
+export type VisitInput = {
+  settings: ExportSettings;
+  leased: LeasedUrl;
+  signal: AbortSignal;
+  onBody?: OnBody;
+};
+/** Called with true when the body of an answer begins to come, and with false when it has come or was given up. */
+export type OnBody = (isComing: boolean) => void;
 
 /** Deaths of workers while they held an address count as tries too: past this the address is what kills them. */
 const MAX_LOST_ATTEMPTS = 8;
 const MAX_REASON_LENGTH = 500;
 
-/** Fetches one address and reads its references. Never throws but for the signal, or for the object store. */
+/**
+ * Fetches one address and reads its references. Never throws but for the signal, for the object store, or for a file
+ * that is too large for what is left of the export's budget.
+ */
 export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited> {
-  return withoutForbiddenPage(await ask(deps, input), input.settings);
+  let decodedBytes = 0;
+  const onDecoded = (bytes: number): void => {
+    decodedBytes += bytes;
+  };
+  const get: Fetcher['get'] = (url, options) => deps.fetcher.get(url, { ...options, onDecoded });
+  const visited = await ask({ ...deps, fetcher: { ...deps.fetcher, get } }, input);
+  const { result, ...rest } = withoutForbiddenPage(visited, input.settings);
+  return { ...rest, result: { ...result, decodedBytes } };
 }
 
-async function ask(deps: VisitDeps, { settings, leased, signal }: VisitInput): Promise<Visited> {
+async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitInput): Promise<Visited> {
   const { fetcher, limits } = deps;
   const { site, jobId } = settings;
   if (leased.attempts > limits.maxAttempts + MAX_LOST_ATTEMPTS) {
     return missing(leased, 'given up: the worker ended each time it was fetched', null);
   }
   let large: LargeBody | undefined;
+  let overBudget: { error: unknown } | undefined;
+  const onStored = (bytes: number): void => {
+    try {
+      deps.foresee?.(bytes);
+    } catch (error) {
+      overBudget = { error };
+      throw error;
+    }
+  };
   const isNotFoundPage = leased.url === notFoundUrl(site);
   const known = await deps.known?.of(leased.url);
   const answer = await fetcher.get(new URL(originUrl(leased.url, site)), {
     signal,
+    onAnswer: () => onBody?.(true),
     sink: async (body, contentType) => {
-      large = await storeLarge(deps.objects, jobId, body, contentType);
+      large = await storeLarge(deps.objects, { jobId, body, contentType, onStored });
     },
     // What the not-found page was made of may have come from another address.
     ...(isNotFoundPage ? { acceptStatus: acceptsNotFound } : { unlessMatching: known && validatorsOf(known) }),
   });
+
+  onBody?.(false);
+  if (overBudget !== undefined) throw overBudget.error;
 
   if (answer.kind === 'failed') {
     const again = retried(leased, answer, limits);
@@ -69,7 +103,7 @@ async function ask(deps: VisitDeps, { settings, leased, signal }: VisitInput): P
       return takeOver(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
     const drawn = await deps.draw?.(leased, response, signal);
-    const visited = readAnswer(deps, settings, leased, drawn?.answer ?? response);
+    const visited = await readAnswer(deps, settings, leased, drawn?.answer ?? response);
     const resources = drawn === undefined ? visited.resources : [...visited.resources, ...drawn.requested];
     return withValidators({ ...visited, resources }, response.validators);
   };
@@ -91,8 +125,11 @@ async function ask(deps: VisitDeps, { settings, leased, signal }: VisitInput): P
 }
 
 function withValidators(visited: Visited, validators: Validators | undefined): Visited {
-  const { result } = visited;
-  return result.outcome === 'file' ? { ...visited, result: { ...result, ...validators } } : visited;
+  const { result, dependsOnModules } = visited;
+  // Without validators the next export asks for the whole page.
+  return result.outcome === 'file' && dependsOnModules !== true
+    ? { ...visited, result: { ...result, ...validators } }
+    : visited;
 }
 
 function missing(leased: LeasedUrl, reason: string, status: number | null): Visited {
@@ -128,7 +165,7 @@ function largeFile(
   { status, contentType }: { status: number; contentType: string },
 ): Visited {
   const path = assignPath({ url: leased.url, contentType, kind: kindOfRank(leased.rank) }, site);
-  const place = { ...large, byteOffset: 0, extractionLength: 0 };
+  const place = { ...large, byteOffset: 0, extractionLength: 0, storedBytes: large.byteLength };
   const result = { id: leased.id, outcome: 'file', status, contentType, isPage: false, path, ...place } as const;
   return { leased, result, resources: [] };
 }

@@ -14,6 +14,8 @@ export type Visited = {
   result: SettledUrl | UnplacedFile;
   /** What the answer refers to, for the frontier. */
   resources: readonly Resource[];
+  /** What was read depends on the page's modules too: an unchanged answer doesn't mean an unchanged page. */
+  dependsOnModules?: boolean;
 };
 
 export function isUnplaced(result: Visited['result']): result is UnplacedFile {

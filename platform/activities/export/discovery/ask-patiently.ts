@@ -32,14 +32,18 @@ export async function askPatiently(
     leavesSite: boolean;
     maxAttempts: number;
     maxTries?: number;
+    /** As `FetchOptions` has it. */
+    maxBufferedBytes?: number;
     signal: AbortSignal;
     pause?: Pause;
   },
 ): Promise<Asked> {
+  const { maxBufferedBytes } = options;
+  const asking = { signal: options.signal, ...(maxBufferedBytes !== undefined && { maxBufferedBytes }) };
   const { leavesSite, maxAttempts, maxTries = Number.POSITIVE_INFINITY, signal, pause = realPause } = options;
   let { url } = options;
   for (let tries = 1, redirects = 0; ; ) {
-    const result = await fetcher.get(new URL(isOfSite(url, site) ? originUrl(url, site) : url), { signal });
+    const result = await fetcher.get(new URL(isOfSite(url, site) ? originUrl(url, site) : url), asking);
     switch (result.kind) {
       case 'response':
         return { kind: 'answer', url, answer: result };

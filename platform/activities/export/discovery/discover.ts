@@ -4,7 +4,7 @@ import { isOfSite, normalizeUrl } from '../page/url-identity.ts';
 import { type Asked, askPatiently } from './ask-patiently.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
 import { readRobots } from './robots.ts';
-import { readSitemap } from './sitemap.ts';
+import { MAX_SITEMAP_BYTES, readSitemap } from './sitemap.ts';
 
 /** The product token that robots.txt groups name us by. */
 export const ROBOTS_AGENT = 'galley';
@@ -58,7 +58,14 @@ export async function discover(
   const asking = new Map<string, Promise<Asked>>();
   const ask = (url: string): Promise<Asked> => {
     // Of another site's sitemap nothing would be of use.
-    const options = { url, leavesSite: false, maxAttempts, maxTries: MAX_HINT_TRIES, signal };
+    const options = {
+      url,
+      leavesSite: false,
+      maxAttempts,
+      maxTries: MAX_HINT_TRIES,
+      maxBufferedBytes: MAX_SITEMAP_BYTES,
+      signal,
+    };
     const answer = asking.get(url) ?? askPatiently(fetcher, site, options);
     asking.set(url, answer);
     // Whoever reads it hears of it.

@@ -1,5 +1,6 @@
 import type { FoundUrl } from '../../../store/frontier.ts';
 import { createAdmission } from '../crawl/admission.ts';
+import { createModuleReader } from '../crawl/module-reader.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { putInLine } from '../crawl/put-in-line.ts';
 import { settleVisits } from '../crawl/settle-visits.ts';
@@ -55,7 +56,8 @@ export function createFirstAddresses(
     const uses = createStrongestUses();
     for (const each of found) uses.add(each);
     const leased = await putInLine(db, lease, uses.list());
-    return Promise.all(leased.map((each) => visit({ ...deps, fetcher }, { settings, leased: each, signal })));
+    const reading = { ...deps, fetcher, importsOf: createModuleReader(fetcher, settings, signal) };
+    return Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal })));
   }
 
   return {

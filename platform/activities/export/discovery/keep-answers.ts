@@ -10,12 +10,21 @@ export type KeepingFetcher = Fetcher & {
 
 /**
  * A fetcher that keeps what it was answered for good: what discovery has read of an origin goes into the bundle too, and
- * an origin is asked for an address once. Whoever wants what is being asked for waits for that answer.
+ * an origin is asked for an address once. Whoever wants what is being asked for waits for that answer. A body of more than
+ * `maxBodyBytes` is only for the one who asked for it: the crawl streams such a file.
  */
-export function keepAnswers(fetcher: Fetcher): KeepingFetcher {
+export function keepAnswers(fetcher: Fetcher, maxBodyBytes: number): KeepingFetcher {
   const kept = new Map<string, FetchResult>();
   const underWay = new Map<string, Promise<FetchResult>>();
   let keptBytes = 0;
+
+  function sizeOf(result: FetchResult): number {
+    return result.kind === 'response' ? result.body.length : 0;
+  }
+
+  function mayBeShared(result: FetchResult): boolean {
+    return isFinal(result) && sizeOf(result) <= maxBodyBytes;
+  }
 
   async function ask(url: URL, options: FetchOptions): Promise<FetchResult> {
     const asking = fetcher.get(url, options);
@@ -32,10 +41,10 @@ export function keepAnswers(fetcher: Fetcher): KeepingFetcher {
     has: (url) => kept.has(url.href),
     get: async (url, options) => {
       const known = kept.get(url.href) ?? (await underWay.get(url.href));
-      if (known !== undefined && isFinal(known)) return known;
+      if (known !== undefined && mayBeShared(known)) return known;
       const result = await ask(url, options);
-      const sizeBytes = result.kind === 'response' ? result.body.length : 0;
-      if (isFinal(result) && keptBytes + sizeBytes <= KEPT_BYTES) {
+      const sizeBytes = sizeOf(result);
+      if (mayBeShared(result) && keptBytes + sizeBytes <= KEPT_BYTES) {
         keptBytes += sizeBytes;
         kept.set(url.href, result);
       }

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { EXPORT_IMPOSSIBLE } from '../export-impossible.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
-import { EXPORT_IMPOSSIBLE } from '../freeze-export.ts';
 import type { Site } from '../page/types.ts';
 import { askPatiently, type Pause } from './ask-patiently.ts';
 import { MAX_ROBOTS_CHARACTERS } from './robots.ts';

@@ -16,18 +16,40 @@ export class AnswerBody {
   private maxHeldBytes: number;
   private chunks: Buffer[] = [];
   private heldBytes = 0;
-  private isPaused = false;
+  private heldSince: number | undefined;
+  private heldBeforeMs = 0;
+  private readonly nowMs: () => number;
   private isDumped = false;
   private end: { error: unknown } | 'whole' | undefined;
   private wake = (): void => undefined;
 
-  constructor(source: BodySource, maxHeldBytes: number) {
+  /** All that came so far, taken or not. */
+  receivedBytes = 0;
+  /** When something came last, or was asked for again after the origin was held. */
+  lastAt: number;
+
+  /** `nowMs`: the clock of the times here, in milliseconds. */
+  constructor(source: BodySource, maxHeldBytes: number, nowMs: () => number = () => performance.now()) {
     this.source = source;
     this.maxHeldBytes = maxHeldBytes;
+    this.nowMs = nowMs;
+    this.lastAt = nowMs();
+  }
+
+  /** Whether the origin waits for us. */
+  get isHeld(): boolean {
+    return this.heldSince !== undefined;
+  }
+
+  /** How long the origin has waited for us so far. */
+  get heldMs(): number {
+    return this.heldBeforeMs + (this.heldSince === undefined ? 0 : this.nowMs() - this.heldSince);
   }
 
   push(chunk: Buffer): void {
     this.heldBytes += chunk.length;
+    this.receivedBytes += chunk.length;
+    this.lastAt = this.nowMs();
     if (!this.isDumped) this.chunks.push(chunk);
     if (this.heldBytes > this.maxHeldBytes) {
       if (this.isDumped) this.source.abort(TOO_MUCH);
@@ -91,13 +113,15 @@ export class AnswerBody {
   }
 
   private hold(): void {
-    this.isPaused = true;
+    this.heldSince ??= this.nowMs();
     this.source.pause();
   }
 
   private letGo(): void {
-    if (!this.isPaused) return;
-    this.isPaused = false;
+    if (this.heldSince === undefined) return;
+    this.heldBeforeMs = this.heldMs;
+    this.heldSince = undefined;
+    this.lastAt = this.nowMs();
     this.source.resume();
   }
 }

@@ -13,11 +13,12 @@ export type BodyLimits = {
   maxBodyBytes: number;
 };
 
-function limitBytes(maxBytes: number): Transform {
+function limitBytes(maxBytes: number, onDecoded: (bytes: number) => void): Transform {
   let total = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, callback: TransformCallback) {
       total += chunk.length;
+      onDecoded(chunk.length);
       if (total > maxBytes) callback(new UnreadableBody(`the body is larger than ${maxBytes} bytes`));
       else callback(null, chunk);
     },
@@ -28,19 +29,20 @@ function limitBytes(maxBytes: number): Transform {
  * Reads a body that holds up to `maxBufferedBytes`, and undoes its content encoding. A body within that is answered
  * whole; a larger one goes to the sink and undefined is answered. Throws UnreadableBody where it can't be decoded,
  * passes `maxBodyBytes`, or is too large and there is no sink. Neither the wire's bytes nor the decoded ones ever pile
- * up beyond the limits.
+ * up beyond the limits. `onDecoded` hears of all decoded bytes, also of a body that breaks off.
  */
 export async function readBody(
   body: AnswerBody,
   encoding: string | undefined,
   limits: BodyLimits,
   sink: BodySink | undefined,
+  onDecoded: (bytes: number) => void,
 ): Promise<Buffer | undefined> {
   const codings = readContentEncoding(encoding);
 
   async function toSink(source: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<undefined> {
     if (sink === undefined) throw new UnreadableBody(`the body is larger than ${limits.maxBufferedBytes} bytes`);
-    const decoded = limitBytes(limits.maxBodyBytes);
+    const decoded = limitBytes(limits.maxBodyBytes, onDecoded);
     // The callback has nothing to do: a failure destroys `decoded`, and the sink that reads it sees the error.
     pipeline([Readable.from(source), ...decodingStreams(codings), decoded], () => undefined);
     await sink(decoded);
@@ -49,9 +51,14 @@ export async function readBody(
 
   const wire = await body.whole();
   if (wire === undefined) return toSink(body.pieces());
-  if (codings.length === 0) return wire;
+  if (codings.length === 0) {
+    onDecoded(wire.length);
+    return wire;
+  }
   try {
-    return await decodeBody(wire, codings, limits.maxBufferedBytes);
+    const decoded = await decodeBody(wire, codings, limits.maxBufferedBytes);
+    onDecoded(decoded.length);
+    return decoded;
   } catch (error) {
     if (sink === undefined || errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
     return toSink([wire]);

@@ -14,11 +14,11 @@ export type Exchange = {
 };
 
 /** `headers`: names and values in turn. */
-type Get = { origin: string; path: string; headers: string[]; maxHeldBytes: number };
+type Get = { origin: string; path: string; headers: string[]; maxHeldBytes: number; nowMs: () => number };
 
 /** Asks for one resource. Ahead of `maxHeldBytes` of a body that nobody has taken the origin waits. */
-export function beginExchange(dispatcher: Dispatcher, { origin, path, headers, maxHeldBytes }: Get): Exchange {
-  const handler = new ExchangeHandler(maxHeldBytes);
+export function beginExchange(dispatcher: Dispatcher, { origin, path, headers, maxHeldBytes, nowMs }: Get): Exchange {
+  const handler = new ExchangeHandler(maxHeldBytes, nowMs);
   dispatcher.dispatch({ origin, path, headers, method: 'GET' }, handler);
   return { answer: handler.answer, abort: (reason) => handler.abort(reason) };
 }
@@ -27,6 +27,7 @@ export function beginExchange(dispatcher: Dispatcher, { origin, path, headers, m
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
   private readonly maxHeldBytes: number;
+  private readonly nowMs: () => number;
   private resolve: (answer: Answer) => void = () => undefined;
   private reject: (error: unknown) => void = () => undefined;
   private controller: Dispatcher.DispatchController | undefined;
@@ -34,8 +35,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   private isOver = false;
   private aborted: Error | undefined;
 
-  constructor(maxHeldBytes: number) {
+  constructor(maxHeldBytes: number, nowMs: () => number) {
     this.maxHeldBytes = maxHeldBytes;
+    this.nowMs = nowMs;
     this.answer = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -58,7 +60,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     // What comes before the answer (103 and its like) is nothing to us.
     if (status < 200) return;
-    this.body = new AnswerBody(controller, this.maxHeldBytes);
+    this.body = new AnswerBody(controller, this.maxHeldBytes, this.nowMs);
     this.resolve({ status, headers, body: this.body });
   }
 

@@ -1,6 +1,7 @@
 import { RefusedUrl } from './address-guard.ts';
 import { UnreadableBody } from './content-encoding.ts';
 import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
+import type { Lateness } from './late-answer.ts';
 import { OriginAskedForQuiet } from './patience.ts';
 
 /** A request that brought no usable answer. `soft` ones may go away by themselves and are tried again. */
@@ -12,7 +13,7 @@ export type FetchFailure = {
   soft: boolean;
   /** How long the origin asked to be left alone. */
   retryAfterMs: number | undefined;
-  /** An answer began, or might have, and didn't end in the time it was given. */
+  /** The answer, or the rest of its body, didn't come in the time it was given. */
   late?: true;
 };
 
@@ -36,8 +37,7 @@ export function isOverload(failure: FetchFailure): boolean {
 }
 
 /** A request that took all of its time: the origin is in trouble, or plays for time. */
-export function failureOfLateness(timeoutMs: number): FetchFailure {
-  const reason = `no whole answer within ${timeoutMs} ms`;
+export function failureOfLateness({ reason }: Lateness): FetchFailure {
   return { kind: 'failed', reason, status: null, soft: true, retryAfterMs: undefined, late: true };
 }
 

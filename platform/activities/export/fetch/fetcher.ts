@@ -1,10 +1,13 @@
 import { headerForbidsFollowing } from '../discovery/follow-rules.ts';
 import { elementsOfHeaders } from '../page/header-elements.ts';
 import type { AddressGuard } from './address-guard.ts';
+import type { AnswerBody } from './answer-body.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
 import { type Answer, beginExchange, type Exchange } from './exchange.ts';
 import { type FetchFailure, failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
+import { type AnswerPace, abortWhenLate, latenessOfBody, latenessOfHead } from './late-answer.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import { readRetryAfterMs } from './retry-after.ts';
@@ -36,10 +39,16 @@ export type FetchOptions = {
   acceptStatus?: (status: number) => boolean;
   /** Takes the decoded body of a file larger than `maxBufferedBytes`; without it such a body is a failure. */
   sink?: (body: AsyncIterable<Buffer>, contentType: string) => Promise<void>;
+  /** The largest body of this answer to be kept in memory, decoded, in place of the fetcher's own limit. */
+  maxBufferedBytes?: number;
   /** Those of the body that the caller has: it is asked for only where it has changed. */
   unlessMatching?: Validators | undefined;
   /** Called when the origin's limits let the request begin, which may be long after it was asked for. */
   onBegin?: () => void;
+  /** Called when the head of the answer is there; its body may be long on its way. */
+  onAnswer?: () => void;
+  /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */
+  onDecoded?: (bytes: number) => void;
 };
 
 export type Fetcher = {
@@ -48,23 +57,21 @@ export type Fetcher = {
    * guard. Never throws but for the signal's own reason.
    */
   get(url: URL, options: FetchOptions): Promise<FetchResult>;
-  /** Keeps requests to an origin one at a time and this far apart (its robots.txt's wish); 0 lifts it. */
+  /** Keeps this fetcher's requests to an origin one at a time and this far apart (its robots.txt's wish); 0 lifts it. */
   space(origin: string, spacingMs: number): void;
   /** Ends all connections at once. */
   close(): Promise<void>;
 };
 
-export type FetcherLimits = BodyLimits & {
-  /** One request from the first byte sent to the last received. */
-  requestTimeoutMs: number;
-  maxConnectionsPerOrigin: number;
-  userAgent: string;
-};
+export type FetcherLimits = BodyLimits &
+  AnswerPace & {
+    maxConnectionsPerOrigin: number;
+    userAgent: string;
+  };
 
 const NOT_MODIFIED = 304;
 /** Why an exchange ended early: made once, for an error of each one's own would have its stack read. */
 const ENOUGH = new Error('enough of the answer was read');
-const LATE = new Error('the answer took too long');
 const CANCELLED = new Error('the request was cancelled');
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -82,9 +89,11 @@ export function createFetcher(options: {
   guard: AddressGuard;
   limiter: OriginLimiter;
   limits: FetcherLimits;
+  clock?: Clock;
 }): Fetcher {
-  const { guard, limiter, limits } = options;
+  const { guard, limiter, limits, clock = systemClock } = options;
   const agent = createPinnedAgent({ guard, maxConnectionsPerOrigin: limits.maxConnectionsPerOrigin });
+  const spacings = new Map<string, number>();
   const headers = ['user-agent', limits.userAgent, 'accept', '*/*'];
   const encodings = ['accept-encoding', ACCEPT_ENCODING];
   const localEncodings = ['accept-encoding', 'identity'];
@@ -102,6 +111,10 @@ export function createFetcher(options: {
     };
     signal.addEventListener('abort', cancel, { once: true });
     return underWay;
+  }
+
+  function withinMemory({ maxBufferedBytes = limits.maxBufferedBytes }: FetchOptions): BodyLimits {
+    return { maxBufferedBytes, maxBodyBytes: limits.maxBodyBytes };
   }
 
   async function readAnswer(url: URL, answer: Answer, request: FetchOptions): Promise<FetchResult> {
@@ -126,8 +139,9 @@ export function createFetcher(options: {
     const body = await readBody(
       answer.body,
       headerText(answer.headers['content-encoding']),
-      limits,
+      withinMemory(request),
       sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
+      request.onDecoded ?? (() => undefined),
     );
     const validators = readValidators(answer.headers);
     if (body === undefined) return { kind: 'sunk', status, contentType, validators };
@@ -138,7 +152,7 @@ export function createFetcher(options: {
   /** Also how long the answer took to begin; undefined where none did. */
   async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
     const { unlessMatching } = request;
-    const startedAt = performance.now();
+    const startedAt = clock.nowMs();
     const exchange = beginExchange(agent, {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -146,17 +160,22 @@ export function createFetcher(options: {
         isThisMachine(url.hostname) ? localEncodings : encodings,
         unlessMatching === undefined ? [] : conditionalHeaders(unlessMatching),
       ),
-      maxHeldBytes: limits.maxBufferedBytes,
+      maxHeldBytes: withinMemory(request).maxBufferedBytes,
+      nowMs: clock.nowMs,
     });
     const underWay = exchangesOf(request.signal).add(exchange);
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      exchange.abort(LATE);
-    }, limits.requestTimeoutMs);
+    let body: AnswerBody | undefined;
+    const watch = abortWhenLate(exchange, {
+      lateness: () =>
+        body === undefined ? latenessOfHead(startedAt, limits) : latenessOfBody(body, startedAt, limits),
+      clock,
+      pace: limits,
+    });
     try {
       const answer = await exchange.answer;
-      const latencyMs = performance.now() - startedAt;
+      body = answer.body;
+      const latencyMs = clock.nowMs() - startedAt;
+      request.onAnswer?.();
       if (answer.status !== NOT_MODIFIED || unlessMatching === undefined) {
         return { result: await readAnswer(url, answer, request), latencyMs };
       }
@@ -165,11 +184,12 @@ export function createFetcher(options: {
       return { result: { kind: 'unchanged', validators: readValidators(answer.headers) }, latencyMs };
     } catch (error) {
       request.signal.throwIfAborted();
-      return { result: isLate ? failureOfLateness(limits.requestTimeoutMs) : failureOfError(error) };
+      const late = watch.aborted();
+      return { result: late === undefined ? failureOfError(error) : failureOfLateness(late) };
     } finally {
       // Whatever is still to come of a body that nobody wants: the connection goes with it.
       exchange.abort(ENOUGH);
-      clearTimeout(timer);
+      watch.stop();
       underWay.delete(exchange);
     }
   }
@@ -179,7 +199,7 @@ export function createFetcher(options: {
       let release: (outcome: RequestOutcome) => void;
       try {
         guard.checkUrl(url);
-        release = await limiter.acquire(url.origin, request.signal);
+        release = await limiter.acquire(url.origin, request.signal, spacings.get(url.origin));
       } catch (error) {
         request.signal.throwIfAborted();
         return failureOfError(error);
@@ -200,7 +220,10 @@ export function createFetcher(options: {
       }
     },
 
-    space: (origin, spacingMs) => limiter.space(origin, spacingMs),
+    space(origin, spacingMs) {
+      spacings.set(origin, spacingMs);
+      if (spacingMs > 0) limiter.beginSpacing(origin);
+    },
 
     close: () => agent.destroy(),
   };

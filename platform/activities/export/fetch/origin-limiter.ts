@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from './clock.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import { createPatience, OriginAskedForQuiet, type Patience } from './patience.ts';
 
@@ -11,47 +12,39 @@ export type OriginLimiter = {
   /**
    * Waits for a place at the origin; the answer gives it back. Rejects when the signal fires first, and
    * with `OriginAskedForQuiet` where the origin wants nobody to wait (`patience.ts`).
+   *
+   * With a `spacingMs`, requests to the origin go one at a time and begin at least this far apart. It binds those who
+   * ask with one: an export that ignores the origin's rules neither keeps it nor lifts it for others.
    */
-  acquire(origin: string, signal: AbortSignal): Promise<(outcome: RequestOutcome) => void>;
+  acquire(origin: string, signal: AbortSignal, spacingMs?: number): Promise<(outcome: RequestOutcome) => void>;
   /** The origin asked for a pause: no request to it starts before, within the bounds of `patience.ts`. */
   pause(origin: string, pauseMs: number): void;
-  /**
-   * From now on, requests to the origin go one at a time and begin at least this far apart, the first one too: another
-   * process may have asked just now. 0 lifts it. What is said last counts for everybody in this process.
-   */
-  space(origin: string, spacingMs: number): void;
+  /** The next request with a spacing keeps it from now on: another process may have asked just now. */
+  beginSpacing(origin: string): void;
   /** Places at the origin at the moment; it grows and shrinks with the origin's answers. */
   limitOf(origin: string): number;
 };
 
-/** Time as the limiter sees it; tests bring their own. */
-export type LimiterClock = {
-  nowMs(): number;
-  /** Calls back after so much time, at the earliest; must not keep the process alive. */
-  after(ms: number, callback: () => void): void;
-};
-
-const systemClock: LimiterClock = {
-  nowMs: () => performance.now(),
-  after: (ms, callback) => {
-    setTimeout(callback, ms).unref();
-  },
-};
-
-type Waiter = { enter: () => void; refuse: () => void };
+type Waiter = { spacingMs: number; enter: () => void; refuse: () => void };
 
 type Lane = {
   limit: ConcurrencyLimit;
   active: number;
   patience: Patience;
-  spacingMs: number;
-  lastStart: number;
   waiting: Waiter[];
-  timer: boolean;
+  /** The same of those who keep a spacing. */
+  spacedWaiting: Waiter[];
+  spacedActive: number;
+  lastSpacedStart: number;
+  /** When it is looked at next by itself, and what ends that. */
+  wakeAt: number;
+  cancelWake: () => void;
 };
 
 /** A timer that comes early finds that it must wait on; one of days would overflow. */
 const MAX_TIMER_MS = 60_000;
+/** Robots' delays are shorter (`robots.ts`); a lane that was asked with one is remembered for as long. */
+const LONGEST_SPACING_MS = 60_000;
 /** Lanes nobody uses are forgotten past this many: pages name any number of other hosts. */
 const MAX_LANES = 1_000;
 
@@ -59,7 +52,7 @@ const MAX_LANES = 1_000;
  * Bounds the requests under way at each origin, across all exports of a process: as many at a time as the origin bears
  * (`concurrency-limit.ts`), none while it asked to be left alone, and as far apart as its robots.txt wants.
  */
-export function createOriginLimiter(options: { initial: number; max: number; clock?: LimiterClock }): OriginLimiter {
+export function createOriginLimiter(options: { initial: number; max: number; clock?: Clock }): OriginLimiter {
   const { clock = systemClock, ...bounds } = options;
   const lanes = new Map<string, Lane>();
 
@@ -71,10 +64,12 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
       limit: createConcurrencyLimit(bounds),
       active: 0,
       patience: createPatience(),
-      spacingMs: 0,
-      lastStart: Number.NEGATIVE_INFINITY,
       waiting: [],
-      timer: false,
+      spacedWaiting: [],
+      spacedActive: 0,
+      lastSpacedStart: Number.NEGATIVE_INFINITY,
+      wakeAt: Number.POSITIVE_INFINITY,
+      cancelWake: () => undefined,
     };
     lanes.set(origin, lane);
     return lane;
@@ -82,40 +77,54 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
 
   function forgetIdle(): void {
     for (const [origin, lane] of lanes) {
-      const isIdle = lane.active === 0 && lane.waiting.length === 0 && lane.spacingMs === 0;
-      if (isIdle && lane.patience.pausedUntil() <= clock.nowMs()) lanes.delete(origin);
+      const isIdle = lane.active === 0 && lane.waiting.length === 0 && lane.spacedWaiting.length === 0;
+      const keptUntil = Math.max(lane.patience.pausedUntil(), lane.lastSpacedStart + LONGEST_SPACING_MS);
+      if (isIdle && keptUntil <= clock.nowMs()) lanes.delete(origin);
     }
   }
 
-  function placesOf(lane: Lane): number {
-    return lane.spacingMs > 0 ? 1 : lane.limit.current();
-  }
-
   function admit(lane: Lane): void {
-    while (lane.waiting.length > 0 && lane.active < placesOf(lane)) {
-      const waitMs = Math.max(lane.patience.pausedUntil(), lane.lastStart + lane.spacingMs) - clock.nowMs();
-      if (waitMs > 0) {
-        wakeAfter(lane, waitMs);
-        return;
-      }
+    // First, for they come rarely: the others could take every place that becomes free.
+    admitSpaced(lane);
+    while (lane.waiting.length > 0 && lane.active < lane.limit.current()) {
+      if (!isDue(lane, lane.patience.pausedUntil())) return;
       lane.active += 1;
-      lane.lastStart = clock.nowMs();
       lane.waiting.shift()?.enter();
     }
   }
 
+  function admitSpaced(lane: Lane): void {
+    const [next] = lane.spacedWaiting;
+    if (next === undefined || lane.spacedActive > 0 || lane.active >= lane.limit.current()) return;
+    if (!isDue(lane, Math.max(lane.patience.pausedUntil(), lane.lastSpacedStart + next.spacingMs))) return;
+    lane.active += 1;
+    lane.spacedActive += 1;
+    lane.lastSpacedStart = clock.nowMs();
+    lane.spacedWaiting.shift()?.enter();
+  }
+
+  /** Whether a request may begin that may not before this time; else the lane is looked at again then. */
+  function isDue(lane: Lane, at: number): boolean {
+    const waitMs = at - clock.nowMs();
+    if (waitMs > 0) wakeAfter(lane, waitMs);
+    return waitMs <= 0;
+  }
+
   function wakeAfter(lane: Lane, waitMs: number): void {
-    if (lane.timer) return;
-    lane.timer = true;
-    clock.after(Math.min(waitMs, MAX_TIMER_MS), () => {
-      lane.timer = false;
+    const timerMs = Math.min(waitMs, MAX_TIMER_MS);
+    const wakeAt = clock.nowMs() + timerMs;
+    if (lane.wakeAt <= wakeAt) return;
+    lane.cancelWake();
+    lane.wakeAt = wakeAt;
+    lane.cancelWake = clock.after(timerMs, () => {
+      lane.wakeAt = Number.POSITIVE_INFINITY;
       admit(lane);
     });
   }
 
   function adjust(lane: Lane, startedAtMs: number, outcome: RequestOutcome): void {
     const nowMs = clock.nowMs();
-    const wasFull = lane.active >= placesOf(lane);
+    const wasFull = lane.active >= lane.limit.current();
     if (outcome.kind === 'overloaded') lane.limit.overloaded({ startedAtMs, nowMs });
     else if (outcome.kind === 'answered') {
       lane.patience.answered(startedAtMs);
@@ -123,21 +132,23 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     }
   }
 
-  function releaseOnce(lane: Lane): (outcome: RequestOutcome) => void {
-    const startedAtMs = lane.lastStart;
+  function releaseOnce(lane: Lane, isSpaced: boolean): (outcome: RequestOutcome) => void {
+    const startedAtMs = clock.nowMs();
     let released = false;
     return (outcome) => {
       if (released) return;
       released = true;
       adjust(lane, startedAtMs, outcome);
       lane.active -= 1;
+      if (isSpaced) lane.spacedActive -= 1;
       admit(lane);
     };
   }
 
   return {
-    acquire(origin, signal) {
+    acquire(origin, signal, spacingMs = 0) {
       const lane = laneOf(origin);
+      const isSpaced = spacingMs > 0;
       return new Promise((resolve, reject) => {
         if (signal.aborted) {
           reject(signal.reason);
@@ -153,9 +164,10 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
           signal.removeEventListener('abort', leave);
         };
         const waiter: Waiter = {
+          spacingMs,
           enter: () => {
             end();
-            resolve(releaseOnce(lane));
+            resolve(releaseOnce(lane, isSpaced));
           },
           refuse: () => {
             end();
@@ -164,9 +176,10 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
         };
         const leave = (): void => {
           lane.waiting = lane.waiting.filter((each) => each !== waiter);
+          lane.spacedWaiting = lane.spacedWaiting.filter((each) => each !== waiter);
           reject(signal.reason);
         };
-        lane.waiting.push(waiter);
+        (isSpaced ? lane.spacedWaiting : lane.waiting).push(waiter);
         admit(lane);
         // Most are let in at once, and needn't listen.
         if (isWaiting) signal.addEventListener('abort', leave, { once: true });
@@ -176,16 +189,13 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     pause(origin, pauseMs) {
       const lane = laneOf(origin);
       if (!lane.patience.ask(pauseMs, clock.nowMs())) return;
-      for (const waiter of lane.waiting.splice(0)) waiter.refuse();
+      for (const waiter of [...lane.waiting.splice(0), ...lane.spacedWaiting.splice(0)]) waiter.refuse();
     },
 
-    space(origin, spacingMs) {
-      const lane = laneOf(origin);
-      lane.spacingMs = spacingMs;
-      if (spacingMs > 0) lane.lastStart = clock.nowMs();
-      admit(lane);
+    beginSpacing(origin) {
+      laneOf(origin).lastSpacedStart = clock.nowMs();
     },
 
-    limitOf: (origin) => placesOf(laneOf(origin)),
+    limitOf: (origin) => laneOf(origin).limit.current(),
   };
 }

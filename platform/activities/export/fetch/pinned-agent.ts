@@ -4,8 +4,6 @@ import { errorMessage } from './error-code.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 20_000;
-/** Between two pieces of a body, not for the whole of it. */
-const BODY_SILENCE_TIMEOUT_MS = 20_000;
 
 type Connector = ReturnType<typeof buildConnector>;
 type ConnectOptions = Parameters<Connector>[0];
@@ -57,7 +55,8 @@ export function createPinnedAgent(options: { guard: AddressGuard; maxConnections
     connections: options.maxConnectionsPerOrigin,
     pipelining: 1,
     headersTimeout: HEADERS_TIMEOUT_MS,
-    bodyTimeout: BODY_SILENCE_TIMEOUT_MS,
+    // The fetcher watches bodies itself, to name the reason.
+    bodyTimeout: 0,
     keepAliveTimeout: 10_000,
     connect: (target, callback) => {
       connectPinned(target).then(

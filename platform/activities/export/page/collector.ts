@@ -92,6 +92,11 @@ export class Collector {
     return isOfSite(this.resources[resource]?.url ?? '', this.site);
   }
 
+  /** An address of the document, resolved and normalised; undefined if it leads nowhere. */
+  resolve(address: string): string | undefined {
+    return normalizeUrl(decodeBytes(address), this.site, this.base);
+  }
+
   leavesSite(address: string): boolean {
     const url = normalizeUrl(address, this.site, this.base);
     return url !== undefined && !isOfSite(url, this.site);

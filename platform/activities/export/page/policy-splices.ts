@@ -82,6 +82,10 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
       return context.isNotFound ? NOT_FOUND_BASE : undefined;
     case 'patch':
       return context.stripped ? undefined : String(note);
+    case 'import-map':
+    case 'import':
+      // The engine writes these itself (`rewrite`): they lead to files.
+      return undefined;
     case 'source-map':
       return context.input.policy.sourceMaps === 'keep' ? undefined : '';
     case 'body-end':

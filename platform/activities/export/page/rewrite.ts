@@ -4,7 +4,7 @@ import { applyLayers } from './escape.ts';
 import { policySplices } from './policy-splices.ts';
 import { encodePath, leadsTo, relativeLink } from './relative-link.ts';
 import { applySplices, type Splice } from './splice.ts';
-import type { Reference, Resource, RewriteInput, Target } from './types.ts';
+import type { Mark, Reference, Resource, RewriteInput, Target } from './types.ts';
 import { isOfSite } from './url-identity.ts';
 
 /** Writes a document as it stands in the bundle, in one pass over the spans. Returns `bytes` itself if nothing changes. */
@@ -25,8 +25,33 @@ export function rewrite(input: RewriteInput): Uint8Array {
     const splice = referenceSplice(reference, source, targetOf(reference[2]), input, base);
     return splice === undefined ? [] : [splice];
   });
+  const imports = extraction.marks.flatMap((mark) => importSplice(mark, source, targetOf, input, base) ?? []);
   const policies = policySplices(input, (index) => 'path' in targetOf(index));
-  return applySplices(bytes, [...references, ...policies]);
+  return applySplices(bytes, [...references, ...imports, ...policies]);
+}
+
+/** The entry that an import map gets for one file that modules import through a folder. Undefined if the bundle lacks it. */
+function importSplice(
+  [start, , kind, note]: Mark,
+  source: string,
+  targetOf: (resource: number) => Target,
+  input: RewriteInput,
+  base: DocumentBase | undefined,
+): Splice | undefined {
+  if (kind !== 'import' || typeof note !== 'string') return undefined;
+  const space = note.indexOf(' ');
+  const resource = Number(note.slice(0, space));
+  const target = targetOf(resource);
+  if (!('path' in target)) return undefined;
+  const link = referenceSplice([start, start, resource, 'mq'], source, target, input, base);
+  return link && { ...link, text: `${asciiJson(note.slice(space + 1))}:"${link.text}",` };
+}
+
+/** A JSON string of ASCII that no markup ends. */
+function asciiJson(text: string): string {
+  return JSON.stringify(text).replace(/[<\x7f-\uffff]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** Where a resource leads, with every case that isn't a file of the bundle settled. */

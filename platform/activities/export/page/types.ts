@@ -81,7 +81,8 @@ export type Reference = readonly [start: number, end: number, resource: number, 
  * value). `csp`: the policy (attribute value). `hint`: host (whole tag).
  * `script`: nothing (whole element). `module`, `classic`: the script's type (the point after `<script`), `type`: its type
  * attribute. `preload`, `font`: the rel (attribute value; `font` where it is of a font). `head`, `body-end`: points for insertion. `charset`: a point for a
- * missing `<meta charset>`. `patch`: the text a framework's script needs instead. `source-map`: nothing (the comment).
+ * missing `<meta charset>`. `import-map`: an `ImportMap` with folders, as JSON. `import`: index of the resource that a
+ * specifier leads to, a space, the specifier (the point before the folder's entry). `patch`: the text a framework's script needs instead. `source-map`: nothing (the comment).
  */
 export type Mark = readonly [start: number, end: number, kind: MarkKind, note?: string | number];
 export type MarkKind =
@@ -103,6 +104,8 @@ export type MarkKind =
   | 'body-end'
   | 'charset'
   | 'patch'
+  | 'import-map'
+  | 'import'
   | 'source-map';
 
 export type FrameworkName = 'vitepress' | 'next' | 'nuxt' | 'docusaurus' | 'gatsby' | 'astro';

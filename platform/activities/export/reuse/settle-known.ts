@@ -8,6 +8,7 @@ import { settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
+import type { ModuleImports } from '../page/module-imports.ts';
 import type { Site } from '../page/types.ts';
 import { originUrl } from '../page/url-identity.ts';
 import type { ExportSettings } from '../settings.ts';
@@ -23,6 +24,7 @@ type Options = {
   known: KnownAnswers;
   admission: Admission;
   fetcher: Fetcher;
+  importsOf: ModuleImports;
   token: string;
   signal: AbortSignal;
   /** After each answer, for the count of what was fetched. */
@@ -36,12 +38,17 @@ type Options = {
  */
 export async function settleKnown(deps: ExportDeps, options: Options): Promise<void> {
   const { db, limits, stored } = deps;
-  const { settings, known, admission, fetcher, token, signal, onAnswer } = options;
+  const { settings, known, admission, fetcher, importsOf, token, signal, onAnswer } = options;
   const { jobId } = settings;
   if (!(await claimKnownWalk(db, jobId))) return;
   const starts = await urlsInLine(db, jobId, MAX_STARTS);
+  let decodedBytes = 0;
+  const onDecoded = (bytes: number): void => {
+    decodedBytes += bytes;
+  };
+  const get: Fetcher['get'] = (url, request) => fetcher.get(url, { ...request, onDecoded });
   const walk = await walkKnown(
-    { fetcher, known, admission, limits },
+    { fetcher: { ...fetcher, get }, known, admission, limits },
     { settings, starts, signal, maxMs: limits.walkMs, onAnswer },
   );
   const lease = { jobId, token, leaseMs: limits.leaseMs };
@@ -52,11 +59,11 @@ export async function settleKnown(deps: ExportDeps, options: Options): Promise<v
     walk.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
   );
   const leased = await leaseNamedUrls(db, { ...lease, urls: [...walk.answers.keys()] });
-  const reading = { ...deps, fetcher: answering(fetcher, walk.answers, settings.site) };
+  const reading = { ...deps, importsOf, fetcher: answering(fetcher, walk.answers, settings.site) };
   // Changed pages are read while the database has the most to do.
   const [visits] = await Promise.all([
     Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal }))),
-    storeUnchanged(deps, { ...options, unchanged: walk.unchanged }),
+    storeUnchanged(deps, { ...options, unchanged: walk.unchanged, decodedBytes }),
   ]);
   stored.of(jobId).add(walk.rest);
   stored.of(jobId).add(walk.unchanged);
@@ -72,13 +79,18 @@ function answering(fetcher: Fetcher, answers: ReadonlyMap<string, FetchResult>, 
 /** All or nothing: they lead to each other. */
 async function storeUnchanged(
   { db }: ExportDeps,
-  { settings: { jobId }, baseJobId, unchanged }: Options & { unchanged: readonly UnchangedUrl[] },
+  {
+    settings: { jobId },
+    baseJobId,
+    unchanged,
+    decodedBytes,
+  }: Options & { unchanged: readonly UnchangedUrl[]; decodedBytes: number },
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const crawl = await lockCrawl(tx, jobId);
     if (crawl?.phase !== 'crawling') throw new CrawlOver('the crawl is over');
     // The crawl has begun anew since, without what its base had stored (`resetCrawl`): this worker was taken for dead.
     if (crawl.baseJobId !== baseJobId) throw new CrawlOver('the crawl has begun anew');
-    await settleUnchanged(tx, { jobId, baseJobId, unchanged });
+    await settleUnchanged(tx, { jobId, baseJobId, unchanged, decodedBytes });
   });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { SettledBatch } from '../../../store/crawl-batches.ts';
+import type { MadeBatch } from '../../../store/crawl-batches.ts';
 import type { Database } from '../../../store/database.ts';
 import { type BatchFileRow, batchFiles } from '../../../store/frontier-map.ts';
 import { divideIntoPieces } from '../freeze/pieces.ts';
@@ -103,7 +103,7 @@ export async function rewriteBatch(
   job: RewriteJob,
   number: number,
   { known, budget }: { known: KnownPieces | undefined; budget: ByteBudget },
-): Promise<SettledBatch> {
+): Promise<MadeBatch> {
   const { limits } = deps;
   const { jobId } = job.settings;
   const rows = (await batchFiles(deps.db, jobId, number)).sort(byPath);
@@ -121,7 +121,7 @@ export async function rewriteBatch(
     const { file, sizeBytes } = await storeLargeMember(deps.objects, objectKey, first, limits);
     const piecesJson = JSON.stringify([{ key: divided[0]?.key ?? '', sizeBytes, fileCount: 1 } satisfies StoredPiece]);
     const result = { number, objectKey, sizeBytes, pageCount, filesJson: JSON.stringify([file]), brokenJson: '{}' };
-    return { ...result, piecesJson, partsJson: null };
+    return { ...result, piecesJson, partsJson: null, storedBytes: sizeBytes };
   }
 
   const planned = divided.map((piece, index) => ({ ...piece, known: found[index] }));

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../../../contract/bundle.ts';
 import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { SettledBatch } from '../../../store/crawl-batches.ts';
+import type { MadeBatch } from '../../../store/crawl-batches.ts';
 import type { KnownPiece } from '../reuse/known-pieces.ts';
 import type { StoredPiece } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segment-store.ts';
@@ -16,7 +16,7 @@ export async function storePieces(
   { objects, logger }: { objects: ObjectStore; logger: Logger },
   objectKey: string,
   pieces: readonly Piece[],
-): Promise<Omit<SettledBatch, 'number' | 'pageCount'>> {
+): Promise<Omit<MadeBatch, 'number' | 'pageCount'>> {
   const broken = createBrokenLinks();
   const files: BundleFile[] = [];
   const stored: StoredPiece[] = [];
@@ -51,6 +51,7 @@ export async function storePieces(
   if (byteOffset > 0) await objects.put(objectKey, Buffer.concat(bytes), { contentType, sizeBytes: byteOffset });
   return {
     objectKey: isWhole ? objectKey : null,
+    storedBytes: byteOffset,
     sizeBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
     filesJson: JSON.stringify(files),
     brokenJson: JSON.stringify(broken.toObject()),

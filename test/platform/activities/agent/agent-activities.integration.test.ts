@@ -14,6 +14,7 @@ import { createEmbeddedForge } from '../../../../platform/forge/embedded-forge.t
 import { closePullRequest, mergePullRequest } from '../../../../platform/forge/end-pull-request.ts';
 import { createObjectStore } from '../../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../../platform/objects/object-store.ts';
+import { requestAgentJobCancel } from '../../../../platform/store/agent-job-transitions.ts';
 import { type AgentJobRow, getAgentJob } from '../../../../platform/store/agent-jobs.ts';
 import { getAgentRun, keepRunCommit } from '../../../../platform/store/agent-runs.ts';
 import { type Database, openDatabase } from '../../../../platform/store/database.ts';
@@ -184,7 +185,7 @@ describe('each step of an agent job', () => {
     const asked = { ...key, ...(await push(key)) };
     const { prLink } = await request(asked);
     const row = await pullRequest(prLink);
-    await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
+    await mergePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row, 'operator');
     expect(await request(asked)).toEqual({ prLink });
   });
 
@@ -199,7 +200,7 @@ describe('each step of an agent job', () => {
     expect(opened).toMatchObject({ continues: true, baseCommit: first.commit });
     await work(key);
     const row = await pullRequest(prLink);
-    await closePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row);
+    await closePullRequest({ db, logger, publicUrl: () => 'http://platform.test' }, row, 'operator');
     const second = await push(key);
     expect(second.finished).toBe(prLink);
     // As after a crash between the push and its answer.
@@ -207,6 +208,33 @@ describe('each step of an agent job', () => {
     const link = await request({ ...key, ...second, continues: true });
     expect(link.prLink).not.toBe(prLink);
     expect(await request({ ...key, ...second, continues: true })).toEqual(link);
+  });
+});
+
+describe('a cancel that was accepted while Temporal was away', () => {
+  const cancelled = { message: 'cancelled', nonRetryable: true };
+
+  it('keeps a change from being pushed', async () => {
+    const { push, branch, key } = await worked();
+    await requestAgentJobCancel(db, key.jobId);
+    expect(await failureOf(push(key))).toMatchObject(cancelled);
+    expect(await repository.head(branch)).toBeUndefined();
+    expect((await getAgentRun(db, key))?.commit).toBeNull();
+  });
+
+  it('keeps a pull request from being opened, and one that is open is still named', async () => {
+    const { push, request, end, key } = await worked();
+    const { commit } = await push(key);
+    const asked = { ...key, commit };
+    const { prLink } = await request(asked);
+    const late = await worked('write b.txt 2');
+    const pushed = await late.push(late.key);
+    for (const { jobId } of [key, late.key]) await requestAgentJobCancel(db, jobId);
+    expect(await failureOf(late.request({ ...late.key, commit: pushed.commit }))).toMatchObject(cancelled);
+    // As after a crash between opening the pull request and its answer.
+    expect(await request(asked)).toEqual({ prLink });
+    expect(await end({ ...key, result: { kind: 'completed', prLink } })).toEqual({ status: 'failed' });
+    expect(await getAgentJob(db, key.jobId)).toMatchObject({ error: 'cancelled', prLink });
   });
 });
 

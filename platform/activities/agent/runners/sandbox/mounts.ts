@@ -1,5 +1,6 @@
 import { lstat, readdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PROXY_SOCKET } from './relay.ts';
 
 /** Where things are inside. The scratch disk holds the checkout, HOME and the temporary files. */
 export const INSIDE = {
@@ -35,6 +36,8 @@ export type MountOptions = {
   readOnlyPaths: readonly string[];
   /** A folder of the host whose files replace the checkout's. */
   input: string | undefined;
+  /** The host's path of the proxy's socket. */
+  proxySocket: string | undefined;
 };
 
 /**
@@ -42,7 +45,7 @@ export type MountOptions = {
  * scratch disk and the objects of the repository. Neither /home, /root, /var, /run nor /sys is there.
  */
 export async function mountArgs(options: MountOptions): Promise<string[]> {
-  const { repositoryDir, scratchDir, scratchSizeBytes, collectSizeBytes, readOnlyPaths, input } = options;
+  const { repositoryDir, scratchDir, scratchSizeBytes, collectSizeBytes, readOnlyPaths, input, proxySocket } = options;
   return [
     ...['--ro-bind', '/usr', '/usr'],
     ...(await Promise.all(SYSTEM_FOLDERS.map(systemFolder))).flat(),
@@ -57,6 +60,7 @@ export async function mountArgs(options: MountOptions): Promise<string[]> {
     ...['--ro-bind', join(repositoryDir, 'objects'), join(INSIDE.repository, 'objects')],
     ...['--ro-bind-try', join(repositoryDir, 'shallow'), join(INSIDE.repository, 'shallow')],
     ...(input === undefined ? [] : ['--ro-bind', input, INSIDE.input]),
+    ...(proxySocket === undefined ? [] : ['--ro-bind', proxySocket, PROXY_SOCKET]),
     ...readOnlyPaths.filter((path) => !isOfSystem(path)).flatMap((path) => ['--ro-bind-try', path, path]),
     ...['--remount-ro', '/', '--chdir', '/'],
   ];

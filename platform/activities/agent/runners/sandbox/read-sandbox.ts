@@ -23,7 +23,10 @@ const USER_ARGS = [
   [],
 ] as const;
 
-const PROBE_ARGS = ['--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL', '--ro-bind', '/', '/', '--proc', '/proc'];
+const PROBE_ARGS = [
+  ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
+  ...['--ro-bind', '/', '/', '--proc', '/proc'],
+];
 
 /**
  * Finds bubblewrap on that PATH and tries it, because a machine may forbid what it needs.
@@ -51,7 +54,7 @@ export async function readSandbox(path: string): Promise<Sandbox> {
   }
   throw new SandboxMissingError(
     `Agents run in a sandbox of bubblewrap, which this worker's machine doesn't allow (${reason}). It must permit user ` +
-      'namespaces and a fresh /proc. AGENT_SANDBOX=off runs agents without a sandbox.',
+      'and network namespaces and a fresh /proc. AGENT_SANDBOX=off runs agents without a sandbox.',
   );
 }
 

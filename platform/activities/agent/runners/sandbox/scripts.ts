@@ -1,3 +1,5 @@
+import { RELAY_PROGRAM } from './relay.ts';
+
 /**
  * The shell that stands around an agent: it makes the checkout, starts the agent, ends what the agent left running and
  * stores the tree. In the sandbox it is process 1, which nothing inside can kill. It reports on descriptor 3, one line
@@ -5,10 +7,10 @@
  * `broken WHY` where the agent never came into it.
  *
  * Arguments: scratch folder, collecting folder, git objects to start from, commit, a folder that replaces the
- * checkout's files or an empty word, then the agent's words.
+ * checkout's files or an empty word, Node's program where there is a proxy or an empty word, then the agent's words.
  */
 const COMMON = `
-S=$1 C=$2 O=$3 commit=$4 input=$5; shift 5
+S=$1 C=$2 O=$3 commit=$4 input=$5 node=$6; shift 6
 agent_path=$PATH
 PATH=/usr/local/bin:/usr/bin:/bin:$PATH
 say() { printf '%s\\n' "$*" >&3; }
@@ -59,7 +61,20 @@ prepare() {
 `;
 
 const RUN = `
+# Where there is a proxy: a port of this namespace that leads to it. Returns once the port is open.
+open_relay() {
+  [ -n "$node" ] || return 0
+  proxy_port=$(env -i "$node" -e '${RELAY_PROGRAM}' 2>/dev/null 3>&- 4>&- 5>&- &)
+  [ -n "$proxy_port" ] || { say broken "the way to the agent's proxy could not be opened"; exit 0; }
+}
+# Programs differ in which of these they read; Node's own fetch needs the last.
+name_proxy() {
+  HTTP_PROXY=http://127.0.0.1:$proxy_port NO_PROXY=localhost,127.0.0.1,::1 NODE_USE_ENV_PROXY=1
+  HTTPS_PROXY=$HTTP_PROXY http_proxy=$HTTP_PROXY https_proxy=$HTTP_PROXY no_proxy=$NO_PROXY
+  export HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy NODE_USE_ENV_PROXY
+}
 run() {
+  open_relay
   say ready
   cd "$S/checkout"
   (
@@ -67,6 +82,7 @@ run() {
     ulimit -c 0
     { ulimit -u 4096 || ulimit -p 4096; } 2>/dev/null
     PATH=$agent_path; export PATH; unset OLDPWD
+    [ -z "$node" ] || name_proxy
     exec "$@"
   ) 2>&1 3>&- 4>&- 5>&-
   code=$?

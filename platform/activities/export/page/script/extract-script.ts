@@ -1,6 +1,6 @@
 import { init, parse } from 'es-module-lexer';
 import type { Collector } from '../collector.ts';
-import { encodeBytes, type SpannedText } from '../spanned-text.ts';
+import { decodeBytes, encodeBytes, type SpannedText } from '../spanned-text.ts';
 import { extractDirectLoads } from './direct-loads.ts';
 import { probeLiterals } from './probe-literals.ts';
 import { extractSourceMap } from './source-map.ts';
@@ -43,6 +43,14 @@ function referImports(script: SpannedText, layers: string, collector: Collector)
     const decoded = mapped ?? (written.includes('\\') ? encodeBytes(specifier) : undefined);
     collector.refer({ span: script, from, to, layers: `mq${layers}` }, 'asset', decoded);
   }
+}
+
+/** The specifiers that a module imports, also dynamically by a literal, as UTF-16 text. `text` is one character a byte. */
+export function importSpecifiers(text: string): string[] {
+  if (!IMPORTS.test(text)) return [];
+  return importsOf(text).flatMap(({ specifier, glob }) =>
+    specifier === undefined || glob ? [] : [decodeBytes(specifier)],
+  );
 }
 
 type FoundImport = { specifier: string | undefined; start: number; end: number; glob: boolean };

@@ -1,5 +1,6 @@
 import type { Collector } from '../collector.ts';
 import { rawOffset, type SpannedText } from '../spanned-text.ts';
+import { type ImportFolder, type ImportMap, importName } from './import-folders.ts';
 import { decodedJson, type JsonString, jsonStrings } from './json-strings.ts';
 
 /** Only these are addresses: any other name is a package's, to be mapped. */
@@ -11,9 +12,20 @@ const ADDRESS = /^(?:\.{0,2}\/|https?:)/;
  */
 export function extractImportMap(json: SpannedText, collector: Collector): void {
   const guarded = new Map<string, number>();
+  const folders: ImportFolder[] = [];
+  const names: string[] = [];
+  let keyStart = 0;
   for (const entry of jsonStrings(json.text, { withKeys: true })) {
     const { key, keys, from, to, isKey } = entry;
     const section = keys[1];
+    if (isKey) keyStart = from - 1;
+    else if (section === 'imports' || section === 'scopes') {
+      const scope = section === 'imports' ? null : (collector.resolve(keys[2] ?? '') ?? '');
+      const written = json.text.slice(from, to);
+      const address = collector.resolve(decodedJson(written) ?? written);
+      if (!key.endsWith('/')) names.push(importName(scope, key));
+      else if (address?.endsWith('/')) folders.push({ scope, prefix: key, address, at: rawOffset(json, keyStart) });
+    }
     if (section === 'integrity' && !isKey) {
       const resource = guarded.get(key);
       if (resource !== undefined) collector.mark(rawOffset(json, from), rawOffset(json, to), 'integrity', resource);
@@ -24,6 +36,9 @@ export function extractImportMap(json: SpannedText, collector: Collector): void 
     if (section === 'integrity' && resource !== undefined) guarded.set(key, resource);
     if (section === 'imports' && !isKey) collector.mapImport(key, json.text.slice(from, to));
   }
+  if (folders.length === 0) return;
+  const map: ImportMap = { folders, names };
+  collector.mark(json.start, json.start, 'import-map', JSON.stringify(map));
 }
 
 function refer(json: SpannedText, { from, to }: JsonString, collector: Collector): number | undefined {

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { execa } from 'execa';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
+import { createExampleRunner } from '../../../../../platform/activities/agent/runners/create-example-runner.ts';
 import { gitIn } from '../../../../helpers/script-runner.ts';
 import { agentRunnerContract } from './agent-runner.contract.ts';
 import {
@@ -53,6 +55,16 @@ describe('a command in a checkout of its own', () => {
     const runOf = (command: string) => fixture.run(createCommandRunner({ ...plain, command }), prompt);
     for (const command of [print, `${print} -- {prompt}`]) expect((await runOf(command)).output).toBe(`${prompt}\n`);
     expect((await runOf('true')).outcome).toEqual({ kind: 'unchanged' });
+  });
+
+  it('that is the example agent fails for a prompt that it does not understand, and names AGENT_COMMAND', async () => {
+    const runner = createExampleRunner({ ...plain, script: join(process.cwd(), 'examples/replace-agent.js') });
+    const { outcome, output } = await fixture.run(runner, 'Rewrite everything, please.');
+    expect(outcome).toEqual({
+      kind: 'failed',
+      error: expect.stringMatching(/^AGENT_COMMAND isn't set, .*the example agent .*doesn't understand this prompt\./),
+    });
+    expect(output).toContain('I only understand');
   });
 
   it('packs only what the commit does not have, and makes the same tree of the same change', async () => {

@@ -47,7 +47,8 @@ export const FILES = {
 
 export const limits = { ...DEFAULT_RUNNER_LIMITS, timeoutMs: 60_000, scratchSizeBytes: 64 * 1024 ** 2 };
 export const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
-export const common = { sandbox: 'on', network: true, environment, readOnlyPaths: [], limits } as const;
+const network = { allow: [], refuse: [] } as const;
+export const common = { sandbox: 'on', network, environment, readOnlyPaths: [], limits } as const;
 export const logger = pino({ level: 'silent' });
 
 /** What a shell is to do as the agent of the contract's plans. */

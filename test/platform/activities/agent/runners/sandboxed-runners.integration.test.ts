@@ -67,7 +67,7 @@ describe('the example runner in the sandbox', () => {
   const script = join(process.cwd(), 'examples/replace-agent.js');
   const prompts: Record<Plan, string | undefined> = {
     replace: "Replace 'Hello' with 'Bye' in README.md.",
-    nothing: 'Rewrite everything, please.',
+    nothing: "Replace 'absent' with 'Bye' in README.md.",
     fail: "Replace 'Hello' with 'Bye' in MISSING.md.",
     'go on': undefined,
   };

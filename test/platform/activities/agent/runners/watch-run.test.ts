@@ -20,7 +20,14 @@ async function watch(script: string, wait?: () => Promise<void>) {
   const child = await startChild('/bin/sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   const run = {
     ...{ repositoryDir: folder, scratchDir: folder, commit: '0'.repeat(40), signal: new AbortController().signal },
-    ...{ words: [], environment: {}, readOnlyPaths: [], network: false, collect: true, log: () => undefined },
+    ...{
+      words: [],
+      environment: {},
+      readOnlyPaths: [],
+      jobId: 'aj_0000000000000000',
+      collect: true,
+      log: () => undefined,
+    },
     ...{ limits: DEFAULT_RUNNER_LIMITS, stdin: Buffer.from('go\n') },
   };
   return {

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { type Discovery, discover } from '../../../../../platform/activities/export/discovery/discover.ts';
 import { readRules } from '../../../../../platform/activities/export/discovery/read-rules.ts';
 import type { Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
+import { DEFAULT_LIMITS } from '../../../../../platform/activities/export/limits.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
 import { fetcherFor } from '../fetch/test-fetcher.ts';
 
@@ -89,6 +90,21 @@ describe('discover', () => {
     expect(sitemaps.map((url) => new URL(url).pathname)).toEqual(['/others.xml', '/own.xml']);
     expect(server.requests).toHaveLength(501);
     expect(server.requests).toContain('/496.xml');
+  });
+
+  it.each([
+    ['of 20 MiB', 20, ['/first', '/last']],
+    ['larger than the protocol allows', 51, []],
+  ])('reads a sitemap %s, though a page of that size is not kept in memory', async (_name, mebibytes, pages) => {
+    const filler = `<!--${' '.repeat(mebibytes * 1024 ** 2)}-->`;
+    server.setHandler(
+      serveFiles({ '/sitemap.xml': urlset('/first').replace('</urlset>', `${filler}${urlset('/last')}`) }),
+    );
+    const { maxBufferedBytes, maxFileBytes: maxBodyBytes } = DEFAULT_LIMITS;
+    const usual = fetcherFor([server.host], { limits: { maxBufferedBytes, maxBodyBytes } });
+    const found = await readOrigin(usual);
+    await usual.close();
+    expect(found.pages.map(({ url }) => new URL(url).pathname)).toEqual(pages);
   });
 
   it('follows a redirect of robots.txt to another host, and none of a sitemap', async () => {

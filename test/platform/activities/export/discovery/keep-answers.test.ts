@@ -13,7 +13,7 @@ function keeping(...answers: FetchResult[]) {
     await gate.pass();
     return answers.shift() ?? page;
   };
-  return { gate, kept: keepAnswers({ get, space: () => undefined, close: async () => undefined }) };
+  return { gate, kept: keepAnswers({ get, space: () => undefined, close: async () => undefined }, 10) };
 }
 
 describe('keepAnswers', () => {
@@ -27,6 +27,14 @@ describe('keepAnswers', () => {
     expect(await Promise.all(both)).toEqual([page, page]);
     expect(await kept.get(URL_A, { signal })).toEqual(page);
     expect([kept.has(URL_A), gate.arrivals]).toEqual([true, 1]);
+  });
+
+  it('gives a large answer only to the one who asked for it', async () => {
+    const large = { ...page, body: Buffer.alloc(11) };
+    const { gate, kept } = keeping(large, page);
+    const asked = [kept.get(URL_A, { signal }), kept.get(URL_A, { signal })];
+    gate.open();
+    expect(await Promise.all(asked)).toEqual([large, page]);
   });
 
   it('asks again after an answer that may be another next time', async () => {

@@ -3,6 +3,7 @@ import { createAddressGuard } from '../../../../../platform/activities/export/fe
 import type { Fetcher } from '../../../../../platform/activities/export/fetch/fetcher.ts';
 import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+import { createGate } from '../../../../helpers/system/gate.ts';
 import { createSimulatedClock } from './simulated-origin.ts';
 import { fetcherFor } from './test-fetcher.ts';
 
@@ -60,8 +61,12 @@ describe('the fetcher', () => {
     const body = gzipSync(Buffer.alloc(50_000_000));
     site.setHandler(serveFiles({ '/': { body, headers: { 'content-encoding': 'gzip' } } }));
     let sunkBytes = 0;
+    let decodedBytes = 0;
     const result = await fetcher.get(new URL(site.origin), {
       signal,
+      onDecoded: (bytes) => {
+        decodedBytes += bytes;
+      },
       sink: async (chunks) => {
         for await (const chunk of chunks) sunkBytes += chunk.length;
       },
@@ -72,6 +77,7 @@ describe('the fetcher', () => {
       reason: expect.stringContaining('larger than 1000000'),
     });
     expect(sunkBytes).toBeLessThanOrEqual(1_000_000);
+    expect(decodedBytes).toBeGreaterThan(1_000_000);
   });
 
   it('hands a large body to the sink, plain, encoded, or small on the wire and large when decoded', async () => {
@@ -84,14 +90,19 @@ describe('the fetcher', () => {
     );
     for (const path of ['/plain', '/gzip']) {
       let received: Buffer = Buffer.alloc(0);
+      let decodedBytes = 0;
       const result = await fetcher.get(new URL(path, site.origin), {
         signal,
+        onDecoded: (bytes) => {
+          decodedBytes += bytes;
+        },
         sink: async (body) => {
           received = await collect(body);
         },
       });
       expect(result).toMatchObject({ kind: 'sunk', status: 200 });
       expect(received.equals(text)).toBe(true);
+      expect(decodedBytes).toBe(text.length);
     }
   });
 
@@ -148,6 +159,29 @@ describe('the fetcher', () => {
     expect(await ask('/4')).toMatchObject({ kind: 'failed', soft: false, status: null, reason });
     expect(site.requests).toEqual(['/1', '/2', '/3']);
     await patient.close();
+  });
+
+  it('keeps the delay that one export was asked for while another one of the same origin ignores it', async () => {
+    const clock = createSimulatedClock();
+    const limiter = createOriginLimiter({ initial: 4, max: 8, clock });
+    const polite = fetcherFor([site.host], { limiter });
+    const careless = fetcherFor([site.host], { limiter });
+    const ask = (from: Fetcher, path: string) => from.get(new URL(path, site.origin), { signal });
+    polite.space(site.origin, 2_000);
+    careless.space(site.origin, 0);
+    const first = ask(polite, '/polite/1');
+    await ask(careless, '/1');
+    expect(site.requests).toEqual(['/1']);
+    clock.advance(2_000);
+    await first;
+    careless.space(site.origin, 0);
+    const second = ask(polite, '/polite/2');
+    clock.advance(1_999);
+    await ask(careless, '/2');
+    expect(site.requests).toEqual(['/1', '/polite/1', '/2']);
+    clock.advance(1);
+    expect(await second).toMatchObject({ kind: 'response' });
+    await Promise.all([polite.close(), careless.close()]);
   });
 
   it('calls a refused or reset connection soft', async () => {
@@ -226,6 +260,83 @@ describe('the fetcher', () => {
       }
       await proxy.close();
     }
+  });
+
+  describe('with a body that is long on its way', () => {
+    const PIECE = Buffer.alloc(20_000, 'x');
+    /** Longer together than any answer's head may take. */
+    const PIECES = 12;
+    const PAUSE_MS = 15_000;
+
+    it.each([
+      ['kept in memory', { maxBufferedBytes: 1_000_000 }, 'response'],
+      ['streamed', { maxBufferedBytes: 10_000 }, 'sunk'],
+    ])('waits for all of it while it keeps coming, %s', async (_name, limits, kind) => {
+      const clock = createSimulatedClock();
+      const patient = fetcherFor([site.host], { clock, limits });
+      const begun = createGate();
+      let send = (_piece: Buffer): unknown => undefined;
+      let end = (): unknown => undefined;
+      site.setHandler((_request, response) => {
+        response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders();
+        send = (piece) => response.write(piece);
+        end = () => response.end();
+        begun.open();
+      });
+      let sunkBytes = 0;
+      let onSunk = (): void => undefined;
+      const sunkUpTo = (bytes: number): Promise<void> =>
+        new Promise((resolve) => {
+          onSunk = () => {
+            if (sunkBytes >= bytes) resolve();
+          };
+        });
+      const answered = createGate();
+      const pending = patient.get(new URL(site.origin), {
+        signal,
+        onAnswer: () => answered.open(),
+        sink: async (body) => {
+          for await (const piece of body) {
+            sunkBytes += piece.length;
+            onSunk();
+          }
+        },
+      });
+      await begun.pass();
+      await answered.pass();
+      for (let count = 0; count < PIECES; count += 1) {
+        // The time of each piece is noted.
+        const received = kind === 'sunk' ? sunkUpTo((count + 1) * PIECE.length) : clock.untilRead();
+        send(PIECE);
+        await received;
+        clock.advance(PAUSE_MS);
+      }
+      end();
+      const result = await pending;
+      expect(result).toMatchObject({ kind, status: 200 });
+      expect(result.kind === 'response' ? result.body.length : sunkBytes).toBe(PIECES * PIECE.length);
+      expect(site.requests).toEqual(['/']);
+      await patient.close();
+    });
+
+    it('gives it up when it stalls, says so, and lets go of the connection', async () => {
+      const clock = createSimulatedClock();
+      const patient = fetcherFor([site.host], { clock });
+      const closed = createGate();
+      site.setHandler((_request, response) => {
+        response.on('close', () => closed.open());
+        response.writeHead(200, { 'content-length': '50000' });
+        response.write('the beginning');
+      });
+      const received = clock.untilRead(3);
+      const pending = patient.get(new URL(site.origin), { signal });
+      await received;
+      clock.advance(60_000);
+      const reason = 'the body stalled: nothing came for 20 seconds';
+      expect(await pending).toMatchObject({ kind: 'failed', soft: true, late: true, status: null, reason });
+      await closed.pass();
+      await patient.close();
+    });
   });
 
   it('ends at once when its signal fires', async () => {

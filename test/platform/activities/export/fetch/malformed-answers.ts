@@ -19,7 +19,8 @@ const PIECE = Buffer.alloc(64 * 1024, '<p>more of the same</p>');
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 const TOO_LARGE = { reason: new RegExp(`larger than ${MAX_BODY_BYTES}`) };
 const CUT = { reason: /other side closed|terminated|ECONNRESET|UND_ERR_SOCKET|end before/i };
-const LATE = { reason: /no whole answer within/, isLate: true } as const;
+const LATE = { reason: /^no answer within 200 ms$/, isLate: true } as const;
+const SLOW = { reason: /^the body comes too slowly: less than 1024 bytes a second$/, isLate: true } as const;
 const NOT_HTTP = { reason: /HPE_|Parse Error|UND_ERR|Response does not match|Invalid/i };
 
 /** Writes pieces for as long as the other side takes them, up to 10 GB. */
@@ -108,7 +109,7 @@ export const MALFORMED: readonly MalformedAnswer[] = [
   {
     name: 'dripping-body',
     send: (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n', 'x'),
-    outcome: LATE,
+    outcome: SLOW,
   },
   { name: 'dripping-head', send: (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'X: y\r\n'), outcome: LATE },
   { name: 'silence', send: () => undefined, outcome: LATE },

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { createOriginLimiter } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
+import fc from '../../../../helpers/fast-check.ts';
 import { crawlSimulated, createSimulatedClock, oneAtATime, type SimulatedOrigin } from './simulated-origin.ts';
 
 const { signal } = new AbortController();
@@ -107,16 +107,25 @@ describe('the origin limiter', () => {
     expect(startedAt).toEqual([300_000, 600_000, 900_000, 900_000, 1_200_000]);
   });
 
-  it('keeps requests as far apart as it is told, the first one too, until that is lifted', async () => {
+  it('keeps requests as far apart as it is told, the first one too, and others as they come', async () => {
     const { limiter, clock } = setUp();
-    limiter.space('origin', 2_000);
+    limiter.beginSpacing('origin');
     const origin: SimulatedOrigin = ({ number }) => ({ latencyMs: number === 1 ? 5_000 : 10 });
-    const { starts, most } = await crawlSimulated({ limiter, clock }, { pages: 4, origin });
+    const { starts, most } = await crawlSimulated({ limiter, clock }, { pages: 4, origin, spacingMs: 2_000 });
     expect(starts).toEqual([2_000, 4_000, 9_000, 11_000]);
     expect(most).toBe(1);
-    limiter.space('origin', 0);
-    const lifted = await crawlSimulated({ limiter, clock }, { pages: 4, origin });
-    expect(new Set(lifted.starts).size).toBe(1);
+    const others = await crawlSimulated({ limiter, clock }, { pages: 4, origin });
+    expect(new Set(others.starts).size).toBe(1);
+  });
+
+  it('has others wait no longer than they must for one that keeps a spacing', async () => {
+    const { limiter, clock } = setUp();
+    limiter.beginSpacing('origin');
+    const spaced = limiter.acquire('origin', signal, 30_000).then(() => clock.nowMs());
+    limiter.pause('origin', 5_000);
+    const other = limiter.acquire('origin', signal).then(() => clock.nowMs());
+    await clock.run();
+    expect(await Promise.all([other, spaced])).toEqual([5_000, 30_000]);
   });
 
   it('lets go of those who give up, and takes each place back once', async () => {
@@ -149,9 +158,9 @@ describe('the origin limiter', () => {
         fc.constantFrom(0, 700),
         async (replies, initial, max, spacingMs) => {
           const rig = setUp({ initial, max });
-          rig.limiter.space('origin', spacingMs);
           const { starts, most, limits } = await crawlSimulated(rig, {
             pages: 120,
+            spacingMs,
             origin: ({ number }) => replies[number % replies.length] ?? { latencyMs: 1 },
           });
           expect(starts).toHaveLength(120);

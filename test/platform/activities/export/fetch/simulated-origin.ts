@@ -1,32 +1,57 @@
-import type {
-  LimiterClock,
-  OriginLimiter,
-  RequestOutcome,
-} from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
+import type { Clock } from '../../../../../platform/activities/export/fetch/clock.ts';
+import type { OriginLimiter, RequestOutcome } from '../../../../../platform/activities/export/fetch/origin-limiter.ts';
 
 /** A clock that moves only when told, with what waits on it. */
-export type SimulatedClock = LimiterClock & {
+export type SimulatedClock = Clock & {
   /** Runs everything that is due until nothing waits, with promises settled in between. */
   run(): Promise<void>;
+  /** Moves on by so much, and calls back what is due by then. */
+  advance(ms: number): void;
+  /** Waits until somebody has looked at the clock so often. */
+  untilRead(times?: number): Promise<void>;
 };
 
 export function createSimulatedClock(): SimulatedClock {
   let now = 0;
   let count = 0;
-  const due: Array<{ at: number; order: number; callback: () => void }> = [];
+  type Timer = { at: number; order: number; callback: () => void };
+  let due: Timer[] = [];
+  let readers: Array<{ left: number; resolve: () => void }> = [];
+
+  function next(until: number): Timer | undefined {
+    due.sort((a, b) => a.at - b.at || a.order - b.order);
+    return due[0] !== undefined && due[0].at <= until ? due.shift() : undefined;
+  }
+
   return {
-    nowMs: () => now,
+    nowMs() {
+      for (const reader of readers) reader.left -= 1;
+      for (const { left, resolve } of readers) if (left <= 0) resolve();
+      readers = readers.filter(({ left }) => left > 0);
+      return now;
+    },
     after(ms, callback) {
       count += 1;
-      due.push({ at: now + Math.max(0, ms), order: count, callback });
+      const timer = { at: now + Math.max(0, ms), order: count, callback };
+      due.push(timer);
+      return () => {
+        due = due.filter((each) => each !== timer);
+      };
     },
+    advance(ms) {
+      const until = now + ms;
+      for (let timer = next(until); timer !== undefined; timer = next(until)) {
+        now = Math.max(now, timer.at);
+        timer.callback();
+      }
+      now = until;
+    },
+    untilRead: (times = 1) => new Promise((resolve) => readers.push({ left: times, resolve })),
     async run() {
       await new Promise(setImmediate);
-      while (due.length > 0) {
-        due.sort((a, b) => a.at - b.at || a.order - b.order);
-        const next = due.shift();
-        now = Math.max(now, next?.at ?? now);
-        next?.callback();
+      for (let timer = next(Infinity); timer !== undefined; timer = next(Infinity)) {
+        now = Math.max(now, timer.at);
+        timer.callback();
         await new Promise(setImmediate);
       }
     },
@@ -52,13 +77,13 @@ export type Crawl = {
 /** Asks a simulated origin for so many pages, all of them in line from the start. */
 export async function crawlSimulated(
   { limiter, clock }: { limiter: OriginLimiter; clock: SimulatedClock },
-  { pages, origin }: { pages: number; origin: SimulatedOrigin },
+  { pages, origin, spacingMs = 0 }: { pages: number; origin: SimulatedOrigin; spacingMs?: number },
 ): Promise<Crawl> {
   const crawl: Crawl = { starts: [], most: 0, overstepped: false, endedAtMs: 0, limits: [] };
   const { signal } = new AbortController();
   let active = 0;
   const visit = async (number: number): Promise<void> => {
-    const release = await limiter.acquire('origin', signal);
+    const release = await limiter.acquire('origin', signal, spacingMs);
     active += 1;
     crawl.most = Math.max(crawl.most, active);
     crawl.overstepped ||= active > limiter.limitOf('origin');

@@ -8,6 +8,7 @@ const LIMITS = {
   maxBufferedBytes: 100_000,
   maxBodyBytes: 1_000_000,
   requestTimeoutMs: 60_000,
+  idleTimeoutMs: 20_000,
   maxConnectionsPerOrigin: 8,
   userAgent: 'galley-test',
 };

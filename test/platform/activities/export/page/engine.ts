@@ -47,6 +47,8 @@ export type RewriteSample = Sample & {
   target?: (resource: Resource) => Target;
   policy?: Partial<RewritePolicy>;
   ownPath?: string;
+  /** Instead of what is extracted from the text. */
+  extraction?: Extraction;
 };
 
 /** Extracts and rewrites a text; its own path is that of its address. */
@@ -56,7 +58,7 @@ export function rewritten(sample: RewriteSample): string {
   const document = readDocument(fetched);
   const ownUrl = `https://${SITE.domain}${url}`;
   const ownPath = sample.ownPath ?? assignPath({ url: ownUrl, contentType: type, kind: 'page' }, SITE);
-  const extraction = extract(document, SITE);
+  const extraction = sample.extraction ?? extract(document, SITE);
   const policy = { ...AUTO, ...sample.policy };
   const result = rewrite({ bytes: document.bytes, extraction, site: SITE, url: ownUrl, ownPath, target, policy });
   return Buffer.from(result).toString('utf8');

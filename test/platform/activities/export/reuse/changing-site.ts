@@ -57,11 +57,19 @@ function htmlOf({ template }: ChangingSite, body: string): string {
 /** What a file of the site depends on beside its own bytes: what became of everything that it refers to. */
 export function meaningOf(site: ChangingSite, path: string): string {
   const answer = answerOf(site, path);
-  const refers = [...(answer?.body ?? '').matchAll(/(?:href="|src="|url\()(\/[^"#)]*)/g)].map(([, to = '']) => {
-    const target = answerOf(site, to);
-    return `${to} ${target === undefined ? 'missing' : (target.location ?? 'there')}`;
-  });
+  const refers = [...(answer?.body ?? '').matchAll(/(?:href="|src="|url\()(\/[^"#)]*)/g)].map(([, to = '']) =>
+    whereItEnds(site, [to]),
+  );
   return JSON.stringify([answer, refers]);
+}
+
+/** An address with all that it redirects to, and whether there is something at the end. */
+function whereItEnds(site: ChangingSite, way: readonly string[]): string {
+  const answer = answerOf(site, way.at(-1) ?? '');
+  if (answer === undefined) return `${way.join(' ')} missing`;
+  if (answer.location === undefined) return `${way.join(' ')} there`;
+  if (way.includes(answer.location)) return `${way.join(' ')} in a circle`;
+  return whereItEnds(site, [...way, answer.location]);
 }
 
 export type Origin = {

@@ -1,7 +1,8 @@
-import fc from 'fast-check';
+import { createHash } from 'node:crypto';
 import { type DirectRig, startDirectRig } from '../../../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../../../helpers/export-rig.ts';
-import { type HttpSite, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
+import fc from '../../../../helpers/fast-check.ts';
+import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../../../../helpers/http-site.ts';
 import { createGate } from '../../../../helpers/system/gate.ts';
 import {
   bundleContent,
@@ -160,6 +161,44 @@ describe('an incremental export', () => {
       expect(second.manifest.contentSha256).toBe(first.manifest.contentSha256);
     } finally {
       await own.close();
+    }
+  });
+});
+
+describe('a page whose modules import through a folder of its import map', () => {
+  const page = `<!doctype html><script type="importmap">{"imports":{"lib/":"/vendor/lib-1/"}}</script>
+    <script type="module" src="/app.js"></script>`;
+  const lib = { '/vendor/lib-1/a.js': 'export default 1', '/vendor/lib-1/b.js': 'export default 2' };
+
+  /** Answers with ETags, and 304 to whoever has the newest. */
+  const tagged = (files: Readonly<Record<string, string>>): SiteHandler => {
+    return (request, response) => {
+      const body = files[request.url ?? ''];
+      if (body === undefined) return response.writeHead(404).end();
+      const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
+      const contentType = request.url?.endsWith('.js') ? 'text/javascript' : 'text/html';
+      if (request.headers['if-none-match'] === etag) return response.writeHead(304, { etag }).end();
+      return response.writeHead(200, { etag, 'content-type': contentType }).end(body);
+    };
+  };
+
+  it('holds their files, also those that a changed module imports into an unchanged page', async () => {
+    const host = await startHttpSite(tagged({ '/': page, '/app.js': 'import "lib/a.js"', ...lib }));
+    try {
+      const project = await rig.addProject(host.origin);
+      const first = await rig.run(project);
+      expect(first.files.get('vendor/lib-1/a.js')).toBe('export default 1');
+      expect(first.files.get('index.html')).toContain('{"lib/a.js":"./vendor/lib-1/a.js","lib/":"./vendor/lib-1/"}');
+      expect(first.files.get('app.js')).toBe('import "lib/a.js"');
+      expect(first.files.has('vendor/lib-1/b.js')).toBe(false);
+
+      host.setHandler(tagged({ '/': page, '/app.js': 'import "lib/b.js"', ...lib }));
+      const second = await rig.run(project);
+      expect(second.files.get('index.html')).toContain('{"lib/b.js":"./vendor/lib-1/b.js",');
+      const full = await rig.run(await rig.addProject(host.origin));
+      expect(bundleContent(second)).toEqual(bundleContent(full));
+    } finally {
+      await host.close();
     }
   });
 });

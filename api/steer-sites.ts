@@ -1,0 +1,110 @@
+import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { Express, RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { GalleyConfig } from '../contract/galley-config.ts';
+import { HttpError } from '../contract/http-error.ts';
+import { UPDATES } from '../contract/names.ts';
+import { siteState } from '../contract/site-state.ts';
+import { onlyMethods } from './http-edge.ts';
+import type { SiteStatusReader } from './site-status.ts';
+import type { TemporalGateway } from './temporal-gateway.ts';
+import { unavailable } from './unavailable.ts';
+
+/** The last part of a path under `/sites/{site}/`, and the update that it sends to the site's workflow. */
+const ACTIONS = {
+  export: UPDATES.exportNow,
+  refresh: UPDATES.refreshNow,
+  pause: UPDATES.pause,
+  resume: UPDATES.resume,
+} as const;
+
+/** A refresh waits for the Admin API and the deployments; a removal for the cancelling of a job. */
+const PATIENCE_MS = 45_000;
+
+/** Names as galley.yaml has them. They become a part of a workflow's id and of a search. */
+const NAME = /^[a-z\d-]{1,63}$/i;
+
+export type SteerSitesDeps = {
+  config: GalleyConfig;
+  gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listRules'>;
+  status: SiteStatusReader;
+  operator: RequestHandler;
+  logger: Logger;
+};
+
+/**
+ * The routes by which operators act on sites. Each responds with 200 and the site, 404 if nobody knows it, and 409 with
+ * the reason if the action isn't possible now.
+ */
+export function addSteeringRoutes(app: Express, { config, gateway, status, operator, logger }: SteerSitesDeps): void {
+  const configured = (site: string): boolean => Object.hasOwn(config.sites, site);
+
+  /** Runs an action. A site that was never published has no workflow, and one that nobody knows has none either. */
+  async function act<T>(site: string, action: () => Promise<T>): Promise<T> {
+    if (!NAME.test(site)) throw new HttpError(404, 'no such site');
+    try {
+      return await action();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) {
+        if (configured(site)) throw new HttpError(409, 'nothing was published yet: the site has no workflow');
+        throw new HttpError(404, 'no such site');
+      }
+      if (error instanceof WorkflowUpdateFailedError) {
+        throw new HttpError(409, error.cause instanceof Error ? error.cause.message : error.message);
+      }
+      logger.warn({ site, error: String(error) }, 'Temporal did not answer an action on a site');
+      throw unavailable('no answer in time: the site may still do it. Look at its state');
+    }
+  }
+
+  for (const [path, update] of Object.entries(ACTIONS)) {
+    app
+      .route(`/sites/:site/${path}`)
+      .post(operator, async ({ params: { site } }, response) => {
+        const siteConfig = config.sites[site];
+        const state = await act(site, () =>
+          update === UPDATES.exportNow && configured(site) && siteConfig !== undefined
+            ? gateway.exportNow({ site, domain: siteConfig.domain }, PATIENCE_MS)
+            : gateway.update(site, update, PATIENCE_MS),
+        );
+        response.json(status.of(site, siteState.parse(state)));
+      })
+      .all(onlyMethods('POST'));
+  }
+
+  app
+    .route('/sites/:site')
+    .delete(operator, async ({ params: { site } }, response) => {
+      const state = await act(site, () => gateway.update(site, UPDATES.remove, PATIENCE_MS));
+      const ended = await act(site, () => endRules(site));
+      response.json({ ...status.of(site, siteState.parse(state)), endedRules: ended });
+    })
+    .all(onlyMethods('GET', 'HEAD', 'DELETE'));
+
+  app
+    .route('/sites/:site/agents/:rule')
+    .delete(operator, async ({ params: { site, rule } }, response) => {
+      if (!NAME.test(rule)) throw new HttpError(404, 'no such rule');
+      try {
+        response.json(await act(site, () => gateway.update({ site, rule }, UPDATES.remove, PATIENCE_MS)));
+      } catch (error) {
+        const none = error instanceof HttpError && (error.status === 404 || error.message.startsWith('nothing was'));
+        throw none ? new HttpError(404, 'no such rule runs') : error;
+      }
+    })
+    .all(onlyMethods('DELETE'));
+
+  /** Ends the site's agent rules. Changes that they started go on until their pull requests end. */
+  async function endRules(site: string): Promise<string[]> {
+    const rules = await gateway.listRules(site, PATIENCE_MS);
+    const ended = rules.map(async (rule) => {
+      try {
+        await gateway.update({ site, rule }, UPDATES.remove, PATIENCE_MS);
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    });
+    await Promise.all(ended);
+    return rules;
+  }
+}

@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import { createContext } from '../context.ts';
+import { runService } from '../run-service.ts';
+
+export function agentWorkerCommand(): Command {
+  return new Command('agent-worker')
+    .description("run the Admin API's agents, beside platform-worker --no-agents")
+    .addHelpText(
+      'after',
+      '\nIt does nothing but fetch a repository, run the agent in its sandbox and keep what it leaves, so it can have a\n' +
+        'machine or container of its own, with fewer secrets. Needs DATABASE_URL, and the OBJECT_STORE_URL of the platform.\n' +
+        'Waits for the database and for Temporal as long as it takes. Any number may run. SIGINT and SIGTERM end it.',
+    )
+    .action(async () => {
+      const context = createContext();
+      await runService(context.logger, async (lifetime) => {
+        const { startAgentWorker } = await import('../programs/agent-worker.ts');
+        const { openWorkerParts } = await import('../programs/worker-parts.ts');
+        const parts = await openWorkerParts(context, lifetime);
+        await startAgentWorker(parts);
+        return `agent-worker at ${parts.temporal.address}`;
+      });
+    });
+}

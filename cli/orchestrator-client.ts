@@ -1,0 +1,28 @@
+import { UsageError } from './command-error.ts';
+import { createContext } from './context.ts';
+import { OPERATOR_TOKEN_FILE, openHome } from './home.ts';
+import { type JsonRequest, requestJson } from './request-json.ts';
+
+/** Calls a running `galley api` as its operator; resolves with the JSON of the response. */
+export type OrchestratorClient = (path: string, method?: JsonRequest['method']) => Promise<unknown>;
+
+/** The api itself gives an action 45 s. */
+const TIMEOUT_MS = 60_000;
+
+/** What every command that calls the api says of it. */
+export const API_URL_OPTION = [
+  '--url <url>',
+  'where the api answers; else the running `up`, else HOST and PORT',
+] as const;
+export const TOKEN_HELP = '\nNeeds OPERATOR_TOKEN, except beside a running `up`, which keeps it in GALLEY_HOME.';
+
+/** @throws UsageError without an operator token, and what `requestJson` throws. */
+export async function openOrchestrator({ url }: { url?: string | undefined }): Promise<OrchestratorClient> {
+  const { settings } = createContext();
+  const home = openHome(settings.home);
+  const running = await home.running();
+  const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
+  if (token === undefined) throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
+  const base = url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
+  return (path, method = 'GET') => requestJson({ url: new URL(path, base), token, method, timeoutMs: TIMEOUT_MS });
+}

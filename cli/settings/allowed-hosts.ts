@@ -1,0 +1,28 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { isPublicAddress } from '../../platform/activities/export/fetch/address.ts';
+import { portOf } from '../../platform/activities/export/fetch/address-guard.ts';
+
+const EXPECTED = 'expected host:port, separated by commas, such as api.example.com:443';
+
+/** Hosts as `host:port`, separated by commas, each brought into the one spelling of `URL`. Private ones are refused. */
+export const allowedHosts = z.string().transform((text, context) =>
+  text.split(',').map((item) => {
+    const url = urlOf(item.trim());
+    const message = url === undefined ? EXPECTED : privateHost(url);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+    return url === undefined ? '' : `${url.hostname}:${portOf(url)}`;
+  }),
+);
+
+function urlOf(host: string): URL | undefined {
+  if (!/^([\p{L}\d._-]+|\[[\da-f:.]+\]):[1-9]\d{0,4}$/iu.test(host)) return undefined;
+  // The scheme's own port would be left out of the address.
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+}
+
+function privateHost(url: URL): string | undefined {
+  const literal = url.hostname.replaceAll(/[[\]]/g, '');
+  const isPrivate = isIP(literal) === 0 ? /(^|\.)localhost$/.test(literal) : !isPublicAddress(literal);
+  return isPrivate ? `${url.hostname}:${portOf(url)} is not a public address, and agents reach no other` : undefined;
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { ExportLimits } from '../../platform/activities/export/limits.ts';
+import { DEFAULT_LIMITS } from '../../platform/activities/export/limits.ts';
+import { byteSize } from './byte-size.ts';
+
+const connections = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, 'expected a number from 1 to 999')
+  .transform(Number);
+
+const fileCount = z
+  .string()
+  .regex(/^[1-9]\d{0,7}$/, 'expected a number from 1 to 99999999')
+  .transform(Number);
+
+/** The variables EXPORT_…, read by the platform's worker. */
+export const exportVariables = {
+  EXPORT_CONNECTIONS: connections.optional(),
+  EXPORT_MAX_FILES: fileCount.optional(),
+  EXPORT_MAX_DECODED_BYTES: byteSize.optional(),
+  EXPORT_MAX_BYTES: byteSize.optional(),
+};
+
+type ExportVariables = z.infer<z.ZodObject<typeof exportVariables>>;
+
+/** The limits of exports that the variables change. */
+export function readExportLimits(env: ExportVariables): Partial<ExportLimits> {
+  const { EXPORT_CONNECTIONS, EXPORT_MAX_FILES, EXPORT_MAX_DECODED_BYTES, EXPORT_MAX_BYTES } = env;
+  return {
+    ...(EXPORT_CONNECTIONS !== undefined && { maxConcurrency: EXPORT_CONNECTIONS }),
+    // As many files need at least as many addresses.
+    ...(EXPORT_MAX_FILES !== undefined && {
+      maxFiles: EXPORT_MAX_FILES,
+      maxUrls: Math.max(EXPORT_MAX_FILES, DEFAULT_LIMITS.maxUrls),
+    }),
+    ...(EXPORT_MAX_DECODED_BYTES !== undefined && { maxDecodedBytes: EXPORT_MAX_DECODED_BYTES }),
+    ...(EXPORT_MAX_BYTES !== undefined && { maxStoredBytes: EXPORT_MAX_BYTES }),
+  };
+}

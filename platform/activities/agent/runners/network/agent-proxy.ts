@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { startFilteringProxy } from '../../../export/browser/filtering-proxy.ts';
+import type { AgentNetwork } from '../runner-limits.ts';
+import { createAllowList } from './allow-list.ts';
+
+export type AgentProxy = {
+  /** A Unix socket that only this user can reach. */
+  socketPath: string;
+  close(): Promise<void>;
+};
+
+/** Connections of one run at a time. Each takes two of the worker's file descriptors. */
+const MAX_CONNECTIONS = 128;
+
+/** Refused hosts of one run that are logged. An agent can invent any number. */
+const MAX_LOGGED = 50;
+
+/**
+ * Starts the forward proxy of one run, for HTTP and for tunnels (CONNECT). It is all that the run has of the network.
+ * Refusals are answered with 403 and the reason, and each reason is logged once: it names a host and a port, never a
+ * path, a header or what was sent.
+ */
+export async function startAgentProxy(run: {
+  network: AgentNetwork;
+  jobId: string;
+  logger: Logger;
+}): Promise<AgentProxy> {
+  const { network, jobId, logger } = run;
+  // Not in the run's own folder: a socket's path holds at most 107 bytes.
+  const folder = await mkdtemp(join(tmpdir(), 'galley-proxy-'));
+  const logged = new Set<string>();
+  const onRefused = (_target: string, reason: string): void => {
+    if (logged.has(reason) || logged.size >= MAX_LOGGED) return;
+    logged.add(reason);
+    logger.warn({ jobId, reason }, "An agent's request was refused");
+  };
+  try {
+    const proxy = await startFilteringProxy({
+      guard: createAllowList(network),
+      isAdmitted: () => true,
+      onRefused,
+      explainRefusals: true,
+      socketPath: join(folder, 'proxy'),
+      maxConnections: MAX_CONNECTIONS,
+      maxBytes: Number.POSITIVE_INFINITY,
+      // A model may think for minutes before it answers. The run's own time limit ends everything.
+      silenceMs: 0,
+    });
+    const close = async (): Promise<void> => {
+      await proxy.close();
+      await rm(folder, { recursive: true, force: true });
+    };
+    return { socketPath: proxy.address, close };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}

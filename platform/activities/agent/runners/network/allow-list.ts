@@ -1,0 +1,48 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { isPublicAddress } from '../../../export/fetch/address.ts';
+import { type AddressGuard, portOf, RefusedUrl, type Resolve } from '../../../export/fetch/address-guard.ts';
+import type { AgentNetwork } from '../runner-limits.ts';
+
+const resolveBySystem: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+
+/**
+ * Decides what an agent's proxy may connect to: the allowed hosts, at public addresses. A name that isn't allowed is
+ * never resolved. A name that is allowed is resolved for each connection, and what was checked is what is connected to.
+ */
+export function createAllowList({ allow, refuse }: AgentNetwork, resolve: Resolve = resolveBySystem): AddressGuard {
+  const allowed = new Set(allow);
+
+  async function addressesOf(hostname: string, refusal: string): Promise<readonly string[]> {
+    const literal = hostname.replaceAll(/[[\]]/g, '');
+    if (isIP(literal) !== 0) return [literal];
+    return await resolve(hostname).catch(() => {
+      throw new RefusedUrl(refusal);
+    });
+  }
+
+  /** The addresses behind Galley's own servers on that port. A server whose name can't be resolved closes the port. */
+  async function ownAddresses(port: number, refusal: string): Promise<readonly string[]> {
+    const urls = refuse.map((host) => new URL(`http://${host}`)).filter((url) => portOf(url) === port);
+    return (await Promise.all(urls.map(({ hostname }) => addressesOf(hostname, refusal)))).flat();
+  }
+
+  return {
+    checkUrl(url) {
+      const host = `${url.hostname}:${portOf(url)}`;
+      if (!allowed.has(host)) throw new RefusedUrl(`${host} is not in AGENT_NETWORK_ALLOW`);
+    },
+
+    async addressesFor(hostname, port) {
+      const host = `${hostname}:${port} of AGENT_NETWORK_ALLOW`;
+      const addresses = await addressesOf(hostname, `${host} can't be resolved`);
+      const hidden = addresses.find((address) => !isPublicAddress(address));
+      if (hidden !== undefined) throw new RefusedUrl(`${host} resolves to ${hidden}, which is not a public address`);
+      const own = await ownAddresses(port, `${host} is refused: a server of Galley on that port can't be resolved`);
+      const galleys = addresses.find((address) => own.includes(address));
+      if (galleys !== undefined) throw new RefusedUrl(`${host} resolves to ${galleys}, which belongs to Galley itself`);
+      return addresses;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { readMigrationFiles } from 'drizzle-orm/migrator';
+import type pg from 'pg';
+
+type Migration = { statements: readonly string[]; createdAt: number; hash: string };
+
+/**
+ * Applies the migrations of a folder that drizzle-kit wrote and that the database lacks, in order: each in a
+ * transaction of its own, or, if it creates or drops indexes concurrently, which PostgreSQL does in no transaction,
+ * statement by statement. Remembers them where Drizzle's own migrator does. The caller holds the lock against others.
+ * @throws Error if a migration mixes concurrent statements with others: it couldn't be repeated after a crash.
+ */
+export async function applyMigrations(client: pg.Client, folder: string): Promise<void> {
+  await client.query('create schema if not exists drizzle');
+  await client.query(
+    'create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
+  );
+  const { rows } = await client.query<{ at: string | null }>(
+    'select max(created_at)::text as at from drizzle.__drizzle_migrations',
+  );
+  const newest = Number(rows[0]?.at ?? Number.NEGATIVE_INFINITY);
+  for (const migration of migrationsOf(folder)) {
+    if (migration.createdAt <= newest) continue;
+    if (isConcurrent(migration)) await applyConcurrently(client, migration);
+    else await applyInTransaction(client, migration);
+  }
+}
+
+function migrationsOf(migrationsFolder: string): Migration[] {
+  return readMigrationFiles({ migrationsFolder }).map(({ sql, folderMillis, hash }) => ({
+    statements: sql.map((statement) => statement.replaceAll(/^\s*--.*$/gm, '').trim()).filter(Boolean),
+    createdAt: folderMillis,
+    hash,
+  }));
+}
+
+const CREATE_INDEX = /^create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?("[^"]+"|\w+)\s/i;
+const DROP_INDEX = /^drop\s+index\s+concurrently\s/i;
+
+function isConcurrent({ statements }: Migration): boolean {
+  const others = statements.filter((statement) => !CREATE_INDEX.test(statement) && !DROP_INDEX.test(statement));
+  if (others.length === statements.length) return false;
+  if (others.length === 0) return true;
+  throw new Error(
+    `CREATE and DROP INDEX CONCURRENTLY need a migration of its own, without: ${others[0]?.slice(0, 100)}`,
+  );
+}
+
+async function applyInTransaction(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    for (const statement of migration.statements) await client.query(statement);
+    await remember(client, migration);
+    await client.query('commit');
+  } catch (error) {
+    // On a broken connection this fails too, and would hide what happened first.
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Repeatable: an index that was begun and never finished stays behind as invalid, and is dropped first. */
+async function applyConcurrently(client: pg.Client, migration: Migration): Promise<void> {
+  for (const statement of migration.statements) {
+    const [, index] = CREATE_INDEX.exec(statement) ?? [];
+    if (index !== undefined) await client.query(`drop index concurrently if exists ${index}`);
+    await client.query(statement);
+  }
+  await remember(client, migration);
+}
+
+async function remember(client: pg.Client, { hash, createdAt }: Migration): Promise<void> {
+  await client.query('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', [hash, createdAt]);
+}

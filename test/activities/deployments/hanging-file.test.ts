@@ -1,0 +1,52 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createDeploymentActivities } from '../../../activities/deployments/activities.ts';
+import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
+import { makeHangingFile } from '../../helpers/hanging-file.ts';
+import { activityEnvironment } from '../activity-environment.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-hanging-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const { writeDeployment } = createDeploymentActivities({ logger: pino({ level: 'silent' }) });
+
+function write(valuesFile: string, sequence: number) {
+  const about = { epoch: 1, kind: 'deploy', jobId: 'job', version: 'v1', newest: true } as const;
+  const bundleUrl = `https://objects.test/job?n=${sequence}`;
+  return activityEnvironment().run(writeDeployment, { valuesFile, sequence, bundleUrl, ...about });
+}
+
+describe('a values file whose file system hangs', () => {
+  it('is written to once, whatever is tried meanwhile, and holds up no other file', async () => {
+    const valuesFile = join(folder, 'hanging.yaml');
+    const hanging = await makeHangingFile(valuesFile);
+    const first = write(valuesFile, 1);
+    // More tries than Node has threads for files.
+    for (let sequence = 2; sequence < 10; sequence++) {
+      await expect(write(valuesFile, sequence)).rejects.toThrow('an earlier write has not ended');
+    }
+    const other = join(folder, 'other.yaml');
+    await expect(write(other, 1)).resolves.toMatchObject({ outcome: 'written' });
+    await hanging.letGo();
+    await expect(first).resolves.toMatchObject({ outcome: 'written' });
+    await expect(write(valuesFile, 10)).resolves.toMatchObject({ outcome: 'written' });
+    expect(await readFile(valuesFile, 'utf8')).toContain('job?n=10');
+  });
+
+  it('is read once for all who ask what its operator has set', async () => {
+    const valuesFile = join(folder, 'hanging.yaml');
+    const hanging = await makeHangingFile(valuesFile);
+    const questions = Array.from({ length: 9 }, () => createValuesFileTarget(valuesFile).readSwitches());
+    const other = join(folder, 'other.yaml');
+    await expect(write(other, 1)).resolves.toMatchObject({ outcome: 'written' });
+    const written = write(valuesFile, 1);
+    await hanging.letGo();
+    await expect(Promise.all(questions)).resolves.toEqual(Array(9).fill({ pin: null, off: false }));
+    await written;
+  });
+});

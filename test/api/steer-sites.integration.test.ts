@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { siteState } from '../../contract/site-state.ts';
+import { createOrchestratorWorker } from '../../worker/worker.ts';
+import { runWorker } from '../helpers/run-worker.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
+import { workflowBundles } from '../helpers/workflow-bundles.ts';
+import { type SmallAdminApi, startSmallAdminApi } from '../workflows/small-admin-api.ts';
+import { configWith, OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+let folder: string;
+let temporal: TestTemporal;
+let adminApi: SmallAdminApi;
+let config: GalleyConfig;
+let api: RunningApi;
+let worker: { stop(): Promise<void> };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-steer-'));
+  temporal = await connectTemporal();
+  adminApi = await startSmallAdminApi(Date.now);
+  const site = (name: string) => ({
+    projectId: 'prj_docs',
+    webhooks: { token: { secret: 'hush', filters: { event: 'publish' } } },
+    export: { quietPeriod: '100ms', maxWait: '1s', deployments: [{ valuesFile: join(folder, `${name}.yaml`) }] },
+    agent: [{ name: 'changelog', on: 'publish', prompt: 'Go.', reviewers: ['ada@example.com'] }],
+  });
+  config = configWith({ docs: site('docs'), paused: site('paused') });
+  api = await startApi({ client: temporal.client, config });
+  const made = await createOrchestratorWorker({
+    connection: temporal.nativeConnection,
+    namespace: temporal.namespace,
+    readSite: (name) => config.sites[name],
+    adminApi: { url: adminApi.url, key: adminApi.key },
+    minRefreshIntervalMs: 1_000,
+    searchAttributes: false,
+    logger: pino({ level: 'silent' }),
+    workflowBundle: workflowBundles.orchestrator,
+  });
+  worker = runWorker(made);
+});
+
+afterAll(async () => {
+  await worker.stop();
+  await api.stop();
+  await adminApi.close();
+  await temporal.stop();
+  await rm(folder, { recursive: true });
+});
+
+const answer = siteState.pick({ jobId: true, phase: true, deployments: true }).partial().loose();
+
+async function ask(method: string, path: string, token = OPERATOR_TOKEN) {
+  const response = await fetch(`${api.url}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+  return { status: response.status, body: answer.parse(await response.json()) };
+}
+
+const untilPhase = (site: string, phase: string) =>
+  waitFor(async () => (await ask('GET', `/sites/${site}`)).body.phase === phase, { describe: `${site} is ${phase}` });
+
+describe('an operator', () => {
+  it('exports, refreshes, pauses and resumes a site', async () => {
+    const none = { status: 409, body: { error: 'nothing was published yet: the site has no workflow' } };
+    for (const action of ['refresh', 'pause', 'resume']) {
+      expect(await ask('POST', `/sites/paused/${action}`)).toEqual(none);
+    }
+    expect(await ask('POST', '/sites/paused/export')).toMatchObject({ status: 200, body: { site: 'paused' } });
+    await untilPhase('paused', 'live');
+    const before = (await ask('GET', '/sites/paused')).body;
+    const refreshed = await ask('POST', '/sites/paused/refresh');
+    expect(refreshed).toMatchObject({ status: 200, body: { phase: 'live', jobId: before.jobId } });
+    const times = [before, refreshed.body].map(({ deployments }) => deployments?.[0]?.updatedAt ?? '');
+    expect(times.toSorted()).toEqual(times);
+    expect(new Set(times).size).toBe(2);
+    expect(await ask('POST', '/sites/paused/pause')).toMatchObject({ status: 200, body: { phase: 'paused' } });
+    const refused = { status: 409, body: { error: 'the site is paused: resume it first' } };
+    expect(await ask('POST', '/sites/paused/export')).toEqual(refused);
+    expect(await ask('POST', '/sites/paused/resume')).toMatchObject({ status: 200, body: { phase: 'live' } });
+  });
+
+  it('removes a site with its rules, or one rule, and gets the last state', async () => {
+    const rule = 'agent-rule:docs:changelog';
+    const startRule = () =>
+      temporal.client.workflow.start('agentRule', {
+        workflowId: rule,
+        taskQueue: 'galley-orchestrator',
+        args: [{ site: 'docs', rule: 'changelog' }],
+      });
+    await ask('POST', '/sites/docs/export');
+    await untilPhase('docs', 'live');
+    await startRule();
+    expect(await ask('DELETE', '/sites/docs/agents/changelog')).toMatchObject({ status: 200, body: { phase: 'idle' } });
+    await temporal.client.workflow.getHandle(rule).result();
+    expect(await ask('DELETE', '/sites/docs/agents/changelog')).toEqual({
+      status: 404,
+      body: { error: 'no such rule runs' },
+    });
+    await startRule();
+    const isListed = async () => {
+      for await (const { workflowId, status } of temporal.client.workflow.list({ query: `WorkflowId = '${rule}'` })) {
+        if (workflowId === rule && status.name === 'RUNNING') return true;
+      }
+      return false;
+    };
+    await waitFor(isListed, { describe: 'listed the rule' });
+    expect(await ask('DELETE', '/sites/docs')).toMatchObject({
+      status: 200,
+      body: { site: 'docs', phase: 'live', endedRules: ['changelog'] },
+    });
+    expect(await ask('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
+  });
+
+  it('is told 404 of a site that nobody knows, and 401 without the token', async () => {
+    for (const [method, path] of [
+      ['POST', '/sites/unknown/export'],
+      ['DELETE', '/sites/unknown'],
+      ['DELETE', "/sites/a'b/agents/x"],
+      ['DELETE', '/sites/unknown/agents/changelog'],
+    ] as const) {
+      expect((await ask(method, path)).status).toBe(404);
+      expect((await ask(method, path, 'wrong')).status).toBe(401);
+    }
+  });
+});

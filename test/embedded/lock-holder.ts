@@ -1,0 +1,8 @@
+import { lockFolder } from '../../embedded/folder-lock.ts';
+
+// Run as a process of its own by folder-lock.test.ts, which kills it.
+const [lockFile, folder] = process.argv.slice(2);
+if (lockFile === undefined || folder === undefined) throw new Error('expected the lock file and the folder');
+await lockFolder(lockFile, folder);
+process.stdout.write('locked\n');
+setInterval(() => undefined, 60_000);

@@ -1,0 +1,154 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { pino } from 'pino';
+import { startEmbeddedDatabase } from '../../../embedded/database/embedded-database.ts';
+import { connectDatabase, type Database } from '../../../platform/store/database.ts';
+import { migrateDatabase } from '../../../platform/store/migrate.ts';
+import { waitFor } from '../../helpers/system/wait-for.ts';
+import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
+
+/** Any statement that a migration waits for takes longer than this. */
+const QUERY_TIMEOUT_MS = 50;
+
+const TABLE = 'CREATE TABLE "pages" ("id" integer PRIMARY KEY, "path" text NOT NULL);';
+const INDEX = 'CREATE UNIQUE INDEX CONCURRENTLY "pages_by_path" ON "pages" USING btree ("path");';
+
+let folder: string;
+let server: TestDatabase;
+const opened: Database[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-migrations-'));
+  server = await createDatabase({ empty: true });
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((db) => db.close()));
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** As another process would connect. */
+function connect(target: { url: string; maxConnections?: number } = server, queryTimeoutMs?: number): Database {
+  const logger = pino({ level: 'silent' });
+  const db = connectDatabase({ ...target, logger, ...(queryTimeoutMs && { queryTimeoutMs }) });
+  opened.push(db);
+  return db;
+}
+
+/** A folder as drizzle-kit writes it. */
+async function writeMigrations(...migrations: string[]): Promise<void> {
+  const entries = migrations.map((_, idx) => ({
+    idx,
+    version: '7',
+    when: idx + 1,
+    tag: `000${idx}`,
+    breakpoints: true,
+  }));
+  await mkdir(join(folder, 'meta'), { recursive: true });
+  await writeFile(join(folder, 'meta', '_journal.json'), JSON.stringify({ version: '7', entries }));
+  for (const [index, text] of migrations.entries()) await writeFile(join(folder, `000${index}.sql`), text);
+}
+
+async function rows(db: Database, query: string): Promise<unknown[]> {
+  return (await db.pool.query(query)).rows;
+}
+
+const APPLIED = 'select created_at::int as at from drizzle.__drizzle_migrations order by created_at';
+const INDEXES = `select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
+  where c.relname like 'pages_by%'`;
+
+describe('migrations', () => {
+  test('may take longer than a query may, and longer than the server allows', async () => {
+    await writeMigrations(`${TABLE}--> statement-breakpoint\nselect pg_sleep(0.5);`);
+    const name = new URL(server.url).pathname.slice(1);
+    await connect().pool.query(`alter database ${name} set statement_timeout = ${QUERY_TIMEOUT_MS}`);
+    const db = connect(server, QUERY_TIMEOUT_MS);
+    await migrateDatabase(db, { folder });
+    expect(await rows(connect(), APPLIED)).toEqual([{ at: 1 }]);
+    await expect(rows(db, 'select pg_sleep(0.5)')).rejects.toThrow(/timeout/);
+  });
+
+  test('are each applied whole or not at all, and go on where they failed', async () => {
+    await writeMigrations(TABLE, 'CREATE TABLE "words" ("id" integer);--> statement-breakpoint\nselect 1 / 0;');
+    const db = connect();
+    await expect(migrateDatabase(db, { folder })).rejects.toThrow(/division by zero/);
+    expect(await rows(db, APPLIED)).toEqual([{ at: 1 }]);
+    await writeMigrations(TABLE, 'CREATE TABLE "words" ("id" integer);');
+    await migrateDatabase(db, { folder });
+    expect(await rows(db, APPLIED)).toEqual([{ at: 1 }, { at: 2 }]);
+  });
+
+  test('of two processes at once are applied once, also while an index is built concurrently', async () => {
+    await writeMigrations(TABLE, INDEX);
+    // The index waits for the older transaction, and the second process meanwhile for the first one.
+    const writer = new pg.Client({ connectionString: server.url });
+    writer.on('error', () => undefined);
+    await writer.connect();
+    await writer.query('begin isolation level repeatable read');
+    await writer.query('select 1');
+    const first = migrateDatabase(connect(), { folder });
+    const watcher = connect();
+    await waitFor(async () => (await rows(watcher, INDEXES)).length === 1, { describe: 'began the index' });
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line: string) => void lines.push(line) });
+    const second = migrateDatabase(connect(), { folder, logger });
+    await waitFor(() => lines.some((line) => line.includes('Another process migrates')), { describe: 'waited' });
+    await writer.end();
+    await Promise.all([first, second]);
+    expect(await rows(watcher, APPLIED)).toEqual([{ at: 1 }, { at: 2 }]);
+    expect(await rows(watcher, INDEXES)).toEqual([{ name: 'pages_by_path', valid: true }]);
+  });
+
+  test('end when the process stops, and leave the connection pool usable', async () => {
+    await writeMigrations(TABLE, 'select pg_sleep(600);');
+    const db = connect();
+    const stop = new AbortController();
+    const migrating = migrateDatabase(db, { folder, signal: stop.signal });
+    const sleeping = "select 1 from pg_stat_activity where query like 'select pg_sleep(600)%'";
+    await waitFor(async () => (await rows(db, sleeping)).length === 1, { describe: 'was busy' });
+    const refused = expect(migrating).rejects.toThrow();
+    stop.abort();
+    await refused;
+    expect(await rows(db, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(db.pool.idleCount).toBe(db.pool.totalCount);
+  });
+});
+
+describe('an index that is created concurrently', () => {
+  test('is built anew if a process ended while it was built', async () => {
+    await writeMigrations(TABLE);
+    const db = connect();
+    await migrateDatabase(db, { folder });
+    await rows(db, "insert into pages values (1, '/'), (2, '/')");
+    await writeMigrations(TABLE, INDEX);
+    await expect(migrateDatabase(db, { folder })).rejects.toThrow(/duplicate|could not create unique index/);
+    expect(await rows(db, INDEXES)).toEqual([{ name: 'pages_by_path', valid: false }]);
+    await rows(db, 'delete from pages where id = 2');
+    await migrateDatabase(db, { folder });
+    expect(await rows(db, INDEXES)).toEqual([{ name: 'pages_by_path', valid: true }]);
+    expect(await rows(db, APPLIED)).toEqual([{ at: 1 }, { at: 2 }]);
+  });
+
+  test('needs a migration with nothing else in it', async () => {
+    await writeMigrations(`${TABLE}--> statement-breakpoint\n${INDEX}`);
+    await expect(migrateDatabase(connect(), { folder })).rejects.toThrow(/CONCURRENTLY.*migration of its own/);
+  });
+
+  test('is also created on the embedded database', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'galley-home-'));
+    const embedded = await startEmbeddedDatabase(home);
+    try {
+      await writeMigrations(TABLE, INDEX);
+      const db = connect(embedded);
+      await Promise.all([migrateDatabase(db, { folder }), migrateDatabase(db, { folder })]);
+      expect(await rows(db, APPLIED)).toEqual([{ at: 1 }, { at: 2 }]);
+      expect(await rows(db, INDEXES)).toEqual([{ name: 'pages_by_path', valid: true }]);
+    } finally {
+      await Promise.all(opened.splice(0).map((db) => db.close()));
+      await embedded.stop();
+      await rm(home, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+
+const FOLDER = 'platform/store/migrations';
+
+/** The migrations of release 0.1 and before, which created indexes on existing tables in a transaction. */
+const FIRST_CHECKED = '0009';
+
+const CREATE_TABLE = /^create table "(\w+)"/i;
+const CREATE_INDEX = /^create (?:unique )?index (concurrently )?.* on "(\w+)"/i;
+
+/** Each index that a migration creates, and whether that locks a table with rows in it. */
+function blockingIndexes(text: string): string[] {
+  const statements = text.split('--> statement-breakpoint').map((statement) => statement.trim());
+  const created = new Set(statements.map((statement) => CREATE_TABLE.exec(statement)?.[1]));
+  return statements.filter((statement) => {
+    const [, concurrently, table] = CREATE_INDEX.exec(statement) ?? [];
+    return table !== undefined && concurrently === undefined && !created.has(table);
+  });
+}
+
+test('a migration creates indexes of existing tables concurrently (docs/development.md)', async () => {
+  const { entries } = JSON.parse(await readFile(`${FOLDER}/meta/_journal.json`, 'utf8'));
+  const tags: string[] = entries.map(({ tag }: { tag: string }) => tag);
+  const blocking: Record<string, string[]> = {};
+  for (const tag of tags) {
+    const found = blockingIndexes(await readFile(`${FOLDER}/${tag}.sql`, 'utf8'));
+    if (found.length > 0) blocking[tag] = found;
+  }
+  // The check finds the old one, so it would find a new one.
+  expect(Object.keys(blocking)).toContain('0007_next_queued_by_depth');
+  expect(Object.keys(blocking).filter((tag) => tag >= FIRST_CHECKED)).toEqual([]);
+});

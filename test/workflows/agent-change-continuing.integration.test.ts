@@ -1,0 +1,67 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { waitFor } from '../helpers/system/wait-for.ts';
+import { PR_LINK } from './agent-fixture.ts';
+import { useAgents } from './use-agents.ts';
+
+const { startAgents } = useAgents('dev-server');
+
+const at = '2026-11-21T08:00:00Z';
+const merged = { deliveryId: 'm', url: PR_LINK, state: 'merged', mergeCommitSha: 'c0ffee', at };
+const reviewed = { deliveryId: 'r', url: PR_LINK, reviewer: 'ada', verdict: 'approved', at };
+
+describe('a change that continues as new', () => {
+  it('for a new build keeps all it knows, sends no mail twice, and still ends at the merge', async () => {
+    const agents = await startAgents({ remindAfterMs: [60_000] });
+    const change = await agents.startChange('new-build');
+    const before = await change.until('in review', ({ phase }) => phase === 'in-review');
+    const { runId } = await change.describe();
+    await agents.newBuild('two');
+    await change.signal('reviewed', reviewed);
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
+    const after = await change.until('known', ({ reviews }) => reviews.length === 1);
+    expect(after).toEqual({ ...before, reviews: [{ reviewer: 'ada', verdict: 'approved', at }], nextReminderAt: null });
+    await change.signal('reviewed', reviewed);
+    await change.signal('pullRequestChanged', merged);
+    await change.result();
+    expect(agents.mails).toEqual(['review-requested ada@example.com']);
+    expect((await change.describe()).memo).toMatchObject({ prLink: PR_LINK });
+  });
+
+  it('while its job runs goes on with the same job', async () => {
+    const agents = await startAgents();
+    agents.outside.end = null;
+    const change = await agents.startChange('while-working');
+    await change.until('working', ({ phase }) => phase === 'working');
+    const { runId } = await change.describe();
+    await agents.newBuild('three');
+    await change.signal('configChanged');
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
+    agents.outside.end = { status: 'completed', prLink: PR_LINK, error: null };
+    await change.until('in review', ({ phase }) => phase === 'in-review');
+    expect(agents.jobs).toHaveLength(1);
+  });
+
+  it('sends the same prompt in every attempt and run, though the rule was edited meanwhile', async () => {
+    const agents = await startAgents();
+    const requests: string[] = [];
+    let away = true;
+    agents.outside.onCreate = ({ idempotencyKey, projectId, prompt }) => {
+      requests.push(`${idempotencyKey} ${projectId} ${prompt}`);
+      if (away) {
+        throw ApplicationFailure.create({ type: 'KeyRefused', message: '401: unknown key', nonRetryable: true });
+      }
+    };
+    const change = await agents.startChange('edited');
+    await change.until('refused', ({ error }) => error !== null);
+    const { runId } = await change.describe();
+    agents.outside.template = 'Edited:';
+    await agents.newBuild('four');
+    await change.signal('configChanged');
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
+    away = false;
+    await change.signal('configChanged');
+    await change.until('in review', ({ phase }) => phase === 'in-review');
+    expect(requests.length).toBeGreaterThan(1);
+    expect(new Set(requests)).toEqual(new Set([`${runId}:1 prj_docs Update the changelog: A page of 1`]));
+  });
+});

@@ -1,0 +1,57 @@
+import { waitFor } from '../helpers/system/wait-for.ts';
+import { HOUR_MS, useAgents } from './use-agents.ts';
+
+// On the real server: a run that ends during a call keeps the time-skipping server from skipping.
+const { startAgents } = useAgents('dev-server');
+
+const why = expect.stringContaining('not configured on the worker that was asked');
+
+describe('a rule that the worker does not know any more', () => {
+  it('keeps to its last settings and says so, and ends only when it is removed', async () => {
+    const agents = await startAgents({ remindAfterMs: [1_000] });
+    await agents.publish({ id: 'first' });
+    await agents.change('first').until('in review', ({ phase }) => phase === 'in-review');
+    agents.outside.settings = null;
+    await agents.publish({ id: 'second' });
+    await waitFor(() => agents.jobs.length === 2, { describe: 'prompted with the last settings' });
+    expect(await agents.ruleState()).toMatchObject({ phase: 'unconfigured', error: why });
+    expect(await agents.rule.executeUpdate('remove')).toMatchObject({ phase: 'unconfigured' });
+    await expect(agents.rule.result()).resolves.toBeUndefined();
+    await waitFor(() => agents.mails.includes('reminder-1 ada@example.com'), { describe: 'reminded' });
+    expect(await agents.change('first').state()).toMatchObject({ phase: 'in-review' });
+  });
+});
+
+describe('a rule that no worker knows', () => {
+  it('keeps what it collects until a worker knows it', async () => {
+    const agents = await startAgents();
+    const { settings } = agents.outside;
+    agents.outside.settings = null;
+    await agents.publish({ id: 'early' });
+    const waiting = await agents.untilRule('unknown', ({ phase }) => phase === 'unconfigured');
+    expect(waiting).toMatchObject({ pendingCount: 1, error: why });
+    agents.outside.settings = settings;
+    await waitFor(() => agents.jobs.length === 1, { describe: 'prompted' });
+    expect(await agents.untilRule('known', ({ phase }) => phase === 'idle')).toMatchObject({ error: null });
+  });
+});
+
+describe('a rule that was removed', () => {
+  it('still knows who wanted no more mail when it prompts again, and forgot what it had collected', async () => {
+    const agents = await startAgents({ quietPeriodMs: HOUR_MS });
+    await agents.publish({ id: 'before' });
+    await agents.rule.signal('unsubscribed', { address: 'Ada@example.com' });
+    await agents.rule.signal('unsubscribed', 'of another shape');
+    await agents.untilRule(
+      'collecting',
+      ({ phase, unsubscribed }) => phase === 'collecting' && unsubscribed.length > 0,
+    );
+    expect(await agents.rule.executeUpdate('remove')).toMatchObject({ phase: 'collecting', pendingCount: 1 });
+    await agents.untilRule('forgot', ({ pendingCount }) => pendingCount === 0);
+    agents.configure({ quietPeriodMs: 200 });
+    await agents.publish({ id: 'after' });
+    await waitFor(() => agents.jobs.length === 1, { describe: 'prompted' });
+    expect(agents.jobs.map(({ eventCount }) => eventCount)).toEqual([1]);
+    expect((await agents.ruleState()).unsubscribed).toEqual(['ada@example.com']);
+  });
+});
