@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { exportBench } from './export.ts';
+import { sitesBench } from './sites.ts';
 import { stormBench } from './storm.ts';
 import { webhooksBench } from './webhooks.ts';
 
@@ -9,6 +10,7 @@ const program = new Command('npm run bench --')
   .showHelpAfterError()
   .addCommand(webhooksBench())
   .addCommand(stormBench())
+  .addCommand(sitesBench())
   .addCommand(exportBench());
 
 await program.parseAsync();

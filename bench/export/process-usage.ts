@@ -29,6 +29,12 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
   }
 }
 
+/** What is resident of a process now, in megabytes. */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+}
+
 /** Lets the process's peak begin anew at what is resident now. */
 export async function resetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5');

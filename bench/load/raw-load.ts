@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { z } from 'zod';
 import { SIGNALS, TASK_QUEUES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
-import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { closedLoop, loopOptions } from './closed-loop.ts';
+import { oneDelivery } from './one-delivery.ts';
 
 /**
  * A process: what the receiver spares Temporal. A client with nothing tuned signals the sites' workflows in turn, one
@@ -38,20 +38,3 @@ const result = await closedLoop(loop, async (index) => {
 });
 await connection.close();
 process.stdout.write(`${JSON.stringify(result)}\n`);
-
-function oneDelivery(id: string, index: number): PublishedSignal {
-  const at = new Date().toISOString();
-  return {
-    deliveries: [{ id, source: 'standard', receivedAt: at, dedupeMs: 86_400_000 }],
-    newest: {
-      source: 'standard',
-      topic: 'entry.published',
-      action: 'publish',
-      id: `entry-${index}`,
-      title: `Getting started, edition ${index}`,
-      url: `https://docs.example.com/guides/getting-started?edition=${index}`,
-      author: 'Ada Lovelace',
-      at,
-    },
-  };
-}

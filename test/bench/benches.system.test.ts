@@ -1,3 +1,5 @@
+import { runSites } from '../../bench/sites/run-sites.ts';
+import { reportSites } from '../../bench/sites.ts';
 import { runStorm } from '../../bench/storm/run-storm.ts';
 import { measureRounds } from '../../bench/webhooks/rounds.ts';
 
@@ -30,6 +32,31 @@ test(
     for (const [name, { perSecond, p50Ms, p99Ms }] of cases) {
       expect([name, perSecond > 0, p50Ms > 0, p99Ms >= p50Ms]).toEqual([name, true, true, true]);
     }
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'the sites bench counts whole refreshes of every site, none while they are idle, and all of them after a restart',
+  async () => {
+    const sites = 20;
+    const figures = await runSites({ sites, linkSeconds: 5, idleSeconds: 1 }, { progress });
+    const { starting, idle, refreshing, restart } = figures;
+    // A write that timed out on a busy machine is tried again while the others are idle.
+    expect(idle.links > 0 || idle.events === 0).toBe(true);
+    expect(idle.seconds).toBeGreaterThan(0);
+    expect(refreshing.links).toBeGreaterThanOrEqual(sites);
+    // Settings, link and values file are an activity each, of three events.
+    expect(refreshing.events).toBeGreaterThanOrEqual(9 * refreshing.links);
+    for (const size of [starting.peakMb, idle.residentMb, refreshing.peakMb, restart.peakMb]) {
+      expect(size).toBeGreaterThan(10);
+    }
+    expect(restart.firstSeconds).toBeGreaterThan(0);
+    expect(restart.allSeconds).toBeGreaterThanOrEqual(restart.firstSeconds);
+    const report = reportSites(figures);
+    expect(report).toMatch(/^sites +20$/m);
+    expect(report).toContain("Temporal's dev server on a database file");
+    expect(report).not.toContain('NaN');
   },
   TIMEOUT_MS,
 );

@@ -1,0 +1,76 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { machine, progress } from './machine.ts';
+import { runSites, type SitesFigures, type SitesOptions } from './sites/run-sites.ts';
+import { table } from './table.ts';
+import { wholeNumber } from './whole-number.ts';
+
+const HELP = `
+One \`galley worker\` and Temporal's dev server, on a database file, are processes of their own. A small Admin API over HTTP
+answers at once, and each site has a values file. In turn:
+  start    every site is published once, exported and deployed, with a link of 24 h
+  idle     nothing is due
+  refresh  links are short, and every site is refreshed by its own timer at least once
+  restart  the worker is stopped until all links are overdue, and started again
+Memory is read from /proc, so this needs Linux.`;
+
+/** A shorter link is hardly valid for a whole second, because the header \`Date\` has no fractions. */
+const SHORTEST_LINK_SECONDS = 5;
+const DEFAULT_REFRESH_MARGIN = 0.2;
+const DAY_HOURS = 24;
+
+export function sitesBench(): Command {
+  return new Command('sites')
+    .description("what 10,000 sites cost one worker: memory, Temporal's events, and a restart")
+    .option('--sites <n>', 'how many', wholeNumber, 10_000)
+    .option(
+      '--link-seconds <n>',
+      'lifetime of the short links (default: half as long again as the start took, at least 60)',
+      linkSeconds,
+    )
+    .option('--idle-seconds <n>', 'how long idle sites are watched', wholeNumber, 60)
+    .addHelpText('after', HELP)
+    .action(async (options: SitesOptions) => {
+      const conditions = machine();
+      const figures = await runSites(options, { progress });
+      process.stdout.write(`\n${reportSites(figures)}\n${conditions}\n`);
+    });
+}
+
+function linkSeconds(text: string): number {
+  const seconds = wholeNumber(text);
+  if (seconds < SHORTEST_LINK_SECONDS) {
+    throw new InvalidArgumentError(`expected a whole number from ${SHORTEST_LINK_SECONDS}`);
+  }
+  return seconds;
+}
+
+/** The table for a terminal. */
+export function reportSites(figures: SitesFigures): string {
+  const { sites, starting, idle, refreshing, restart } = figures;
+  const perRefresh = refreshing.events / refreshing.links;
+  const hoursBetween = DAY_HOURS * (1 - DEFAULT_REFRESH_MARGIN);
+  const perHour = (events: number, seconds: number): string => ((events / seconds) * 3_600).toFixed(0);
+  const facts = table([
+    ['sites', String(sites)],
+    ['start: seconds until all are live', starting.seconds.toFixed(1)],
+    ['  peak memory of the worker, MB', starting.peakMb.toFixed(0)],
+    ['idle: memory of the worker, MB', idle.residentMb.toFixed(0)],
+    [`  links refreshed again in ${idle.seconds.toFixed(0)} s`, String(idle.links)],
+    [`  events of all sites in ${idle.seconds.toFixed(0)} s`, String(idle.events)],
+    [`refresh: links of ${refreshing.linkSeconds} s, refreshes counted`, String(refreshing.links)],
+    ['  events of them', String(refreshing.events)],
+    ['  events per site and refresh', perRefresh.toFixed(1)],
+    ['  events an hour, all sites, as measured', perHour(refreshing.events, refreshing.seconds)],
+    ['  events an hour, all sites, links of 24 h (computed)', ((perRefresh * sites) / hoursBetween).toFixed(0)],
+    ['  links that ended before their refresh', String(refreshing.ended)],
+    ['  peak memory of the worker, MB', refreshing.peakMb.toFixed(0)],
+    ['restart: seconds until the worker is ready', restart.readySeconds.toFixed(1)],
+    ['  until the first overdue link is refreshed', restart.firstSeconds.toFixed(1)],
+    ['  until all are', restart.allSeconds.toFixed(1)],
+    ['  peak memory of the worker, MB', restart.peakMb.toFixed(0)],
+  ]);
+  return (
+    `${facts}\none galley worker, Temporal's dev server on a database file\n` +
+    `computed: a link of 24 h is refreshed every ${hoursBetween.toFixed(1)} h`
+  );
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { SIGNALS, TASK_QUEUES, UPDATES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
+import { builtGalley } from '../../test/helpers/system/built-product.ts';
+import { createPrograms, type Programs } from '../../test/helpers/system/programs.ts';
+import { startTemporalServer } from '../../test/helpers/system/temporal-server.ts';
+import { waitFor } from '../../test/helpers/system/wait-for.ts';
+import { guardedProgram, resetPeak, residentMb, usageOf } from '../export/process-usage.ts';
+import { oneDelivery } from '../load/one-delivery.ts';
+import { configureOrchestrator, valuesFileOf } from '../orchestrator.ts';
+import { type Lifetime, withCleanups } from '../with-cleanups.ts';
+import { type LinkingAdminApi, startLinkingAdminApi } from './admin-api.ts';
+import { forEach } from './for-each.ts';
+import { type Growth, growth, type SiteSample, sampleSite } from './site-sample.ts';
+
+export type SitesOptions = {
+  sites: number;
+  /** Lifetime of the links whose refreshes are measured; without it, as long as this machine can keep up with. */
+  linkSeconds?: number | undefined;
+  /** How long sites with long links are watched. */
+  idleSeconds: number;
+};
+
+/** Memory is resident memory of the worker in megabytes. Seconds after a restart count from the worker's start. */
+export type SitesFigures = {
+  sites: number;
+  starting: { seconds: number; peakMb: number };
+  /** All sites are live and none has anything to do. */
+  idle: Growth & { residentMb: number };
+  /** `ended`: links that had ended before they were refreshed. */
+  refreshing: Growth & { linkSeconds: number; peakMb: number; ended: number };
+  restart: { readySeconds: number; firstSeconds: number; allSeconds: number; peakMb: number };
+};
+
+type Bench = SitesOptions & {
+  names: readonly string[];
+  folder: string;
+  client: Client;
+  adminApi: LinkingAdminApi;
+  progress: (text: string) => void;
+  programs: Programs;
+};
+
+const WORKER = 'worker';
+const DOMAIN = '.example.com';
+const DAY_MS = 86_400_000;
+
+/** Requests under way at a time. The worker is busy with as many, and Temporal isn't flooded. */
+const AT_A_TIME = 20;
+
+/** An export costs more than a refresh, so all links can be refreshed well within the time that all exports took. */
+const LINK_OF_START = 1.5;
+const SHORTEST_DEFAULT_LINK_SECONDS = 60;
+
+/** Bounds a bench that hangs, and nothing else. */
+const STEP_TIMEOUT_MS = 4 * 3_600_000;
+
+/** Runs the sites on one worker and returns what they cost. */
+export async function runSites(
+  options: SitesOptions,
+  { progress }: { progress: (text: string) => void },
+): Promise<SitesFigures> {
+  return await withCleanups((lifetime) => measure(options, progress, lifetime));
+}
+
+async function measure(
+  options: SitesOptions,
+  progress: (text: string) => void,
+  lifetime: Lifetime,
+): Promise<SitesFigures> {
+  const galley = await builtGalley();
+  const folder = await mkdtemp(join(tmpdir(), 'galley-bench-'));
+  lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const temporal = await startTemporalServer(join(folder, 'temporal.db'));
+  lifetime.add(temporal.stop);
+  const adminApi = await startLinkingAdminApi((domain) => domain.slice(0, -DOMAIN.length));
+  lifetime.add(adminApi.close);
+  const programs = createPrograms(galley);
+  lifetime.add(programs.stop);
+  const names = Array.from({ length: options.sites }, (_, index) => `site-${index}`);
+  const variables = await configureOrchestrator({
+    folder,
+    temporalAddress: temporal.address,
+    sites: names,
+    exportSettings: { quietPeriod: '1s', maxWait: '1s' },
+    adminApi,
+    // A file that is switched off would be announced to its site after the first deploy.
+    values: 'staticExport:\n  enabled: true\n',
+  });
+  const bench: Bench = { ...options, names, folder, client: temporal.client, adminApi, progress, programs };
+
+  const start = { name: WORKER, args: ['worker'], variables: { ...variables, GALLEY_HOME: join(folder, WORKER) } };
+  const { pid } = await programs.start({ ...start, variables: { ...start.variables, MIN_REFRESH_INTERVAL: '1s' } });
+  const workerPid = await guardedProgram(pid);
+  const starting = await startSites(bench, workerPid);
+  const idle = await watchIdle(bench, workerPid);
+  const bearable = Math.max(Math.ceil(starting.seconds * LINK_OF_START), SHORTEST_DEFAULT_LINK_SECONDS);
+  const refreshing = await watchRefreshes(bench, workerPid, options.linkSeconds ?? bearable);
+  await programs.end(WORKER);
+  await untilAllOverdue(bench);
+  const restart = await restartWorker(bench, () => programs.restart(WORKER));
+  return { sites: options.sites, starting, idle, refreshing, restart };
+}
+
+/** Publishes every site once and waits until all are deployed, with links that last a day. */
+async function startSites(bench: Bench, pid: number): Promise<SitesFigures['starting']> {
+  const { names, client, adminApi } = bench;
+  adminApi.linkLifetimeMs = DAY_MS;
+  const startedAtMs = Date.now();
+  await forEach(names, AT_A_TIME, (site) =>
+    client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, {
+      taskQueue: TASK_QUEUES.orchestrator,
+      workflowId: WORKFLOW_IDS.exportSite(site),
+      args: [{ site }],
+      signal: SIGNALS.published,
+      signalArgs: [oneDelivery(randomUUID(), 0)],
+    }),
+  );
+  await untilAll(bench, 'sites are exported', (site) => adminApi.links(site).count > 0);
+  const writtenAtMs = await untilWritten(bench);
+  await sampleAll(bench);
+  return { seconds: (Math.max(...writtenAtMs) - startedAtMs) / 1_000, peakMb: await peakMb(pid) };
+}
+
+async function watchIdle(bench: Bench, pid: number): Promise<SitesFigures['idle']> {
+  const before = await sampleAll(bench);
+  bench.progress(`all sites are live and idle; watching them for ${bench.idleSeconds} s`);
+  await sleep(bench.idleSeconds * 1_000);
+  return { ...growth(before, await sampleAll(bench)), residentMb: await residentMb(pid) };
+}
+
+/** Gives every site a short link, and watches until each was refreshed by its own timer. */
+async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): Promise<SitesFigures['refreshing']> {
+  const { names, client, adminApi, progress } = bench;
+  progress(`giving each site a link of ${linkSeconds} s`);
+  adminApi.linkLifetimeMs = linkSeconds * 1_000;
+  await resetPeak(pid);
+  await forEach(names, AT_A_TIME, (site) =>
+    client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).executeUpdate(UPDATES.refreshNow),
+  );
+  const before = await sampleAll(bench);
+  const linksBefore = new Map(names.map((site, index) => [site, before[index]?.links ?? 0]));
+  const endedBefore = endedLinks(bench);
+  await untilAll(bench, 'links are refreshed', (site) => adminApi.links(site).count > (linksBefore.get(site) ?? 0));
+  const grown = growth(before, await sampleAll(bench));
+  return { ...grown, linkSeconds, peakMb: await peakMb(pid), ended: endedLinks(bench) - endedBefore };
+}
+
+/** The workflows' timers fire meanwhile, and nobody takes up what they begin. */
+async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<void> {
+  const lastEndMs = Math.max(...names.map((site) => adminApi.links(site).expiresAtMs));
+  const waitMs = Math.max(lastEndMs - Date.now(), 0);
+  progress(`the worker is stopped; all links are overdue in ${Math.ceil(waitMs / 1_000)} s`);
+  await sleep(waitMs);
+}
+
+async function restartWorker(bench: Bench, start: () => Promise<{ pid: number }>): Promise<SitesFigures['restart']> {
+  const { names, adminApi } = bench;
+  const linksBefore = new Map(names.map((site) => [site, adminApi.links(site).count]));
+  adminApi.linkLifetimeMs = DAY_MS;
+  const startedAtMs = Date.now();
+  const worker = await start();
+  const readySeconds = (Date.now() - startedAtMs) / 1_000;
+  await untilAll(
+    bench,
+    'overdue links are refreshed',
+    (site) => adminApi.links(site).count > (linksBefore.get(site) ?? 0),
+  );
+  const writtenAtMs = await untilWritten(bench);
+  const secondsTo = (atMs: number): number => (atMs - startedAtMs) / 1_000;
+  return {
+    readySeconds,
+    firstSeconds: secondsTo(Math.min(...writtenAtMs)),
+    allSeconds: secondsTo(Math.max(...writtenAtMs)),
+    peakMb: await peakMb(await guardedProgram(worker.pid)),
+  };
+}
+
+async function sampleAll({ names, client, adminApi }: Bench): Promise<SiteSample[]> {
+  return await forEach(names, AT_A_TIME, (site) => sampleSite(client, adminApi, site));
+}
+
+/** Waits until each values file names the newest link of its site. Returns when each was written (ms since 1970). */
+async function untilWritten({ names, folder, adminApi }: Bench): Promise<number[]> {
+  return await forEach(names, AT_A_TIME, async (site) => {
+    const path = valuesFileOf(folder, site);
+    const isWritten = async (): Promise<boolean> => (await readFile(path, 'utf8')).includes(adminApi.links(site).url);
+    await waitFor(isWritten, { describe: `wrote the newest link of ${site}`, timeoutMs: STEP_TIMEOUT_MS });
+    return (await stat(path)).mtimeMs;
+  });
+}
+
+/** @throws Error if the worker ends before. */
+async function untilAll(
+  { names, progress, programs }: Bench,
+  what: string,
+  holds: (site: string) => boolean,
+): Promise<void> {
+  let toldTenths = 0;
+  const all = (): boolean => {
+    const count = names.filter(holds).length;
+    const tenths = Math.floor((count * 10) / names.length);
+    if (tenths > toldTenths) progress(`${count} of ${names.length} ${what}`);
+    toldTenths = tenths;
+    return count === names.length;
+  };
+  const ended = (): boolean => !programs.get(WORKER).running();
+  await waitFor(() => all() || ended(), { describe: `reached that all ${what}`, timeoutMs: STEP_TIMEOUT_MS });
+  if (!all()) throw new Error(`The worker ended before all ${what}:\n${programs.lastWords()}`);
+}
+
+function endedLinks({ names, adminApi }: Bench): number {
+  return names.reduce((sum, site) => sum + adminApi.links(site).endedBefore, 0);
+}
+
+async function peakMb(pid: number): Promise<number> {
+  return (await usageOf(pid))?.peakMb ?? Number.NaN;
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { WORKFLOW_IDS } from '../../contract/names.ts';
+import type { LinkingAdminApi } from './admin-api.ts';
+
+/** A site between two refreshes. */
+export interface SiteSample {
+  /** The run of its workflow. */
+  runId: string;
+  /** Events in that run's history. */
+  events: number;
+  /** Links that the site got so far. */
+  links: number;
+  atMs: number;
+}
+
+/** What happened to all sites between two samples of each. */
+export interface Growth {
+  events: number;
+  links: number;
+  /** The mean time between a site's two samples. */
+  seconds: number;
+}
+
+const ASK_AGAIN_MS = 50;
+
+/**
+ * Waits until nothing of the site's workflow is under way, and samples it then: its events belong to whole refreshes, and
+ * to none that is half done.
+ */
+export async function sampleSite(client: Client, adminApi: LinkingAdminApi, site: string): Promise<SiteSample> {
+  for (;;) {
+    const links = adminApi.links(site).count;
+    const { raw, runId, historyLength } = await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).describe();
+    const atRest = !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
+    if (atRest && adminApi.links(site).count === links) {
+      return { runId, events: historyLength, links, atMs: Date.now() };
+    }
+    await sleep(ASK_AGAIN_MS);
+  }
+}
+
+/** @throws Error if a workflow continued as new in between, which leaves its events in two histories. */
+export function growth(before: readonly SiteSample[], after: readonly SiteSample[]): Growth {
+  const sum: Growth = { events: 0, links: 0, seconds: 0 };
+  for (const [index, first] of before.entries()) {
+    const second = after[index];
+    if (second?.runId !== first.runId) throw new Error('a workflow continued as new within the measured window');
+    sum.events += second.events - first.events;
+    sum.links += second.links - first.links;
+    sum.seconds += (second.atMs - first.atMs) / 1_000 / before.length;
+  }
+  return sum;
+}
