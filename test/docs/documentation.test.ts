@@ -84,6 +84,12 @@ describe('the documentation', () => {
     expect(named.sort()).toEqual(served.sort());
   });
 
+  it('names every metric, and no other', () => {
+    const namesIn = (text: string) => [...new Set(text.match(/\bgalley_[a-z_]+/g))].sort();
+    const sources = ['api/metrics.ts', 'platform/api/metrics.ts'].map(read).join('\n');
+    expect(namesIn(read('docs/operate/monitoring.md'))).toEqual(namesIn(sources));
+  });
+
   it('names in its table of claims every test file, and no other', () => {
     const [, table = ''] = read('docs/development.md').split('## Claims');
     const rows = [...table.matchAll(/^\| .+ \| `(.+)` \| .+ \|$/gm)];
