@@ -6,7 +6,7 @@ import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleO
 import type { Logger } from 'pino';
 import { type ActivityDeps, createActivities } from '../activities/create-activities.ts';
 import { createMailer, type Mailer } from '../activities/reviewers/mailer.ts';
-import type { SiteConfig } from '../contract/galley-config.ts';
+import type { ReadSite } from '../activities/sites/read-site.ts';
 import { TASK_QUEUES } from '../contract/names.ts';
 import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
 import { announcePins, type WatchedFile } from './announce-pins.ts';
@@ -17,8 +17,7 @@ export type OrchestratorWorkerDeps = {
   client?: Client;
   namespace?: string;
   taskQueue?: string;
-  /** The site's section of this worker's galley.yaml; undefined where it has none. */
-  readSite: (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
+  readSite: ReadSite;
   /** The values files whose pins are watched on behalf of their sites. */
   deployments?: readonly WatchedFile[];
   adminApi: { url: string; key: string; quickAsksMs?: readonly number[] };

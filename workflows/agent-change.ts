@@ -9,16 +9,17 @@ import {
 import type { PublishEvent } from '../contract/publish-event.ts';
 import type { RuleSettings } from '../contract/settings.ts';
 import { changeMemory, freshChangeMemory } from './agent-change/change-memory.ts';
-import { type ChangeRun, newChangeRun, rereadRule } from './agent-change/change-run.ts';
+import { type ChangeRun, newChangeRun, sourceOf } from './agent-change/change-run.ts';
 import { endCancelled, tellEnd } from './agent-change/ending.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
 import { answerMessages } from './agent-change/messages.ts';
+import { endBackOff } from './agent-change/patience.ts';
 import { presenceOf } from './agent-change/presence.ts';
 import { review } from './agent-change/review.ts';
-import { watchConfiguration } from './agent-change/watch-configuration.ts';
 import { isOtherBuild } from './coroutines/builds.ts';
 import { isLong } from './coroutines/continuing.ts';
 import { runUntil } from './coroutines/run-until.ts';
+import { rereadSettings, watchSettings } from './settings/read-settings.ts';
 
 export type AgentChangeInput = {
   site: string;
@@ -49,9 +50,9 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
   // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
   answerMessages(run);
   try {
-    await rereadRule(run);
+    await rereadSettings(sourceOf(run));
     await runUntil(
-      [() => liveOn(run), () => watchConfiguration(run), () => presence.show()],
+      [() => liveOn(run), () => watchSettings(sourceOf(run), () => endBackOff(run.memory)), () => presence.show()],
       () => run.done || run.cancelRequested || (mustContinue(run) && canContinue(run)),
     );
     // Who cancels waits for the end of this run: it can't be left to the next one.

@@ -3,12 +3,12 @@ import { answerMessages } from './agent-rule/messages.ts';
 import { showPresence } from './agent-rule/presence.ts';
 import { promptLoop } from './agent-rule/prompt-loop.ts';
 import { freshRuleMemory, fromRuleCarry, toRuleCarry } from './agent-rule/rule-memory.ts';
-import { newRuleRun, type RuleRun, rereadRule } from './agent-rule/rule-run.ts';
-import { watchConfiguration } from './agent-rule/watch-configuration.ts';
+import { newRuleRun, type RuleRun, sourceOf } from './agent-rule/rule-run.ts';
 import { isOtherBuild } from './coroutines/builds.ts';
 import { isLong } from './coroutines/continuing.ts';
 import { runUntil } from './coroutines/run-until.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
+import { rereadSettings, watchSettings } from './settings/read-settings.ts';
 
 export type AgentRuleInput = {
   site: string;
@@ -34,9 +34,9 @@ export async function agentRule(input: AgentRuleInput): Promise<void> {
   // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
   answerMessages(run);
 
-  if (await rereadRule(run)) {
+  if (await rereadSettings(sourceOf(run))) {
     await runUntil(
-      [() => promptLoop(run), () => watchConfiguration(run), () => showPresence(run)],
+      [() => promptLoop(run), () => watchSettings(sourceOf(run)), () => showPresence(run)],
       () => mustEnd(run) && !run.starting && allHandlersFinished(),
     );
   }

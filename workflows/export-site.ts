@@ -9,10 +9,11 @@ import { answerMessages } from './export-site/messages.ts';
 import { showPresence } from './export-site/presence.ts';
 import { refreshLoop } from './export-site/refresh.ts';
 import { freshMemory } from './export-site/site-memory.ts';
-import { newRun, rereadSettings, type SiteRun } from './export-site/site-run.ts';
+import { newRun, type SiteRun } from './export-site/site-run.ts';
+import { sourceOf, watchConfiguration } from './export-site/site-settings.ts';
 import { tellOperators } from './export-site/tell-operators.ts';
-import { watchConfiguration } from './export-site/watch-configuration.ts';
 import { watchPins } from './export-site/watch-pins.ts';
+import { rereadSettings } from './settings/read-settings.ts';
 
 export type ExportSiteInput = {
   /** The site's name in galley.yaml. */
@@ -39,7 +40,7 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
   // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
   answerMessages(run);
 
-  if (await rereadSettings(run)) {
+  if (await rereadSettings(sourceOf(run))) {
     if (!isConfigured(run)) {
       const watching = [() => watchConfiguration(run), () => tellOperators(run), () => showPresence(run)];
       await runUntil(watching, () => isConfigured(run) || (mustEnd(run) && canEnd(run)));

@@ -1,11 +1,12 @@
 import type { AdminApiClient } from '../admin-api/http-client.ts';
 import { createPatientCall } from '../admin-api/patient-call.ts';
 import { QUICK_ASKS_MS } from '../admin-api/poll-job.ts';
+import type { ReadSite } from '../sites/read-site.ts';
 import { createCancelAgentJob } from './cancel-agent-job.ts';
 import { createCreateAgentJob } from './create-agent-job.ts';
 import { createPollAgentJob } from './poll-agent-job.ts';
 import { createReadLastWords } from './read-last-words.ts';
-import { createRenderAgentPrompt, type ReadSite } from './render-agent-prompt.ts';
+import { createRenderAgentPrompt } from './render-agent-prompt.ts';
 
 /** The agent part of the Admin API as activities: one renders the prompt, the others make one HTTP call each. */
 export function createAgentJobActivities(

@@ -3,13 +3,9 @@ import { textField } from '../admin-api/answer-fields.ts';
 import { describeAnswer, finalFailure } from '../admin-api/outcomes.ts';
 import { type PatientCall, troubleFailure } from '../admin-api/patient-call.ts';
 import { unreadable } from '../admin-api/start-export.ts';
+import type { ReadSite } from '../sites/read-site.ts';
 import { agentJobPath } from './agent-job.ts';
-import {
-  type AgentPrompt,
-  createRenderAgentPrompt,
-  type ReadSite,
-  type RenderAgentPromptInput,
-} from './render-agent-prompt.ts';
+import { type AgentPrompt, createRenderAgentPrompt, type RenderAgentPromptInput } from './render-agent-prompt.ts';
 
 export type CreateAgentJobInput = AgentPrompt & {
   site: string;

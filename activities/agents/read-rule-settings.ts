@@ -1,25 +1,21 @@
-import type { SiteConfig } from '../../contract/galley-config.ts';
 import type { RuleSettings } from '../../contract/settings.ts';
-import { notConfigured } from '../not-configured.ts';
+import { findRule, type ReadSite } from '../sites/read-site.ts';
 
 export type RuleSettingsDeps = {
-  /** The site's section of this worker's galley.yaml; undefined where it has none. */
-  readSite: (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
+  readSite: ReadSite;
   operators: readonly string[];
   forge: boolean;
   mail: boolean;
   searchAttributes: boolean;
 };
 
-/** Reads a rule's settings anew, so that a change needs no new workflow. Throws `NotConfigured` (not-configured.ts). */
+/** Reads a rule's settings each time, so a changed configuration needs no new workflow. Throws `NotConfigured` (not-configured.ts). */
 export function createReadRuleSettings(deps: RuleSettingsDeps) {
   return async function readRuleSettings(input: { site: string; rule: string }): Promise<RuleSettings> {
-    const rules = (await deps.readSite(input.site))?.agent ?? [];
-    const rule = rules.find(({ name }) => name === input.rule);
-    if (rule === undefined) throw notConfigured(`the rule ${input.rule} of the site ${input.site}`);
+    const { site, rule } = await findRule(deps.readSite, input);
     const { operators, forge, mail, searchAttributes } = deps;
     return {
-      rules: rules.map(({ name }) => name),
+      rules: site.agent.map(({ name }) => name),
       reviewers: rule.reviewers,
       operators: [...operators],
       quietPeriodMs: rule.quietPeriod,

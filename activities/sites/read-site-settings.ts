@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SiteConfig } from '../../contract/galley-config.ts';
 import type { PinnedFile, SiteSettings } from '../../contract/settings.ts';
 import type { Switches } from '../deployments/deployment-target.ts';
 import { notConfigured } from '../not-configured.ts';
+import type { ReadSite } from './read-site.ts';
 
 export type SiteSettingsDeps = {
-  /** The site's section of this worker's galley.yaml; undefined where it has none. */
-  readSite: (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
+  readSite: ReadSite;
   /** What the operator has set in a values file. */
   readSwitches: (valuesFile: string) => Promise<Switches>;
   minRefreshIntervalMs: number;
@@ -19,7 +18,7 @@ export type SiteSettingsDeps = {
 /** A file system that hangs mustn't keep a site from its settings. */
 const PIN_PATIENCE_MS = 2_000;
 
-/** Reads a site's settings anew, so that a change needs no new workflow. Throws `NotConfigured` (not-configured.ts). */
+/** Reads a site's settings each time, so a changed configuration needs no new workflow. Throws `NotConfigured` (not-configured.ts). */
 export function createReadSiteSettings(deps: SiteSettingsDeps) {
   return async function readSiteSettings({ site }: { site: string }): Promise<SiteSettings> {
     const config = await deps.readSite(site);

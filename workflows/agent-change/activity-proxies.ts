@@ -27,13 +27,6 @@ export const { renderAgentPrompt } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-/** Reads memory; whatever takes longer than 5 s was a killed worker. */
-export const { readRuleSettings } = proxyActivities<Activities>({
-  startToCloseTimeout: '5s',
-  retry,
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-});
-
 /** A few calls to the forge each. */
 const forgeCalls = {
   startToCloseTimeout: '2m',

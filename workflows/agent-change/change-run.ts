@@ -1,8 +1,7 @@
-import type { ActivityOptions } from '@temporalio/workflow';
 import type { RuleSettings } from '../../contract/settings.ts';
-import { currentBuild } from '../coroutines/builds.ts';
-import { readSettings, waitForSettings } from '../settings/read-settings.ts';
-import { readRuleSettings } from './activity-proxies.ts';
+import { currentBuild, toldOtherBuild } from '../coroutines/builds.ts';
+import type { SettingsSource } from '../settings/read-settings.ts';
+import { ruleSource } from '../settings/rule-settings.ts';
 import { addNote, type ChangeMemory } from './change-memory.ts';
 
 /** One run of a change's workflow: what its coroutines share. Only `memory` lives on in the next run. */
@@ -63,41 +62,30 @@ export function newChangeRun({ site, rule }: { site: string; rule: string }, mem
   };
 }
 
-/**
- * Reads the rule's section of the configuration anew. Where no worker knows it, the last known one stays in force, and the
- * state says so.
- */
-export async function rereadRule(run: ChangeRun): Promise<void> {
-  const reading = await readSettings(reader(run, `settings of the rule ${run.rule} of ${run.site}`));
-  if (reading === null) takenOut(run);
-  else if ('settings' in reading) adoptSettings(run, reading.settings);
-  else run.memory.unconfigured = reading.missing.slice(0, 500);
-}
-
-/** Waits for a worker that knows the rule, for as long as none does. */
-export async function settingsToCome(run: ChangeRun): Promise<void> {
-  const { site, rule, memory } = run;
-  const over = (): boolean => run.configChanged || memory.unconfigured === null;
-  const settings = await waitForSettings(reader(run, `until a worker knows the rule ${rule} of ${site}`), over);
-  if (settings !== null) adoptSettings(run, settings);
-}
-
-function reader({ site, rule }: ChangeRun, summary: string) {
-  return (options: ActivityOptions) => readRuleSettings.executeWithOptions({ ...options, summary }, [{ site, rule }]);
-}
-
-function adoptSettings(run: ChangeRun, settings: RuleSettings): void {
-  const before = run.settings.build;
-  // Only workers of releases before 0.2 tell their build.
-  if (before !== undefined && settings.build !== undefined && before !== settings.build) run.buildChanged = true;
-  run.settings = settings;
-  run.removed = false;
-  run.memory.settings = settings;
-  run.memory.unconfigured = null;
+/** Where the change gets its rule's settings from, and what it does with them. */
+export function sourceOf(run: ChangeRun): SettingsSource<RuleSettings> {
+  return {
+    ...ruleSource(run),
+    run,
+    adopt(settings) {
+      if (toldOtherBuild(run.settings, settings)) run.buildChanged = true;
+      run.settings = settings;
+      run.removed = false;
+      run.memory.settings = settings;
+      run.memory.unconfigured = null;
+    },
+    noteMissing({ message }) {
+      run.memory.unconfigured = message;
+    },
+    takenOut() {
+      forgetRule(run);
+      return true;
+    },
+  };
 }
 
 /** What releases before 0.2 did where their worker didn't know the rule. It is here for their histories. */
-function takenOut(run: ChangeRun): void {
+function forgetRule(run: ChangeRun): void {
   const { rules, build, searchAttributes, forge, expireAfterMs } = run.settings;
   run.settings = { ...NO_RULE, rules, build, searchAttributes, forge, expireAfterMs };
   run.removed = true;

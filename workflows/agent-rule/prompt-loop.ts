@@ -1,14 +1,15 @@
 import { condition } from '@temporalio/workflow';
 import { waitAtMost } from '../coroutines/wait-at-most.ts';
+import { rereadSettings } from '../settings/read-settings.ts';
 import { dueOf } from './due.ts';
-import { type RuleRun, rereadRule } from './rule-run.ts';
+import { type RuleRun, sourceOf } from './rule-run.ts';
 import { startChange } from './start-change.ts';
 
 /** Starts a change for what was collected, whenever it is due, for as long as the run lasts. */
 export async function promptLoop(run: RuleRun): Promise<void> {
   for (;;) {
     await condition(() => run.memory.waiting !== null && !run.removed);
-    if (!(await rereadRule(run))) return;
+    if (!(await rereadSettings(sourceOf(run)))) return;
     // What was collected waits for a worker that knows the rule.
     if (run.settings === null) await condition(() => run.settings !== null);
     if (await becameDue(run)) await startChange(run);

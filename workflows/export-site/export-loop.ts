@@ -1,12 +1,14 @@
 import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
 import { waitAtMost } from '../coroutines/wait-at-most.ts';
+import { rereadSettings } from '../settings/read-settings.ts';
 import { isResumable, readFailure, toSiteError } from '../trouble/failures.ts';
 import { restMs } from '../trouble/rest.ts';
 import { exportDueAtMs, putBack } from './debounce.ts';
 import { beginBackOff, failuresWith } from './export-back-off.ts';
 import { runExport } from './export-cycle.ts';
 import type { Exporting } from './site-memory.ts';
-import { rereadSettings, type SiteRun } from './site-run.ts';
+import type { SiteRun } from './site-run.ts';
+import { sourceOf } from './site-settings.ts';
 
 /** Exports what was published, one export at a time, for as long as the run lasts. */
 export async function exportLoop(run: SiteRun): Promise<void> {
@@ -16,7 +18,7 @@ export async function exportLoop(run: SiteRun): Promise<void> {
     await condition(() => hasWork(run));
     if (!(await backOffEnded(run))) continue;
     if (run.memory.exporting === null) {
-      if (!(await rereadSettings(run))) return;
+      if (!(await rereadSettings(sourceOf(run)))) return;
       if (!(await burstEnded(run))) continue;
       beginExport(run);
     }

@@ -1,5 +1,6 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import { waitAtMost } from '../coroutines/wait-at-most.ts';
+import { rereadSettings } from '../settings/read-settings.ts';
 import { backOffMs } from '../trouble/back-off.ts';
 import { type Failure, readFailure, toSiteError } from '../trouble/failures.ts';
 import { restMs } from '../trouble/rest.ts';
@@ -10,7 +11,8 @@ import { endBackOff } from './export-back-off.ts';
 import { rememberFailure, rememberLink, rememberVersion } from './live-job.ts';
 import { jobDueAtMs, nextRefreshAtMs } from './refresh-due.ts';
 import type { SiteMemory } from './site-memory.ts';
-import { rereadSettings, type SiteRun } from './site-run.ts';
+import type { SiteRun } from './site-run.ts';
+import { sourceOf } from './site-settings.ts';
 import { jobsInUse, pinSearchAtMs } from './targets.ts';
 
 /** A link that couldn't be renewed within this time is the loop's to try again: the site's state tells why. */
@@ -53,7 +55,7 @@ export async function refreshLinks(run: SiteRun, { force }: { force: boolean }):
 async function renewAll(run: SiteRun, force: boolean): Promise<void> {
   const { memory } = run;
   const startedAtMs = Date.now();
-  if (!(await rereadSettings(run))) return;
+  if (!(await rereadSettings(sourceOf(run)))) return;
   await findPinnedJobs(run);
   let failed = false;
   for (const jobId of jobsInUse(memory)) {

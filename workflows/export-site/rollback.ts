@@ -1,17 +1,19 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import { rereadSettings } from '../settings/read-settings.ts';
 import { readFailure } from '../trouble/failures.ts';
 import { createBundle, readExport } from './activity-proxies.ts';
 import { deploy } from './deploy.ts';
 import { cancelJob } from './export-cycle.ts';
 import { rememberLink, setLive } from './live-job.ts';
-import { rereadSettings, type SiteRun } from './site-run.ts';
+import type { SiteRun } from './site-run.ts';
+import { sourceOf } from './site-settings.ts';
 
 /**
  * Deploys an earlier job. What was published so far, exported or not, is thereby set aside: the rollback holds until
  * the next publish. Throws where the service gives no link for the job; then nothing has changed.
  */
 export async function rollBack(run: SiteRun, jobId: string): Promise<void> {
-  await rereadSettings(run);
+  await rereadSettings(sourceOf(run));
   const { unconfigured, settings } = run.memory;
   if (settings === null) throw refusal(jobId, unconfigured?.message ?? 'the site was never configured');
   const link = await obtainLink(run, jobId);

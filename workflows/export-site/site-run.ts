@@ -1,11 +1,8 @@
-import type { ActivityOptions, CancellationScope } from '@temporalio/workflow';
+import type { CancellationScope } from '@temporalio/workflow';
 import type { SiteSettings } from '../../contract/settings.ts';
 import { currentBuild } from '../coroutines/builds.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
-import { readSettings, type SettingsReading, waitForSettings } from '../settings/read-settings.ts';
-import { readSiteSettings } from './activity-proxies.ts';
 import type { SiteMemory } from './site-memory.ts';
-import { adoptPins, adoptTargets } from './targets.ts';
 
 /** One run of a site's workflow: what its coroutines share. Only `memory` and `seen` live on in the next run. */
 export type SiteRun = {
@@ -48,54 +45,6 @@ export function unreadSettings(site: string): SiteSettings {
     tellAfterMs: 10 * 60_000,
     searchAttributes: false,
   };
-}
-
-/**
- * Reads the site's section of the configuration anew. Where no worker knows it, the last known one stays in force, and the
- * state says so. Tells false where the run is to end, as runs of releases before 0.2 did.
- */
-export async function rereadSettings(run: SiteRun): Promise<boolean> {
-  const reading = await readSettings(reader(run, `settings of ${run.site}`));
-  if (reading === null) {
-    run.removed = true;
-    return false;
-  }
-  if ('settings' in reading) adoptSettings(run, reading.settings);
-  else noteUnconfigured(run, reading);
-  return true;
-}
-
-/** Waits for a worker that knows the site, for as long as none does. */
-export async function settingsToCome(run: SiteRun): Promise<void> {
-  const { memory } = run;
-  const over = (): boolean => run.configChanged || memory.unconfigured === null;
-  const settings = await waitForSettings(reader(run, `until a worker knows the site ${run.site}`), over);
-  if (settings !== null) adoptSettings(run, settings);
-}
-
-function reader({ site }: SiteRun, summary: string) {
-  return (options: ActivityOptions) => readSiteSettings.executeWithOptions({ ...options, summary }, [{ site }]);
-}
-
-function adoptSettings(run: SiteRun, settings: SiteSettings): void {
-  const { memory } = run;
-  run.settings = settings;
-  memory.settings = settings;
-  memory.unconfigured = null;
-  const before = memory.targets;
-  memory.targets = adoptTargets(before, settings.valuesFiles);
-  const repinned = adoptPins(memory, settings.pins ?? []);
-  if (repinned || memory.targets.some((target, index) => target !== before[index])) run.refreshChanges++;
-}
-
-function noteUnconfigured(
-  run: SiteRun,
-  { missing, operators }: Extract<SettingsReading<unknown>, { missing: string }>,
-): void {
-  const at = run.memory.unconfigured?.at ?? new Date().toISOString();
-  run.memory.unconfigured = { message: missing.slice(0, 500), status: null, at };
-  // A site that no worker ever knew has no operators of its own.
-  if (run.memory.settings === null) run.settings = { ...run.settings, operators };
 }
 
 export function newRun(site: string, memory: SiteMemory, seen: SeenDeliveries): SiteRun {

@@ -1,0 +1,15 @@
+import type { SiteConfig } from '../../contract/galley-config.ts';
+import { notConfigured } from '../not-configured.ts';
+
+/** Reads a site's section of this worker's galley.yaml; undefined if there is none. */
+export type ReadSite = (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
+
+export type ConfiguredRule = { site: SiteConfig; rule: SiteConfig['agent'][number] };
+
+/** Finds an agent rule and its site. Throws `NotConfigured` (not-configured.ts). */
+export async function findRule(readSite: ReadSite, names: { site: string; rule: string }): Promise<ConfiguredRule> {
+  const site = await readSite(names.site);
+  const rule = site?.agent.find(({ name }) => name === names.rule);
+  if (site !== undefined && rule !== undefined) return { site, rule };
+  throw notConfigured(`the rule ${names.rule} of the site ${names.site}`);
+}
