@@ -53,6 +53,8 @@ export const ruleSettings = z.object({
   /** Whether a forge, and whether a mail server, is configured. */
   forge: z.boolean(),
   mail: z.boolean(),
+  /** How long trouble has to last before the operators are told. Releases before 0.2 told none. */
+  tellAfterMs: ms.optional(),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
   /** The worker's build. Only releases before 0.2 told it. */

@@ -4,10 +4,12 @@ import { showPresence } from './agent-rule/presence.ts';
 import { promptLoop } from './agent-rule/prompt-loop.ts';
 import { freshRuleMemory, fromRuleCarry, toRuleCarry } from './agent-rule/rule-memory.ts';
 import { newRuleRun, type RuleRun, sourceOf } from './agent-rule/rule-run.ts';
+import { ruleTrouble } from './agent-rule/trouble.ts';
 import { isOtherBuild } from './coroutines/builds.ts';
 import { isLong } from './coroutines/continuing.ts';
 import { runUntil } from './coroutines/run-until.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
+import { tellOperators } from './mails/tell-operators.ts';
 import { rereadSettings, watchSettings } from './settings/read-settings.ts';
 
 export type AgentRuleInput = {
@@ -36,7 +38,12 @@ export async function agentRule(input: AgentRuleInput): Promise<void> {
 
   if (await rereadSettings(sourceOf(run))) {
     await runUntil(
-      [() => promptLoop(run), () => watchSettings(sourceOf(run)), () => showPresence(run)],
+      [
+        () => promptLoop(run),
+        () => watchSettings(sourceOf(run)),
+        () => tellOperators(ruleTrouble(run)),
+        () => showPresence(run),
+      ],
       () => mustEnd(run) && !run.starting && allHandlersFinished(),
     );
   }

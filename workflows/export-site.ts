@@ -11,8 +11,9 @@ import { refreshLoop } from './export-site/refresh.ts';
 import { freshMemory } from './export-site/site-memory.ts';
 import { newRun, type SiteRun } from './export-site/site-run.ts';
 import { sourceOf, watchConfiguration } from './export-site/site-settings.ts';
-import { tellOperators } from './export-site/tell-operators.ts';
+import { siteTrouble } from './export-site/trouble.ts';
 import { watchPins } from './export-site/watch-pins.ts';
+import { tellOperators } from './mails/tell-operators.ts';
 import { rereadSettings } from './settings/read-settings.ts';
 
 export type ExportSiteInput = {
@@ -42,7 +43,7 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
 
   if (await rereadSettings(sourceOf(run))) {
     if (!isConfigured(run)) {
-      const watching = [() => watchConfiguration(run), () => tellOperators(run), () => showPresence(run)];
+      const watching = [() => watchConfiguration(run), () => tellOperators(siteTrouble(run)), () => showPresence(run)];
       await runUntil(watching, () => isConfigured(run) || (mustEnd(run) && canEnd(run)));
     }
     // Exports and refreshes under way are interrupted where the run has to end, and go on in the next one.
@@ -53,7 +54,7 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
           () => refreshLoop(run),
           () => watchConfiguration(run),
           () => watchPins(run),
-          () => tellOperators(run),
+          () => tellOperators(siteTrouble(run)),
           () => showPresence(run),
         ],
         () => mustEnd(run) && canEnd(run),

@@ -12,7 +12,7 @@ export type RuleSettingsDeps = {
 /** Reads a rule's settings each time, so a changed configuration needs no new workflow. Throws `NotConfigured` (not-configured.ts). */
 export function createReadRuleSettings(deps: RuleSettingsDeps) {
   return async function readRuleSettings(input: { site: string; rule: string }): Promise<RuleSettings> {
-    const { site, rule } = await findRule(deps.readSite, input);
+    const { site, rule } = await findRule(deps.readSite, input, deps.mail ? deps.operators : []);
     const { operators, forge, mail, searchAttributes } = deps;
     return {
       rules: site.agent.map(({ name }) => name),
@@ -24,6 +24,7 @@ export function createReadRuleSettings(deps: RuleSettingsDeps) {
       expireAfterMs: rule.expireAfter,
       forge,
       mail,
+      tellAfterMs: site.export.tellAfter,
       searchAttributes,
     };
   };

@@ -7,12 +7,13 @@ import type { ForgeReader } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
 import type { OutgoingMail } from './compose-mail.ts';
 import { hasUnsubscribed } from './has-unsubscribed.ts';
-import type { MailResult, OperatorMailInput, ReviewMailInput, SiteMailInput } from './mail-input.ts';
+import type { MailResult, OperatorMailInput, ReviewMailInput, RuleMailInput, SiteMailInput } from './mail-input.ts';
 import type { Mailer } from './mailer.ts';
 import { composeOperatorMail } from './operator-mail.ts';
 import { plainLine } from './plain-line.ts';
 import { type MailFailureType, retryLater, UNSENT } from './retry-later.ts';
 import { composeReviewMail } from './review-mail.ts';
+import { composeRuleMail } from './rule-mail.ts';
 import { earlierResult, type SendOnceDeps, sendOnce } from './send-once.ts';
 import { composeSiteMail } from './site-mail.ts';
 import { createUnsubscribeLink } from './unsubscribe-link.ts';
@@ -77,6 +78,13 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
     async sendSiteMail(input: SiteMailInput): Promise<MailResult> {
       return await send({ ...input, changeId: input.workflowId }, async ({ sender }, _, date) =>
         composeSiteMail(input, { sender, date }),
+      );
+    },
+
+    /** Tells one operator that no worker knows a rule, or that one does again. */
+    async sendRuleMail(input: RuleMailInput): Promise<MailResult> {
+      return await send({ ...input, changeId: input.workflowId }, async ({ sender }, _, date) =>
+        composeRuleMail(input, { sender, date }),
       );
     },
   };

@@ -48,5 +48,22 @@ export type SiteMailInput = {
   linkExpiresAt: string | null;
 };
 
+/** One mail to one operator: no worker that is asked knows a rule, or one does again. Times are RFC 3339. */
+export type RuleMailInput = {
+  site: string;
+  rule: string;
+  workflowId: string;
+  event: 'rule-trouble' | 'rule-recovered';
+  to: string;
+  /** When the trouble began: with `event` and `to` it makes the mail's identity. */
+  since: string;
+  /** Why the rule has no settings; null once it has. */
+  error: string | null;
+  /** Events collected and not yet prompted. */
+  pendingCount: number;
+  /** Whether it goes on with the last settings that it was told. */
+  keepsSettings: boolean;
+};
+
 /** `detail` is the mail server's answer, or a sentence on why it isn't known or nothing was sent. */
 export type MailResult = { outcome: MailOutcome; detail: string | null };

@@ -6,10 +6,17 @@ export type ReadSite = (site: string) => SiteConfig | undefined | Promise<SiteCo
 
 export type ConfiguredRule = { site: SiteConfig; rule: SiteConfig['agent'][number] };
 
-/** Finds an agent rule and its site. Throws `NotConfigured` (not-configured.ts). */
-export async function findRule(readSite: ReadSite, names: { site: string; rule: string }): Promise<ConfiguredRule> {
+/**
+ * Finds an agent rule and its site. Throws `NotConfigured` (not-configured.ts).
+ * @param operators who can be told while no worker knows the rule
+ */
+export async function findRule(
+  readSite: ReadSite,
+  names: { site: string; rule: string },
+  operators: readonly string[] = [],
+): Promise<ConfiguredRule> {
   const site = await readSite(names.site);
   const rule = site?.agent.find(({ name }) => name === names.rule);
   if (site !== undefined && rule !== undefined) return { site, rule };
-  throw notConfigured(`the rule ${names.rule} of the site ${names.site}`);
+  throw notConfigured(`the rule ${names.rule} of the site ${names.site}`, operators);
 }

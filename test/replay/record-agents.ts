@@ -275,6 +275,18 @@ branch('agent-rule', 'continued-as-new-while-collecting', { quietPeriodMs: 1_000
   await idle(fixture);
 });
 
+branch('agent-rule', 'operators-told-that-no-worker-knew-it', { tellAfterMs: 500 }, async (fixture) => {
+  await fixture.publish({ id: 'it' });
+  await idle(fixture);
+  const { settings } = fixture.outside;
+  fixture.outside.settings = null;
+  await fixture.rule.signal('configChanged');
+  while (fixture.mails.length < 2) await sleep(100);
+  fixture.outside.settings = settings;
+  while (fixture.mails.length < 3) await sleep(100);
+  await fixture.rule.executeUpdate('remove');
+});
+
 const temporal = await startDevServer();
 const server = asWorkflowServer(temporal);
 const worker = createAgentWorker(server.connection, temporal.namespace);

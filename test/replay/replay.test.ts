@@ -84,6 +84,7 @@ const WORKFLOWS = [
       'continued-as-new-while-collecting-run-before-1',
       'first-of-several-started-before',
       'limited',
+      'operators-told-that-no-worker-knew-it',
       'own-merge-dropped-from-what-waits',
       'same-id-after-its-window',
       'started-before',

@@ -7,7 +7,12 @@ import type { RenderAgentPromptInput } from '../../activities/agents/render-agen
 import { createFollowPullRequest } from '../../activities/forge/follow-pull-request.ts';
 import { heartbeatWhile } from '../../activities/heartbeat.ts';
 import { notConfigured } from '../../activities/not-configured.ts';
-import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
+import type {
+  MailResult,
+  OperatorMailInput,
+  ReviewMailInput,
+  RuleMailInput,
+} from '../../activities/reviewers/mail-input.ts';
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
 import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
@@ -18,6 +23,8 @@ import { agentChange } from '../../workflows/agent-change.ts';
 import { agentRule } from '../../workflows/agent-rule.ts';
 import type { AgentActivities, AgentWorker } from './agent-worker.ts';
 import { untilState, type WorkflowServer } from './use-temporal.ts';
+
+type AgentMail = ReviewMailInput | OperatorMailInput | RuleMailInput;
 
 /** How the outside behaves; a test may change it at any time. */
 export type Outside = {
@@ -39,7 +46,7 @@ export type Outside = {
   pullRequest: PullRequestReading;
   /** Who reviews, besides the rule's list. */
   owners: { mails: string[]; logins: string[]; teams: string[] };
-  onMail: (mail: ReviewMailInput | OperatorMailInput, attempt: number) => Promise<MailResult> | MailResult;
+  onMail: (mail: AgentMail, attempt: number) => Promise<MailResult> | MailResult;
   onForge: (call: 'plan' | 'request' | 'read') => void;
 };
 
@@ -146,7 +153,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     outside.onForge('read');
     return outside.pullRequest;
   };
-  const send = async (mail: ReviewMailInput | OperatorMailInput): Promise<MailResult> => {
+  const send = async (mail: AgentMail): Promise<MailResult> => {
     // A test may hold a mail back for as long as its machine needs.
     const result = await heartbeatWhile(async () => outside.onMail(mail, attempt()));
     fixture.mails.push(`${mail.event} ${mail.to}`);
@@ -156,7 +163,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
   const activities: AgentActivities = {
     async readRuleSettings() {
       started.add(Context.current().info.workflowExecution?.workflowId ?? '');
-      if (outside.settings === null) throw notConfigured(`the rule ${RULE} of the site ${site}`);
+      if (outside.settings === null) throw notConfigured(`the rule ${RULE} of the site ${site}`, ['ops@example.com']);
       return outside.settings;
     },
     async renderAgentPrompt(input) {
@@ -214,6 +221,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     followPullRequest: createFollowPullRequest(readPullRequest),
     sendReviewMail: send,
     sendOperatorMail: send,
+    sendRuleMail: send,
   };
 
   const changeHandle = (id: string): ChangeHandle => {

@@ -34,6 +34,19 @@ describe('a rule that no worker knows', () => {
     await waitFor(() => agents.jobs.length === 1, { describe: 'prompted' });
     expect(await agents.untilRule('known', ({ phase }) => phase === 'idle')).toMatchObject({ error: null });
   });
+
+  it('tells the operators if it lasts, and once more when it is over', async () => {
+    const agents = await startAgents({ quietPeriodMs: HOUR_MS, tellAfterMs: 1_000 });
+    await agents.publish();
+    await agents.untilRule('collecting', ({ phase }) => phase === 'collecting');
+    const { settings } = agents.outside;
+    agents.outside.settings = null;
+    await agents.rule.signal('configChanged');
+    await waitFor(() => agents.mails.length === 1, { describe: 'told of the trouble' });
+    agents.outside.settings = settings;
+    await waitFor(() => agents.mails.length === 2, { describe: 'told of its end' });
+    expect(agents.mails).toEqual(['rule-trouble ops@example.com', 'rule-recovered ops@example.com']);
+  });
 });
 
 describe('a rule that was removed', () => {

@@ -20,6 +20,7 @@ export type AgentActivities = Pick<
   | 'followPullRequest'
   | 'sendReviewMail'
   | 'sendOperatorMail'
+  | 'sendRuleMail'
 >;
 
 export type AgentWorker = {
@@ -61,6 +62,7 @@ export function createAgentWorker(connection: NativeConnection, namespace: strin
     followPullRequest: (input) => own().followPullRequest(input),
     sendReviewMail: (input) => own().sendReviewMail(input),
     sendOperatorMail: (input) => own().sendOperatorMail(input),
+    sendRuleMail: (input) => own().sendRuleMail(input),
   };
 
   return {

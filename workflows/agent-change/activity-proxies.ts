@@ -1,6 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import { oneCall, retry } from '../trouble/call-limits.ts';
+import { mailCall, oneCall, retry } from '../trouble/call-limits.ts';
 
 /** An interrupted create is waited for: whether the service accepted the job must be known. Between attempts it ends at once. */
 export const { createAgentJob } = proxyActivities<Activities>({
@@ -53,14 +53,4 @@ export const { followPullRequest } = proxyActivities<Activities>({
   retry: { initialInterval: '1m', backoffCoefficient: 2, maximumInterval: '1h' },
 });
 
-/**
- * The limits that the mail activities ask for (activities/reviewers): an attempt is silent until it has stored that it
- * is sending, so its heartbeat timeout is longer than anywhere else. When to give up is theirs to say. One that is in
- * the middle of a message is waited for, so that its outcome is known.
- */
-export const { sendReviewMail, sendOperatorMail } = proxyActivities<Activities>({
-  startToCloseTimeout: '5m',
-  heartbeatTimeout: '30s',
-  retry,
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-});
+export const { sendReviewMail, sendOperatorMail } = proxyActivities<Activities>(mailCall);

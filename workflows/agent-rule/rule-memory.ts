@@ -3,6 +3,7 @@ import { startedChange } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { ruleSettings } from '../../contract/settings.ts';
 import { createSeenDeliveries, isWholeBucket, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
+import { trouble } from '../mails/tell-operators.ts';
 
 /**
  * What a rule's workflow remembers from one run to the next. Everything is bounded, because a run's input is. Times in
@@ -34,6 +35,8 @@ const ruleMemory = z.object({
   settings: ruleSettings.nullable().default(null),
   /** Why no worker told them when they were asked for last. */
   unconfigured: z.string().nullable().default(null),
+  /** Since when no worker knew the rule, and what became of the mails about it. Releases before 0.2 carried none. */
+  trouble: trouble.nullable().default(null),
   waiting: waiting.nullable(),
   /** When the changes of the last hour were started, oldest first: what `maxPerHour` counts. */
   startsMs: z.array(ms),
@@ -55,6 +58,7 @@ export function freshRuleMemory(): RuleMemory {
     format: 1,
     settings: null,
     unconfigured: null,
+    trouble: null,
     waiting: null,
     startsMs: [],
     changes: [],

@@ -13,6 +13,8 @@ export type RuleRun = {
   seen: SeenDeliveries;
   /** As last read; null until a worker told them. */
   settings: RuleSettings | null;
+  /** Who is told of trouble: without settings, whoever the worker that was asked names. */
+  operators: readonly string[];
   /** A change is being started: the run must not end now. */
   starting: boolean;
   /** Somebody removed the rule: the run ends for good. */
@@ -33,6 +35,7 @@ export function newRuleRun(names: { site: string; rule: string }, memory: RuleMe
     memory,
     seen,
     settings: memory.settings,
+    operators: operatorsOf(memory.settings),
     starting: false,
     removed: false,
     configChanged: false,
@@ -49,15 +52,21 @@ export function sourceOf(run: RuleRun): SettingsSource<RuleSettings> {
     adopt(settings) {
       if (toldOtherBuild(run.settings, settings)) run.buildChanged = true;
       run.settings = settings;
+      run.operators = operatorsOf(settings);
       run.memory.settings = settings;
       run.memory.unconfigured = null;
     },
-    noteMissing({ message }) {
+    noteMissing({ message, operators }) {
       run.memory.unconfigured = message;
+      if (run.settings === null) run.operators = operators;
     },
     takenOut() {
       run.removed = true;
       return false;
     },
   };
+}
+
+function operatorsOf(settings: RuleSettings | null): string[] {
+  return settings?.mail ? settings.operators : [];
 }

@@ -1,6 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
-import { oneCall, retry } from '../trouble/call-limits.ts';
+import { mailCall, oneCall, retry } from '../trouble/call-limits.ts';
 
 /** Makes a random text: whatever takes longer than 5 s was a killed worker. */
 export const { createExportKey } = proxyActivities<Activities>({
@@ -49,13 +49,4 @@ export const { waitForPinChange } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-/**
- * As the mail activities ask for (activities/reviewers): silent until it has stored that it is sending. One in the middle
- * of a message is waited for, so that its outcome is known; between attempts it ends at once.
- */
-export const { sendSiteMail } = proxyActivities<Activities>({
-  startToCloseTimeout: '5m',
-  heartbeatTimeout: '30s',
-  retry,
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-});
+export const { sendSiteMail } = proxyActivities<Activities>(mailCall);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { mailRecord } from '../../contract/agent-state.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { siteSettings } from '../../contract/settings.ts';
 import { deliveryRecord, siteError } from '../../contract/site-state.ts';
 import { isWholeBucket } from '../deliveries/seen-deliveries.ts';
+import { trouble } from '../mails/tell-operators.ts';
 
 /**
  * What a site's workflow remembers from one run to the next. Everything is bounded, because a run's input is. Times in
@@ -124,10 +124,7 @@ export const siteMemory = z.object({
   jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable().default(null) })).max(50),
   targets: z.array(target),
   /** Since when something is wrong, and what became of the mails about it. Earlier releases carried none. */
-  trouble: z
-    .object({ sinceMs: ms, mails: z.array(mailRecord).max(100) })
-    .nullable()
-    .default(null),
+  trouble: trouble.nullable().default(null),
   exportError: siteError.nullable(),
   refreshError: siteError.nullable(),
   /** What the last refresh took, and the job whose loss a new export was asked for. */

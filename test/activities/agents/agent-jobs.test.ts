@@ -258,7 +258,7 @@ describe('cancelling an agent job', () => {
 describe("a rule's settings", () => {
   const deps = { operators: ['ops@example.com'], forge: true, mail: false, searchAttributes: true };
 
-  it('are read anew, with their defaults, and tell no template', async () => {
+  it('are read each time, with their defaults, and tell no template', async () => {
     const read = createReadRuleSettings({ ...deps, readSite: () => siteOf('a secret {{ event.title }}') });
     const settings = await read({ site: 'docs', rule: 'changelog' });
     expect(settings).toEqual({
@@ -269,6 +269,7 @@ describe("a rule's settings", () => {
       maxPerHour: 6,
       remindAfterMs: [172_800_000],
       expireAfterMs: 30 * 86_400_000,
+      tellAfterMs: 600_000,
     });
     expect(JSON.stringify(settings)).not.toContain('secret');
   });
@@ -278,5 +279,13 @@ describe("a rule's settings", () => {
     const unknown = { type: 'NotConfigured', nonRetryable: false };
     await expect(read({ site: 'docs', rule: 'other' })).rejects.toMatchObject(unknown);
     await expect(read({ site: 'gone', rule: 'changelog' })).rejects.toMatchObject(unknown);
+  });
+
+  it.each([
+    ['with', true, ['ops@example.com']],
+    ['without', false, []],
+  ])('name the operators in that failure only %s a mail server', async (_how, mail, operators) => {
+    const read = createReadRuleSettings({ ...deps, mail, readSite: () => undefined });
+    await expect(read({ site: 'docs', rule: 'changelog' })).rejects.toMatchObject({ details: [{ operators }] });
   });
 });

@@ -2,6 +2,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { readSender } from '../../../activities/reviewers/compose-mail.ts';
 import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
+import { composeRuleMail } from '../../../activities/reviewers/rule-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
 import { STEP_TIMEOUT_MS } from '../../platform/activities/export/sites/visitor.ts';
@@ -33,6 +34,25 @@ const PAGES: [string, string][] = [
     String(
       composeOperatorMail(
         { ...INPUT, event: 'job-failed', jobId: 'aj_1', message: `exit code 1\n${'z'.repeat(280)}` },
+        { sender, date },
+      ).html,
+    ),
+  ],
+  [
+    'a mail about an agent rule',
+    String(
+      composeRuleMail(
+        {
+          site: 'handbook',
+          rule: 'changelog',
+          workflowId: 'agent:handbook:changelog',
+          event: 'rule-trouble',
+          to: 'ops@example.com',
+          since: date.toISOString(),
+          error: `not configured on the worker that was asked (host): ${'z'.repeat(280)}`,
+          pendingCount: 3,
+          keepsSettings: false,
+        },
         { sender, date },
       ).html,
     ),

@@ -4,6 +4,7 @@ import type { OperatorMailInput, ReviewMailInput } from '../../../activities/rev
 import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { plainLine } from '../../../activities/reviewers/plain-line.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
+import { composeRuleMail } from '../../../activities/reviewers/rule-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
 import { wrapText } from '../../../activities/reviewers/wrap-text.ts';
 import fc from '../../helpers/fast-check.ts';
@@ -131,6 +132,27 @@ describe('whatever a CMS, a forge or an agent writes', () => {
     await fc.assert(
       fc.asyncProperty(siteInput, async (input) => {
         expectSafe(await bytesOf(composeSiteMail(input, { sender, date })), expected, input.to);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('adds none to a mail about a rule but those that join the two of one trouble', async () => {
+    const ruleInput = fc.record({
+      site: fc.constant('handbook'),
+      rule: fc.constant('changelog'),
+      workflowId: nasty,
+      event: fc.constantFrom('rule-trouble', 'rule-recovered'),
+      to: fc.constant('ops@example.com'),
+      since: fc.constant('2026-11-21T08:00:00.000Z'),
+      error: fc.option(nasty),
+      pendingCount: fc.nat(),
+      keepsSettings: fc.boolean(),
+    });
+    const expected = REVIEW_HEADERS.filter((name) => !name.startsWith('List-Unsubscribe'));
+    await fc.assert(
+      fc.asyncProperty(ruleInput, async (input) => {
+        expectSafe(await bytesOf(composeRuleMail(input, { sender, date })), expected, input.to);
       }),
       { numRuns: 100 },
     );
