@@ -98,10 +98,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       return { ...assemble(site, siteConfig, description, answer), progress: progress ?? null };
     },
 
-    of(site, state) {
-      const deliveries = recent.merge(site, state.deliveries, { current: true }).slice(0, MAX_DELIVERIES_LISTED);
-      return { ...state, deliveries, rejected: rejected.of(site), current: true };
-    },
+    of: (site, state) => assemble(site, undefined, undefined, state),
 
     async page(after, limit) {
       const rest = after === undefined ? names : names.filter((name) => name > after);

@@ -39,16 +39,19 @@ export type SteerSitesDeps = {
 export function addSteeringRoutes(app: Express, { config, gateway, status, operator, logger }: SteerSitesDeps): void {
   const configured = (site: string): boolean => Object.hasOwn(config.sites, site);
 
-  /** Runs an action. A site that was never published has no workflow, and one that nobody knows has none either. */
-  async function act<T>(site: string, action: () => Promise<T>): Promise<T> {
+  /** Why a site has no workflow: it was never published, or nobody knows it. */
+  const noWorkflow = (site: string): HttpError =>
+    configured(site)
+      ? new HttpError(409, 'nothing was published yet: the site has no workflow')
+      : new HttpError(404, 'no such site');
+
+  /** Runs an action on a workflow. If there is none, the response is `missing`. */
+  async function act<T>(site: string, action: () => Promise<T>, missing = noWorkflow(site)): Promise<T> {
     if (!NAME.test(site)) throw new HttpError(404, 'no such site');
     try {
       return await action();
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) {
-        if (configured(site)) throw new HttpError(409, 'nothing was published yet: the site has no workflow');
-        throw new HttpError(404, 'no such site');
-      }
+      if (error instanceof WorkflowNotFoundError) throw missing;
       if (error instanceof WorkflowUpdateFailedError) {
         throw new HttpError(409, error.cause instanceof Error ? error.cause.message : error.message);
       }
@@ -84,13 +87,9 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
   app
     .route('/sites/:site/agents/:rule')
     .delete(operator, async ({ params: { site, rule } }, response) => {
-      if (!NAME.test(rule)) throw new HttpError(404, 'no such rule');
-      try {
-        response.json(await act(site, () => gateway.update({ site, rule }, UPDATES.remove, PATIENCE_MS)));
-      } catch (error) {
-        const none = error instanceof HttpError && (error.status === 404 || error.message.startsWith('nothing was'));
-        throw none ? new HttpError(404, 'no such rule runs') : error;
-      }
+      const missing = new HttpError(404, 'no such rule runs');
+      if (!NAME.test(rule)) throw missing;
+      response.json(await act(site, () => gateway.update({ site, rule }, UPDATES.remove, PATIENCE_MS), missing));
     })
     .all(onlyMethods('DELETE'));
 

@@ -1,4 +1,9 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
 import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
 import { findWorkflow, type WorkflowState } from './workflow-state.ts';
@@ -22,6 +27,14 @@ export function createExportWorkflows({
   client: Client;
   taskQueue?: string;
 }): ExportWorkflows {
+  async function onRunning(jobId: string, call: (handle: WorkflowHandle) => Promise<unknown>): Promise<void> {
+    try {
+      await inTime(client, () => call(client.workflow.getHandle(jobId)));
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+
   return {
     async start(jobId) {
       try {
@@ -40,21 +53,9 @@ export function createExportWorkflows({
       }
     },
 
-    async cancel(jobId) {
-      try {
-        await inTime(client, () => client.workflow.getHandle(jobId).cancel());
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    },
+    cancel: (jobId) => onRunning(jobId, (handle) => handle.cancel()),
 
-    async terminate(jobId, reason) {
-      try {
-        await inTime(client, () => client.workflow.getHandle(jobId).terminate(reason));
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    },
+    terminate: (jobId, reason) => onRunning(jobId, (handle) => handle.terminate(reason)),
 
     async look(jobId) {
       return (await findWorkflow(client, jobId)) ?? { state: 'unknown' };
