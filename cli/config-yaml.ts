@@ -1,5 +1,6 @@
 import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
 import { ConfigurationError } from '../contract/configuration-error.ts';
+import { nestsTooDeep } from '../contract/yaml-nesting.ts';
 
 export type ConfigPath = readonly PropertyKey[];
 
@@ -12,6 +13,7 @@ export type ConfigDocument = {
 
 /** Parses YAML and remembers lines. Throws ConfigurationError for text that isn't YAML or whose root is no mapping. */
 export function parseConfigDocument(text: string, fileName: string): ConfigDocument {
+  if (nestsTooDeep(text)) throw new ConfigurationError([`${fileName}: expected YAML: it nests too deep`]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import { staticExportValues } from '../contract/values-file.ts';
+import { nestsTooDeep } from '../contract/yaml-nesting.ts';
 import { ValuesFileError } from './errors.ts';
 import { codeOf, reason } from './fault.ts';
 
@@ -34,6 +35,7 @@ export async function readValuesFile(
 
 /** The same for a text; `file` is only named in errors. */
 export function parseValues(text: string, file: string): Wanted {
+  if (nestsTooDeep(text)) throw new ValuesFileError(file, null, 'expected YAML (it nests too deep)');
   const document = parseDocument(text);
   const [problem] = document.errors;
   if (problem !== undefined) {

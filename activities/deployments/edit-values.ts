@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isAlias, isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
 import { endOfKey, endOfLine, indentAt, replacementFor, type Splice, spliceAll } from './splice.ts';
 
 /** Thrown when a values file can't be edited without changing what isn't ours; names the place. */
@@ -47,6 +48,7 @@ function readPinText(text: string, fallback: string): string | null {
 }
 
 function parse(text: string): Document.Parsed {
+  if (nestsTooDeep(text)) throw new ValuesFileError('not YAML that can be read: it nests too deep');
   const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: true });
   const [error] = document.errors;
   if (error) throw new ValuesFileError(`not YAML that can be read: ${error.message.split('\n')[0]}`);

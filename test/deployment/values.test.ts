@@ -54,6 +54,7 @@ describe('a values file', () => {
     ['staticExport: on', 'staticExport', 'enabled, bundleUrl and version'],
     ['- a', null, 'expected keys'],
     ['staticExport: {enabled: true', null, 'expected YAML'],
+    ['? '.repeat(5_000), null, 'nests too deep'],
     ['staticExport: {enabled: true}\nstaticExport: {enabled: false}', null, 'expected YAML'],
   ])('that is wrong is refused by key: %s', (text, key, expected) => {
     const error = (() => {

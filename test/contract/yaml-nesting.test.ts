@@ -1,0 +1,22 @@
+import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
+
+describe('a YAML text', () => {
+  it.each([
+    ['sequences in sequences on one line', '- '.repeat(101)],
+    ['keys of keys', `  ${'? '.repeat(5_000)}`],
+    ['brackets', 'a: [\n'.repeat(101)],
+    ['braces', '{a: '.repeat(50_000)],
+  ])('is refused for too many %s', (_what, text) => {
+    expect(nestsTooDeep(text)).toBe(true);
+  });
+
+  it.each([
+    ['an empty one', ''],
+    ['many closed brackets', 'a: [b]\n'.repeat(1_000)],
+    ['a hundred levels', `${'- '.repeat(100)}x`],
+    ['rulers', `# ${'- '.repeat(500)}\na: b\n---\n`],
+    ['many lines of a sequence', '- a: {b: c}\n'.repeat(1_000)],
+  ])('is parsed if it is %s', (_what, text) => {
+    expect(nestsTooDeep(text)).toBe(false);
+  });
+});
