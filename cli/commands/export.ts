@@ -1,28 +1,32 @@
-import { Command } from 'commander';
-
-interface Options {
-  out: string;
-  origin?: string;
-  report?: string;
-}
+import { Command, InvalidArgumentError } from 'commander';
+import type { ExportOptions } from '../export/export-once.ts';
+import { FAIL_ON, type FailOn } from '../export/export-summary.ts';
 
 export function exportCommand(): Command {
   return new Command('export')
     .argument('<domain>', 'the domain the site is published under')
-    .requiredOption('--out <file>', 'where the archive (tar.gz) goes')
+    .requiredOption('--out <path>', 'an archive if it ends in .tar.gz or .tgz, otherwise a folder')
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
-    .option(
-      '--report <file>',
-      'where the report (JSON) goes: broken links, redirects, what was left out and by which rule',
-    )
+    .option('--report <file>', 'where to write the report (JSON): broken links, redirects, what was left out and why')
+    .option('--fail-on <list>', `exit 1 if the export has any of these: ${FAIL_ON.join(',')}`, failOnList)
+    .option('--json', 'print the summary as JSON')
     .description('export a site once, with a progress bar')
     .addHelpText(
       'after',
-      '\nBy the service of ADMIN_API_URL and ADMIN_API_KEY where set, else by the running `up`, else by a platform that is\n' +
-        'started for the purpose and leaves nothing behind. Ctrl-C cancels the export.',
+      '\nUses the service of ADMIN_API_URL and ADMIN_API_KEY if set, otherwise the running `up`, otherwise a platform that\n' +
+        'runs for this export only and leaves nothing behind. Ctrl-C cancels the export.\n' +
+        'A folder must be missing, empty or an earlier export, which is replaced.',
     )
-    .action(async (domain: string, options: Options) => {
+    .action(async (domain: string, options: ExportOptions) => {
       const { exportOnce } = await import('../export/export-once.ts');
       await exportOnce(domain, options);
     });
+}
+
+function failOnList(text: string): FailOn[] {
+  return text.split(',').map((word) => {
+    const known = FAIL_ON.find((each) => each === word.trim());
+    if (known === undefined) throw new InvalidArgumentError(`expected a list of ${FAIL_ON.join(' and ')}`);
+    return known;
+  });
 }

@@ -7,28 +7,30 @@ import { CommandError, UsageError } from '../command-error.ts';
 import { createContext } from '../context.ts';
 import { createLifetime, untilSignal } from '../lifetime.ts';
 import { type AdminApi, readReport } from './admin-api-client.ts';
-import { checkTarget } from './check-target.ts';
-import { exportSummary } from './export-summary.ts';
+import { exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
 import { ExportFailed, exportToFile } from './export-to-file.ts';
 import { openPlatform, type Wanted } from './open-platform.ts';
+import { checkFile, checkOutput, type Output, unpackTo } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
 
-/** What a service that doesn't answer may take to be told of a cancelled export. */
+/** How long the command waits, after Ctrl-C, for the service to accept the cancellation. */
 const CANCEL_TIMEOUT_MS = 3_000;
 
-interface Options {
+export interface ExportOptions {
   out: string;
   origin?: string;
   report?: string;
+  failOn?: readonly FailOn[];
+  json?: boolean;
 }
 
-/** The command `export`: from the domain to the file, whatever ends it. */
-export async function exportOnce(given: string, { out, origin, report }: Options): Promise<void> {
+/** Runs the command `export`. */
+export async function exportOnce(given: string, options: ExportOptions): Promise<void> {
   const domain = domainName.safeParse(given);
   if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
-  const files = { out: resolve(out), report: report === undefined ? undefined : resolve(report) };
-  await checkTarget('--out', files.out);
-  if (files.report !== undefined) await checkTarget('--report', files.report);
+  const output = await checkOutput(resolve(options.out));
+  const reportFile = options.report === undefined ? undefined : resolve(options.report);
+  if (reportFile !== undefined) await checkFile('--report', reportFile);
   const context = createContext({ quiet: true });
   const lifetime = createLifetime(context.logger);
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
@@ -36,12 +38,13 @@ export async function exportOnce(given: string, { out, origin, report }: Options
   const cancelled = untilSignal().then(() => {
     throw new CommandError('The export was cancelled');
   });
-  const work = run({ domain: domain.data, origin }, files, { context, lifetime, folder });
+  const wanted = { domain: domain.data, origin: options.origin };
+  const work = run(wanted, { ...options, output, reportFile }, { context, lifetime, folder });
   try {
     await Promise.race([work, cancelled, lifetime.failed]);
   } finally {
     const stopped = lifetime.stop();
-    // Cut off, it still asks the service to cancel the job.
+    // After Ctrl-C, the work still asks the service to cancel the job.
     await Promise.race([work.catch(() => undefined), sleep(CANCEL_TIMEOUT_MS)]);
     await stopped;
   }
@@ -49,27 +52,34 @@ export async function exportOnce(given: string, { out, origin, report }: Options
 
 type Surroundings = Parameters<typeof openPlatform>[1];
 
-interface Files {
-  out: string;
-  report: string | undefined;
+interface Results extends Pick<ExportOptions, 'failOn' | 'json'> {
+  output: Output;
+  reportFile: string | undefined;
 }
 
-async function run(wanted: Wanted, files: Files, surroundings: Surroundings): Promise<void> {
+async function run(wanted: Wanted, results: Results, surroundings: Surroundings): Promise<void> {
   const { signal } = surroundings.lifetime;
+  const { output, reportFile, failOn = [] } = results;
+  const { domain } = wanted;
   const api = await openPlatform(wanted, surroundings);
-  const bar = createProgressBar(wanted.domain);
+  const bar = createProgressBar(domain);
+  const archive = output.kind === 'archive' ? output.path : join(surroundings.folder, 'bundle.tar.gz');
   try {
-    const exported = await exportToFile(api, { domain: wanted.domain, file: files.out, bar, signal });
-    const report = await obtainReport(api, exported.jobId, files.report);
-    process.stdout.write(exportSummary({ ...exported, file: files.out, report, reportFile: files.report }));
+    const exported = await exportToFile(api, { domain, file: archive, bar, signal });
+    if (output.kind === 'folder') await unpackTo(output.path, archive, signal);
+    const report = await obtainReport(api, exported.jobId, reportFile);
+    const ended = { ...exported, out: output.path, report, reportFile };
+    process.stdout.write(results.json ? exportSummaryJson(ended) : exportSummary(ended));
+    const failure = failureOf(report, failOn);
+    if (failure !== undefined) throw new CommandError(failure);
   } catch (error) {
-    // Why the job failed matters more than a report that can't be had.
-    if (error instanceof ExportFailed) await obtainReport(api, error.jobId, files.report).catch(() => undefined);
+    // The reason of the failed job matters more than a report that can't be read.
+    if (error instanceof ExportFailed) await obtainReport(api, error.jobId, reportFile).catch(() => undefined);
     throw error;
   }
 }
 
-/** The job's report, which is also written to `file`. Without a file a service may do without: then undefined. */
+/** Reads the job's report and writes it to `file`. Without a file, a service needs no report: then undefined. */
 async function obtainReport(api: AdminApi, jobId: string, file: string | undefined): Promise<unknown> {
   if (file === undefined) return readReport(api, jobId).catch(() => undefined);
   const report = await readReport(api, jobId);

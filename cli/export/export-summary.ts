@@ -1,35 +1,103 @@
-import { exportReport } from '../../contract/admin-api.ts';
+import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
 import type { Exported } from './export-to-file.ts';
 
-interface Ended extends Exported {
-  file: string;
-  /** As the service tells it; undefined if it has none. */
+export interface EndedExport extends Exported {
+  out: string;
+  /** Undefined if the service has none. A report of another form than ours is passed over. */
   report: unknown;
   reportFile: string | undefined;
 }
 
-/** What an export ends with, as lines of text. A report of another form than ours is passed over. */
-export function exportSummary({ file, jobId, pageCount, sizeBytes, report, reportFile }: Ended): string {
-  const { data } = exportReport.safeParse(report);
-  const files = data?.reuse === undefined ? '' : `, ${data.reuse.files} files`;
-  const lines = [`${file}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes, job ${jobId}`];
-  if (data !== undefined) {
-    const { brokenLinks } = data.counts;
-    lines.push(...leftOutLines(data.leftOut), `Broken links: ${brokenLinks === 0 ? 'none' : brokenLinks}`);
-    const isIncomplete = brokenLinks > 0 || data.leftOut.length > 0;
-    if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them.');
+/** Broken links that the text lists; the report has them all. */
+const MAX_LISTED = 10;
+const MAX_REFERRERS = 3;
+
+/** The end of an export as lines of text. */
+export function exportSummary(ended: EndedExport): string {
+  const { out, jobId, pageCount, sizeBytes, reportFile } = ended;
+  const report = readable(ended.report);
+  const files = report?.reuse === undefined ? '' : `, ${report.reuse.files} files`;
+  const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes, job ${jobId}`];
+  if (report !== undefined) {
+    lines.push(...leftOutLines(report), ...brokenLines(report));
+    const isIncomplete = report.counts.brokenLinks > 0 || report.leftOut.length > 0;
+    if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   }
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
   return `${lines.join('\n')}\n`;
 }
 
-function leftOutLines(leftOut: readonly { reason: string; count: number }[]): string[] {
+/** The end of an export for programs. What the service doesn't report is null. */
+export function exportSummaryJson({
+  out,
+  jobId,
+  pageCount,
+  sizeBytes,
+  report: given,
+  reportFile,
+}: EndedExport): string {
+  const report = readable(given);
+  const summary = {
+    jobId,
+    out,
+    pageCount,
+    fileCount: report?.reuse?.files ?? null,
+    sizeBytes,
+    brokenLinkCount: report?.counts.brokenLinks ?? null,
+    brokenLinks: report?.brokenLinks ?? null,
+    leftOut: report?.leftOut ?? null,
+    report: reportFile ?? null,
+  };
+  return `${JSON.stringify(summary, null, 2)}\n`;
+}
+
+/** What `--fail-on` can name. */
+export const FAIL_ON = ['broken-links', 'left-out'] as const;
+export type FailOn = (typeof FAIL_ON)[number];
+
+/** Why the export counts as failed by `--fail-on`; undefined if it doesn't. */
+export function failureOf(given: unknown, failOn: readonly FailOn[]): string | undefined {
+  if (failOn.length === 0) return undefined;
+  const report = readable(given);
+  if (report === undefined) return '--fail-on needs a report, and the service has none';
+  const counts = { 'broken-links': report.counts.brokenLinks, 'left-out': totalLeftOut(report) };
+  const problems = failOn.filter((each) => counts[each] > 0).map((each) => `${counts[each]} ${NOUNS[each]}`);
+  return problems.length === 0 ? undefined : `--fail-on ${failOn.join(',')}: ${problems.join(', ')}`;
+}
+
+const NOUNS: Record<FailOn, string> = { 'broken-links': 'broken links', 'left-out': 'URLs left out' };
+
+function readable(report: unknown): ExportReport | undefined {
+  return exportReport.safeParse(report).data;
+}
+
+function totalLeftOut({ leftOut }: Pick<ExportReport, 'leftOut'>): number {
+  return leftOut.reduce((sum, { count }) => sum + count, 0);
+}
+
+function leftOutLines({ leftOut }: ExportReport): string[] {
   if (leftOut.length === 0) return ['Left out: nothing'];
   const largest = leftOut.toSorted((a, b) => b.count - a.count);
   const width = String(largest[0]?.count).length;
-  const total = leftOut.reduce((sum, { count }) => sum + count, 0);
   return [
-    `Left out: ${total} addresses`,
+    `Left out: ${totalLeftOut({ leftOut })} URLs`,
     ...largest.map(({ reason, count }) => `  ${String(count).padStart(width)}  ${reason}`),
   ];
+}
+
+function brokenLines({ brokenLinks, counts }: ExportReport): string[] {
+  if (counts.brokenLinks === 0) return ['Broken links: none'];
+  const listed = brokenLinks.slice(0, MAX_LISTED);
+  const more = counts.brokenLinks - listed.length;
+  return [
+    `Broken links: ${counts.brokenLinks}`,
+    ...listed.map(({ url, reason, referrers }) => `  ${url} (${reason})${onPages(referrers)}`),
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ];
+}
+
+function onPages(referrers: readonly string[]): string {
+  if (referrers.length === 0) return '';
+  const more = referrers.length - MAX_REFERRERS;
+  return ` on ${referrers.slice(0, MAX_REFERRERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

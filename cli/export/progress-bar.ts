@@ -1,7 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import type { JobState } from './admin-api-client.ts';
 
-/** Shows how far a job is, on standard error. */
+/** Shows a job's progress on standard error. */
 export interface ProgressBar {
   update(state: Pick<JobState, 'status' | 'progress' | 'pageCount'>): void;
   stop(): void;
@@ -12,16 +12,21 @@ export function createProgressBar(label: string, stream: NodeJS.WriteStream = pr
   if (!stream.isTTY) return createProgressLines(label, stream);
   const bar = new SingleBar({
     stream,
-    format: `${label} {bar} {percentage} % | {pages} pages | {status} | {duration_formatted}`,
+    format: `${label} {bar} {percentage} % | {pages} pages, {rate}/s | {status} | {eta_formatted} left`,
+    etaBuffer: 20,
     barCompleteChar: '█',
     barIncompleteChar: '░',
     hideCursor: true,
     clearOnComplete: false,
   });
-  bar.start(100, 0, { pages: 0, status: 'queued' });
+  const startedMs = Date.now();
+  const rateOf = (pages: number): number => Math.round((pages * 1_000) / Math.max(Date.now() - startedMs, 1_000));
+  bar.start(100, 0, { pages: 0, rate: 0, status: 'queued' });
   return {
-    update: ({ status, progress, pageCount }) =>
-      bar.update(Math.floor(progress ?? 0), { pages: pageCount ?? 0, status }),
+    update({ status, progress, pageCount }) {
+      const pages = pageCount ?? 0;
+      bar.update(Math.floor(progress ?? 0), { pages, rate: rateOf(pages), status });
+    },
     stop: () => bar.stop(),
   };
 }

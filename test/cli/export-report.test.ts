@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildBundle } from '../deployment/bundles.ts';
 import { galley } from '../helpers/galley.ts';
 import { type HttpSite, type SiteHandler, startHttpSite } from '../helpers/http-site.ts';
 
@@ -8,7 +9,14 @@ const JOB = '/v1/static-export/jobs/se_0123456789abcdef';
 
 const REPORT = {
   jobId: 'se_0123456789abcdef',
-  brokenLinks: [{ url: 'https://docs.example.com/gone', reason: 'HTTP 404', status: 404, referrers: [] }],
+  brokenLinks: [
+    {
+      url: 'https://docs.example.com/gone',
+      reason: 'HTTP 404',
+      status: 404,
+      referrers: ['/', '/a', '/b', '/c'].map((path) => `https://docs.example.com${path}`),
+    },
+  ],
   redirects: [],
   skippedPages: [],
   leftOut: [
@@ -23,21 +31,24 @@ const REPORT = {
 
 let folder: string;
 let service: HttpSite;
+let archive: Buffer | string;
 /** What the service answers beside the job's start: by method and path. */
 let answers: Record<string, unknown>;
 
 const answer: SiteHandler = (request, response) => {
   const path = `${request.method} ${request.url}`;
-  if (path === 'GET /bundle.tar.gz') return response.end('packed');
+  if (path === 'GET /bundle.tar.gz') return response.end(archive);
   const body = path === 'POST /v1/static-export/jobs' ? { jobId: REPORT.jobId } : answers[path];
   response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
   return response.end(JSON.stringify(body ?? { error: 'There is no such endpoint' }));
 };
 
 /** Runs `galley export` against the service, in the test's folder. */
-const exporting = (...options: string[]) =>
+const exporting = (...options: string[]) => exportingTo('site.tar.gz', ...options);
+
+const exportingTo = (out: string, ...options: string[]) =>
   galley(
-    ['export', 'docs.example.com', '--out', 'site.tar.gz', ...options],
+    ['export', 'docs.example.com', '--out', out, ...options],
     { ADMIN_API_URL: service.origin, ADMIN_API_KEY: 'galley_test', GALLEY_HOME: join(folder, 'state') },
     folder,
   );
@@ -45,6 +56,7 @@ const exporting = (...options: string[]) =>
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'galley-report-'));
   service = await startHttpSite(answer);
+  archive = 'packed';
   answers = {
     [`GET ${JOB}`]: { status: 'completed', progress: 100, pageCount: 7 },
     [`POST ${JOB}/bundle`]: { bundleUrl: `${service.origin}/bundle.tar.gz` },
@@ -62,11 +74,14 @@ describe('galley export', () => {
     const { code, stdout } = await exporting();
     expect(code).toBe(0);
     expect(stdout.split('\n').slice(1)).toEqual([
-      'Left out: 1502 addresses',
+      'Left out: 1502 URLs',
       '  1500  robots.txt disallows it',
       '     2  only links with nofollow lead to it',
       'Broken links: 12',
-      '--report FILE writes a report that names them.',
+      '  https://docs.example.com/gone (HTTP 404) on https://docs.example.com/, https://docs.example.com/a, ' +
+        'https://docs.example.com/b and 1 more',
+      '  … and 11 more',
+      '--report FILE writes a report that names them all.',
       '',
     ]);
     expect(stdout).toContain('site.tar.gz: 7 pages, 31 files, 6 bytes, job se_0123456789abcdef\n');
@@ -103,6 +118,72 @@ describe('galley export', () => {
   it('refuses before the export begins to write the report over a folder', async () => {
     const { code, stderr } = await exporting('--report', '.');
     expect([code, stderr]).toEqual([2, expect.stringMatching(/--report: expected a file/)]);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('fails by what --fail-on names, after the results are written', async () => {
+    const failed = await exporting('--fail-on', 'broken-links,left-out');
+    expect([failed.code, failed.stderr]).toEqual([
+      1,
+      expect.stringContaining('--fail-on broken-links,left-out: 12 broken links, 1502 URLs left out'),
+    ]);
+    expect(failed.stdout).toContain('Broken links: 12');
+    expect(await readdir(folder)).toEqual(['site.tar.gz']);
+    answers[`GET ${JOB}/report`] = { ...REPORT, counts: { ...REPORT.counts, brokenLinks: 0 } };
+    expect((await exporting('--fail-on', 'broken-links')).code).toBe(0);
+    delete answers[`GET ${JOB}/report`];
+    const unknown = await exporting('--fail-on', 'left-out');
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('the service has none')]);
+    const wrong = await exporting('--fail-on', 'links');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('broken-links and left-out')]);
+  });
+
+  it('prints the summary as JSON', async () => {
+    const { code, stdout } = await exporting('--json', '--report', 'report.json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      jobId: REPORT.jobId,
+      out: expect.stringMatching(/site\.tar\.gz$/),
+      pageCount: 7,
+      fileCount: 31,
+      sizeBytes: 6,
+      brokenLinkCount: 12,
+      brokenLinks: REPORT.brokenLinks,
+      leftOut: REPORT.leftOut,
+      report: expect.stringMatching(/report\.json$/),
+    });
+  });
+});
+
+describe('galley export to a folder', () => {
+  const page = (text: string) => buildBundle({ files: { 'index.html': text } });
+
+  it('unpacks the bundle, and replaces an earlier export', async () => {
+    archive = await page('<h1>One</h1>');
+    const { code, stdout } = await exportingTo('made/site');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+made\/site: 7 pages/)]);
+    expect((await readdir(join(folder, 'made/site'))).sort()).toEqual(['.galley', 'index.html']);
+    archive = await page('<h1>Two</h1>');
+    expect((await exportingTo('made/site')).code).toBe(0);
+    expect(await readFile(join(folder, 'made/site/index.html'), 'utf8')).toBe('<h1>Two</h1>');
+    expect(await readdir(join(folder, 'made'))).toEqual(['site']);
+  });
+
+  it('keeps the earlier export if the bundle is not valid', async () => {
+    archive = await page('<h1>One</h1>');
+    await exportingTo('site');
+    archive = 'no archive';
+    const { code, stderr } = await exportingTo('site');
+    expect([code, stderr]).toEqual([1, expect.stringContaining("The bundle can't be unpacked")]);
+    expect(await readFile(join(folder, 'site/index.html'), 'utf8')).toBe('<h1>One</h1>');
+    expect(await readdir(folder)).toEqual(['site']);
+  });
+
+  it('is refused before the export begins if the folder holds something else', async () => {
+    await mkdir(join(folder, 'notes'));
+    await writeFile(join(folder, 'notes/mine.txt'), 'mine');
+    const { code, stderr } = await exportingTo('notes');
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/--out: the folder \S+notes holds something else/)]);
     expect(service.requests).toEqual([]);
   });
 });
