@@ -1,17 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { SWC_OPTIONS } from './swc-options.js';
 
 /** What was compiled, by the text it was made from: a program has hundreds of files, and a test starts it many times. */
 const KEPT = new URL('../.cache/typescript/', import.meta.url);
 
 /** What else decides the result. */
-const COMPILER = [
-  createRequire(import.meta.url)('@swc/core/package.json').version,
-  readFileSync(new URL('../.swcrc', import.meta.url), 'utf8'),
-].join('\n');
+const COMPILER = [createRequire(import.meta.url)('@swc/core/package.json').version, JSON.stringify(SWC_OPTIONS)].join(
+  '\n',
+);
 
 /** Node's module loading hook: a `.ts` file is stripped of its types by the compiler that jest uses. */
 export async function load(url, context, nextLoad) {
@@ -25,7 +24,7 @@ export async function load(url, context, nextLoad) {
 async function compile(url, text, kept) {
   // Only now: it is a large library, and many a process that could import TypeScript never has to compile any.
   const { transform } = await import('@swc/core');
-  const { code } = await transform(text, { filename: fileURLToPath(url) });
+  const { code } = await transform(text, { ...SWC_OPTIONS, filename: fileURLToPath(url) });
   // Never half a file: other processes begin at the same time. Where nothing can be kept, it is compiled each time.
   const part = new URL(`${kept.href}.${randomUUID()}`);
   await mkdir(KEPT, { recursive: true })

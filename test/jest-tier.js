@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { SWC_OPTIONS } from '../scripts/swc-options.js';
 import { QUARANTINE } from './quarantine.js';
 
 /** The tiers and the ending of their files (docs/development.md). */
@@ -14,7 +15,7 @@ export function jestConfig(tier) {
     rootDir: fileURLToPath(new URL('..', import.meta.url)),
     testEnvironment: 'node',
     extensionsToTreatAsEsm: ['.ts'],
-    transform: { '^.+\\.ts$': '@swc/jest' },
+    transform: { '^.+\\.ts$': ['@swc/jest', SWC_OPTIONS] },
     testMatch: [`<rootDir>/test/**/*${ENDINGS[tier]}`],
     testPathIgnorePatterns: [
       '/node_modules/',

@@ -28,9 +28,9 @@ describe('the galley command', () => {
     [['deployment', '--values'], /argument missing/],
     [['sites', 'status', '--nonsense'], /unknown option '--nonsense'/],
     [['sites'], /Usage: galley sites/],
-    [['export', 'docs.example.com'], /--out <file>/],
+    [['export', 'docs.example.com'], /--out <path>/],
     [['export', 'https://docs.example.com/', '--out', 'x'], /expected a domain name/],
-    [['export', 'docs.example.com', '--out', '.'], /--out: .*expected a file/],
+    [['export', 'docs.example.com', '--out', process.cwd()], /--out: the folder .*holds something else/],
     [['export', 'docs.example.com', '--out', `${process.cwd()}/package.json/below/x`], /--out: .*is no folder/],
   ])('exits with 2 and says what is wrong with: galley %j', async (args, message) => {
     const { code, stderr, stdout } = await galley(args, {}, folder);

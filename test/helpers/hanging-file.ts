@@ -7,6 +7,8 @@ import { waitFor } from './system/wait-for.ts';
 export type HangingFile = {
   /** Lets every reader read an empty file, until something has replaced the path by an ordinary file. */
   letGo(): Promise<void>;
+  /** Ends whatever still hangs, for a test that failed before `letGo`: its worker could not stop otherwise. */
+  end(): Promise<void>;
 };
 
 /** A file that hangs its readers, as on a file system whose server is away: a named pipe that nobody writes to. */
@@ -28,6 +30,17 @@ export async function makeHangingFile(path: string): Promise<HangingFile> {
         return (await stat(path)).isFile();
       };
       await waitFor(isReplaced, { describe: 'replaced' });
+      await release();
+      await rm(pipe);
+    },
+
+    async end() {
+      const isLeft = await stat(pipe).then(
+        () => true,
+        () => false,
+      );
+      if (!isLeft) return;
+      if ((await stat(path)).isFIFO()) await rm(path);
       await release();
       await rm(pipe);
     },

@@ -262,27 +262,29 @@ describe('a site', () => {
     const { valuesFile } = site;
     const [hanging, failing] = [`${valuesFile}.hanging`, `${valuesFile}.failing`];
     const pipe = await makeHangingFile(hanging);
-    await mkdir(failing);
-    site.configure({ deployments: [hanging, failing, valuesFile].map((file) => ({ valuesFile: file })) });
-    site.api.behaviour.content = 1;
-    await site.publish();
-    const { deployments } = await site.until('told of both', (state) => {
-      return state.deployments.filter(({ error }) => error !== null).length === 2;
-    });
-    expect(deployments).toMatchObject([
-      { error: expect.stringMatching(/no answer from its file system|an earlier write has not ended/) },
-      { error: expect.stringContaining('EISDIR') },
-      { error: null, jobId: site.api.jobs[0]?.jobId },
-    ]);
-    expect((await site.deployed())?.content).toBe(1);
-    // All three were begun before one of them had ended, and each has to end in 8 seconds.
-    const steps = writesOf(await site.handle.fetchHistory()).slice(0, 4);
-    expect(steps).toEqual([8, 8, 8, 'ended']);
-    await rmdir(failing);
-    await pipe.letGo();
-    await site.until('all deployed', (state) =>
-      state.deployments.every(({ error, jobId }) => !error && jobId !== null),
-    );
+    try {
+      await mkdir(failing);
+      site.configure({ deployments: [hanging, failing, valuesFile].map((file) => ({ valuesFile: file })) });
+      site.api.behaviour.content = 1;
+      await site.publish();
+      // On a busy machine a first write may get no turn in its 8 s. The refresh tries it again.
+      const { deployments } = await site.until('failed for their own reasons', ({ deployments: [first, second] }) => {
+        const hangs = /no answer from its file system|an earlier write has not ended/.test(first?.error ?? '');
+        return hangs && second?.error?.includes('EISDIR') === true;
+      });
+      expect(deployments[2]).toMatchObject({ error: null, jobId: site.api.jobs[0]?.jobId });
+      expect((await site.deployed())?.content).toBe(1);
+      // All three began before one of them ended, and each has to end in 8 seconds.
+      const steps = writesOf(await site.handle.fetchHistory()).slice(0, 4);
+      expect(steps).toEqual([8, 8, 8, 'ended']);
+      await rmdir(failing);
+      await pipe.letGo();
+      await site.until('all deployed', (state) =>
+        state.deployments.every(({ error, jobId }) => !error && jobId !== null),
+      );
+    } finally {
+      await pipe.end();
+    }
   });
 
   it.concurrent('with an unknown pin on a file that was never written keeps exporting, and deploys when the pin goes', async () => {
