@@ -2,10 +2,10 @@ import {
   addPublishes,
   addRequest,
   exportDueAtMs,
-  type Pending,
   putBack,
   shouldReplace,
-} from '../../../workflows/export-site/debounce.ts';
+} from '../../../workflows/export-site/schedule.ts';
+import type { Pending } from '../../../workflows/export-site/state.ts';
 import fc from '../../helpers/fast-check.ts';
 import { event, play } from './play-publishes.ts';
 

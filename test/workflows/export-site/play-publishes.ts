@@ -3,10 +3,10 @@ import {
   addPublishes,
   type DebounceSettings,
   exportDueAtMs,
-  type Pending,
   putBack,
   shouldReplace,
-} from '../../../workflows/export-site/debounce.ts';
+} from '../../../workflows/export-site/schedule.ts';
+import type { Pending } from '../../../workflows/export-site/state.ts';
 
 export function event(id: string): PublishEvent {
   return { source: 's', topic: 't', action: 'publish', id, title: id, url: '', author: '', at: '' };
