@@ -3,17 +3,15 @@ import { readRule } from '../agent-rule/configuration.ts';
 import type { SettingsSource } from '../entity/configuration.ts';
 import { isFromOtherBuild } from '../entity/continue-as-new.ts';
 import { type ChangeRun, NO_SETTINGS } from './state.ts';
-import { addNote, end, reportUnconfigured, storeSettings } from './transitions.ts';
+import { addNote, end, reportUnconfigured } from './transitions.ts';
 
 export function settingsSource(run: ChangeRun): SettingsSource<RuleSettings> {
   return {
     ...readRule(run),
     run,
-    adopt(settings) {
-      if (isFromOtherBuild(run.settings, settings)) run.buildChanged = true;
-      run.settings = settings;
+    onAdopted(settings, before) {
+      if (isFromOtherBuild(before, settings)) run.buildChanged = true;
       run.removed = false;
-      storeSettings(run.state, settings);
     },
     reportMissing: ({ message }) => reportUnconfigured(run.state, message),
     replayRemoval() {

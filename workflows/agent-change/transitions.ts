@@ -1,7 +1,6 @@
 import type { MailResult } from '../../activities/reviewers/mail-input.ts';
 import type { ReviewRequestReport } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
-import type { RuleSettings } from '../../contract/settings.ts';
 import { mailRecord } from '../mails/mail-record.ts';
 import { skipBackOff } from '../retry/retry-until.ts';
 import { applyEarlyEvents } from './events.ts';
@@ -13,11 +12,6 @@ const MAX_ERROR = 2_000;
 const MAX_LAST_WORDS = 1_000;
 const MAX_NOTE = 500;
 const MAX_NOTES = 20;
-
-export function storeSettings(state: MutableState, settings: RuleSettings): void {
-  state.settings = settings;
-  state.unconfigured = null;
-}
 
 export function reportUnconfigured(state: MutableState, message: string): void {
   state.unconfigured = message;

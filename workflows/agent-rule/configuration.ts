@@ -5,7 +5,7 @@ import type { SettingsSource } from '../entity/configuration.ts';
 import { isFromOtherBuild } from '../entity/continue-as-new.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import { operatorsOf, type RuleRun } from './state.ts';
-import { reportUnconfigured, storeSettings } from './transitions.ts';
+import { reportUnconfigured } from './transitions.ts';
 
 const { readRuleSettings } = proxyActivities<Activities>(quickActivity);
 
@@ -27,11 +27,9 @@ export function settingsSource(run: RuleRun): SettingsSource<RuleSettings> {
   return {
     ...readRule(run),
     run,
-    adopt(settings) {
-      if (isFromOtherBuild(run.settings, settings)) run.buildChanged = true;
-      run.settings = settings;
+    onAdopted(settings, before) {
+      if (isFromOtherBuild(before, settings)) run.buildChanged = true;
       run.operators = operatorsOf(settings);
-      storeSettings(run.state, settings);
     },
     reportMissing({ message, operators }) {
       reportUnconfigured(run.state, message);

@@ -1,7 +1,6 @@
 import type { ChangeEnded } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
-import type { RuleSettings } from '../../contract/settings.ts';
 import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
@@ -22,11 +21,6 @@ const MAX_ADDRESS = 254;
 const MAX_MESSAGE = 500;
 
 type Entry = Waiting['events'][number];
-
-export function storeSettings(state: MutableState, settings: RuleSettings): void {
-  state.settings = settings;
-  state.unconfigured = null;
-}
 
 export function reportUnconfigured(state: MutableState, message: string): void {
   state.unconfigured = message;

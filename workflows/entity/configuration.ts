@@ -6,11 +6,11 @@ import { waitAtMost } from './coroutines.ts';
 export type SettingsSource<T> = {
   /** The site or the rule, for people. */
   what: string;
-  run: { configChanged: boolean; state: { unconfigured: unknown } };
+  run: { configChanged: boolean; settings: T | null; state: { settings: T | null; unconfigured: unknown } };
   /** Calls the activity. Workers before 0.2 return null if they don't know the site or rule. */
   read: (options: ActivityOptions) => Promise<T | null>;
-  /** Stores the settings and clears `unconfigured`. */
-  adopt: (settings: T) => void;
+  /** Runs after new settings were stored. */
+  onAdopted: (settings: T, before: T | null) => void;
   /** No worker knows the settings: stores the reason in `unconfigured`. The last known settings stay in force. */
   reportMissing: (missing: MissingSettings) => void;
   /** Reproduces what releases before 0.2 did after null, to replay their histories. Returns false if the run ended. */
@@ -32,7 +32,7 @@ const MAX_MESSAGE = 500;
 export async function rereadSettings<T>(source: SettingsSource<T>): Promise<boolean> {
   const reading = await readSettings(source);
   if (reading === null) return source.replayRemoval();
-  if ('settings' in reading) source.adopt(reading.settings);
+  if ('settings' in reading) adopt(source, reading.settings);
   else source.reportMissing(reading);
   return true;
 }
@@ -74,7 +74,15 @@ async function adoptWhenKnown<T>(source: SettingsSource<T>): Promise<void> {
   const { run } = source;
   const isOver = (): boolean => run.configChanged || run.state.unconfigured === null;
   const settings = await waitForSettings(source, isOver);
-  if (settings !== null) source.adopt(settings);
+  if (settings !== null) adopt(source, settings);
+}
+
+function adopt<T>({ run, onAdopted }: SettingsSource<T>, settings: T): void {
+  const before = run.settings;
+  run.settings = settings;
+  run.state.settings = settings;
+  run.state.unconfigured = null;
+  onAdopted(settings, before);
 }
 
 /** Polls by the activity's retry policy, which needs no history and no worker slot. Null once `isOver` holds. */

@@ -6,7 +6,7 @@ import { isFromOtherBuild } from '../entity/continue-as-new.ts';
 import { quickActivity } from '../retry/activity-timeouts.ts';
 import type { SiteRun } from './state.ts';
 import { configureTargets } from './targets.ts';
-import { reportUnconfigured, retryAfterConfigChange, storeSettings } from './transitions.ts';
+import { reportUnconfigured, retryAfterConfigChange } from './transitions.ts';
 
 const { readSiteSettings } = proxyActivities<Activities>(quickActivity);
 
@@ -16,10 +16,8 @@ export function settingsSource(run: SiteRun): SettingsSource<SiteSettings> {
     what: `the site ${site}`,
     run,
     read: (options) => readSiteSettings.executeWithOptions(options, [{ site }]),
-    adopt(settings) {
-      run.settings = settings;
-      storeSettings(state, settings);
-      if (configureTargets(state, settings.valuesFiles, settings.pins ?? [])) run.refreshChanges++;
+    onAdopted({ valuesFiles, pins = [] }) {
+      if (configureTargets(state, valuesFiles, pins)) run.refreshChanges++;
     },
     reportMissing({ message, operators }) {
       reportUnconfigured(state, message);

@@ -1,6 +1,6 @@
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { SiteSettings } from '../../contract/settings.ts';
-import { hash64 } from '../deliveries/hash64.ts';
+import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { backoff } from '../retry/backoff.ts';
 import type { Pending, State } from './state.ts';
@@ -131,7 +131,6 @@ export function refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minInterva
 
 /** A number from -1 to 1, constant for a site and evenly distributed over sites. */
 export function jitterOf(site: string): number {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const value = [...hash64(site).slice(0, 3)].reduce((sum, letter) => sum * 64 + letters.indexOf(letter), 0);
+  const value = [...hash64(site).slice(0, 3)].reduce((sum, letter) => sum * 64 + DIGITS.indexOf(letter), 0);
   return (value / (64 ** 3 - 1)) * 2 - 1;
 }

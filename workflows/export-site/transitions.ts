@@ -3,7 +3,6 @@ import type { FinishedExport } from '../../activities/admin-api/poll-export.ts';
 import type { StartedExport } from '../../activities/admin-api/start-export.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
-import type { SiteSettings } from '../../contract/settings.ts';
 import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
@@ -21,11 +20,6 @@ type CompletedExport = Exclude<FinishedExport, { status: 'failed' }>;
 
 const MAX_DELIVERIES = 20;
 const MAX_TOPIC = 100;
-
-export function storeSettings(state: MutableState, settings: SiteSettings): void {
-  state.settings = settings;
-  state.unconfigured = null;
-}
 
 /** Keeps the time of the first failed read. */
 export function reportUnconfigured(state: MutableState, message: string): void {
