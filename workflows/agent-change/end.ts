@@ -10,7 +10,7 @@ import { addNote, end, reportLostJob } from './transitions.ts';
 
 const MAX_MESSAGE = 500;
 
-/** Notifies the operators and the site's rules of the end. May be repeated: nobody gets a second mail. */
+/** Notifies the operators and the site's rules of the end. May be repeated without a second mail. */
 export async function notifyEnd(run: ChangeRun): Promise<void> {
   reportLostJob(run.state);
   if (run.state.phase === 'failed') await notifyOperators(run);

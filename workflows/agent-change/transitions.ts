@@ -49,8 +49,8 @@ export function beginWork(state: MutableState): void {
 }
 
 /**
- * The service may run a job that nobody knows. Asking again with the same key would create one if there is none, so a
- * person has to look.
+ * The service may run a job whose id was lost. Asking again with the same key would create one if there is none, so a
+ * person has to check.
  */
 export function reportLostJob(state: MutableState): void {
   if (state.job !== null || state.mayHaveJob !== true) return;

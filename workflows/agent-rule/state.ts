@@ -109,7 +109,7 @@ export function newRun(names: { site: string; rule: string }, state: State, seen
   };
 }
 
-/** Nobody can be notified without a mail server. */
+/** None without a mail server. */
 export function operatorsOf(settings: RuleSettings | null): string[] {
   return settings?.mail ? settings.operators : [];
 }

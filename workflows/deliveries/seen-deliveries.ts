@@ -27,8 +27,8 @@ export type SeenDeliveries = {
   toBuckets(limit?: number): SeenBucket[];
 };
 
-export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenDeliveries {
-  const seenAtSecond = new Map<string, number>(carried.flatMap(entriesOf));
+export function createSeenDeliveries(restored: readonly SeenBucket[] = []): SeenDeliveries {
+  const seenAtSecond = new Map<string, number>(restored.flatMap(entriesOf));
   // Kept between deliveries: a new iterator would skip all deleted entries again, which is slow in a burst.
   let fromOldest = seenAtSecond.entries();
   let oldest = fromOldest.next();

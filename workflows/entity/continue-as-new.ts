@@ -38,7 +38,7 @@ export function isHistoryLong(): boolean {
   return historyLength > LONG_HISTORY_EVENTS || continueAsNewSuggested;
 }
 
-/** Whether the settings come from a worker of another build than the last ones. Only releases before 0.2 tell theirs. */
+/** Whether the settings come from a worker of another build than the last ones. Only releases before 0.2 return theirs. */
 export function isFromOtherBuild(
   before: { build?: string | undefined } | null,
   now: { build?: string | undefined },

@@ -63,7 +63,7 @@ const exporting = z.object({
 });
 export type Exporting = Readonly<z.infer<typeof exporting>>;
 
-/** The link of a job, without its URL, which nobody needs twice. Its lifetime is 0 before the first one. */
+/** The link of a job, without its URL, which is used once only. Its lifetime is 0 before the first one. */
 const link = z.object({
   jobId,
   expiresAt: z.string().nullable(),

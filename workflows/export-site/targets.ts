@@ -140,7 +140,7 @@ export function releasePin(state: MutableState, { valuesFile, pin, off }: Pinned
 
 /** A deployment that is switched on again gets its job anew, because its file may be an old copy. */
 function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean | undefined): boolean {
-  // Before the first deploy nobody can have switched it off.
+  // Before the first deploy, `enabled: false` is not the operator's.
   if (off === undefined || off === target.off || (off && target.jobId === null)) return false;
   target.off = off;
   const isKnown = !target.held || state.jobs.some((job) => job.version === target.pin);

@@ -23,8 +23,8 @@ function reviewed(fields: object = {}): PullRequestEvent {
   return { deliveryId: 'r1', url: LINK, reviewer: 'Bob', verdict: 'approved', at, ...fields };
 }
 
-describe('news of a pull request', () => {
-  it('end the change where it was merged or closed', () => {
+describe('an event of a pull request', () => {
+  it('ends the change if the pull request was merged or closed', () => {
     const merged = inReview();
     applyEvent(merged, changed());
     expect(merged).toMatchObject({ phase: 'merged', pullRequest: { state: 'merged', mergeCommitSha: 'abc' } });
@@ -35,21 +35,21 @@ describe('news of a pull request', () => {
     expect(closed.phase).toBe('closed');
   });
 
-  it('of another pull request change nothing', () => {
+  it('is ignored if it belongs to another pull request', () => {
     const state = inReview();
     applyEvent(state, changed({ url: `${LINK}1` }));
     applyEvent(state, reviewed({ url: 'https://evil.example/acme/docs/pull/7' }));
     expect(state).toEqual(inReview());
   });
 
-  it('that are resent count once', () => {
+  it('counts once if it is resent', () => {
     const state = inReview();
     applyEvent(state, reviewed());
     applyEvent(state, reviewed({ verdict: 'commented' }));
     expect(state.reviews).toEqual([{ reviewer: 'Bob', verdict: 'approved', at }]);
   });
 
-  it('that come before the link is known are kept until it is', () => {
+  it('is kept until the pull request is known', () => {
     const state: MutableState = { ...inReview(), phase: 'working', prLink: null };
     applyEvent(state, reviewed());
     applyEvent(state, changed({ url: 'https://github.com/acme/other/pull/1' }));
@@ -60,7 +60,7 @@ describe('news of a pull request', () => {
     expect(state).toMatchObject({ phase: 'notifying', earlyNews: [], reviews: [{ reviewer: 'Bob' }] });
   });
 
-  it('by the forge itself add to those by webhook', () => {
+  it('is combined with what the forge returns', () => {
     const state = inReview();
     applyEvent(state, reviewed());
     const later = '2026-11-22T12:00:00Z';
@@ -73,7 +73,7 @@ describe('news of a pull request', () => {
     expect(state.reviews.map(({ reviewer, at: when }) => `${reviewer} ${when}`)).toEqual([`bob ${later}`, `eve ${at}`]);
   });
 
-  it('keep whether a reviewer is a bot, and forget remarks before verdicts', () => {
+  it('keeps whether a reviewer is a bot; comments are dropped before verdicts', () => {
     const state = inReview();
     applyEvent(state, reviewed({ reviewer: 'copilot', bot: true }));
     for (let index = 0; index < 200; index++) {
@@ -84,7 +84,7 @@ describe('news of a pull request', () => {
     expect(state.reviews.at(-1)?.reviewer).toBe('r199');
   });
 
-  it('that tell no title leave it to whoever knows it', () => {
+  it('without a title leaves it to a later reading', () => {
     const state = inReview();
     applyEvent(state, changed({ state: 'open', mergeCommitSha: null }));
     setTitle(state, 'Update the changelog');
@@ -93,7 +93,7 @@ describe('news of a pull request', () => {
     expect(state.pullRequest?.title).toBe('Update the changelog');
   });
 
-  it('stay small', () => {
+  it('is bounded', () => {
     const state = inReview();
     const early: MutableState = { ...inReview(), prLink: null };
     for (let index = 0; index < 2_000; index++) {
@@ -105,7 +105,7 @@ describe('news of a pull request', () => {
   });
 });
 
-describe('two addresses', () => {
+describe('the URL of a page', () => {
   it.each([
     [LINK, true],
     [`${LINK}/`, true],
@@ -116,7 +116,7 @@ describe('two addresses', () => {
     ['https://github.com/acme/docs/pull/70', false],
     ['http://github.com/acme/docs/pull/7', false],
     ['https://github.com/acme/docs/pull/7/files', false],
-  ])('%s and the pull request are one page: %s', (other, same) => {
+  ])('%s is the page of the pull request: %s', (other, same) => {
     expect(isSamePage(LINK, other)).toBe(same);
   });
 });

@@ -5,7 +5,7 @@ import fc from '../../helpers/fast-check.ts';
 const DAY_MS = 86_400_000;
 
 describe('reminders', () => {
-  it('come at each of their times, and the ones that were missed together count as one', () => {
+  it('are due at each of their times; several missed ones are one', () => {
     const settings = { sinceMs: 1_000, remindAfterMs: [DAY_MS, 2 * DAY_MS, 5 * DAY_MS], doneUpToMs: 0 };
     expect(nextReminder(settings, 1_000)).toEqual({ atMs: 1_000 + DAY_MS, afterMs: DAY_MS });
     expect(nextReminder(settings, 3 * DAY_MS)).toEqual({ atMs: 1_000 + 2 * DAY_MS, afterMs: 2 * DAY_MS });
@@ -14,7 +14,7 @@ describe('reminders', () => {
     expect(nextReminder({ ...settings, remindAfterMs: [] }, 9 * DAY_MS)).toBeNull();
   });
 
-  it('come once each, in order and never early, however time passes', () => {
+  it('are due once each, in order and never early, however time passes', () => {
     const times = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 });
     fc.assert(
       fc.property(times, fc.array(fc.nat(12), { maxLength: 30 }), (days, waits) => {
@@ -46,17 +46,17 @@ describe('a verdict that ends the reminders', () => {
     ['approval', { reviewer: 'ada', verdict: 'approved', at }, true],
     ['request for changes', { reviewer: 'ADA', verdict: 'changes-requested', at }, true],
     ['remark', { reviewer: 'ada', verdict: 'commented', at }, false],
-    ['approval by somebody else', { reviewer: 'bob', verdict: 'approved', at }, false],
+    ['approval by someone else', { reviewer: 'bob', verdict: 'approved', at }, false],
     ['approval by a bot of that login', { reviewer: 'ada', verdict: 'approved', at, bot: true }, false],
   ])('may be an %s: %p is %s', (_, review, expected) => {
     expect(hasVerdict({ plan: asked, reviewRequests: requested, reviews: [review] })).toBe(expected);
   });
 
   it.each([
-    ['nobody could be asked on the forge', { ...asked }, { requested: [], refused }],
+    ['no review could be requested on the forge', { ...asked }, { requested: [], refused }],
     ['a team was asked', { ...asked, teams: ['docs'] }, { requested: ['ada', 'docs'], refused: [] }],
-    ['the login of somebody who got mail is not known', { ...asked, unknownLogins: true }, requested],
-    ['nobody has a login', { ...asked, logins: [] }, { requested: [], refused: [] }],
+    ['the login of someone who got a mail is unknown', { ...asked, unknownLogins: true }, requested],
+    ['no reviewer has a login', { ...asked, logins: [] }, { requested: [], refused: [] }],
   ])('may be by any person if %s, but by no bot', (_, plan, reviewRequests) => {
     const by = (reviewer: string, verdict: Review['verdict'] = 'approved') =>
       hasVerdict({ plan, reviewRequests, reviews: [{ reviewer, verdict, at }] });

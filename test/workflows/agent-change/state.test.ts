@@ -9,15 +9,15 @@ import { MAX_INPUT_BYTES } from '../../../workflows/entity/continue-as-new.ts';
 const at = '2026-11-21T08:00:00.000Z';
 const event = { source: 's', topic: 't', action: 'publish', id: '1', title: 'A', url: '', author: '', at } as const;
 
-describe('what a change hands to its next run', () => {
-  it('is the same when it comes out', () => {
+describe('the continue-as-new input of a change', () => {
+  it('is restored unchanged', () => {
     const state = newState({ events: [event], eventCount: 7 }, 1_000);
     state.phase = 'in-review';
     state.earlyNews = [{ deliveryId: 'd', url: 'u', state: 'open', mergeCommitSha: null, at }];
     expect(restoreState(JSON.parse(JSON.stringify(state)))).toEqual(state);
   });
 
-  it('stays small with fifty reviewers and every reminder there can be', () => {
+  it('is small with fifty reviewers and the most reminders', () => {
     const state = newState({ events: [event], eventCount: 1 }, 1_000);
     const address = (index: number): string => `${index}${'a'.repeat(60)}@${'b'.repeat(30)}.example.com`;
     for (let reminder = 0; reminder <= 20; reminder++) {
@@ -35,7 +35,7 @@ describe('what a change hands to its next run', () => {
     expect(Buffer.byteLength(JSON.stringify(restoreState(state)))).toBeLessThan(MAX_INPUT_BYTES);
   });
 
-  it('stays below half of what Temporal takes with the longest prompt there can be, also encrypted', async () => {
+  it('is below half of the limit of Temporal with the longest prompt, also encrypted', async () => {
     const state = newState({ events: [event], eventCount: MAX_EVENTS }, 1_000);
     state.prompt = { projectId: 'prj_docs', prompt: renderPrompt('\x01'.repeat(200_000), [event], 1) };
     const { encode } = createPayloadEncryption(Buffer.alloc(32, 7));
@@ -44,7 +44,7 @@ describe('what a change hands to its next run', () => {
     expect(payload?.data?.byteLength).toBeLessThan(1_000_000);
   });
 
-  it('is refused where it can not be read, so that no change starts from nothing by mistake', () => {
+  it('is rejected if it is unreadable, so that no change starts over by mistake', () => {
     const state = newState({ events: [event], eventCount: MAX_EVENTS }, 1_000);
     expect(() => restoreState({ ...state, format: 2 })).toThrow();
     expect(() => restoreState({ ...state, phase: 'sleeping' })).toThrow();

@@ -3,7 +3,7 @@ import fc from '../../helpers/fast-check.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('when events are prompted', () => {
+describe('the time of a prompt', () => {
   it('is a quiet period after the newest', () => {
     const waiting = { firstAtMs: 1_000, lastAtMs: 5_000 };
     expect(dueOf(waiting, [], { quietPeriodMs: 3_000, maxPerHour: 6 })).toEqual({ atMs: 8_000, limited: false });
@@ -14,7 +14,7 @@ describe('when events are prompted', () => {
     expect(dueOf(waiting, [], { quietPeriodMs: 0, maxPerHour: 6 })).toEqual({ atMs: 1_000, limited: false });
   });
 
-  it('is an hour after the start that has to be left behind where the limit was reached', () => {
+  it('is an hour after the start that exhausts the limit', () => {
     const waiting = { firstAtMs: 10_000, lastAtMs: 10_000 };
     const settings = { quietPeriodMs: 1_000, maxPerHour: 2 };
     expect(dueOf(waiting, [1, 2, 3], settings)).toEqual({ atMs: 2 + HOUR_MS, limited: true });
@@ -22,7 +22,7 @@ describe('when events are prompted', () => {
     expect(dueOf({ firstAtMs: HOUR_MS, lastAtMs: HOUR_MS }, [2, 3], settings).limited).toBe(false);
   });
 
-  it('never is later than ten quiet periods after the first, however events come', () => {
+  it('is at most ten quiet periods after the first event', () => {
     const times = fc.record({ firstAtMs: fc.nat(1e6), moreMs: fc.nat(1e7), quietPeriodMs: fc.nat(1e6) });
     fc.assert(
       fc.property(times, ({ firstAtMs, moreMs, quietPeriodMs }) => {
@@ -35,7 +35,7 @@ describe('when events are prompted', () => {
     );
   });
 
-  it('never makes more starts than allowed within any hour', () => {
+  it('allows no more starts within any hour than configured', () => {
     const arrivals = fc.array(fc.nat(20 * 60_000), { minLength: 1, maxLength: 80 });
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 8 }), fc.nat(10 * 60_000), (gaps, maxPerHour, quietPeriodMs) => {

@@ -47,15 +47,15 @@ describe('what a rule collects', () => {
     expect(state.waiting).toMatchObject({ count: 3, changeKeys: ['d-a'] });
   });
 
-  it('is the newest event and a count where a signal tells no more', () => {
-    const { events: _untold, ...told } = signal([event('a'), event('b'), event('c')]);
-    const state = taken(told);
+  it('is the newest event and a count if a signal has no other events', () => {
+    const { events: _others, ...newestOnly } = signal([event('a'), event('b'), event('c')]);
+    const state = taken(newestOnly);
     expect(ids(state)).toEqual(['c']);
     expect(state.waiting).toMatchObject({ count: 3, changeKeys: ['d-c'] });
-    expect(taken({ ...told, newest: event('c', { agentsOwn: true }) }).waiting).toBeNull();
+    expect(taken({ ...newestOnly, newest: event('c', { agentsOwn: true }) }).waiting).toBeNull();
   });
 
-  it('is named after the next delivery without the first one, whose event may be gone already', () => {
+  it('is named after the second delivery without the first one, whose event may have been dropped', () => {
     const { waiting } = taken(signal([event('a'), event('b')]));
     if (waiting === null) throw new Error('nothing waits');
     const second = withoutFirst(waiting);
@@ -65,14 +65,14 @@ describe('what a rule collects', () => {
     expect(withoutFirst(cut)).toMatchObject({ count: 8, changeKeys: ['d-a'], events: waiting.events });
   });
 
-  it('leaves out what is the agent’s own, and nothing else', () => {
+  it('excludes the agent’s own work, and nothing else', () => {
     const own = { agentsOwn: true } as const;
     const state = taken(signal([event('a', own), event('b'), event('c', own)]));
     expect(ids(state)).toEqual(['b']);
     expect(state.waiting?.changeKeys).toEqual(['d-b']);
   });
 
-  it('loses a waiting push that turns out to be a merge of its own, and is then named after the next', () => {
+  it('drops a waiting push that turns out to be an own merge, and is named after the next delivery', () => {
     const state = taken(signal([event('sha'), event('b')]));
     applyOwnMerge(state, 'sha');
     expect(ids(state)).toEqual(['b']);
@@ -81,7 +81,7 @@ describe('what a rule collects', () => {
     expect(state.waiting).toBeNull();
   });
 
-  it('knows its own newest hundred merges', () => {
+  it('excludes the newest hundred own merges', () => {
     const state = newState();
     for (let index = 0; index < 150; index++) applyOwnMerge(state, `sha-${index}`);
     expect(state.ownMerges).toHaveLength(100);
@@ -90,8 +90,8 @@ describe('what a rule collects', () => {
   });
 });
 
-describe('what a rule carries', () => {
-  it('is who unsubscribed, in lower case, each once', () => {
+describe('the continue-as-new input of a rule', () => {
+  it('has each unsubscribed address once, in lower case', () => {
     const state = newState();
     for (const address of ['Ada@Example.com', 'bob@example.com', ' ada@example.com ', '']) {
       unsubscribe(state, address);
@@ -99,7 +99,7 @@ describe('what a rule carries', () => {
     expect(state.unsubscribed).toEqual(['bob@example.com', 'ada@example.com']);
   });
 
-  it('is the newest two hundred events, cut, and the count of all', () => {
+  it('has the newest two hundred events and the count of all', () => {
     const events = Array.from({ length: 1_000 }, (_, index) => event(`${index}`));
     const state = taken(signal(events));
     expect(ids(state)).toHaveLength(200);
@@ -107,7 +107,7 @@ describe('what a rule carries', () => {
     expect(state.waiting).toMatchObject({ count: 1_000, changeKeys: ['d-0'] });
   });
 
-  it('stays small, whatever was collected', () => {
+  it('is small, whatever was collected', () => {
     const long = '€'.repeat(5_000);
     const fields = { source: long, topic: long, title: long, url: long, author: long, at: long } as const;
     const state = newState();
@@ -119,21 +119,21 @@ describe('what a rule carries', () => {
     for (let index = 0; index < 1_200; index++) unsubscribe(state, `${index}${'a'.repeat(230)}@example.com`);
     for (let index = 0; index < 150; index++) applyOwnMerge(state, `${index}${'f'.repeat(60)}`);
     expect(state.unsubscribed).toHaveLength(1_000);
-    const carry = serializeState(state, seen);
-    expect(Buffer.byteLength(JSON.stringify(carry))).toBeLessThan(MAX_INPUT_BYTES);
-    expect(carry.seen.length).toBeGreaterThan(0);
-    expect(carry.waiting?.count).toBe(25_000);
-    expect(restoreState(JSON.parse(JSON.stringify(carry))).state).toEqual(state);
+    const input = serializeState(state, seen);
+    expect(Buffer.byteLength(JSON.stringify(input))).toBeLessThan(MAX_INPUT_BYTES);
+    expect(input.seen.length).toBeGreaterThan(0);
+    expect(input.waiting?.count).toBe(25_000);
+    expect(restoreState(JSON.parse(JSON.stringify(input))).state).toEqual(state);
   });
 
-  it('is refused where it can not be read, so that no run starts from nothing by mistake', () => {
+  it('is rejected if it is unreadable, so that no rule starts over by mistake', () => {
     expect(() => restoreState({ format: 2 })).toThrow();
     expect(() => restoreState('hello')).toThrow();
   });
 });
 
 describe('the end of a change', () => {
-  it('is kept with the change for as long as that is listed, and bounded', () => {
+  it('is bounded and kept for as long as the change is listed', () => {
     const state = newState();
     const changes = ['a', 'b'].map((workflowId) => ({ workflowId, startedAt: receivedAt }));
     state.changes = changes;
@@ -141,7 +141,7 @@ describe('the end of a change', () => {
     changeEnded(state, { workflowId: 'no longer listed', phase: 'merged', message: null });
     expect(state.changes[0]).toEqual(changes[0]);
     expect(state.changes[1]?.end).toEqual({ phase: 'unchanged', message: expect.stringMatching(/^x{400,499}/) });
-    const carried = serializeState(state, createSeenDeliveries());
-    expect(restoreState(JSON.parse(JSON.stringify(carried))).state.changes).toEqual(state.changes);
+    const input = serializeState(state, createSeenDeliveries());
+    expect(restoreState(JSON.parse(JSON.stringify(input))).state.changes).toEqual(state.changes);
   });
 });

@@ -70,7 +70,7 @@ function stateOf(changes: Partial<MutableState>): SiteState {
 }
 
 describe('the state', () => {
-  it('tells the newest of the errors', () => {
+  it('has the newest of the errors', () => {
     const error = (at: string, status: number) => ({ message: 'm', status, at });
     const both = {
       exportError: error('2026-11-21T10:00:00.000Z', 500),
@@ -99,8 +99,8 @@ describe('the state', () => {
 
 describe('a pin as it stands in the file', () => {
   it.each([
-    ['holds where it names another version than the newest', 'v1', true],
-    ['does not hold where it names the newest', 'v2', false],
+    ['holds if it names another version than the newest', 'v1', true],
+    ['does not hold if it names the newest', 'v2', false],
   ])('%s', (_, pin, held) => {
     const site = state({ live, targets: [target()] });
     expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(true);
@@ -108,32 +108,32 @@ describe('a pin as it stands in the file', () => {
     expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(false);
   });
 
-  it('lets go where it is gone, and counts for its own deployment only', () => {
+  it('releases the deployment when it is removed, and affects no other', () => {
     const site = state({ live, targets: [target({ pin: 'v1', held: true })] });
     expect(adoptPins(site, [{ valuesFile: 'another.yaml', pin: null }])).toBe(false);
     expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin: null }])).toBe(true);
     expect(site.targets).toMatchObject([{ pin: null, held: false }]);
   });
 
-  it('comes with the switch: what was deployed to is off, and gets its job anew once it is on', () => {
+  it('comes with the switch: a deployment that is switched on again gets its job anew', () => {
     const site = state({ live, targets: [target()] });
     const switched = (off: boolean) => adoptPins(site, [{ valuesFile: target().valuesFile, pin: null, off }]);
     expect([switched(true), switched(true)]).toEqual([true, false]);
     expect(site.targets).toMatchObject([{ off: true, jobId: 'new' }]);
     expect(switched(false)).toBe(true);
     expect(site.targets).toMatchObject([{ off: false, jobId: null }]);
-    // Now as before the first deploy, when nobody can have switched anything off.
+    // As before the first deploy, when no switch counts.
     expect(switched(true)).toBe(false);
   });
 
-  it('is left to the deployment to read where the service tells no versions', () => {
+  it('does not hold if the service returns no versions: the write decides', () => {
     const site = state({ live: { ...live, version: null }, targets: [target()] });
     adoptPins(site, [{ valuesFile: target().valuesFile, pin: 'v1' }]);
     expect(site.targets).toMatchObject([{ pin: 'v1', held: false }]);
   });
 });
 
-describe('the job a deployment is to serve', () => {
+describe('the job of a deployment', () => {
   const jobs = [
     { jobId: 'new', version: 'v2', exportedAt: null },
     { jobId: 'old', version: 'v1', exportedAt: null },
@@ -142,13 +142,13 @@ describe('the job a deployment is to serve', () => {
   it.each([
     ['the newest', 'new', target()],
     ['the one pinned', 'old', target({ held: true, pin: 'v1' })],
-    ['the newest where the pin names it', 'new', target({ held: true, pin: 'v2' })],
-    ['what it has where the pin is unknown', 'kept', target({ held: true, pin: 'v9', jobId: 'kept' })],
+    ['the newest if the pin names it', 'new', target({ held: true, pin: 'v2' })],
+    ['the deployed one if the pin is unknown', 'kept', target({ held: true, pin: 'v9', jobId: 'kept' })],
   ])('is %s', (_, jobId, which) => {
     expect(wantedJobId(state({ live, jobs }), which)).toBe(jobId);
   });
 
-  it('is kept fresh only where something serves it', () => {
+  it('is refreshed only if it is in use', () => {
     expect(jobsInUse(state())).toEqual([]);
     expect(jobsInUse(state({ live, jobs }))).toEqual(['new']);
     expect(jobsInUse(state({ live, jobs, targets: [target({ held: true, pin: 'v1' })] }))).toEqual(['old']);
@@ -158,7 +158,7 @@ describe('the job a deployment is to serve', () => {
     ]);
   });
 
-  it('is told again after a failure, but not before its time', () => {
+  it('is written again after a failure, but not before the back-off ends', () => {
     const failed = target({ error: 'disk full', retryAtMs: NOW_MS + 5_000 });
     expect(isBehind(state({ live }), failed, NOW_MS)).toBe(false);
     expect(isBehind(state({ live }), failed, NOW_MS + 5_000)).toBe(true);

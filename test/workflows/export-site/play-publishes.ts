@@ -22,7 +22,7 @@ export type Played = {
 
 /**
  * What the workflow does with the pure functions, on a clock that jumps from one thing that happens to the next: a
- * publish after each of `waitsMs`, and exports that take as long as told.
+ * publish after each of `waitsMs`, and exports of a fixed duration.
  */
 export function play(
   waitsMs: readonly number[],

@@ -90,7 +90,7 @@ describe('200 sites that share the limit of their organization', () => {
 });
 
 describe('a spread wait', () => {
-  it('is never shorter, at most a fifth longer, and shorter for those who were sent away before', () => {
+  it('is never shorter, at most a fifth longer, and shorter after earlier rejections', () => {
     expect([spreadMs(1_000, 1, 0), spreadMs(1_000, 1, 1), spreadMs(1_000, 4, 1)]).toEqual([1_000, 1_200, 1_050]);
   });
 });

@@ -76,18 +76,18 @@ function fullState(): { state: MutableState; seen: ReturnType<typeof createSeenD
   return { state, seen };
 }
 
-describe('what a run hands to the next one', () => {
-  it('is the same when it comes out', () => {
+describe('the continue-as-new input of a site', () => {
+  it('is restored unchanged', () => {
     const state = { ...newState(NOW_MS), paused: true, cycle: 7, sequence: 12 };
     const seen = createSeenDeliveries();
     seen.isResend({ id: 'a', source: 's', dedupeMs: 60_000 }, NOW_MS);
-    const carried: unknown = JSON.parse(JSON.stringify(serializeState(state, seen)));
-    const restored = restoreState(carried);
+    const input: unknown = JSON.parse(JSON.stringify(serializeState(state, seen)));
+    const restored = restoreState(input);
     expect(restored.state).toEqual(state);
     expect(restored.seen.isResend({ id: 'a', source: 's', dedupeMs: 60_000 }, NOW_MS + 5_000)).toBe(true);
   });
 
-  it('is read also where an older release wrote it, which told no topics of deliveries', async () => {
+  it('of an older release, without topics of deliveries, is restored', async () => {
     const file = 'test/replay/export-site/continued-as-new-while-exporting-0.1.json';
     const history = recorded.parse(JSON.parse(await readFile(file, 'utf8')));
     const [started] = history.events;
@@ -101,31 +101,31 @@ describe('what a run hands to the next one', () => {
 
   const { state, seen } = fullState();
 
-  it('stays small however much a site has seen', () => {
-    const carry = serializeState(state, seen);
-    expect(size(carry)).toBeLessThan(MAX_INPUT_BYTES);
-    expect(carry.seen.reduce((sum, { entries }) => sum + entries.length / 13, 0)).toBe(20_000);
-    expect(carry.pending?.count).toBe(25_000);
+  it('is small, whatever a site has seen', () => {
+    const input = serializeState(state, seen);
+    expect(size(input)).toBeLessThan(MAX_INPUT_BYTES);
+    expect(input.seen.reduce((sum, { entries }) => sum + entries.length / 13, 0)).toBe(20_000);
+    expect(input.pending?.count).toBe(25_000);
   });
 
-  it('leaves the oldest deliveries behind before it grows too large', () => {
+  it('drops the oldest deliveries if it would be too large', () => {
     const [target] = state.targets;
     const targets = target ? Array.from({ length: 250 }, () => target) : [];
-    const carry = serializeState({ ...state, targets }, seen);
-    expect(size(carry)).toBeLessThan(MAX_INPUT_BYTES);
-    expect(carry.targets).toHaveLength(250);
-    expect(carry.seen.length).toBeGreaterThan(0);
+    const input = serializeState({ ...state, targets }, seen);
+    expect(size(input)).toBeLessThan(MAX_INPUT_BYTES);
+    expect(input.targets).toHaveLength(250);
+    expect(input.seen.length).toBeGreaterThan(0);
   });
 
   it.each([
-    ['of a format that nobody knows', { ...serializeState(newState(NOW_MS), createSeenDeliveries()), format: 2 }],
-    ['without what it needs', { format: 1 }],
-    ['that is no carry', 'hello'],
+    ['with an unknown format', { ...serializeState(newState(NOW_MS), createSeenDeliveries()), format: 2 }],
+    ['with missing fields', { format: 1 }],
+    ['that is no object', 'hello'],
     [
-      'cut within an id',
+      'with a cut id',
       { ...serializeState(newState(NOW_MS), createSeenDeliveries()), seen: [{ hour: 1, entries: 'abc' }] },
     ],
-  ])('is refused %s, so that no run starts from nothing by mistake', (_, carry) => {
-    expect(() => restoreState(carry)).toThrow();
+  ])('is rejected %s, so that no site starts over by mistake', (_, input) => {
+    expect(() => restoreState(input)).toThrow();
   });
 });

@@ -46,7 +46,7 @@ describe('a delivery', () => {
     expect(state.pending?.count).toBe(count);
   });
 
-  it('that is resent puts nothing off', () => {
+  it('that is resent delays nothing', () => {
     const { pending } = taken(newState(NOON_MS), [{ id: 'a' }], [{ id: 'a', atMs: 60_000 }]);
     expect(pending).toMatchObject({ firstAtMs: NOON_MS, lastAtMs: NOON_MS });
   });
@@ -89,7 +89,7 @@ describe('the back-off of a failed export', () => {
     expect(backOff).toMatchObject({ untilMs: NOON_MS + waitMs, waiting: false });
   });
 
-  it('grows with the next failure, also if it was ended before', () => {
+  it('grows with the next failure, even if it ended early', () => {
     const state = newState(NOON_MS);
     startBackOff(state, { type: 'JobFailed', message: 'm', status: null, retryAfterMs: null }, NOON_MS, 0);
     endBackOff(state);
