@@ -1,7 +1,7 @@
 // The entry of the workflow bundle. Each workflow's file has its types, messages and top-level flow. The folder of the same
 // name has:
 //   state.ts          what a run keeps and hands to the next one
-//   transitions.ts    the named changes of the state
+//   transitions.ts    the named changes of the state (also targets.ts for deployments, events.ts for pull requests)
 //   schedule.ts       when things are due: pure functions
 //   visibility.ts     what queries and the Temporal UI show
 //   configuration.ts  where the settings come from

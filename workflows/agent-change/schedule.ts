@@ -3,7 +3,7 @@ import type { ChangeRun, State } from './state.ts';
 
 /** When reminders are due, what ends them, and when the change expires: pure functions. */
 
-export type ReminderSettings = {
+type ReminderSettings = {
   /** When the review was requested. */
   sinceMs: number;
   /** The configured times after it, ascending. */
@@ -12,7 +12,7 @@ export type ReminderSettings = {
   doneUpToMs: number;
 };
 
-export type Reminder = {
+type Reminder = {
   atMs: number;
   /** The configured time that it stands for. */
   afterMs: number;

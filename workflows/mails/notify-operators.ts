@@ -9,11 +9,10 @@ const MAX_OPERATORS = 50;
 
 /** A failure that persists: when it began, and the mails about it. */
 export const incident = z.object({ sinceMs: z.number(), mails: z.array(mailRecordSchema).max(100) });
-export type Incident = z.infer<typeof incident>;
 
 /** What is watched for failures, and how its operators are notified. */
 export type IncidentSource<Event extends string> = {
-  state: { trouble: Incident | null };
+  state: { trouble: z.infer<typeof incident> | null };
   isFailing: () => boolean;
   operators: () => readonly string[];
   /** How long a failure has to persist before the first mail. Most are over with the next retry. */
