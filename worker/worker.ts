@@ -112,7 +112,7 @@ function hasEnded(worker: Worker): boolean {
   return state !== 'INITIALIZED' && state !== 'RUNNING';
 }
 
-/** Tells Temporal the build, so that runs that another one began continue as new (workflows/coroutines/builds.ts). */
+/** Tells Temporal the build, so that runs that another one began continue as new (workflows/entity/continue-as-new.ts). */
 async function unversioned(bundle: WorkflowBundleOption | undefined) {
   const version = { deploymentName: 'galley', buildId: await buildOf(bundle) };
   return { version, useWorkerVersioning: false } as const;

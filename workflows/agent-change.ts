@@ -4,86 +4,125 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
   isCancellation,
+  setHandler,
 } from '@temporalio/workflow';
+import type { AgentChangeState } from '../contract/agent-state.ts';
+import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
 import type { PublishEvent } from '../contract/publish-event.ts';
+import {
+  type PullRequestChanged,
+  pullRequestChanged as pullRequestChangedPayload,
+  type Reviewed,
+  reviewed as reviewedPayload,
+} from '../contract/pull-request-event.ts';
 import type { RuleSettings } from '../contract/settings.ts';
-import { changeMemory, freshChangeMemory } from './agent-change/change-memory.ts';
-import { type ChangeRun, newChangeRun, sourceOf } from './agent-change/change-run.ts';
-import { endCancelled, tellEnd } from './agent-change/ending.ts';
+import { settingsSource } from './agent-change/configuration.ts';
+import { endCancelled, notifyEnd } from './agent-change/end.ts';
+import { applyEvent } from './agent-change/events.ts';
 import { submit, waitForJob } from './agent-change/job.ts';
-import { answerMessages } from './agent-change/messages.ts';
-import { endBackOff } from './agent-change/patience.ts';
-import { presenceOf } from './agent-change/presence.ts';
 import { review } from './agent-change/review.ts';
-import { isOtherBuild } from './coroutines/builds.ts';
-import { isLong } from './coroutines/continuing.ts';
-import { runUntil } from './coroutines/run-until.ts';
-import { rereadSettings, watchSettings } from './settings/read-settings.ts';
+import { type ChangeRun, isOver, newRun, newState, restoreState } from './agent-change/state.ts';
+import { endBackOff } from './agent-change/transitions.ts';
+import { changeStateOf, visibilityOf } from './agent-change/visibility.ts';
+import { rereadSettings, watchSettings } from './entity/configuration.ts';
+import { shouldContinueAsNew } from './entity/continue-as-new.ts';
+import { runUntil } from './entity/coroutines.ts';
+import { handleSignal } from './entity/handle-signal.ts';
 
 export type AgentChangeInput = {
   site: string;
   rule: string;
-  /** What the agent is prompted with, oldest first, and how many events there were in all. */
+  /** The newest events, oldest first, for the prompt. */
   events: PublishEvent[];
+  /** The number of all events. */
   eventCount: number;
-  /** The rule's settings as the rule knew them. They stay in force until a worker tells newer ones. */
+  /** The rule's settings, in force until a worker returns newer ones. */
   settings?: RuleSettings | null;
-  /** What the last run of the chain handed over (agent-change/change-memory.ts). A first start has none. */
+  /** From the previous run (its state); missing in the first run. */
   carry?: unknown;
 };
 
+export const pullRequestChanged = defineSignal<[PullRequestChanged]>(SIGNALS.pullRequestChanged);
+export const reviewed = defineSignal<[Reviewed]>(SIGNALS.reviewed);
+export const configChanged = defineSignal(SIGNALS.configChanged);
+export const getState = defineQuery<AgentChangeState>(QUERIES.state);
+/** Ends the change and cancels a running job. An open pull request stays open. */
+export const cancel = defineUpdate<AgentChangeState>(UPDATES.cancel);
+
 /**
- * One change by an agent, from the prompt to the end of its pull request: the job is made and waited for, the reviewers
- * are asked and reminded, and the workflow ends when the pull request is merged or closed, or nobody is expected to
- * review it any more. A failed job fails the workflow, after the operators were told; every other end completes it, and
- * the state says which one it was.
+ * One change by an agent: creates a job, waits for its pull request, requests and reminds of reviews, and ends when the
+ * pull request is merged or closed, or the review expires. The workflow fails if the job failed, after the operators were
+ * notified. Every other end completes it, and the state says which one it was.
  *
- * A change may live through releases: see export-site.ts for how its commands may change.
+ * See export-site.ts for how its commands may change.
  */
 export async function agentChange(input: AgentChangeInput): Promise<void> {
-  const run = newChangeRun(
-    input,
-    input.carry === undefined ? freshChangeMemory(input, Date.now()) : changeMemory.parse(input.carry),
-  );
-  const presence = presenceOf(run);
-  // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
-  answerMessages(run);
+  const run = newRun(input, input.carry === undefined ? newState(input, Date.now()) : restoreState(input.carry));
+  const visibility = visibilityOf(run);
+  // Before the first await, so that no signal is handled later than what the flow does.
+  setHandlers(run);
   try {
-    await rereadSettings(sourceOf(run));
+    await rereadSettings(settingsSource(run));
     await runUntil(
-      [() => liveOn(run), () => watchSettings(sourceOf(run), () => endBackOff(run.memory)), () => presence.show()],
-      () => run.done || run.cancelRequested || (mustContinue(run) && canContinue(run)),
+      [
+        () => runPhases(run),
+        () => watchSettings(settingsSource(run), () => endBackOff(run.state)),
+        () => visibility.watch(),
+      ],
+      () => run.done || run.cancelRequested || (shouldContinueAsNew(run) && canContinueAsNew(run)),
     );
-    // Who cancels waits for the end of this run: it can't be left to the next one.
+    // An update `cancel` is answered in this run: it can't be left to the next one.
     if (!run.done) await condition(() => run.cancelRequested || allHandlersFinished());
     if (!run.done && !run.cancelRequested) return await continueInNewRun(run);
     if (!run.done) await endCancelled(run);
-    // While what was under way came to its end, the pull request may have been merged after all.
-    if (!run.done) await tellEnd(run);
+    // The pull request may have been merged at the last moment.
+    if (!run.done) await notifyEnd(run);
   } catch (error) {
     if (!isCancellation(error)) throw error;
     await CancellationScope.nonCancellable(() => endCancelled(run));
-    presence.update();
+    visibility.update();
     throw error;
   }
   run.done = true;
-  presence.update();
+  visibility.update();
   await condition(allHandlersFinished);
-  const { phase, error } = run.memory;
+  const { phase, error } = run.state;
   if (phase === 'failed') throw ApplicationFailure.nonRetryable(firstLine(error), 'AgentJobFailed');
 }
 
-/** Failures are logged, and what follows in a job's error is what the agent printed: that stays in the state. */
-function firstLine(error: string | null): string {
-  return error?.split('\n', 1)[0] || 'the agent job failed';
+function setHandlers(run: ChangeRun): void {
+  const { state } = run;
+  handleSignal(pullRequestChanged, pullRequestChangedPayload, (event) => applyEvent(state, event));
+  handleSignal(reviewed, reviewedPayload, (event) => applyEvent(state, event));
+  setHandler(configChanged, () => {
+    run.configChanged = true;
+  });
+  setHandler(getState, () => changeStateOf(run));
+  setHandler(
+    cancel,
+    async () => {
+      run.cancelRequested = true;
+      await condition(() => run.done);
+      return changeStateOf(run);
+    },
+    {
+      validator() {
+        const { phase } = state;
+        if (isOver(phase)) throw ApplicationFailure.nonRetryable(`the change is over: ${phase}`, 'Refused');
+      },
+    },
+  );
 }
 
-/** Takes the change from wherever it stands to its end. */
-async function liveOn(run: ChangeRun): Promise<void> {
-  if (run.memory.settings === null && !run.removed) await condition(() => run.memory.settings !== null);
+/** Runs the change from its present phase to its end. */
+async function runPhases(run: ChangeRun): Promise<void> {
+  if (run.state.settings === null && !run.removed) await condition(() => run.state.settings !== null);
   for (;;) {
-    switch (run.memory.phase) {
+    switch (run.state.phase) {
       case 'prompting':
         await submit(run);
         break;
@@ -95,23 +134,24 @@ async function liveOn(run: ChangeRun): Promise<void> {
         await review(run);
         break;
       default:
-        await tellEnd(run);
+        await notifyEnd(run);
         run.done = true;
         return;
     }
   }
 }
 
-function mustContinue(run: ChangeRun): boolean {
-  return run.buildChanged || isOtherBuild(run.build) || isLong();
+/** No job is being created and no mail is being sent. */
+function canContinueAsNew(run: ChangeRun): boolean {
+  return run.callsInProgress === 0 && allHandlersFinished();
 }
 
-/** A mail that is being sent, or a job that is being made, is never left in the middle. */
-function canContinue(run: ChangeRun): boolean {
-  return run.callsUnderWay === 0 && allHandlersFinished();
+async function continueInNewRun({ site, rule, state }: ChangeRun): Promise<never> {
+  const { events, eventCount } = state;
+  return await continueAsNew<typeof agentChange>({ site, rule, events: events.slice(-1), eventCount, carry: state });
 }
 
-async function continueInNewRun({ site, rule, memory }: ChangeRun): Promise<never> {
-  const { events, eventCount } = memory;
-  return await continueAsNew<typeof agentChange>({ site, rule, events: events.slice(-1), eventCount, carry: memory });
+/** Workflow failures are logged, so the agent's output on the further lines stays in the state. */
+function firstLine(error: string | null): string {
+  return error?.split('\n', 1)[0] || 'the agent job failed';
 }

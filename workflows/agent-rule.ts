@@ -1,69 +1,152 @@
-import { allHandlersFinished, condition, continueAsNew } from '@temporalio/workflow';
-import { answerMessages } from './agent-rule/messages.ts';
-import { showPresence } from './agent-rule/presence.ts';
-import { promptLoop } from './agent-rule/prompt-loop.ts';
-import { freshRuleMemory, fromRuleCarry, toRuleCarry } from './agent-rule/rule-memory.ts';
-import { newRuleRun, type RuleRun, sourceOf } from './agent-rule/rule-run.ts';
-import { ruleTrouble } from './agent-rule/trouble.ts';
-import { isOtherBuild } from './coroutines/builds.ts';
-import { isLong } from './coroutines/continuing.ts';
-import { runUntil } from './coroutines/run-until.ts';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { z } from 'zod';
+import type { Activities } from '../activities/create-activities.ts';
+import type { RuleMailInput } from '../activities/reviewers/mail-input.ts';
+import { type AgentRuleState, type ChangeEnded, changeEnded as changeEndedPayload } from '../contract/agent-state.ts';
+import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
+import { type PublishedSignal, publishedSignal } from '../contract/publish-event.ts';
+import { settingsSource } from './agent-rule/configuration.ts';
+import { startChanges } from './agent-rule/start-changes.ts';
+import { newRun, newState, type RuleRun, restoreState, serializeState } from './agent-rule/state.ts';
+import * as transitions from './agent-rule/transitions.ts';
+import { ruleStateOf, watchVisibility } from './agent-rule/visibility.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
-import { tellOperators } from './mails/tell-operators.ts';
-import { rereadSettings, watchSettings } from './settings/read-settings.ts';
+import { rereadSettings, watchSettings } from './entity/configuration.ts';
+import { isHistoryLong, shouldContinueAsNew } from './entity/continue-as-new.ts';
+import { runUntil } from './entity/coroutines.ts';
+import { handleSignal } from './entity/handle-signal.ts';
+import { type IncidentSource, notifyOperators } from './mails/notify-operators.ts';
+import { mailTimeouts } from './retry/activity-timeouts.ts';
 
 export type AgentRuleInput = {
   site: string;
   /** The rule's name in galley.yaml. */
   rule: string;
-  /** What the last run of the chain handed over (agent-rule/rule-memory.ts). A first start has none. */
+  /** From the previous run (`serializeState`); missing in the first run. */
   carry?: unknown;
 };
 
+const ownMergePayload = z.object({ sha: z.string().min(1).max(200) });
+const unsubscribedPayload = z.object({ address: z.string() });
+
+export const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
+export const configChanged = defineSignal(SIGNALS.configChanged);
+/** This commit merged a pull request of the rule: its push causes no prompt. */
+export const ownMerge = defineSignal<[z.infer<typeof ownMergePayload>]>(SIGNALS.ownMerge);
+/** A change of the rule has ended. */
+export const changeEnded = defineSignal<[ChangeEnded]>(SIGNALS.changeEnded);
+/** The address gets no more mails of the rule. */
+export const unsubscribed = defineSignal<[z.infer<typeof unsubscribedPayload>]>(SIGNALS.unsubscribed);
+export const getState = defineQuery<AgentRuleState>(QUERIES.state);
+/** Ends the workflow and drops the collected events. Started changes continue. Returns the last state. */
+export const remove = defineUpdate<AgentRuleState>(UPDATES.remove);
+
+const { sendRuleMail } = proxyActivities<Activities>(mailTimeouts);
+
+/** For rules without settings. */
+const NOTIFY_AFTER_MS = 10 * 60_000;
+
 /**
- * One agent rule of a site, until somebody removes it: it collects events, and starts one `agentChange` for all
- * that came together. It also keeps what outlives a change: who wants no more mail, and which commits are the agent's
- * own work.
+ * One agent rule of a site: collects events and starts one `agentChange` for all that come together. It also keeps what
+ * outlives a change: who has unsubscribed, and which commits are the agent's own work. Runs until an operator removes the
+ * rule.
  *
- * This workflow outlives every release: see export-site.ts for how its commands may change.
+ * See export-site.ts for how its commands may change.
  */
 export async function agentRule(input: AgentRuleInput): Promise<void> {
-  const { memory, seen } =
-    input.carry === undefined
-      ? { memory: freshRuleMemory(), seen: createSeenDeliveries() }
-      : fromRuleCarry(input.carry);
-  const run = newRuleRun(input, memory, seen);
-  // Before the first await: signals that came with the start, or while the last run ended, are taken in first.
-  answerMessages(run);
+  const { state, seen } =
+    input.carry === undefined ? { state: newState(), seen: createSeenDeliveries() } : restoreState(input.carry);
+  const run = newRun(input, state, seen);
+  // Before the first await, so that no signal is handled later than what the flow does.
+  setHandlers(run);
 
-  if (await rereadSettings(sourceOf(run))) {
+  if (await rereadSettings(settingsSource(run))) {
     await runUntil(
       [
-        () => promptLoop(run),
-        () => watchSettings(sourceOf(run)),
-        () => tellOperators(ruleTrouble(run)),
-        () => showPresence(run),
+        () => startChanges(run),
+        () => watchSettings(settingsSource(run)),
+        () => notifyOperators(incidentSource(run)),
+        () => watchVisibility(run),
       ],
-      () => mustEnd(run) && !run.starting && allHandlersFinished(),
+      () => mustEnd(run) && canEnd(run),
     );
   }
-  await condition(() => !run.starting && allHandlersFinished());
-  if (run.removed && !(await mayComeBack(run))) return;
+  await condition(() => canEnd(run));
+  if (run.removed && !(await mayReturn(run))) return;
   const { site, rule } = run;
-  await continueAsNew<typeof agentRule>({ site, rule, carry: toRuleCarry(run.memory, run.seen) });
+  await continueAsNew<typeof agentRule>({ site, rule, carry: serializeState(run.state, run.seen) });
+}
+
+function setHandlers(run: RuleRun): void {
+  const { state } = run;
+  handleSignal(published, publishedSignal, (signal) => {
+    transitions.applyDeliveries(state, run.seen, signal, Date.now());
+  });
+  setHandler(configChanged, () => {
+    run.configChanged = true;
+  });
+  handleSignal(ownMerge, ownMergePayload, ({ sha }) => transitions.applyOwnMerge(state, sha));
+  handleSignal(changeEnded, changeEndedPayload, (end) => transitions.changeEnded(state, end));
+  handleSignal(unsubscribed, unsubscribedPayload, ({ address }) => transitions.unsubscribe(state, address));
+  setHandler(getState, () => ruleStateOf(run));
+  setHandler(remove, () => {
+    const lastState = ruleStateOf(run);
+    run.removed = true;
+    return lastState;
+  });
 }
 
 /**
- * A removed rule forgets what it collected and ends, unless somebody wanted no more of its mail: whoever adds the rule
- * again must not write to them again. Then it waits until there is reason to look whether it is back.
+ * A removed rule with unsubscribed addresses keeps them in case it is configured again, and waits until that is worth a
+ * look. Any other removed rule ends.
  */
-async function mayComeBack(run: RuleRun): Promise<boolean> {
-  run.memory.waiting = null;
-  if (run.memory.unsubscribed.length === 0) return false;
-  await condition(() => (run.configChanged || run.memory.waiting !== null || isLong()) && allHandlersFinished());
+async function mayReturn(run: RuleRun): Promise<boolean> {
+  const { state } = run;
+  transitions.dropWaiting(state);
+  if (state.unsubscribed.length === 0) return false;
+  await condition(() => (run.configChanged || state.waiting !== null || isHistoryLong()) && allHandlersFinished());
   return true;
 }
 
+function incidentSource(run: RuleRun): IncidentSource<RuleMailInput['event']> {
+  const { state, site, rule } = run;
+  return {
+    state,
+    isFailing: () => state.unconfigured !== null,
+    operators: () => run.operators,
+    notifyAfterMs: () => run.settings?.tellAfterMs ?? NOTIFY_AFTER_MS,
+    events: { failing: 'rule-trouble', recovered: 'rule-recovered' },
+    patch: 'tell-operators-of-rule-2026-11',
+    send(event, since) {
+      const mail = {
+        site,
+        rule,
+        workflowId: workflowInfo().workflowId,
+        event,
+        since: since.toISOString(),
+        error: state.unconfigured,
+        pendingCount: state.waiting?.count ?? 0,
+        keepsSettings: state.settings !== null,
+      };
+      return (to, summary) => sendRuleMail.executeWithOptions({ summary }, [{ ...mail, to }]);
+    },
+  };
+}
+
 function mustEnd(run: RuleRun): boolean {
-  return run.removed || run.buildChanged || isOtherBuild(run.build) || isLong();
+  return run.removed || shouldContinueAsNew(run);
+}
+
+function canEnd(run: RuleRun): boolean {
+  return !run.starting && allHandlersFinished();
 }

@@ -50,7 +50,7 @@ export type SiteFixtureOptions = {
 
 let fixtures = 0;
 
-/** As in workflows/coroutines/continuing.ts. */
+/** As in workflows/entity/continue-as-new.ts. */
 const LONG_HISTORY_EVENTS = 1_000;
 
 export async function startSiteFixture(options: SiteFixtureOptions): Promise<SiteFixture> {

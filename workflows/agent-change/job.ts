@@ -1,180 +1,167 @@
-import { isCancellation, patched, workflowInfo } from '@temporalio/workflow';
+import { ActivityCancellationType, isCancellation, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { FinishedAgentJob } from '../../activities/agents/agent-job.ts';
-import { cutText } from '../../contract/cut-text.ts';
+import type { Activities } from '../../activities/create-activities.ts';
 import { formatDurationMs } from '../../contract/duration.ts';
-import { readFailure } from '../trouble/failures.ts';
-import { cancelAgentJob, createAgentJob, pollAgentJob, readLastWords, renderAgentPrompt } from './activity-proxies.ts';
-import { addNote, type ChangeMemory } from './change-memory.ts';
-import { type ChangeRun, underWay } from './change-run.ts';
-import { takeEarlyNews } from './news.ts';
-import { askPatiently } from './patience.ts';
+import { readFailure } from '../failures/read-failure.ts';
+import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
+import { retryUntil } from '../retry/retry-until.ts';
+import { isTooLate } from './schedule.ts';
+import { type ChangeRun, inProgress } from './state.ts';
+import {
+  addNote,
+  beginWork,
+  end,
+  fail,
+  jobCreated,
+  promptRendered,
+  pullRequestOpened,
+  responseLost,
+  setLastWords,
+} from './transitions.ts';
 
-/** No agent works for longer: a job that hasn't ended by then never will. */
+/** A cancelled request is awaited, to know whether the service has created the job. */
+const { createAgentJob } = proxyActivities<Activities>({
+  ...activityTimeouts,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+const { pollAgentJob } = proxyActivities<Activities>({
+  ...activityTimeouts,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** Optional, so the change doesn't wait longer for a service that is down. */
+const { readLastWords } = proxyActivities<Activities>({ ...activityTimeouts, scheduleToCloseTimeout: '1m' });
+
+/** Optional as well. */
+const { cancelAgentJob } = proxyActivities<Activities>({ ...activityTimeouts, scheduleToCloseTimeout: '30s' });
+
+const { renderAgentPrompt } = proxyActivities<Activities>({ ...quickActivity, startToCloseTimeout: '10s' });
+
+/** A job that hasn't ended by then never will. */
 const JOB_TIMEOUT_MS = 24 * 3_600_000;
 
-/** One question at least is asked about a job, however long ago it was made: it may have ended meanwhile. */
-const LAST_QUESTION_MS = 5_000;
+/** A poll gets at least this much time, even after the timeout: the job may have ended meanwhile. */
+const LAST_POLL_MS = 5_000;
 
-const MAX_ERROR = 2_000;
-
-/** Of what an agent said last. */
-const MAX_WORDS = 1_000;
-
-/**
- * Hands the prompt to the Admin API. A service that doesn't take it until the change would expire is given up. A rule that is
- * taken out meanwhile ends the change, unless the job is there already.
- */
+/** Creates the job. Retries until the change expires. */
 export async function submit(run: ChangeRun): Promise<void> {
-  const { site, rule, memory } = run;
-  const over = (): boolean => memory.phase !== 'prompting' || run.removed || isTooLate(run);
-  // Runs recorded by releases before 0.2 have no such activity: each attempt of createAgentJob rendered the prompt.
-  if (patched('rendered-prompt-2026-11')) await renderOnce(run, over);
-  if (memory.phase !== 'prompting') return;
-  const { events, eventCount, prompt } = memory;
-  // One key for the whole change: whatever is repeated, there is one job.
+  const { site, rule, state } = run;
+  const isOver = (): boolean => state.phase !== 'prompting' || run.removed || isTooLate(run);
+  // In releases before 0.2 createAgentJob rendered the prompt.
+  if (patched('rendered-prompt-2026-11')) await render(run, isOver);
+  if (state.phase !== 'prompting') return;
+  const { events, eventCount, prompt } = state;
+  // One key for the whole change, so that retries create no second job.
   const idempotencyKey = `${workflowInfo().firstExecutionRunId}:1`;
   const summary = `prompt by the rule ${rule} for ${eventCount} event(s)`.slice(0, 200);
-  const answer = await askPatiently(
-    run,
-    () =>
-      underWay(run, async () => {
-        const input = { site, rule, ...(prompt ?? { events, eventCount }), idempotencyKey };
-        const created = await createAgentJob.executeWithOptions({ summary }, [input]).catch((error: unknown) => {
-          if (isUnanswered(run, error)) memory.mayHaveJob = true;
-          throw error;
-        });
-        // Noted before anything else can happen: who cancels now has to know the job.
-        memory.job = { ...created, createdAtMs: Date.now() };
-        return created;
-      }),
-    over,
-  );
-  if (memory.job !== null) {
-    memory.phase = 'working';
-    memory.prompt = null;
-    memory.events = events.slice(-1);
-  } else if (run.removed) memory.phase = 'cancelled';
-  else if (answer !== undefined && 'failure' in answer) fail(run, answer.failure.message);
-  else if (memory.phase === 'prompting') memory.phase = 'expired';
+  const create = () =>
+    inProgress(run, async () => {
+      const input = { site, rule, ...(prompt ?? { events, eventCount }), idempotencyKey };
+      const created = await createAgentJob.executeWithOptions({ summary }, [input]).catch((error: unknown) => {
+        if (isUnanswered(run, error)) responseLost(state);
+        throw error;
+      });
+      // Before anything else can happen: a cancel that comes now needs the job.
+      jobCreated(state, created, Date.now());
+      return created;
+    });
+  const outcome = await retryUntil(state, create, isOver);
+  if (state.job !== null) beginWork(state);
+  else if (run.removed) end(state, 'cancelled');
+  else if (outcome !== undefined && 'failure' in outcome) fail(state, outcome.failure.message);
+  else if (state.phase === 'prompting') end(state, 'expired');
 }
 
-/**
- * Renders the prompt before the first request, and keeps it: an edited rule must not send another text under the same
- * key, because the service would refuse it although the first text's job is at work.
- */
-async function renderOnce(run: ChangeRun, over: () => boolean): Promise<void> {
-  const { site, rule, memory } = run;
-  if (memory.prompt) return;
-  const { events, eventCount } = memory;
+/** Renders the prompt once: after an edit of the rule, the service would reject another prompt with the same key. */
+async function render(run: ChangeRun, isOver: () => boolean): Promise<void> {
+  const { site, rule, state } = run;
+  if (state.prompt) return;
+  const { events, eventCount } = state;
   const summary = `prompt of the rule ${rule}`;
-  const render = () => renderAgentPrompt.executeWithOptions({ summary }, [{ site, rule, events, eventCount }]);
-  const answer = await askPatiently(run, render, over);
-  if (memory.phase !== 'prompting') return;
-  if (answer !== undefined && 'value' in answer) {
-    memory.prompt = answer.value;
-    memory.events = events.slice(-1);
-  } else if (run.removed) memory.phase = 'cancelled';
-  else if (answer !== undefined) fail(run, answer.failure.message);
+  const call = () => renderAgentPrompt.executeWithOptions({ summary }, [{ site, rule, events, eventCount }]);
+  const outcome = await retryUntil(state, call, isOver);
+  if (state.phase !== 'prompting') return;
+  if (outcome !== undefined && 'value' in outcome) promptRendered(state, outcome.value);
+  else if (run.removed) end(state, 'cancelled');
+  else if (outcome !== undefined) fail(state, outcome.failure.message);
 }
 
-/**
- * Notes that a job may be at work of which only the service knows. It is left alone: asking once more under the same key
- * would make a job where there is none.
- */
-export function noteLostJob(memory: ChangeMemory): void {
-  if (memory.job !== null || memory.mayHaveJob !== true) return;
-  addNote(memory, 'the Admin API may have made a job, but its answer was lost: should there be one, cancel it there');
-}
-
-/** Waits for the job's end, however often the service goes away meanwhile. */
+/** Waits for the end of the job, through outages of the service. */
 export async function waitForJob(run: ChangeRun): Promise<void> {
-  const { memory } = run;
-  const { job } = memory;
+  const { state } = run;
+  const { job } = state;
   if (job === null) throw new Error('a change without a job waits for it');
   const { projectId, jobId } = job;
   const poll = (): Promise<FinishedAgentJob> => {
     const leftMs = job.createdAtMs + JOB_TIMEOUT_MS - Date.now();
-    const options = { scheduleToCloseTimeout: Math.max(leftMs, LAST_QUESTION_MS), summary: `wait for ${jobId}` };
+    const options = { scheduleToCloseTimeout: Math.max(leftMs, LAST_POLL_MS), summary: `wait for ${jobId}` };
     return pollAgentJob.executeWithOptions(options, [{ projectId, jobId }]);
   };
-  const answer = await askPatiently(run, poll, () => memory.phase !== 'working' || isTooLate(run));
-  if (answer === undefined) {
-    if (memory.phase === 'working') memory.phase = 'expired';
-  } else if ('value' in answer) {
-    // Runs recorded by releases before 0.2 didn't ask what the agent said.
-    if (endOf(answer.value) === 'unchanged' && patched('last-words-2026-11')) {
-      await noteLastWords(run, { projectId, jobId });
+  const outcome = await retryUntil(state, poll, () => state.phase !== 'working' || isTooLate(run));
+  if (outcome === undefined) {
+    if (state.phase === 'working') end(state, 'expired');
+  } else if ('value' in outcome) {
+    // Releases before 0.2 didn't read the last words.
+    if (resultOf(outcome.value) === 'unchanged' && patched('last-words-2026-11')) {
+      await recordLastWords(run, { projectId, jobId });
     }
-    noteEnd(run, answer.value);
-  } else if (answer.failure.type === 'TimedOut') {
+    applyResult(run, outcome.value);
+  } else if (outcome.failure.type === 'TimedOut') {
     await cancelJob(run, 'it took too long');
-    fail(run, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
-  } else fail(run, answer.failure.message);
+    fail(state, `${jobId} didn't end within ${formatDurationMs(JOB_TIMEOUT_MS)} and was given up`);
+  } else fail(state, outcome.failure.message);
 }
 
-/** An agent that changes nothing mostly says why. */
-async function noteLastWords(run: ChangeRun, job: { projectId: string; jobId: string }): Promise<void> {
-  const { memory } = run;
+/** An agent that changes nothing usually says why. */
+async function recordLastWords(run: ChangeRun, job: { projectId: string; jobId: string }): Promise<void> {
+  const { state } = run;
   try {
     const summary = `what did the agent of ${job.jobId} say last`.slice(0, 200);
-    const words = await underWay(run, () => readLastWords.executeWithOptions({ summary }, [job]));
-    memory.lastWords = words === null ? null : cutText(words, MAX_WORDS);
+    const words = await inProgress(run, () => readLastWords.executeWithOptions({ summary }, [job]));
+    setLastWords(state, words);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    addNote(memory, `what the agent said last isn't known: ${readFailure(error).message}`);
+    addNote(state, `what the agent said last isn't known: ${readFailure(error).message}`);
   }
 }
 
-/** Asks the service to cancel the job. Whatever goes wrong with that, the change goes on without. */
-export async function cancelJob({ memory }: ChangeRun, reason: string): Promise<void> {
-  if (memory.job === null) return;
-  const { projectId, jobId } = memory.job;
+/** Cancels the job at the service. A failure becomes a note. */
+export async function cancelJob({ state }: ChangeRun, reason: string): Promise<void> {
+  if (state.job === null) return;
+  const { projectId, jobId } = state.job;
   try {
     const summary = `cancel ${jobId}: ${reason}`.slice(0, 200);
     const outcome = await cancelAgentJob.executeWithOptions({ summary }, [{ projectId, jobId }]);
-    if (outcome === 'finished') addNote(memory, `${jobId} had ended already when it was to be cancelled`);
-    if (outcome === 'unsupported') addNote(memory, `the Admin API can't cancel ${jobId}: it may go on`);
+    if (outcome === 'finished') addNote(state, `${jobId} had ended already when it was to be cancelled`);
+    if (outcome === 'unsupported') addNote(state, `the Admin API can't cancel ${jobId}: it may go on`);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    addNote(memory, `${jobId} couldn't be cancelled: ${readFailure(error).message}`);
+    addNote(state, `${jobId} couldn't be cancelled: ${readFailure(error).message}`);
   }
 }
 
-/** Interrupted, or given up without an answer that says no, as where the rule was taken out between two attempts. */
+/** Whether the service may have created the job: no response says that it didn't. */
 function isUnanswered({ removed }: ChangeRun, error: unknown): boolean {
   if (isCancellation(error)) return true;
   const { type, status } = readFailure(error);
   return type === 'Rejected' ? removed && status === null : ['Unavailable', 'TimedOut', 'Other'].includes(type);
 }
 
-/** What nobody has made a pull request of by then, nobody waits for any more. */
-function isTooLate({ memory, settings }: ChangeRun): boolean {
-  return Date.now() >= memory.startedAtMs + settings.expireAfterMs;
-}
-
-function endOf({ status, prLink, error }: FinishedAgentJob): 'pull-request' | 'failed' | 'unchanged' {
+function resultOf({ status, prLink, error }: FinishedAgentJob): 'pull-request' | 'failed' | 'unchanged' {
   if (prLink !== null && status !== 'failed') return 'pull-request';
   return status === 'failed' || (status === 'archived' && error !== null) ? 'failed' : 'unchanged';
 }
 
-function noteEnd(run: ChangeRun, job: FinishedAgentJob): void {
-  const { memory } = run;
-  switch (endOf(job)) {
+function applyResult({ state }: ChangeRun, job: FinishedAgentJob): void {
+  switch (resultOf(job)) {
     case 'pull-request':
-      memory.prLink = job.prLink;
-      memory.reviewSinceMs = Date.now();
-      memory.phase = 'notifying';
-      takeEarlyNews(memory);
+      pullRequestOpened(state, job.prLink, Date.now());
       break;
     case 'failed':
-      fail(run, job.error ?? 'the service gave no reason');
+      fail(state, job.error ?? 'the service gave no reason');
       break;
     case 'unchanged':
-      memory.phase = 'unchanged';
+      end(state, 'unchanged');
   }
-}
-
-function fail({ memory }: ChangeRun, message: string): void {
-  memory.error = cutText(message, MAX_ERROR);
-  memory.phase = 'failed';
 }

@@ -1,85 +1,86 @@
-import { isCancellation, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput } from '../../activities/reviewers/mail-input.ts';
 import type { MailRecord } from '../../contract/agent-state.ts';
-import { eachOnce, mailRecord, withoutAnswer } from '../mails/mail-record.ts';
-import { sendOperatorMail, sendReviewMail } from './activity-proxies.ts';
-import { addNote, type ChangeMemory } from './change-memory.ts';
-import { type ChangeRun, underWay } from './change-run.ts';
-import { isOver } from './phase.ts';
+import { resultOfFailedSend, uniqueAddresses } from '../mails/mail-record.ts';
+import { mailTimeouts } from '../retry/activity-timeouts.ts';
+import { type ChangeRun, inProgress, isOver, type State } from './state.ts';
+import { addNote, mailSent } from './transitions.ts';
 
-/** What is remembered of mails has to stay small. */
+const { sendReviewMail, sendOperatorMail } = proxyActivities<Activities>(mailTimeouts);
+
 const MAX_RECIPIENTS = 50;
 
-const CUT_SHORT: MailResult = { outcome: 'unknown', detail: 'the change ended while it was being sent' };
+const INTERRUPTED: MailResult = { outcome: 'unknown', detail: 'the change ended while it was being sent' };
 
-/**
- * Sends one mail of an event to each address, all at the same time: one that is refused, or put off by its server for
- * hours, delays no other. Each is at most one, and its outcome is in the memory. Never throws but where it is cancelled.
- */
+/** Sends one mail of an event to each reviewer. */
 export async function mailReviewers(
   run: ChangeRun,
   event: ReviewMailInput['event'],
   addresses: readonly string[],
 ): Promise<void> {
-  const { site, rule, memory } = run;
-  const { prLink, reviewSinceMs } = memory;
-  const publish = memory.events.at(-1);
+  const { site, rule, state } = run;
+  const { prLink, reviewSinceMs } = state;
+  const publish = state.events.at(-1);
   if (prLink === null || publish === undefined) return;
   const mail = {
     site,
     rule,
     changeId: workflowInfo().workflowId,
     event,
-    // As it was when reviews were first asked for: under another subject a reminder would be a thread of its own.
-    pullRequest: { url: prLink, title: memory.plan?.title ?? '' },
+    // The title at the first mail: with another subject, a reminder would start a new thread.
+    pullRequest: { url: prLink, title: state.plan?.title ?? '' },
     publish,
-    eventCount: memory.eventCount,
+    eventCount: state.eventCount,
     requestedAt: new Date(reviewSinceMs ?? Date.now()).toISOString(),
   };
   await sendEach(run, event, addresses, async (to, summary) => {
-    const asks = event === 'review-requested';
-    if (asks) run.beingAsked.add(to.toLowerCase());
+    const isRequest = event === 'review-requested';
+    if (isRequest) run.requesting.add(to.toLowerCase());
     try {
       return await sendReviewMail.executeWithOptions({ summary }, [{ ...mail, to }]);
     } finally {
-      if (asks) run.beingAsked.delete(to.toLowerCase());
+      if (isRequest) run.requesting.delete(to.toLowerCase());
     }
   });
 }
 
-/** Tells each operator that the job failed. */
+/** Notifies each operator of the failed job. */
 export async function mailOperators(run: ChangeRun, message: string): Promise<void> {
-  const { site, rule, memory, settings } = run;
+  const { site, rule, state, settings } = run;
   const event: OperatorMailInput['event'] = 'job-failed';
-  const jobId = memory.job?.jobId ?? null;
+  const jobId = state.job?.jobId ?? null;
   const mail = { site, rule, changeId: workflowInfo().workflowId, event, jobId, message };
   await sendEach(run, event, settings.operators, (to, summary) =>
     sendOperatorMail.executeWithOptions({ summary }, [{ ...mail, to }]),
   );
 }
 
+/**
+ * Sends one mail to each address that got none for this event yet, all at the same time: a server that refuses or defers
+ * one doesn't delay the others. The state records each result. Throws only if it is cancelled.
+ */
 async function sendEach(
   run: ChangeRun,
   event: string,
   addresses: readonly string[],
   send: (to: string, summary: string) => Promise<MailResult>,
 ): Promise<void> {
-  const { memory } = run;
-  const people = eachOnce(addresses);
+  const { state } = run;
+  const people = uniqueAddresses(addresses);
   if (people.length > MAX_RECIPIENTS) {
-    addNote(memory, `${event}: only the first ${MAX_RECIPIENTS} of ${people.length} people get mail`);
+    addNote(state, `${event}: only the first ${MAX_RECIPIENTS} of ${people.length} people get mail`);
   }
-  const wanted = people.slice(0, MAX_RECIPIENTS).filter((to) => mailOf(memory, event, to) === undefined);
-  await underWay(run, async () => {
-    // Each is waited for, so that none is left without an outcome where one ends early.
+  const remaining = people.slice(0, MAX_RECIPIENTS).filter((to) => mailOf(state, event, to) === undefined);
+  await inProgress(run, async () => {
     const sent = await Promise.allSettled(
-      wanted.map(async (to) => {
+      remaining.map(async (to) => {
         try {
-          note(memory, event, to, await send(to, `${event} to ${to}`.slice(0, 200)));
+          mailSent(state, event, to, await send(to, `${event} to ${to}`.slice(0, 200)));
         } catch (error) {
-          // A run that goes on in another one leaves no mail half-sent: what it cancels was never begun.
-          const begun = !isCancellation(error) || isOver(memory.phase) || run.cancelRequested;
-          if (begun) note(memory, event, to, isCancellation(error) ? CUT_SHORT : withoutAnswer(error));
+          // A run that continues as new waits for mails that are being sent, so a cancelled one was never begun.
+          const begun = !isCancellation(error) || isOver(state.phase) || run.cancelRequested;
+          if (begun) mailSent(state, event, to, isCancellation(error) ? INTERRUPTED : resultOfFailedSend(error));
           if (isCancellation(error)) throw error;
         }
       }),
@@ -88,11 +89,6 @@ async function sendEach(
   });
 }
 
-/** What became of a mail; undefined where it wasn't sent yet. */
-export function mailOf(memory: ChangeMemory, event: string, to: string): MailRecord | undefined {
-  return memory.mails.find((mail) => mail.event === event && mail.to === to);
-}
-
-function note(memory: ChangeMemory, event: string, to: string, result: MailResult): void {
-  memory.mails = [...memory.mails, mailRecord(event, to, result)];
+export function mailOf({ mails }: State, event: string, to: string): MailRecord | undefined {
+  return mails.find((mail) => mail.event === event && mail.to === to);
 }

@@ -1,17 +1,16 @@
 import type { DeliveryRef } from '../../contract/publish-event.ts';
 import { hash64 } from '../deliveries/hash64.ts';
 
-/** Vendors' own ids are told apart for a day (design 6); what has a shorter window may well be sent again and mean it. */
-const OWN_ID_WINDOW_MS = 24 * 3_600_000;
+/** Ids of vendors are unique for a day. With a shorter window, the same id may be another publish. */
+const VENDOR_ID_WINDOW_MS = 24 * 3_600_000;
 
-/** With a site's and a rule's name (63 characters each) an id stays far below the 1,000 that Temporal takes. */
+/** With the names of site and rule (63 characters each), ids stay far below Temporal's limit of 1,000. */
 const MAX_CHARACTERS = 100;
 
 /**
- * What a change is named after a delivery, in the order in which it is to be tried. A delivery that has no id of its own
- * (the hash of a body), or whose window has passed, may be a second publish under the same id: its change is then named
- * with the time it was received too, so that it isn't taken for the first one.
- * @param knownBefore whether a delivery with this id came before, longer ago than its window.
+ * The keys of a change's workflow id, in the order to try them. If the id of a delivery may repeat (it is the hash of a
+ * body, or its window has passed), the second key adds the time, so that a second publish gets a change of its own.
+ * @param knownBefore whether the same id was seen before, longer ago than its window
  */
 export function changeKeysOf(
   delivery: Pick<DeliveryRef, 'id' | 'receivedAt' | 'dedupeMs'>,
@@ -20,10 +19,10 @@ export function changeKeysOf(
   const plain = safeId(delivery.id);
   const timed = `${plain}~${safeId(delivery.receivedAt)}`;
   if (knownBefore) return [timed];
-  return delivery.dedupeMs < OWN_ID_WINDOW_MS ? [plain, timed] : [plain];
+  return delivery.dedupeMs < VENDOR_ID_WINDOW_MS ? [plain, timed] : [plain];
 }
 
-/** An id that is short and harmless in lists and addresses stays; another one is shortened, with its hash. */
+/** Ids that are too long, or have characters that are unsafe in URLs, are shortened and get their hash. */
 function safeId(id: string): string {
   const safe = id.replace(/[^\w.:=+-]/g, '_');
   if (safe === id && id.length > 0 && id.length <= MAX_CHARACTERS) return id;

@@ -1,10 +1,10 @@
 import { cutText } from '../../contract/cut-text.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 
-/** Past this a text of an event is cut: titles and addresses are shorter, and what is carried has to stay small. */
+/** Titles and URLs are usually shorter. */
 const MAX_TEXT = 500;
 
-/** An event with its texts cut, to be remembered. */
+/** Bounds the texts of an event, because it becomes part of a workflow's input. */
 export function cutEvent(event: PublishEvent): PublishEvent {
   const { source, topic, action, id, title, url, author, at } = event;
   return {

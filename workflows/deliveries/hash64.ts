@@ -1,6 +1,9 @@
+/** The base64url alphabet. */
+export const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
 /**
- * A 64-bit hash of a text as 11 characters (base64url alphabet). Not cryptographic: the texts come from verified
- * deliveries. Plain arithmetic, because workflow code has no crypto and must give the same on every replay.
+ * A 64-bit hash of a text as 11 base64url characters. Not cryptographic: the texts come from verified deliveries. Workflow
+ * code has no crypto module and must be deterministic.
  */
 export function hash64(text: string): string {
   let low = 0x811c9dc5;
@@ -23,9 +26,7 @@ function mix(word: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
-/** The 64 bits `first:second`, six at a time from the lowest. Not as one big number: those take a storm's time. */
+/** The 64 bits `first:second`, six at a time from the lowest. BigInt would be too slow in a burst of deliveries. */
 function encode(first: number, second: number): string {
   let text = '';
   for (let shift = 0; shift < 30; shift += 6) text += digit(second >>> shift);

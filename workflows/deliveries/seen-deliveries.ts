@@ -1,39 +1,35 @@
-import { hash64 } from './hash64.ts';
+import { DIGITS, hash64 } from './hash64.ts';
 
 /**
- * Remembers deliveries, so that a resend doesn't export twice. An id takes 13 characters when carried: 11 for its
- * 64-bit hash and 2 for the second within the hour, so that a window of a minute is as exact as one of a day.
+ * Remembers deliveries, to detect resends. A serialized id takes 13 characters: 11 for its 64-bit hash and 2 for the second
+ * within the hour, which is exact enough for a window of a minute.
  */
 
-/** More than this are never kept; the oldest go first. */
+/** The oldest are dropped first. */
 export const MAX_SEEN = 20_000;
 
-/** No vendor resends for longer; older ones are forgotten. */
+/** No vendor resends after this time. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 
 const HOUR_MS = 3_600_000;
 const HASH_CHARACTERS = 11;
 const ENTRY_CHARACTERS = HASH_CHARACTERS + 2;
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** One hour's deliveries: `hour` counts hours since 1970, `entries` are the ids one after the other. */
+/** The deliveries of one hour, counted since 1970, as concatenated entries. */
 export type SeenBucket = { hour: number; entries: string };
 
 export type SeenDeliveries = {
-  /**
-   * Records a delivery and tells whether it is a resend: the same id from the same source within `dedupeMs` of the
-   * time it was first seen.
-   */
+  /** Records a delivery. Returns whether the same source sent the same id within the last `dedupeMs`. */
   isResend(delivery: { id: string; source: string; dedupeMs: number }, atMs: number): boolean;
-  /** Whether a delivery with this id from this source is remembered, however long ago it came. */
+  /** Whether the same source sent the same id before, at any time. */
   has(delivery: { id: string; source: string }): boolean;
   /** The newest `limit` ids in hourly buckets, oldest first. */
   toBuckets(limit?: number): SeenBucket[];
 };
 
-export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenDeliveries {
-  const seenAtSecond = new Map<string, number>(carried.flatMap(entriesOf));
-  // Goes on where it stood: begun anew for each delivery of a storm, it would pass all that was deleted before.
+export function createSeenDeliveries(restored: readonly SeenBucket[] = []): SeenDeliveries {
+  const seenAtSecond = new Map<string, number>(restored.flatMap(entriesOf));
+  // Kept between deliveries: a new iterator would skip all deleted entries again, which is slow in a burst.
   let fromOldest = seenAtSecond.entries();
   let oldest = fromOldest.next();
 
@@ -56,7 +52,7 @@ export function createSeenDeliveries(carried: readonly SeenBucket[] = []): SeenD
       const { dedupeMs } = delivery;
       const hash = hashOf(delivery);
       const second = seenAtSecond.get(hash);
-      // A resend may overtake the first one on another host, hence the distance and not the difference.
+      // A resend through another host may arrive first, so the difference may be negative.
       if (second !== undefined && dedupeMs > 0 && Math.abs(atMs - second * 1000) <= dedupeMs) return true;
       if (oldest.value?.[0] === hash) oldest = fromOldest.next();
       seenAtSecond.delete(hash);
@@ -82,7 +78,7 @@ function hashOf({ id, source }: { id: string; source: string }): string {
   return hash64(`${source}\n${id}`);
 }
 
-/** Buckets as they were carried. Exported for the check of their shape. */
+/** Validates the entries of a serialized bucket. */
 export function isWholeBucket(bucket: SeenBucket): boolean {
   return bucket.entries.length % ENTRY_CHARACTERS === 0;
 }

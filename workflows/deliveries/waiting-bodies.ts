@@ -1,15 +1,15 @@
 import type { DeliveryRef } from '../../contract/publish-event.ts';
 import { hash64 } from './hash64.ts';
 
-/** What is remembered has to stay small. Past this the oldest go first, and their resend is exported again. */
+/** The oldest are dropped first. Their resends cause another export. */
 const MAX_BODIES = 1_000;
 
 /**
  * The bodies of the deliveries that wait, for vendors that send no delivery id. A repeated body is a resend only while the
- * first one waits: once it has been handled, the same body is a new publish.
+ * first one waits. Later it is a new publish.
  */
 export type WaitingBodies = {
-  /** Notes a delivery without a vendor's id. False if its body waits already. */
+  /** Returns false if the same body waits already. */
   add(delivery: Pick<DeliveryRef, 'id' | 'source'>): boolean;
   /** Their hashes, oldest first. */
   hashes(): string[];

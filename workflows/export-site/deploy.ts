@@ -1,54 +1,73 @@
-import { ActivityFailure, CancellationScope, patched, TimeoutFailure } from '@temporalio/workflow';
-import type { DeploymentReport } from '../../activities/deployments/deployment-target.ts';
-import { backOffMs } from '../trouble/back-off.ts';
-import { readFailure } from '../trouble/failures.ts';
-import { writeDeployment } from './activity-proxies.ts';
-import type { SiteMemory, Target } from './site-memory.ts';
-import type { SiteRun } from './site-run.ts';
-import { wantedJobId } from './targets.ts';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  CancellationScope,
+  patched,
+  proxyActivities,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+import { readFailure } from '../failures/read-failure.ts';
+import { activityTimeouts, retryPolicy } from '../retry/activity-timeouts.ts';
+import type { SiteRun, State, Target } from './state.ts';
+import { applyReport, catchUpSequence, nextSequence, wantedJobId, writeFailed } from './targets.ts';
 
-/** A fresh link, to be given to every deployment that is to serve its job. */
+/** Obtains a fresh link to the bundle of a job. May be repeated, so a cancelled one is not awaited. */
+export const { createBundle } = proxyActivities<Activities>({
+  ...activityTimeouts,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/**
+ * A write takes milliseconds, or about 5 s if the lock of a killed worker has to expire first. After 8 s the failure is
+ * shown in the state, and the refresh loop retries.
+ */
+const { writeDeployment } = proxyActivities<Activities>({
+  startToCloseTimeout: '7s',
+  heartbeatTimeout: '5s',
+  scheduleToCloseTimeout: '8s',
+  retry: { ...retryPolicy, maximumInterval: '5s' },
+});
+
+/** A fresh link, for all deployments that serve its job. */
 export type Deploy = {
   jobId: string;
   version: string | null;
   bundleUrl: string;
-  /** What it is for, as the Temporal UI shows it. */
+  /** Shown in the Temporal UI. */
   reason: string;
 };
 
 /**
- * Tells the deployments of a link, all at once: one that hangs or fails delays no other. Each has one writer at any time,
- * and none is interrupted half-way. Never throws: what fails is kept with the deployment and tried again by the refresh.
- * Returns the first deployment that got a newer job before, null if there is none.
+ * Writes a link to all deployments of its job at the same time. Each deployment has one writer at a time, and no write is
+ * interrupted. Never throws: the state records failures, and the refresh loop retries them. Returns the first deployment
+ * that has a newer job, or null.
  */
 export function deploy(run: SiteRun, link: Deploy): Promise<string | null> {
-  const { memory } = run;
-  // A newest job goes to all: only the file itself knows whether its pin still holds.
-  const targets = memory.targets.filter(
-    (target) => isNewest(memory, link) || wantedJobId(memory, target) === link.jobId,
-  );
+  const { state } = run;
+  // The newest job goes to held deployments too: only the write itself can tell whether the pin still holds.
+  const targets = state.targets.filter((target) => isNewest(state, link) || wantedJobId(state, target) === link.jobId);
   run.deploysWaiting++;
-  const [first = Promise.resolve(null), ...others] = groupsOf(targets).map((group) => inTurn(run, group, link));
-  // One deployment takes no step more than in earlier releases: their histories depend on it.
-  const refusedBy =
+  const [first = Promise.resolve(null), ...others] = groupsOf(targets).map((group) => writeInTurn(run, group, link));
+  // With one deployment there must be no additional promise: recorded histories depend on the order of resolution.
+  const newerAt =
     others.length === 0
       ? first
       : Promise.all([first, ...others]).then((files) => files.find((file) => file !== null) ?? null);
-  return refusedBy.finally(() => {
+  return newerAt.finally(() => {
     run.deploysWaiting--;
     run.refreshChanges++;
   });
 }
 
-/** Deployments that are written to one after another. */
+/** Deployments that are written to one after the other, as earlier releases did with all of them. */
 function groupsOf(targets: Target[]): Target[][] {
   if (targets.length < 2) return [targets];
-  // Earlier releases wrote to all of them in turn.
   return patched('write-at-once-2026-11') ? targets.map((target) => [target]) : [targets];
 }
 
-/** Writes once every earlier write to these deployments has ended. */
-function inTurn(run: SiteRun, group: Target[], link: Deploy): Promise<string | null> {
+/** Waits for earlier writes to the same deployments. */
+function writeInTurn(run: SiteRun, group: Target[], link: Deploy): Promise<string | null> {
   const [earlier = Promise.resolve(), ...more] = new Set(
     group.flatMap(({ valuesFile }) => run.lastWrites.get(valuesFile) ?? []),
   );
@@ -58,78 +77,45 @@ function inTurn(run: SiteRun, group: Target[], link: Deploy): Promise<string | n
   return turn;
 }
 
-/** Returns the first that got a newer job before, null if there is none. */
 async function writeGroup(run: SiteRun, group: Target[], link: Deploy): Promise<string | null> {
-  let refusedBy: string | null = null;
-  const sequence = ++run.memory.sequence;
+  let newerAt: string | null = null;
+  const sequence = nextSequence(run.state);
   for (const target of group) {
-    if ((await write(run, target, link, sequence)) === 'older') refusedBy ??= target.valuesFile;
+    if ((await write(run, target, link, sequence)) === 'older') newerAt ??= target.valuesFile;
   }
-  return refusedBy;
+  return newerAt;
 }
 
-async function write({ memory }: SiteRun, target: Target, link: Deploy, sequence: number) {
-  const newest = isNewest(memory, link);
+async function write({ state }: SiteRun, target: Target, link: Deploy, sequence: number) {
+  const newest = isNewest(state, link);
   const kind = target.jobId === link.jobId ? 'refresh' : 'deploy';
-  if (newest && kind === 'refresh' && wantedJobId(memory, target) !== link.jobId) return null;
+  if (newest && kind === 'refresh' && wantedJobId(state, target) !== link.jobId) return null;
   try {
     const { valuesFile } = target;
     const { jobId, version, bundleUrl } = link;
-    const { createdAt = null, rolledBack = false } = (newest && memory.live) || {};
-    const order = { epoch: memory.epochMs, sequence, newest, createdAt, rolledBack } as const;
+    const { createdAt = null, rolledBack = false } = (newest && state.live) || {};
+    const order = { epoch: state.epochMs, sequence, newest, createdAt, rolledBack } as const;
     const deployedBefore = target.jobId !== null || target.off;
     const input = { valuesFile, kind, jobId, version, bundleUrl, deployedBefore, ...order } as const;
     const summary = `${kind} ${link.version ?? jobId} to ${valuesFile} (${link.reason})`.slice(0, 200);
     const report = await writeDeployment.executeWithOptions({ summary }, [input]);
-    applyReport(target, report, link, newest);
-    // Behind its own writes: this workflow was reset, or restored from a backup. It is still the one that decides.
-    if (report.newest?.epoch === memory.epochMs) memory.sequence = Math.max(memory.sequence, report.newest.sequence);
+    applyReport(target, report, { jobId, version, newest });
+    catchUpSequence(state, report.newest);
     return report.outcome;
   } catch (error) {
-    failed(target, reasonOf(error));
+    writeFailed(target, reasonOf(error));
     return null;
   }
 }
 
-function isNewest({ live }: SiteMemory, { jobId }: Deploy): boolean {
+function isNewest({ live }: State, { jobId }: Deploy): boolean {
   return live?.jobId === jobId;
 }
 
-/** Why a write failed, for people. A write that took too long was often tried before, and then failed for a reason. */
+/** A write that timed out has often failed before, which says more than the timeout. */
 function reasonOf(error: unknown): string {
   const { type, message } = readFailure(error);
   if (type !== 'TimedOut' || !(error instanceof ActivityFailure)) return message;
   const before = error.cause instanceof TimeoutFailure ? error.cause.cause : undefined;
   return before?.message ?? 'no answer from its file system, or no worker to write it';
-}
-
-function applyReport(target: Target, report: DeploymentReport, link: Deploy, newest: boolean): void {
-  target.pin = report.pin?.slice(0, 200) ?? null;
-  target.off = report.off ?? false;
-  target.held = report.outcome === 'held' || (report.outcome === 'written' && !newest);
-  if (report.jobId !== target.jobId) target.version = report.jobId === link.jobId ? link.version : null;
-  target.jobId = report.jobId;
-  if (report.outcome === 'superseded') {
-    failed(target, 'a newer write than this workflow knows of is there already');
-    return;
-  }
-  if (report.outcome === 'older') {
-    failed(target, `${link.jobId} is older than what is deployed: a new export is needed`);
-    return;
-  }
-  if (report.outcome === 'written') {
-    target.version = link.version;
-    target.updatedAt = new Date().toISOString();
-  }
-  target.error = null;
-  target.failedAt = null;
-  target.failures = 0;
-  target.retryAtMs = null;
-}
-
-function failed(target: Target, message: string): void {
-  target.failures++;
-  target.error = message.slice(0, 500);
-  target.failedAt = new Date().toISOString();
-  target.retryAtMs = Date.now() + backOffMs('refresh', target.failures);
 }

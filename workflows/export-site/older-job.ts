@@ -1,22 +1,22 @@
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { StartedExport } from '../../activities/admin-api/start-export.ts';
-import type { SiteMemory } from './site-memory.ts';
+import type { State } from './state.ts';
 
-/** A job of this age, by the service's own clock, was made for the request that it answers. */
-const JUST_MADE_MS = 60_000;
+/** A job of this age, by the service's own clock, was created by the request that it answers. */
+const JUST_CREATED_MS = 60_000;
 
 /**
- * Why an answer to a start is no new export, as a sentence; null if it is one, as far as the service tells. An
- * idempotency key that was used before (Temporal was reset or restored) is answered with the job of that time.
+ * Why the response to a start is not a new job, as a sentence; null if it is one, as far as the response tells. A repeated
+ * idempotency key, after Temporal was reset or restored, returns the job of the first time.
  *
- * The answer to the next key is believed more: a service may give the same job again while nothing has changed, and its
+ * After one refusal the next response is trusted more: a service may return the same job while nothing has changed, or its
  * clock may have been set back. Only a job that is provably old is refused again.
  */
 export function whyOlder(
-  { newest, live, jobs, olderJobId }: Pick<SiteMemory, 'newest' | 'live' | 'jobs' | 'olderJobId'>,
+  { newest, live, jobs, olderJobId }: Pick<State, 'newest' | 'live' | 'jobs' | 'olderJobId'>,
   { jobId, createdAt, ageMs }: StartedExport,
 ): string | null {
-  // Releases before 0.2 told no times, and deployed whatever they were given.
+  // Releases before 0.2 returned no times and accepted every job.
   if (createdAt === undefined) return null;
   const again = olderJobId !== null;
   const isNewest = jobId === newest?.jobId;
@@ -24,27 +24,27 @@ export function whyOlder(
   if (known && !(again && isNewest)) return `${jobId} was exported before`;
   const newestAt = newest?.createdAt ?? null;
   if (createdAt === null || newestAt === null || Date.parse(createdAt) >= Date.parse(newestAt)) return null;
-  if (again && isJustMade(ageMs)) return null;
+  if (again && isJustCreated(ageMs)) return null;
   return `${jobId} is of ${createdAt}, and ${newest?.jobId} of ${newestAt} was exported since`;
 }
 
 /**
- * The time by which a job is compared with others. Null if the service's clock was set back, so that the job seems older
- * than what was exported before it: the deployments must take it nevertheless.
+ * The creation time that deployments compare. Null if the service's clock was set back, because the deployments have to
+ * accept the job although it seems older than the last one.
  */
-export function comparableTime({ newest }: Pick<SiteMemory, 'newest'>, started: StartedExport): string | null {
+export function comparableTime({ newest }: Pick<State, 'newest'>, started: StartedExport): string | null {
   const { createdAt = null } = started;
   const newestAt = newest?.createdAt ?? null;
   const setBack = createdAt !== null && newestAt !== null && Date.parse(createdAt) < Date.parse(newestAt);
   return setBack ? null : createdAt;
 }
 
-/** The failure that ends such an export; a new one with a new key follows. */
+/** Fails the export. A new one with a new key follows. */
 export function olderJob(why: string): ApplicationFailure {
   const message = `the Admin API gave an old export instead of a new one (${why}): exporting again with a new key`;
   return ApplicationFailure.create({ type: 'OlderJob', message, nonRetryable: true });
 }
 
-function isJustMade(ageMs: number | null | undefined): boolean {
-  return ageMs !== null && ageMs !== undefined && ageMs < JUST_MADE_MS;
+function isJustCreated(ageMs: number | null | undefined): boolean {
+  return ageMs !== null && ageMs !== undefined && ageMs < JUST_CREATED_MS;
 }

@@ -1,28 +1,52 @@
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import { waitAtMost } from '../coroutines/wait-at-most.ts';
-import { rereadSettings } from '../settings/read-settings.ts';
-import { backOffMs } from '../trouble/back-off.ts';
-import { type Failure, readFailure, toSiteError } from '../trouble/failures.ts';
-import { restMs } from '../trouble/rest.ts';
-import { createBundle, findExport } from './activity-proxies.ts';
-import { addRequest } from './debounce.ts';
-import { deploy } from './deploy.ts';
-import { endBackOff } from './export-back-off.ts';
-import { rememberFailure, rememberLink, rememberVersion } from './live-job.ts';
-import { jobDueAtMs, nextRefreshAtMs } from './refresh-due.ts';
-import type { SiteMemory } from './site-memory.ts';
-import type { SiteRun } from './site-run.ts';
-import { sourceOf } from './site-settings.ts';
-import { jobsInUse, pinSearchAtMs } from './targets.ts';
+import {
+  ActivityCancellationType,
+  CancellationScope,
+  condition,
+  isCancellation,
+  proxyActivities,
+} from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+import type { PinnedFile } from '../../contract/settings.ts';
+import { rereadSettings } from '../entity/configuration.ts';
+import { waitAtMost } from '../entity/coroutines.ts';
+import { type Failure, readFailure, toSiteError } from '../failures/read-failure.ts';
+import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
+import { spreadRetryAfterMs } from '../retry/retry-after.ts';
+import { settingsSource } from './configuration.ts';
+import { createBundle, deploy } from './deploy.ts';
+import { goneDelayMs, jobDueAtMs, nextRefreshAtMs, renewalDelayMs } from './schedule.ts';
+import type { SiteRun } from './state.ts';
+import {
+  beginPinSearch,
+  jobsInUse,
+  pinSearchAtMs,
+  releasePin,
+  rememberLink,
+  rememberVersion,
+  renewalFailed,
+  repeatPinSearch,
+} from './targets.ts';
+import { endRefresh, requestExportInsteadOf } from './transitions.ts';
 
-/** A link that couldn't be renewed within this time is the loop's to try again: the site's state tells why. */
-const BUNDLE_PATIENCE = '10m';
+const { findExport } = proxyActivities<Activities>({
+  ...activityTimeouts,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
 
-/** Keeps every link in use fresh, whatever becomes of exports meanwhile. Ends only with the run. */
+/** Polls a file by its retry policy: that needs no history and no worker slot, however long a pin stays. */
+const { waitForPinChange } = proxyActivities<Activities>(quickActivity);
+
+/** After this time the failure is shown in the state, and the refresh loop retries. */
+const RENEWAL_TIMEOUT = '10m';
+
+/** The delay after a failed search for the job of a pin. */
+const PIN_SEARCH_INTERVAL_MS = 60_000;
+
+/** Renews every link in use before it expires, independently of exports. */
 export async function refreshLoop(run: SiteRun): Promise<void> {
   while (!run.removed) {
-    // A deployment that is being told isn't behind.
-    await condition(() => run.memory.live !== null && run.deploysWaiting === 0);
+    // A deployment that is being written to is not behind.
+    await condition(() => run.state.live !== null && run.deploysWaiting === 0);
     const changes = run.refreshChanges;
     const waitMs = nextRefreshAtMs(run) - Date.now();
     if (waitMs > 0) {
@@ -34,8 +58,8 @@ export async function refreshLoop(run: SiteRun): Promise<void> {
 }
 
 /**
- * Renews the links that are due (all of them with `force`) and gives them to their deployments. One round at a time.
- * Never throws; what went wrong is in the memory.
+ * Renews the links that are due (all of them with `force`) and deploys them. One refresh runs at a time. Failures don't
+ * throw: the state records them.
  */
 export async function refreshLinks(run: SiteRun, { force }: { force: boolean }): Promise<void> {
   while (run.refreshScope !== null) await condition(() => run.refreshScope === null);
@@ -44,7 +68,7 @@ export async function refreshLinks(run: SiteRun, { force }: { force: boolean }):
   try {
     await scope.run(() => renewAll(run, force));
   } catch (error) {
-    // Replaced by a newer link, which is nobody's fault; the end of the run is its own loop's to pass on.
+    // A newer job cancels the refresh; only the end of the run is passed on.
     if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
   } finally {
     run.refreshScope = null;
@@ -53,76 +77,87 @@ export async function refreshLinks(run: SiteRun, { force }: { force: boolean }):
 }
 
 async function renewAll(run: SiteRun, force: boolean): Promise<void> {
-  const { memory } = run;
+  const { state } = run;
   const startedAtMs = Date.now();
-  if (!(await rereadSettings(sourceOf(run)))) return;
+  if (!(await rereadSettings(settingsSource(run)))) return;
   await findPinnedJobs(run);
   let failed = false;
-  for (const jobId of jobsInUse(memory)) {
+  for (const jobId of jobsInUse(state)) {
     if (!force && jobDueAtMs(run, jobId) > startedAtMs) continue;
     try {
       await renew(run, jobId);
     } catch (error) {
       if (isCancellation(error)) throw error;
-      // One job's bundle may be gone for good: the others' links mustn't wait for it.
+      // The bundle may be gone for good, so the other jobs' links don't wait for it.
       failed = true;
-      renewalFailed(run, jobId, readFailure(error));
+      applyFailure(run, jobId, readFailure(error));
     }
   }
-  if (failed) return;
-  memory.refresh.tookMs = Date.now() - startedAtMs;
-  memory.refreshError = null;
-  // The key works (again): an export that it was refused for needn't wait any longer.
-  if (memory.backOff?.keyRefused) endBackOff(memory);
+  if (!failed) endRefresh(state, Date.now() - startedAtMs);
 }
 
 async function renew(run: SiteRun, jobId: string): Promise<void> {
-  const version = run.memory.jobs.find((job) => job.jobId === jobId)?.version ?? null;
-  const options = { scheduleToCloseTimeout: BUNDLE_PATIENCE, summary: `fresh link for ${version ?? jobId}` } as const;
+  const version = run.state.jobs.find((job) => job.jobId === jobId)?.version ?? null;
+  const options = { scheduleToCloseTimeout: RENEWAL_TIMEOUT, summary: `fresh link for ${version ?? jobId}` } as const;
   const link = await createBundle.executeWithOptions(options, [{ jobId }]);
-  const told = { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' };
-  // A deployment has a newer job than this workflow knows of, because it was reset or restored.
-  if ((await deploy(run, told)) !== null) askForExport(run.memory, jobId);
-  // Only now is it the link that people rely on.
-  rememberLink(run.memory, jobId, link);
+  const fresh = { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' };
+  // A deployment has a newer job than this reset or restored workflow knows of.
+  if ((await deploy(run, fresh)) !== null) requestExportInsteadOf(run.state, jobId, Date.now());
+  rememberLink(run.state, jobId, link);
 }
 
-/** Time between two searches for a pinned version, if the first one failed. */
-const PIN_SEARCH_INTERVAL_MS = 60_000;
+function applyFailure({ state }: SiteRun, jobId: string, failure: Failure): void {
+  const nowMs = Date.now();
+  const failures = (state.links.find((link) => link.jobId === jobId)?.failures ?? 0) + 1;
+  const gone = failure.type === 'JobGone';
+  const delayMs = gone ? goneDelayMs(failures) : renewalDelayMs(failures);
+  const waitMs = Math.max(delayMs, spreadRetryAfterMs(failure, failures));
+  renewalFailed(state, jobId, toSiteError(failure, nowMs), nowMs + waitMs);
+  if (gone) requestExportInsteadOf(state, jobId, nowMs);
+}
 
-/** Looks for the jobs of pinned versions. A deployment whose version isn't found keeps the link it has. */
+/** Searches the service for the jobs of pinned versions. */
 async function findPinnedJobs(run: SiteRun): Promise<void> {
-  for (const target of run.memory.targets) {
+  for (const target of run.state.targets) {
     const { pin } = target;
-    const dueAtMs = pinSearchAtMs(run.memory, target);
+    const dueAtMs = pinSearchAtMs(run.state, target);
     if (pin === null || dueAtMs === null || dueAtMs > Date.now()) continue;
-    target.searchedPin = pin;
-    target.searchAgainAtMs = null;
+    beginPinSearch(target);
     const options = { scheduleToCloseTimeout: '1m', summary: `job of the pinned version ${pin}` } as const;
     try {
       const jobId = await findExport.executeWithOptions(options, [{ domain: run.settings.domain, version: pin }]);
-      if (jobId !== null) rememberVersion(run.memory, jobId, pin);
+      if (jobId !== null) rememberVersion(run.state, jobId, pin);
     } catch (error) {
       if (isCancellation(error)) throw error;
       readFailure(error);
-      target.searchAgainAtMs = Date.now() + PIN_SEARCH_INTERVAL_MS;
+      repeatPinSearch(target, Date.now() + PIN_SEARCH_INTERVAL_MS);
     }
   }
 }
 
-function renewalFailed({ memory }: SiteRun, jobId: string, failure: Failure): void {
-  const nowMs = Date.now();
-  const failures = (memory.links.find((link) => link.jobId === jobId)?.failures ?? 0) + 1;
-  const gone = failure.type === 'JobGone';
-  const waitMs = Math.max(backOffMs(gone ? 'gone' : 'refresh', failures), restMs(failure, failures));
-  rememberFailure(memory, jobId, nowMs + waitMs);
-  memory.refreshError = toSiteError(failure, nowMs);
-  if (gone) askForExport(memory, jobId);
+/** Deploys the newest job as soon as an operator removes the pin or the switch that held a deployment back. */
+export async function watchPins(run: SiteRun): Promise<void> {
+  for (;;) {
+    await condition(() => heldFiles(run).length > 0);
+    const held = heldFiles(run);
+    const key = JSON.stringify(held);
+    const scope = new CancellationScope();
+    try {
+      const changed = await scope.run(() => {
+        const files = held.map(({ valuesFile, pin, off }) => `${valuesFile} ${off ? 'off' : `at ${pin}`}`);
+        const summary = `held by an operator: ${files.join(', ')}`;
+        const waiting = waitForPinChange.executeWithOptions({ summary: summary.slice(0, 200) }, [held]);
+        return Promise.race([waiting, condition(() => JSON.stringify(heldFiles(run)) !== key).then(() => [])]);
+      });
+      for (const pin of changed) if (releasePin(run.state, pin)) run.refreshChanges++;
+    } finally {
+      scope.cancel();
+    }
+  }
 }
 
-/** Only a new export brings a link again. Asked for once a job; its own failures have their own back-off. */
-function askForExport(memory: SiteMemory, jobId: string): void {
-  if (memory.live?.jobId !== jobId || memory.refresh.goneJobId === jobId) return;
-  memory.refresh.goneJobId = jobId;
-  memory.pending = addRequest(memory.pending, Date.now());
+function heldFiles({ state }: SiteRun): PinnedFile[] {
+  return state.targets
+    .filter((target) => target.held || target.off)
+    .map(({ valuesFile, pin, off }) => ({ valuesFile, pin, off }));
 }

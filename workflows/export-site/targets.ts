@@ -1,27 +1,123 @@
+import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
+import type { DeploymentReport } from '../../activities/deployments/deployment-target.ts';
 import type { PinnedFile } from '../../contract/settings.ts';
-import type { SiteMemory, Target } from './site-memory.ts';
+import type { SiteError } from '../../contract/site-state.ts';
+import { backoff } from '../retry/backoff.ts';
+import type { Link, MutableState, MutableTarget, State, Target } from './state.ts';
 
-/** Which job each deployment is to serve: pure functions over the memory. */
+/** The live job, the deployments that serve it or the job of a pin, and the links of these jobs. */
 
-/** Keeps what is known of the deployments that are still configured and adds the new ones. */
-export function adoptTargets(targets: readonly Target[], valuesFiles: readonly string[]): Target[] {
+export type LiveJob = NonNullable<MutableState['newest']>;
+
+const writeDelayMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
+
+const MAX_JOBS = 50;
+const MAX_LINKS = 100;
+
+/** The job that a deployment has to serve: the newest one, or that of the operator's pin. Null if there is none. */
+export function wantedJobId({ live, jobs }: State, target: Target): string | null {
+  if (live === null) return null;
+  if (!target.held || target.pin === null || target.pin === live.version) return live.jobId;
+  // A deployment with an unknown pin keeps its job, and its link is refreshed.
+  return jobs.find((job) => job.version === target.pin)?.jobId ?? target.jobId;
+}
+
+/** The jobs whose links are in use. Without any deployment that is the newest one. */
+export function jobsInUse(state: State): string[] {
+  if (state.live === null) return [];
+  if (state.targets.length === 0) return [state.live.jobId];
+  return [...new Set(state.targets.flatMap((target) => wantedJobId(state, target) ?? []))];
+}
+
+/** Whether a deployment has to be written to, and its back-off is over. */
+export function isBehind(state: State, target: Target, nowMs: number): boolean {
+  const wanted = wantedJobId(state, target);
+  const behind = (wanted !== null && wanted !== target.jobId) || target.error !== null;
+  return behind && (target.retryAtMs ?? 0) <= nowMs;
+}
+
+/** When to search the service for the job of an unknown pin: once, and again if the search failed. Null for never. */
+export function pinSearchAtMs({ jobs }: State, target: Target): number | null {
+  if (!target.held || jobs.some((job) => job.version === target.pin)) return null;
+  return target.pin === target.searchedPin ? target.searchAgainAtMs : 0;
+}
+
+/** The link in use that expires first. */
+export function firstToExpire(state: State): Link | null {
+  const used = new Set(jobsInUse(state));
+  const links = state.links.filter((link) => used.has(link.jobId) && link.obtainedAtMs > 0);
+  return links.reduce<Link | null>((first, link) => (first && endOf(first) <= endOf(link) ? first : link), null);
+}
+
+function endOf(link: Link): number {
+  return link.obtainedAtMs + link.lifetimeMs;
+}
+
+export function setLive(state: MutableState, job: LiveJob, link: BundleLink, rolledBack: boolean): void {
+  state.live = { ...job, rolledBack };
+  state.refresh.goneJobId = null;
+  state.refreshError = null;
+  if (job.version !== null) rememberVersion(state, job.jobId, job.version, job.exportedAt);
+  rememberLink(state, job.jobId, link);
+}
+
+export function rememberVersion(
+  state: MutableState,
+  jobId: string,
+  version: string,
+  exportedAt: string | null = null,
+): void {
+  const others = state.jobs.filter((job) => job.jobId !== jobId && job.version !== version);
+  state.jobs = [{ jobId, version, exportedAt }, ...others].slice(0, MAX_JOBS);
+}
+
+export function rememberLink(state: MutableState, jobId: string, link: BundleLink): void {
+  const { expiresAt, obtainedAtMs, lifetimeMs } = link;
+  keepLink(state, { jobId, expiresAt, obtainedAtMs, lifetimeMs, failures: 0, notBeforeMs: 0 });
+}
+
+export function renewalFailed(state: MutableState, jobId: string, error: SiteError, notBeforeMs: number): void {
+  state.refreshError = error;
+  const never = { jobId, expiresAt: null, obtainedAtMs: 0, lifetimeMs: 0, failures: 0 };
+  const link = state.links.find((candidate) => candidate.jobId === jobId) ?? never;
+  keepLink(state, { ...link, failures: link.failures + 1, notBeforeMs });
+}
+
+/** Forgets the links that are no longer in use. */
+function keepLink(state: MutableState, link: Link): void {
+  const used = new Set(jobsInUse(state));
+  const others = state.links.filter((other) => other.jobId !== link.jobId && used.has(other.jobId));
+  state.links = [link, ...others].slice(0, MAX_LINKS);
+}
+
+/** Takes over the configured deployments and what their operators have set. Returns whether anything changed. */
+export function configureTargets(
+  state: MutableState,
+  valuesFiles: readonly string[],
+  pins: readonly PinnedFile[],
+): boolean {
+  const before = state.targets;
+  state.targets = adoptTargets(before, valuesFiles);
+  const pinsChanged = adoptPins(state, pins);
+  return pinsChanged || state.targets.some((target, index) => target !== before[index]);
+}
+
+/** Keeps the known deployments that are still configured, and adds the new ones. */
+export function adoptTargets(targets: readonly MutableTarget[], valuesFiles: readonly string[]): MutableTarget[] {
   return valuesFiles.map(
     (valuesFile) => targets.find((target) => target.valuesFile === valuesFile) ?? newTarget(valuesFile),
   );
 }
 
-/**
- * Takes over the pins as they stand in the files: one that names another version than the newest holds its deployment.
- * So with what is switched off or on. Tells whether any has changed.
- */
-export function adoptPins(memory: SiteMemory, pins: readonly PinnedFile[]): boolean {
-  const newest = memory.live?.version ?? null;
+/** A pin on another version than the newest holds its deployment. Returns whether any pin or switch changed. */
+export function adoptPins(state: MutableState, pins: readonly PinnedFile[]): boolean {
+  const newest = state.live?.version ?? null;
   let changed = false;
   for (const { valuesFile, pin: text, off } of pins) {
     const pin = text?.slice(0, 200) ?? null;
-    const target = memory.targets.find((candidate) => candidate.valuesFile === valuesFile);
+    const target = targetOf(state, valuesFile);
     if (target === undefined) continue;
-    if (adoptSwitch(memory, target, off)) changed = true;
+    if (adoptSwitch(state, target, off)) changed = true;
     if (target.pin === pin) continue;
     target.pin = pin;
     target.held = pin !== null && newest !== null && pin !== newest;
@@ -30,50 +126,89 @@ export function adoptPins(memory: SiteMemory, pins: readonly PinnedFile[]): bool
   return changed;
 }
 
-/**
- * Takes over whether an operator has switched a deployment off since it was deployed to. One that is switched on again
- * gets its job anew, because the file may be an old copy. Tells whether anything has changed.
- */
-export function adoptSwitch(memory: SiteMemory, target: Target, off: boolean | undefined): boolean {
+/** A pin or switch that an operator changed while the deployment was held or off. Returns false for an unknown file. */
+export function releasePin(state: MutableState, { valuesFile, pin, off }: PinnedFile): boolean {
+  const target = targetOf(state, valuesFile);
+  if (target === undefined) return false;
+  adoptSwitch(state, target, off);
+  if (target.pin !== pin) {
+    target.pin = pin?.slice(0, 200) ?? null;
+    target.held = target.pin !== null;
+  }
+  return true;
+}
+
+/** A deployment that is switched on again gets its job anew, because its file may be an old copy. */
+function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean | undefined): boolean {
+  // Before the first deploy, `enabled: false` is not the operator's.
   if (off === undefined || off === target.off || (off && target.jobId === null)) return false;
   target.off = off;
-  const isKnown = !target.held || memory.jobs.some((job) => job.version === target.pin);
+  const isKnown = !target.held || state.jobs.some((job) => job.version === target.pin);
   if (!off && isKnown) target.jobId = null;
   return true;
 }
 
-/** The newest job, or the one that the operator's pin asks for. Null where nothing is known to write. */
-export function wantedJobId(memory: SiteMemory, target: Target): string | null {
-  if (memory.live === null) return null;
-  if (!target.held || target.pin === null || target.pin === memory.live.version) return memory.live.jobId;
-  // An unknown version leaves what is deployed, and its link is kept fresh.
-  return memory.jobs.find((job) => job.version === target.pin)?.jobId ?? target.jobId;
+export function beginPinSearch(target: MutableTarget): void {
+  target.searchedPin = target.pin;
+  target.searchAgainAtMs = null;
 }
 
-/** The jobs whose links are in use, each once; the newest one where there is no deployment to ask. */
-export function jobsInUse(memory: SiteMemory): string[] {
-  if (memory.live === null) return [];
-  if (memory.targets.length === 0) return [memory.live.jobId];
-  return [...new Set(memory.targets.flatMap((target) => wantedJobId(memory, target) ?? []))];
+export function repeatPinSearch(target: MutableTarget, atMs: number): void {
+  target.searchAgainAtMs = atMs;
 }
 
-/** Whether a deployment still has to be told of its job, its last try having been long enough ago. */
-export function isBehind(memory: SiteMemory, target: Target, nowMs: number): boolean {
-  const wanted = wantedJobId(memory, target);
-  const behind = (wanted !== null && wanted !== target.jobId) || target.error !== null;
-  return behind && (target.retryAtMs ?? 0) <= nowMs;
+/** A write returned how the deployment stands now. */
+export function applyReport(
+  target: MutableTarget,
+  report: DeploymentReport,
+  written: { jobId: string; version: string | null; newest: boolean },
+): void {
+  const { jobId, version, newest } = written;
+  target.pin = report.pin?.slice(0, 200) ?? null;
+  target.off = report.off ?? false;
+  target.held = report.outcome === 'held' || (report.outcome === 'written' && !newest);
+  if (report.jobId !== target.jobId) target.version = report.jobId === jobId ? version : null;
+  target.jobId = report.jobId;
+  if (report.outcome === 'superseded') {
+    writeFailed(target, 'a newer write than this workflow knows of is there already');
+    return;
+  }
+  if (report.outcome === 'older') {
+    writeFailed(target, `${jobId} is older than what is deployed: a new export is needed`);
+    return;
+  }
+  if (report.outcome === 'written') {
+    target.version = version;
+    target.updatedAt = new Date().toISOString();
+  }
+  target.error = null;
+  target.failedAt = null;
+  target.failures = 0;
+  target.retryAtMs = null;
 }
 
-/**
- * When to search the service's jobs for a pin whose job isn't known: once per pin, and again after a search that failed.
- * Null if no search is needed.
- */
-export function pinSearchAtMs(memory: SiteMemory, target: Target): number | null {
-  if (!target.held || memory.jobs.some((job) => job.version === target.pin)) return null;
-  return target.pin === target.searchedPin ? target.searchAgainAtMs : 0;
+export function writeFailed(target: MutableTarget, message: string): void {
+  target.failures++;
+  target.error = message.slice(0, 500);
+  target.failedAt = new Date().toISOString();
+  target.retryAtMs = Date.now() + writeDelayMs(target.failures);
 }
 
-function newTarget(valuesFile: string): Target {
+export function nextSequence(state: MutableState): number {
+  state.sequence++;
+  return state.sequence;
+}
+
+/** After a reset or a restored database the workflow is behind its own writes, but still decides. */
+export function catchUpSequence(state: MutableState, seen: DeploymentReport['newest']): void {
+  if (seen?.epoch === state.epochMs) state.sequence = Math.max(state.sequence, seen.sequence);
+}
+
+function targetOf(state: MutableState, valuesFile: string): MutableTarget | undefined {
+  return state.targets.find((target) => target.valuesFile === valuesFile);
+}
+
+function newTarget(valuesFile: string): MutableTarget {
   return {
     valuesFile,
     jobId: null,

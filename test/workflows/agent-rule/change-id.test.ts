@@ -4,18 +4,18 @@ import fc from '../../helpers/fast-check.ts';
 const DAY_MS = 86_400_000;
 const receivedAt = '2026-11-21T08:00:00.000Z';
 
-describe('the name of a change', () => {
+describe('the id of a change', () => {
   it("is the delivery's own id", () => {
     const id = 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W';
     expect(changeKeysOf({ id, receivedAt, dedupeMs: DAY_MS }, false)).toEqual([id]);
   });
 
-  it('has the time too where the id came before, and where it may be the same for another publish', () => {
+  it('includes the time if the id was seen before, or may be the same for another publish', () => {
     expect(changeKeysOf({ id: 'a', receivedAt, dedupeMs: DAY_MS }, true)).toEqual([`a~${receivedAt}`]);
     expect(changeKeysOf({ id: 'a', receivedAt, dedupeMs: 60_000 }, false)).toEqual(['a', `a~${receivedAt}`]);
   });
 
-  it('is short, harmless and its own for any id', () => {
+  it('is short, safe and unique for any id', () => {
     const ids = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 300 }), { minLength: 2, maxLength: 20 });
     fc.assert(
       fc.property(ids, (list) => {

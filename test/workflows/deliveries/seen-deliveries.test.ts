@@ -61,7 +61,7 @@ describe('seen deliveries', () => {
     expect(kept.every((id) => id >= MAX_SEEN || id % 2 === 0)).toBe(true);
   });
 
-  it('answer the same after they were carried into another run', () => {
+  it('are the same after continue-as-new', () => {
     const events = fc.array(
       fc.record({
         id: fc.constantFrom(...'abcdefgh'),
@@ -71,14 +71,14 @@ describe('seen deliveries', () => {
       { maxLength: 60 },
     );
     fc.assert(
-      fc.property(events, fc.nat(60), (list, carryAt) => {
+      fc.property(events, fc.nat(60), (list, restoreAt) => {
         const whole = createSeenDeliveries();
         let carried = createSeenDeliveries();
         let nowMs = NOON_MS;
         list.forEach(({ id, dedupeMs, waitMs }, index) => {
-          // A carried time has whole seconds, so the comparison is made on whole seconds.
+          // A serialized time has whole seconds, so the comparison is made on whole seconds.
           nowMs += Math.ceil(waitMs / 1_000) * 1_000;
-          if (index === carryAt) carried = createSeenDeliveries(carried.toBuckets());
+          if (index === restoreAt) carried = createSeenDeliveries(carried.toBuckets());
           expect(carried.toBuckets().every(isWholeBucket)).toBe(true);
           expect(carried.isResend(delivery(id, dedupeMs), nowMs)).toBe(whole.isResend(delivery(id, dedupeMs), nowMs));
         });
@@ -88,7 +88,7 @@ describe('seen deliveries', () => {
 });
 
 describe('the hash', () => {
-  it('stays what it was: earlier runs have carried it', () => {
+  it('never changes, because running workflows keep hashes', () => {
     const texts = ['', 'contentful\nabc', 'standard\nmsg_2b5f0c9e-8a1d'];
     expect(texts.map(hash64)).toEqual(['vDpj8DCHUQH', 'wrPagHG6GoJ', 'LXiU0dINwkG']);
   });

@@ -2,10 +2,10 @@ import {
   addPublishes,
   addRequest,
   exportDueAtMs,
-  type Pending,
   putBack,
   shouldReplace,
-} from '../../../workflows/export-site/debounce.ts';
+} from '../../../workflows/export-site/schedule.ts';
+import type { Pending } from '../../../workflows/export-site/state.ts';
 import fc from '../../helpers/fast-check.ts';
 import { event, play } from './play-publishes.ts';
 
@@ -39,14 +39,14 @@ describe('a burst of publishes', () => {
         const dueAtMs = exportDueAtMs(publishedAt(...times), own);
         const [firstMs, lastMs] = [Math.min(...times), Math.max(...times)];
         expect(dueAtMs).toBeLessThanOrEqual(firstMs + own.maxWaitMs);
-        // Earlier than a quiet period after the newest one only where the longest wait is over.
+        // Earlier than a quiet period after the newest one only if the longest wait is over.
         if (dueAtMs < lastMs + own.quietPeriodMs) expect(dueAtMs).toBe(firstMs + own.maxWaitMs);
         else expect(dueAtMs).toBe(lastMs + own.quietPeriodMs);
       }),
     );
   });
 
-  it('is put off by a further publish and never brought forward', () => {
+  it('is delayed by a further publish, never brought forward', () => {
     fc.assert(
       fc.property(momentsMs, fc.nat(60_000), limits, (times, laterMs, own) => {
         const pending = publishedAt(...times);
@@ -56,7 +56,7 @@ describe('a burst of publishes', () => {
     );
   });
 
-  it('is the same in whatever order its publishes are taken in, and however many come at once', () => {
+  it('is the same for any order and grouping of its publishes', () => {
     const shuffled = momentsMs.chain((times) =>
       fc.tuple(fc.constant(times), fc.shuffledSubarray(times, { minLength: times.length })),
     );
@@ -74,7 +74,7 @@ describe('a burst of publishes', () => {
     );
   });
 
-  it('is due at once where a person asked, and debounced again where a publish follows', () => {
+  it('is due at once if a person requested it, and debounced again after a publish', () => {
     expect(exportDueAtMs(addRequest(null, 100), settings)).toBe(100);
     const asked = addRequest(publishedAt(0), 1_000);
     expect(exportDueAtMs(asked, settings)).toBeLessThanOrEqual(1_000);
@@ -95,7 +95,7 @@ describe('publishes that are put back', () => {
     expect(exportDueAtMs(back, settings)).toBe(95_000);
   });
 
-  it('are alone where nothing came since', () => {
+  it('are unchanged if there was no publish since', () => {
     const failed = { ...publishedAt(0), immediate: true };
     expect(putBack(failed, null)).toEqual(failed);
   });
@@ -117,7 +117,7 @@ describe('publishes that are put back', () => {
     );
   });
 
-  it('are due at once where a person asked meanwhile, with all that waited', () => {
+  it('are due at once with everything else if a person requested an export meanwhile', () => {
     fc.assert(
       fc.property(momentsMs, fc.nat(60_000), (before, laterMs) => {
         const unfinished = publishedAt(...before);

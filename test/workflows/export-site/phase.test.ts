@@ -1,13 +1,8 @@
-import { addRequest } from '../../../workflows/export-site/debounce.ts';
-import { phaseOf, siteStateOf } from '../../../workflows/export-site/phase.ts';
-import { nextRefreshAtMs } from '../../../workflows/export-site/refresh-due.ts';
-import {
-  type Exporting,
-  freshMemory,
-  type SiteMemory,
-  type Target,
-} from '../../../workflows/export-site/site-memory.ts';
+import type { SiteState } from '../../../contract/site-state.ts';
+import { addRequest, nextRefreshAtMs } from '../../../workflows/export-site/schedule.ts';
+import { type Exporting, type MutableState, newState, type Target } from '../../../workflows/export-site/state.ts';
 import { adoptPins, adoptTargets, isBehind, jobsInUse, wantedJobId } from '../../../workflows/export-site/targets.ts';
+import { phaseOf, siteStateOf } from '../../../workflows/export-site/visibility.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const exportedAt = new Date(NOW_MS).toISOString();
@@ -33,15 +28,15 @@ function target(changes: Partial<Target> = {}): Target {
   return { ...fresh, jobId: 'new', version: 'v2', ...changes };
 }
 
-function memory(changes: Partial<SiteMemory> = {}): SiteMemory {
-  return { ...freshMemory(NOW_MS), ...changes };
+function state(changes: Partial<MutableState> = {}): MutableState {
+  return { ...newState(NOW_MS), ...changes };
 }
 
 const refused = { message: 'The key was refused', status: 401, at: new Date(NOW_MS).toISOString() };
 const waiting = { untilMs: 1, notBeforeMs: 0, failures: 1, keyRefused: false, waiting: true };
 
 describe('the phase', () => {
-  it.each<[string, Partial<SiteMemory>]>([
+  it.each<[string, Partial<MutableState>]>([
     ['idle', {}],
     ['debouncing', { pending: addRequest(null, 1) }],
     ['exporting', { exporting: exporting('starting'), live }],
@@ -64,75 +59,81 @@ describe('the phase', () => {
     ['failed', { live, targets: [target({ error: 'disk full' })] }],
     ['live', { live, targets: [target({ error: 'disk full' }), target()] }],
   ])('is %s', (phase, changes) => {
-    expect(phaseOf(memory(changes))).toBe(phase);
+    expect(phaseOf(state(changes))).toBe(phase);
   });
 });
 
+const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 0 };
+
+function stateOf(changes: Partial<MutableState>): SiteState {
+  return siteStateOf({ site: 'docs', state: state(changes), settings });
+}
+
 describe('the state', () => {
-  it('tells the newest of the errors', () => {
+  it('has the newest of the errors', () => {
     const error = (at: string, status: number) => ({ message: 'm', status, at });
     const both = {
       exportError: error('2026-11-21T10:00:00.000Z', 500),
       refreshError: error('2026-11-21T11:00:00.000Z', 401),
     };
-    expect(siteStateOf('docs', memory(both), 0).lastError?.status).toBe(401);
+    expect(stateOf(both).lastError?.status).toBe(401);
   });
 
   it('names the job being exported, else the one deployed', () => {
-    expect(siteStateOf('docs', memory({ live, exporting: exporting('polling') }), 0).jobId).toBe('next');
-    expect(siteStateOf('docs', memory({ live }), 0).jobId).toBe('new');
+    expect(stateOf({ live, exporting: exporting('polling') }).jobId).toBe('next');
+    expect(stateOf({ live }).jobId).toBe('new');
   });
 
   it('names the newer version that a rollback withholds', () => {
     const { rolledBack: _, ...newest } = live;
     const old = { ...live, jobId: 'old', version: 'v1', rolledBack: true };
-    expect(siteStateOf('docs', memory({ live: old, newest }), 0).withheld).toEqual({ version: 'v2', exportedAt });
-    expect(siteStateOf('docs', memory({ live, newest }), 0).withheld).toBeNull();
-    expect(siteStateOf('docs', memory({ live: { ...live, rolledBack: true }, newest }), 0).withheld).toBeNull();
+    expect(stateOf({ live: old, newest }).withheld).toEqual({ version: 'v2', exportedAt });
+    expect(stateOf({ live, newest }).withheld).toBeNull();
+    expect(stateOf({ live: { ...live, rolledBack: true }, newest }).withheld).toBeNull();
   });
 
   it('has no next refresh before the first export', () => {
-    expect(siteStateOf('docs', memory(), Number.POSITIVE_INFINITY).nextRefreshAt).toBeNull();
+    expect(stateOf({}).nextRefreshAt).toBeNull();
   });
 });
 
 describe('a pin as it stands in the file', () => {
   it.each([
-    ['holds where it names another version than the newest', 'v1', true],
-    ['does not hold where it names the newest', 'v2', false],
+    ['holds if it names another version than the newest', 'v1', true],
+    ['does not hold if it names the newest', 'v2', false],
   ])('%s', (_, pin, held) => {
-    const site = memory({ live, targets: [target()] });
+    const site = state({ live, targets: [target()] });
     expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(true);
     expect(site.targets).toMatchObject([{ pin, held }]);
     expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin }])).toBe(false);
   });
 
-  it('lets go where it is gone, and counts for its own deployment only', () => {
-    const site = memory({ live, targets: [target({ pin: 'v1', held: true })] });
+  it('releases the deployment when it is removed, and affects no other', () => {
+    const site = state({ live, targets: [target({ pin: 'v1', held: true })] });
     expect(adoptPins(site, [{ valuesFile: 'another.yaml', pin: null }])).toBe(false);
     expect(adoptPins(site, [{ valuesFile: target().valuesFile, pin: null }])).toBe(true);
     expect(site.targets).toMatchObject([{ pin: null, held: false }]);
   });
 
-  it('comes with the switch: what was deployed to is off, and gets its job anew once it is on', () => {
-    const site = memory({ live, targets: [target()] });
+  it('comes with the switch: a deployment that is switched on again gets its job anew', () => {
+    const site = state({ live, targets: [target()] });
     const switched = (off: boolean) => adoptPins(site, [{ valuesFile: target().valuesFile, pin: null, off }]);
     expect([switched(true), switched(true)]).toEqual([true, false]);
     expect(site.targets).toMatchObject([{ off: true, jobId: 'new' }]);
     expect(switched(false)).toBe(true);
     expect(site.targets).toMatchObject([{ off: false, jobId: null }]);
-    // Now as before the first deploy, when nobody can have switched anything off.
+    // As before the first deploy, when no switch counts.
     expect(switched(true)).toBe(false);
   });
 
-  it('is left to the deployment to read where the service tells no versions', () => {
-    const site = memory({ live: { ...live, version: null }, targets: [target()] });
+  it('does not hold if the service returns no versions: the write decides', () => {
+    const site = state({ live: { ...live, version: null }, targets: [target()] });
     adoptPins(site, [{ valuesFile: target().valuesFile, pin: 'v1' }]);
     expect(site.targets).toMatchObject([{ pin: 'v1', held: false }]);
   });
 });
 
-describe('the job a deployment is to serve', () => {
+describe('the job of a deployment', () => {
   const jobs = [
     { jobId: 'new', version: 'v2', exportedAt: null },
     { jobId: 'old', version: 'v1', exportedAt: null },
@@ -141,31 +142,30 @@ describe('the job a deployment is to serve', () => {
   it.each([
     ['the newest', 'new', target()],
     ['the one pinned', 'old', target({ held: true, pin: 'v1' })],
-    ['the newest where the pin names it', 'new', target({ held: true, pin: 'v2' })],
-    ['what it has where the pin is unknown', 'kept', target({ held: true, pin: 'v9', jobId: 'kept' })],
+    ['the newest if the pin names it', 'new', target({ held: true, pin: 'v2' })],
+    ['the deployed one if the pin is unknown', 'kept', target({ held: true, pin: 'v9', jobId: 'kept' })],
   ])('is %s', (_, jobId, which) => {
-    expect(wantedJobId(memory({ live, jobs }), which)).toBe(jobId);
+    expect(wantedJobId(state({ live, jobs }), which)).toBe(jobId);
   });
 
-  it('is kept fresh only where something serves it', () => {
-    expect(jobsInUse(memory())).toEqual([]);
-    expect(jobsInUse(memory({ live, jobs }))).toEqual(['new']);
-    expect(jobsInUse(memory({ live, jobs, targets: [target({ held: true, pin: 'v1' })] }))).toEqual(['old']);
-    expect(jobsInUse(memory({ live, jobs, targets: [target(), target({ held: true, pin: 'v1' })] }))).toEqual([
+  it('is refreshed only if it is in use', () => {
+    expect(jobsInUse(state())).toEqual([]);
+    expect(jobsInUse(state({ live, jobs }))).toEqual(['new']);
+    expect(jobsInUse(state({ live, jobs, targets: [target({ held: true, pin: 'v1' })] }))).toEqual(['old']);
+    expect(jobsInUse(state({ live, jobs, targets: [target(), target({ held: true, pin: 'v1' })] }))).toEqual([
       'new',
       'old',
     ]);
   });
 
-  it('is told again after a failure, but not before its time', () => {
+  it('is written again after a failure, but not before the back-off ends', () => {
     const failed = target({ error: 'disk full', retryAtMs: NOW_MS + 5_000 });
-    expect(isBehind(memory({ live }), failed, NOW_MS)).toBe(false);
-    expect(isBehind(memory({ live }), failed, NOW_MS + 5_000)).toBe(true);
-    const settings = { refreshMargin: 0.2, minRefreshIntervalMs: 0 };
+    expect(isBehind(state({ live }), failed, NOW_MS)).toBe(false);
+    expect(isBehind(state({ live }), failed, NOW_MS + 5_000)).toBe(true);
     const links = [
       { jobId: 'new', expiresAt: null, obtainedAtMs: NOW_MS, lifetimeMs: 86_400_000, failures: 0, notBeforeMs: 0 },
     ];
-    const known = memory({ live, links, targets: [failed] });
-    expect(nextRefreshAtMs({ site: 'docs', memory: known, settings })).toBe(NOW_MS + 5_000);
+    const known = state({ live, links, targets: [failed] });
+    expect(nextRefreshAtMs({ site: 'docs', state: known, settings })).toBe(NOW_MS + 5_000);
   });
 });

@@ -3,10 +3,10 @@ import {
   addPublishes,
   type DebounceSettings,
   exportDueAtMs,
-  type Pending,
   putBack,
   shouldReplace,
-} from '../../../workflows/export-site/debounce.ts';
+} from '../../../workflows/export-site/schedule.ts';
+import type { Pending } from '../../../workflows/export-site/state.ts';
 
 export function event(id: string): PublishEvent {
   return { source: 's', topic: 't', action: 'publish', id, title: id, url: '', author: '', at: '' };
@@ -22,7 +22,7 @@ export type Played = {
 
 /**
  * What the workflow does with the pure functions, on a clock that jumps from one thing that happens to the next: a
- * publish after each of `waitsMs`, and exports that take as long as told.
+ * publish after each of `waitsMs`, and exports of a fixed duration.
  */
 export function play(
   waitsMs: readonly number[],

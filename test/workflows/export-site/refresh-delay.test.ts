@@ -1,5 +1,4 @@
-import { jitterOf, refreshDelayMs } from '../../../workflows/export-site/refresh-delay.ts';
-import { backOffMs } from '../../../workflows/trouble/back-off.ts';
+import { jitterOf, refreshDelayMs } from '../../../workflows/export-site/schedule.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const DAY_MS = 86_400_000;
@@ -45,16 +44,5 @@ describe('the delay of a refresh', () => {
     expect(Math.min(...jitters)).toBeLessThan(-0.95);
     expect(Math.max(...jitters)).toBeGreaterThan(0.95);
     expect(jitterOf('site-1')).toBe(jitters[1]);
-  });
-});
-
-describe('a back-off', () => {
-  it.each([
-    ['refresh', [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]],
-    ['export', [30_000, 60_000, 120_000, 240_000, 480_000, 960_000]],
-    ['key', [300_000, 600_000, 1_200_000, 2_400_000, 3_600_000, 3_600_000]],
-  ] as const)('of a %s doubles up to its longest', (kind, waits) => {
-    expect(waits.map((_, index) => backOffMs(kind, index + 1))).toEqual(waits);
-    expect(backOffMs(kind, 10_000)).toBe(kind === 'refresh' ? 60_000 : 3_600_000);
   });
 });

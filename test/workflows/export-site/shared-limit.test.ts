@@ -1,7 +1,7 @@
 import { spreadMs } from '../../../contract/duration.ts';
 import { decideUse } from '../../../platform/api/sliding-window.ts';
-import { beginBackOff, failuresWith } from '../../../workflows/export-site/export-back-off.ts';
-import { freshMemory } from '../../../workflows/export-site/site-memory.ts';
+import { newState } from '../../../workflows/export-site/state.ts';
+import { failuresInARow, startBackOff } from '../../../workflows/export-site/transitions.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -17,7 +17,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-type Site = { publishedAtMs: number; nextTryMs: number; attempt: number; memory: ReturnType<typeof freshMemory> };
+type Site = { publishedAtMs: number; nextTryMs: number; attempt: number; state: ReturnType<typeof newState> };
 
 /**
  * Sites of one organization, all published at the same moment, `rounds` times with `everyMs` between. The service accepts
@@ -33,7 +33,7 @@ function simulate(options: { sites: number; perHour: number; seed: number; round
   for (let round = 0; round < rounds; round++) {
     const publishedAtMs = round * everyMs;
     const waiting = Array.from({ length: options.sites }, (): Site => {
-      return { publishedAtMs, nextTryMs: publishedAtMs, attempt: 1, memory: freshMemory(publishedAtMs) };
+      return { publishedAtMs, nextTryMs: publishedAtMs, attempt: 1, state: newState(publishedAtMs) };
     });
     while (waiting.length > 0) {
       const site = waiting.reduce((first, other) => (other.nextTryMs < first.nextTryMs ? other : first));
@@ -51,9 +51,9 @@ function simulate(options: { sites: number; perHour: number; seed: number; round
         site.nextTryMs = nowMs + spreadMs(retryAfterMs, site.attempt++, random());
       } else {
         const failure = { type: 'RateLimited', message: 'limit', status: 429, retryAfterMs } as const;
-        const restMs = spreadMs(retryAfterMs, failuresWith(site.memory), random());
-        beginBackOff(site.memory, failure, nowMs, restMs);
-        Object.assign(site, { nextTryMs: site.memory.backOff?.untilMs, attempt: 1 });
+        const restMs = spreadMs(retryAfterMs, failuresInARow(site.state), random());
+        startBackOff(site.state, failure, nowMs, restMs);
+        Object.assign(site, { nextTryMs: site.state.backOff?.untilMs, attempt: 1 });
       }
       if (site.nextTryMs < nowMs + retryAfterMs) tooEarly++;
     }
@@ -90,7 +90,7 @@ describe('200 sites that share the limit of their organization', () => {
 });
 
 describe('a spread wait', () => {
-  it('is never shorter, at most a fifth longer, and shorter for those who were sent away before', () => {
+  it('is never shorter, at most a fifth longer, and shorter after earlier rejections', () => {
     expect([spreadMs(1_000, 1, 0), spreadMs(1_000, 1, 1), spreadMs(1_000, 4, 1)]).toEqual([1_000, 1_200, 1_050]);
   });
 });

@@ -1,5 +1,5 @@
-import { nextRefreshAtMs } from '../../../workflows/export-site/refresh-due.ts';
-import { freshMemory, type SiteMemory, type Target } from '../../../workflows/export-site/site-memory.ts';
+import { nextRefreshAtMs } from '../../../workflows/export-site/schedule.ts';
+import { type MutableState, newState, type Target } from '../../../workflows/export-site/state.ts';
 import { adoptTargets, jobsInUse, pinSearchAtMs } from '../../../workflows/export-site/targets.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
@@ -12,7 +12,7 @@ function target(changes: Partial<Target> = {}): Target {
   return { ...fresh, pin: 'v9', held: true, ...changes };
 }
 
-function memory(targets: Target[]): SiteMemory {
+function state(targets: Target[]): MutableState {
   const live = {
     jobId: 'new',
     version: 'v2',
@@ -20,31 +20,31 @@ function memory(targets: Target[]): SiteMemory {
     rolledBack: false,
     createdAt: null,
   };
-  return { ...freshMemory(NOW_MS), live, targets };
+  return { ...newState(NOW_MS), live, targets };
 }
 
 describe('a pin whose version is unknown', () => {
   test('is searched for at once', () => {
-    const site = memory([target()]);
-    expect(nextRefreshAtMs({ site: 'docs', memory: site, settings })).toBe(0);
+    const site = state([target()]);
+    expect(nextRefreshAtMs({ site: 'docs', state: site, settings })).toBe(0);
   });
 
   test('needs no refresh once the search has found nothing, because no link is in use', () => {
-    const site = memory([target({ searchedPin: 'v9' })]);
+    const site = state([target({ searchedPin: 'v9' })]);
     expect(jobsInUse(site)).toEqual([]);
-    expect(nextRefreshAtMs({ site: 'docs', memory: site, settings })).toBe(Number.POSITIVE_INFINITY);
+    expect(nextRefreshAtMs({ site: 'docs', state: site, settings })).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('is searched for again after a search that failed', () => {
     const again = target({ searchedPin: 'v9', searchAgainAtMs: NOW_MS + 60_000 });
-    const site = memory([again]);
+    const site = state([again]);
     expect(pinSearchAtMs(site, again)).toBe(NOW_MS + 60_000);
-    expect(nextRefreshAtMs({ site: 'docs', memory: site, settings })).toBe(NOW_MS + 60_000);
+    expect(nextRefreshAtMs({ site: 'docs', state: site, settings })).toBe(NOW_MS + 60_000);
   });
 
   test('is searched for no more once its job is known', () => {
     const known = target();
-    const site = { ...memory([known]), jobs: [{ jobId: 'old', version: 'v9', exportedAt: null }] };
+    const site = { ...state([known]), jobs: [{ jobId: 'old', version: 'v9', exportedAt: null }] };
     expect(pinSearchAtMs(site, known)).toBeNull();
   });
 });

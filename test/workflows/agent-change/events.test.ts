@@ -1,0 +1,122 @@
+import {
+  applyEarlyEvents,
+  applyEvent,
+  applyReading,
+  isSamePage,
+  setTitle,
+} from '../../../workflows/agent-change/events.ts';
+import { type MutableState, newState, type PullRequestEvent } from '../../../workflows/agent-change/state.ts';
+
+const LINK = 'https://github.com/acme/docs/pull/7';
+const at = '2026-11-21T12:00:00Z';
+const event = { source: 's', topic: 't', action: 'publish', id: '1', title: 'A', url: '', author: '', at } as const;
+
+function inReview(): MutableState {
+  return { ...newState({ events: [event], eventCount: 1 }, 0), phase: 'in-review', prLink: LINK };
+}
+
+function changed(fields: object = {}): PullRequestEvent {
+  return { deliveryId: 'd1', url: LINK, state: 'merged', mergeCommitSha: 'abc', at, ...fields };
+}
+
+function reviewed(fields: object = {}): PullRequestEvent {
+  return { deliveryId: 'r1', url: LINK, reviewer: 'Bob', verdict: 'approved', at, ...fields };
+}
+
+describe('an event of a pull request', () => {
+  it('ends the change if the pull request was merged or closed', () => {
+    const merged = inReview();
+    applyEvent(merged, changed());
+    expect(merged).toMatchObject({ phase: 'merged', pullRequest: { state: 'merged', mergeCommitSha: 'abc' } });
+    const closed = inReview();
+    applyEvent(closed, changed({ state: 'closed', mergeCommitSha: null }));
+    expect(closed.phase).toBe('closed');
+    applyEvent(closed, changed({ deliveryId: 'd2' }));
+    expect(closed.phase).toBe('closed');
+  });
+
+  it('is ignored if it belongs to another pull request', () => {
+    const state = inReview();
+    applyEvent(state, changed({ url: `${LINK}1` }));
+    applyEvent(state, reviewed({ url: 'https://evil.example/acme/docs/pull/7' }));
+    expect(state).toEqual(inReview());
+  });
+
+  it('counts once if it is resent', () => {
+    const state = inReview();
+    applyEvent(state, reviewed());
+    applyEvent(state, reviewed({ verdict: 'commented' }));
+    expect(state.reviews).toEqual([{ reviewer: 'Bob', verdict: 'approved', at }]);
+  });
+
+  it('is kept until the pull request is known', () => {
+    const state: MutableState = { ...inReview(), phase: 'working', prLink: null };
+    applyEvent(state, reviewed());
+    applyEvent(state, changed({ url: 'https://github.com/acme/other/pull/1' }));
+    expect(state.phase).toBe('working');
+    state.phase = 'notifying';
+    state.prLink = LINK;
+    applyEarlyEvents(state);
+    expect(state).toMatchObject({ phase: 'notifying', earlyNews: [], reviews: [{ reviewer: 'Bob' }] });
+  });
+
+  it('is combined with what the forge returns', () => {
+    const state = inReview();
+    applyEvent(state, reviewed());
+    const later = '2026-11-22T12:00:00Z';
+    const reviews = [
+      { reviewer: 'bob', verdict: 'approved', at: later } as const,
+      { reviewer: 'eve', verdict: 'commented', at } as const,
+    ];
+    applyReading(state, { state: 'open', title: 'New title', mergeCommitSha: null, reviews });
+    expect(state.pullRequest).toEqual({ title: 'New title', state: 'open', mergeCommitSha: null });
+    expect(state.reviews.map(({ reviewer, at: when }) => `${reviewer} ${when}`)).toEqual([`bob ${later}`, `eve ${at}`]);
+  });
+
+  it('keeps whether a reviewer is a bot; comments are dropped before verdicts', () => {
+    const state = inReview();
+    applyEvent(state, reviewed({ reviewer: 'copilot', bot: true }));
+    for (let index = 0; index < 200; index++) {
+      applyEvent(state, reviewed({ deliveryId: `c${index}`, reviewer: `r${index}`, verdict: 'commented' }));
+    }
+    expect(state.reviews).toHaveLength(100);
+    expect(state.reviews[0]).toEqual({ reviewer: 'copilot', verdict: 'approved', at, bot: true });
+    expect(state.reviews.at(-1)?.reviewer).toBe('r199');
+  });
+
+  it('without a title leaves it to a later reading', () => {
+    const state = inReview();
+    applyEvent(state, changed({ state: 'open', mergeCommitSha: null }));
+    setTitle(state, 'Update the changelog');
+    expect(state.pullRequest).toEqual({ title: 'Update the changelog', state: 'open', mergeCommitSha: null });
+    setTitle(state, 'Pull request #7');
+    expect(state.pullRequest?.title).toBe('Update the changelog');
+  });
+
+  it('is bounded', () => {
+    const state = inReview();
+    const early: MutableState = { ...inReview(), prLink: null };
+    for (let index = 0; index < 2_000; index++) {
+      const fields = { deliveryId: `${index}${'x'.repeat(2_000)}`, reviewer: `${index}${'y'.repeat(10_000)}` };
+      applyEvent(state, reviewed(fields));
+      applyEvent(early, reviewed(fields));
+    }
+    expect(Buffer.byteLength(JSON.stringify([state, early]))).toBeLessThan(100_000);
+  });
+});
+
+describe('the URL of a page', () => {
+  it.each([
+    [LINK, true],
+    [`${LINK}/`, true],
+    [`${LINK}#discussion_r1`, true],
+    [`${LINK}?diff=split`, true],
+    ['HTTPS://GitHub.com/acme/docs/pull/7', true],
+    ['https://github.com/acme/Docs/pull/7', false],
+    ['https://github.com/acme/docs/pull/70', false],
+    ['http://github.com/acme/docs/pull/7', false],
+    ['https://github.com/acme/docs/pull/7/files', false],
+  ])('%s is the page of the pull request: %s', (other, same) => {
+    expect(isSamePage(LINK, other)).toBe(same);
+  });
+});

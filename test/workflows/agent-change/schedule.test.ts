@@ -1,0 +1,65 @@
+import type { Review } from '../../../contract/pull-request-event.ts';
+import { hasVerdict, nextReminder } from '../../../workflows/agent-change/schedule.ts';
+import fc from '../../helpers/fast-check.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('reminders', () => {
+  it('are due at each of their times; several missed ones are one', () => {
+    const settings = { sinceMs: 1_000, remindAfterMs: [DAY_MS, 2 * DAY_MS, 5 * DAY_MS], doneUpToMs: 0 };
+    expect(nextReminder(settings, 1_000)).toEqual({ atMs: 1_000 + DAY_MS, afterMs: DAY_MS });
+    expect(nextReminder(settings, 3 * DAY_MS)).toEqual({ atMs: 1_000 + 2 * DAY_MS, afterMs: 2 * DAY_MS });
+    expect(nextReminder({ ...settings, doneUpToMs: 2 * DAY_MS }, 3 * DAY_MS)?.afterMs).toBe(5 * DAY_MS);
+    expect(nextReminder({ ...settings, doneUpToMs: 5 * DAY_MS }, 9 * DAY_MS)).toBeNull();
+    expect(nextReminder({ ...settings, remindAfterMs: [] }, 9 * DAY_MS)).toBeNull();
+  });
+
+  it('are due once each, in order and never early, however time passes', () => {
+    const times = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(times, fc.array(fc.nat(12), { maxLength: 30 }), (days, waits) => {
+        const remindAfterMs = days.toSorted((a, b) => a - b);
+        const done: number[] = [];
+        let nowMs = 0;
+        for (const wait of [...waits, 100]) {
+          nowMs += wait;
+          const next = nextReminder({ sinceMs: 0, remindAfterMs, doneUpToMs: done.at(-1) ?? 0 }, nowMs);
+          if (next === null || next.atMs > nowMs) continue;
+          expect(next.afterMs).toBeLessThanOrEqual(nowMs);
+          done.push(next.afterMs);
+        }
+        expect(done).toEqual([...new Set(done)].toSorted((a, b) => a - b));
+        expect(done.at(-1)).toBe(remindAfterMs.at(-1));
+        expect(remindAfterMs).toEqual(expect.arrayContaining(done));
+      }),
+    );
+  });
+});
+
+describe('a verdict that ends the reminders', () => {
+  const at = '2026-11-21T08:00:00Z';
+  const refused = [{ name: 'ada', reason: 'no collaborator' }];
+  const asked = { title: 'T', mails: ['ada@example.com'], logins: ['ada'], teams: [] };
+  const requested = { requested: ['Ada'], refused: [] };
+
+  it.each<[string, Review, boolean]>([
+    ['approval', { reviewer: 'ada', verdict: 'approved', at }, true],
+    ['request for changes', { reviewer: 'ADA', verdict: 'changes-requested', at }, true],
+    ['remark', { reviewer: 'ada', verdict: 'commented', at }, false],
+    ['approval by someone else', { reviewer: 'bob', verdict: 'approved', at }, false],
+    ['approval by a bot of that login', { reviewer: 'ada', verdict: 'approved', at, bot: true }, false],
+  ])('may be an %s: %p is %s', (_, review, expected) => {
+    expect(hasVerdict({ plan: asked, reviewRequests: requested, reviews: [review] })).toBe(expected);
+  });
+
+  it.each([
+    ['no review could be requested on the forge', { ...asked }, { requested: [], refused }],
+    ['a team was asked', { ...asked, teams: ['docs'] }, { requested: ['ada', 'docs'], refused: [] }],
+    ['the login of someone who got a mail is unknown', { ...asked, unknownLogins: true }, requested],
+    ['no reviewer has a login', { ...asked, logins: [] }, { requested: [], refused: [] }],
+  ])('may be by any person if %s, but by no bot', (_, plan, reviewRequests) => {
+    const by = (reviewer: string, verdict: Review['verdict'] = 'approved') =>
+      hasVerdict({ plan, reviewRequests, reviews: [{ reviewer, verdict, at }] });
+    expect([by('bob'), by('bob', 'commented'), by('copilot[bot]')]).toEqual([true, false, false]);
+  });
+});

@@ -1,0 +1,147 @@
+import type { PublishEvent, PublishedSignal } from '../../../contract/publish-event.ts';
+import { type MutableState, newState, restoreState, serializeState } from '../../../workflows/agent-rule/state.ts';
+import {
+  applyDeliveries,
+  applyOwnMerge,
+  changeEnded,
+  unsubscribe,
+  withoutFirst,
+} from '../../../workflows/agent-rule/transitions.ts';
+import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
+import { MAX_INPUT_BYTES } from '../../../workflows/entity/continue-as-new.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const receivedAt = new Date(NOW_MS).toISOString();
+
+function event(id: string, fields: Partial<PublishEvent> = {}): PublishEvent {
+  const base = {
+    source: 's',
+    topic: 't',
+    action: 'publish',
+    title: `Title ${id}`,
+    url: '',
+    author: '',
+    at: receivedAt,
+  } as const;
+  return { ...base, id, ...fields };
+}
+
+function signal(events: readonly PublishEvent[], prefix = 'd'): PublishedSignal {
+  const deliveries = events.map(({ id }) => ({ id: `${prefix}-${id}`, source: 's', receivedAt, dedupeMs: 86_400_000 }));
+  return { deliveries, newest: events.at(-1) ?? event('none'), events: [...events] };
+}
+
+function taken(...signals: PublishedSignal[]): MutableState {
+  const state = newState();
+  const seen = createSeenDeliveries();
+  for (const each of signals) applyDeliveries(state, seen, each, NOW_MS);
+  return state;
+}
+
+const ids = (state: MutableState): string[] => state.waiting?.events.map(({ event: { id } }) => id) ?? [];
+
+describe('what a rule collects', () => {
+  it('is each event once, in the order of arrival', () => {
+    const state = taken(signal([event('a'), event('b')]), signal([event('b'), event('c')]));
+    expect(ids(state)).toEqual(['a', 'b', 'c']);
+    expect(state.waiting).toMatchObject({ count: 3, changeKeys: ['d-a'] });
+  });
+
+  it('is the newest event and a count if a signal has no other events', () => {
+    const { events: _others, ...newestOnly } = signal([event('a'), event('b'), event('c')]);
+    const state = taken(newestOnly);
+    expect(ids(state)).toEqual(['c']);
+    expect(state.waiting).toMatchObject({ count: 3, changeKeys: ['d-c'] });
+    expect(taken({ ...newestOnly, newest: event('c', { agentsOwn: true }) }).waiting).toBeNull();
+  });
+
+  it('is named after the second delivery without the first one, whose event may have been dropped', () => {
+    const { waiting } = taken(signal([event('a'), event('b')]));
+    if (waiting === null) throw new Error('nothing waits');
+    const second = withoutFirst(waiting);
+    expect(second).toMatchObject({ count: 1, changeKeys: ['d-b'], events: [{ event: { id: 'b' } }] });
+    expect(second && withoutFirst(second)).toBeNull();
+    const cut = { ...waiting, count: 9, changeKeys: ['d-gone'] };
+    expect(withoutFirst(cut)).toMatchObject({ count: 8, changeKeys: ['d-a'], events: waiting.events });
+  });
+
+  it('excludes the agent’s own work, and nothing else', () => {
+    const own = { agentsOwn: true } as const;
+    const state = taken(signal([event('a', own), event('b'), event('c', own)]));
+    expect(ids(state)).toEqual(['b']);
+    expect(state.waiting?.changeKeys).toEqual(['d-b']);
+  });
+
+  it('drops a waiting push that turns out to be an own merge, and is named after the next delivery', () => {
+    const state = taken(signal([event('sha'), event('b')]));
+    applyOwnMerge(state, 'sha');
+    expect(ids(state)).toEqual(['b']);
+    expect(state.waiting).toMatchObject({ count: 1, changeKeys: ['d-b'] });
+    applyOwnMerge(state, 'b');
+    expect(state.waiting).toBeNull();
+  });
+
+  it('excludes the newest hundred own merges', () => {
+    const state = newState();
+    for (let index = 0; index < 150; index++) applyOwnMerge(state, `sha-${index}`);
+    expect(state.ownMerges).toHaveLength(100);
+    applyDeliveries(state, createSeenDeliveries(), signal([event('sha-10'), event('sha-149')]), NOW_MS);
+    expect(ids(state)).toEqual(['sha-10']);
+  });
+});
+
+describe('the continue-as-new input of a rule', () => {
+  it('has each unsubscribed address once, in lower case', () => {
+    const state = newState();
+    for (const address of ['Ada@Example.com', 'bob@example.com', ' ada@example.com ', '']) {
+      unsubscribe(state, address);
+    }
+    expect(state.unsubscribed).toEqual(['bob@example.com', 'ada@example.com']);
+  });
+
+  it('has the newest two hundred events and the count of all', () => {
+    const events = Array.from({ length: 1_000 }, (_, index) => event(`${index}`));
+    const state = taken(signal(events));
+    expect(ids(state)).toHaveLength(200);
+    expect(ids(state).at(-1)).toBe('999');
+    expect(state.waiting).toMatchObject({ count: 1_000, changeKeys: ['d-0'] });
+  });
+
+  it('is small, whatever was collected', () => {
+    const long = '€'.repeat(5_000);
+    const fields = { source: long, topic: long, title: long, url: long, author: long, at: long } as const;
+    const state = newState();
+    const seen = createSeenDeliveries();
+    for (let round = 0; round < 25; round++) {
+      const events = Array.from({ length: 1_000 }, (_, index) => event(`${index}`, index % 50 === 0 ? fields : {}));
+      applyDeliveries(state, seen, signal(events, `${round}`), NOW_MS);
+    }
+    for (let index = 0; index < 1_200; index++) unsubscribe(state, `${index}${'a'.repeat(230)}@example.com`);
+    for (let index = 0; index < 150; index++) applyOwnMerge(state, `${index}${'f'.repeat(60)}`);
+    expect(state.unsubscribed).toHaveLength(1_000);
+    const input = serializeState(state, seen);
+    expect(Buffer.byteLength(JSON.stringify(input))).toBeLessThan(MAX_INPUT_BYTES);
+    expect(input.seen.length).toBeGreaterThan(0);
+    expect(input.waiting?.count).toBe(25_000);
+    expect(restoreState(JSON.parse(JSON.stringify(input))).state).toEqual(state);
+  });
+
+  it('is rejected if it is unreadable, so that no rule starts over by mistake', () => {
+    expect(() => restoreState({ format: 2 })).toThrow();
+    expect(() => restoreState('hello')).toThrow();
+  });
+});
+
+describe('the end of a change', () => {
+  it('is bounded and kept for as long as the change is listed', () => {
+    const state = newState();
+    const changes = ['a', 'b'].map((workflowId) => ({ workflowId, startedAt: receivedAt }));
+    state.changes = changes;
+    changeEnded(state, { workflowId: 'b', phase: 'unchanged', message: 'x'.repeat(2_000) });
+    changeEnded(state, { workflowId: 'no longer listed', phase: 'merged', message: null });
+    expect(state.changes[0]).toEqual(changes[0]);
+    expect(state.changes[1]?.end).toEqual({ phase: 'unchanged', message: expect.stringMatching(/^x{400,499}/) });
+    const input = serializeState(state, createSeenDeliveries());
+    expect(restoreState(JSON.parse(JSON.stringify(input))).state.changes).toEqual(state.changes);
+  });
+});

@@ -1,0 +1,71 @@
+import type { Review } from '../../contract/pull-request-event.ts';
+import type { ChangeRun, State } from './state.ts';
+
+/** When reminders are due, what ends them, and when the change expires: pure functions. */
+
+type ReminderSettings = {
+  /** When the review was requested. */
+  sinceMs: number;
+  /** The configured times after it, ascending. */
+  remindAfterMs: readonly number[];
+  /** The last of these times that earlier reminders cover. */
+  doneUpToMs: number;
+};
+
+type Reminder = {
+  atMs: number;
+  /** The configured time that it stands for. */
+  afterMs: number;
+};
+
+/** The next reminder; null if none will be sent. */
+export function reminderOf({ state, settings, remindsUntilVerdict }: ChangeRun): Reminder | null {
+  const { phase, reviewSinceMs, reminders, reviews } = state;
+  if (phase !== 'in-review' || reviewSinceMs === null || !settings.mail) return null;
+  if (remindsUntilVerdict ? hasVerdict(state) : reviews.length > 0) return null;
+  const { remindAfterMs } = settings;
+  return nextReminder({ sinceMs: reviewSinceMs, remindAfterMs, doneUpToMs: reminders.doneUpToMs }, Date.now());
+}
+
+/** Reminders that became due while none could be sent are one. */
+export function nextReminder({ sinceMs, remindAfterMs, doneUpToMs }: ReminderSettings, nowMs: number): Reminder | null {
+  const left = remindAfterMs.filter((afterMs) => afterMs > doneUpToMs);
+  const afterMs = left.findLast((candidate) => sinceMs + candidate <= nowMs) ?? left[0];
+  return afterMs === undefined ? null : { atMs: sinceMs + afterMs, afterMs };
+}
+
+/** When the review expires; null without a pull request. */
+export function expiresAtMs({ state, settings }: ChangeRun): number | null {
+  return state.reviewSinceMs === null ? null : state.reviewSinceMs + settings.expireAfterMs;
+}
+
+/** The change has expired before there is a pull request. */
+export function isTooLate({ state, settings }: ChangeRun): boolean {
+  return Date.now() >= state.startedAtMs + settings.expireAfterMs;
+}
+
+type Requested = Pick<State, 'plan' | 'reviewRequests'>;
+
+/** Whether a person who was asked for the review has approved, or requested changes. */
+export function hasVerdict(state: Requested & { readonly reviews: readonly Review[] }): boolean {
+  return state.reviews.some((review) => isPersonsVerdict(review) && mayBeAsked(state, review.reviewer));
+}
+
+/** GitHub marks bots, and its Apps have logins such as `galley[bot]`. */
+function isPersonsVerdict({ verdict, reviewer, bot }: Review): boolean {
+  return verdict !== 'commented' && bot !== true && !/\[bot\]$/i.test(reviewer);
+}
+
+/**
+ * Any login may belong to a person who was asked if the forge was asked for no review or for a team's (its members are
+ * unknown), or if someone with an unknown login got a mail.
+ */
+function mayBeAsked({ plan, reviewRequests }: Requested, reviewer: string): boolean {
+  const isRequested = (name: string): boolean => reviewRequests.requested.some((other) => isSameName(name, other));
+  if (plan === null || plan.unknownLogins === true || plan.teams.some(isRequested)) return true;
+  return !plan.logins.some(isRequested) || plan.logins.some((login) => isSameName(login, reviewer));
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import {
+  type AgentChangePhase,
+  agentChangePhase,
+  mailRecord,
+  reviewRequestReport,
+} from '../../contract/agent-state.ts';
+import { publishEvent } from '../../contract/publish-event.ts';
+import { pullRequestChanged, pullRequestState, review, reviewed } from '../../contract/pull-request-event.ts';
+import { type RuleSettings, ruleSettings } from '../../contract/settings.ts';
+import { type EntityRun, newEntityRun, type ReadonlyState } from '../entity/continue-as-new.ts';
+
+/**
+ * What a change keeps from one run to the next. Everything is bounded, because the input of a run is. Numbers ending in
+ * `Ms` are times of the workflow's clock; texts are RFC 3339. `transitions.ts`, `events.ts` and `retryUntil` change it.
+ */
+
+const pullRequestEvent = z.union([pullRequestChanged, reviewed]);
+export type PullRequestEvent = z.infer<typeof pullRequestEvent>;
+
+const plan = z.object({
+  title: z.string(),
+  mails: z.array(z.string()),
+  logins: z.array(z.string()),
+  teams: z.array(z.string()),
+  /** Someone in `mails` may review with a login that isn't in `logins`. */
+  unknownLogins: z.boolean().optional(),
+});
+/** Who reviews the pull request. */
+export type ReviewPlan = z.infer<typeof plan>;
+
+const continueAsNewInput = z.object({
+  format: z.literal(1),
+  /** The last known settings of the rule. Releases before 0.2 had none. */
+  settings: ruleSettings.nullable().default(null),
+  /** Why the last read of the settings failed. */
+  unconfigured: z.string().nullable().default(null),
+  phase: agentChangePhase,
+  startedAtMs: z.number(),
+  /** The events of the prompt, oldest first. Once it is rendered, only the newest, for mails. */
+  events: z.array(publishEvent).min(1),
+  eventCount: z.int().min(1),
+  /** The rendered prompt, from before the first request until the job is created. */
+  prompt: z.object({ projectId: z.string(), prompt: z.string() }).nullable().optional(),
+  job: z.object({ projectId: z.string(), jobId: z.string(), createdAtMs: z.number() }).nullable(),
+  /** The service may have created a job, but its response was lost. */
+  mayHaveJob: z.boolean().optional(),
+  prLink: z.string().nullable(),
+  /** When the pull request became known. Reminders and the expiry count from here. */
+  reviewSinceMs: z.number().nullable(),
+  plan: plan.nullable(),
+  /** Reviews were requested on the forge. */
+  requested: z.boolean(),
+  pullRequest: z
+    .object({ title: z.string(), state: pullRequestState, mergeCommitSha: z.string().nullable() })
+    .nullable(),
+  error: z.string().nullable(),
+  /** The agent's last message, if it changed nothing. */
+  lastWords: z.string().nullable().optional(),
+  backOff: z.object({ failures: z.int(), untilMs: z.number(), notBeforeMs: z.number() }).nullable(),
+  notes: z.array(z.string()),
+  mails: z.array(mailRecord),
+  reviewRequests: reviewRequestReport,
+  reviews: z.array(review),
+  /** The number of reminders, and the last of the configured times they cover. */
+  reminders: z.object({ sent: z.int(), doneUpToMs: z.number() }),
+  /** Events that arrived before the pull request was known. */
+  earlyNews: z.array(pullRequestEvent),
+  /** Hashes of the deliveries of events, newest last. */
+  seenNews: z.array(z.string()),
+});
+
+export type MutableState = z.infer<typeof continueAsNewInput>;
+export type State = ReadonlyState<MutableState>;
+
+/** One run of the workflow. Only `state` is handed to the next run. */
+export type ChangeRun = EntityRun & {
+  readonly site: string;
+  readonly rule: string;
+  readonly state: State;
+  settings: RuleSettings;
+  /** Calls during which the run must not continue as new. */
+  callsInProgress: number;
+  /** Addresses (lower case) whose review mail is being sent, which a slow mail server may delay for long. */
+  requesting: Set<string>;
+  /** Only verdicts of people who were asked end the reminders. */
+  remindsUntilVerdict: boolean;
+  cancelRequested: boolean;
+  /** The rule was removed from the configuration, which ended a change in releases before 0.2. */
+  removed: boolean;
+  /** The workflow ends. */
+  done: boolean;
+};
+
+/** Used until a worker knows the settings, and in histories of releases before 0.2 for a removed rule. */
+export const NO_SETTINGS: RuleSettings = {
+  rules: [],
+  reviewers: [],
+  operators: [],
+  quietPeriodMs: 0,
+  maxPerHour: 1,
+  remindAfterMs: [],
+  expireAfterMs: 30 * 86_400_000,
+  forge: false,
+  mail: false,
+  searchAttributes: false,
+};
+
+const ENDED: readonly AgentChangePhase[] = ['merged', 'closed', 'expired', 'unchanged', 'failed', 'cancelled'];
+
+/** The change has ended. Only notifications are left. */
+export function isOver(phase: AgentChangePhase): boolean {
+  return ENDED.includes(phase);
+}
+
+type FirstInput = Pick<MutableState, 'events' | 'eventCount'> & { settings?: MutableState['settings'] };
+
+export function newState({ events, eventCount, settings = null }: FirstInput, nowMs: number): MutableState {
+  return {
+    format: 1,
+    settings,
+    unconfigured: null,
+    phase: 'prompting',
+    startedAtMs: nowMs,
+    events,
+    eventCount,
+    job: null,
+    prLink: null,
+    reviewSinceMs: null,
+    plan: null,
+    requested: false,
+    pullRequest: null,
+    error: null,
+    backOff: null,
+    notes: [],
+    mails: [],
+    reviewRequests: { requested: [], refused: [] },
+    reviews: [],
+    reminders: { sent: 0, doneUpToMs: 0 },
+    earlyNews: [],
+    seenNews: [],
+  };
+}
+
+/** Throws if it can't read the input. That fails the workflow task, so nothing is lost until a fixed release runs. */
+export function restoreState(input: unknown): MutableState {
+  return continueAsNewInput.parse(input);
+}
+
+export function newRun({ site, rule }: { site: string; rule: string }, state: State): ChangeRun {
+  return {
+    ...newEntityRun(),
+    site,
+    rule,
+    state,
+    settings: state.settings ?? NO_SETTINGS,
+    callsInProgress: 0,
+    requesting: new Set(),
+    remindsUntilVerdict: false,
+    cancelRequested: false,
+    removed: false,
+    done: false,
+  };
+}
+
+/** The run doesn't continue as new during the call. */
+export async function inProgress<T>(run: ChangeRun, call: () => Promise<T>): Promise<T> {
+  run.callsInProgress++;
+  try {
+    return await call();
+  } finally {
+    run.callsInProgress--;
+  }
+}

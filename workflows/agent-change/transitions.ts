@@ -1,0 +1,100 @@
+import type { MailResult } from '../../activities/reviewers/mail-input.ts';
+import type { ReviewRequestReport } from '../../contract/agent-state.ts';
+import { cutText } from '../../contract/cut-text.ts';
+import { mailRecord } from '../mails/mail-record.ts';
+import { skipBackOff } from '../retry/retry-until.ts';
+import { applyEarlyEvents } from './events.ts';
+import type { MutableState, ReviewPlan } from './state.ts';
+
+/** The named changes of a change's state. Those by events of the pull request are in events.ts. */
+
+const MAX_ERROR = 2_000;
+const MAX_LAST_WORDS = 1_000;
+const MAX_NOTE = 500;
+const MAX_NOTES = 20;
+
+export function reportUnconfigured(state: MutableState, message: string): void {
+  state.unconfigured = message;
+}
+
+/** The configuration changed, which may have fixed the cause of the failure. */
+export function endBackOff(state: MutableState): void {
+  state.backOff = skipBackOff(state.backOff);
+}
+
+/** Adds a message for people, unless it is there already. */
+export function addNote(state: MutableState, text: string): void {
+  const note = cutText(text, MAX_NOTE);
+  if (!state.notes.includes(note)) state.notes = [...state.notes, note].slice(-MAX_NOTES);
+}
+
+export function promptRendered(state: MutableState, prompt: { projectId: string; prompt: string }): void {
+  state.prompt = prompt;
+  state.events = state.events.slice(-1);
+}
+
+/** The response to the request that creates the job is missing. */
+export function responseLost(state: MutableState): void {
+  state.mayHaveJob = true;
+}
+
+export function jobCreated(state: MutableState, job: { projectId: string; jobId: string }, nowMs: number): void {
+  state.job = { ...job, createdAtMs: nowMs };
+}
+
+export function beginWork(state: MutableState): void {
+  state.phase = 'working';
+  state.prompt = null;
+  state.events = state.events.slice(-1);
+}
+
+/**
+ * The service may run a job whose id was lost. Asking again with the same key would create one if there is none, so a
+ * person has to check.
+ */
+export function reportLostJob(state: MutableState): void {
+  if (state.job !== null || state.mayHaveJob !== true) return;
+  addNote(state, 'the Admin API may have made a job, but its answer was lost: should there be one, cancel it there');
+}
+
+export function setLastWords(state: MutableState, words: string | null): void {
+  state.lastWords = words === null ? null : cutText(words, MAX_LAST_WORDS);
+}
+
+export function pullRequestOpened(state: MutableState, prLink: string | null, nowMs: number): void {
+  state.prLink = prLink;
+  state.reviewSinceMs = nowMs;
+  state.phase = 'notifying';
+  applyEarlyEvents(state);
+}
+
+export function setPlan(state: MutableState, plan: ReviewPlan): void {
+  state.plan = plan;
+}
+
+export function reviewsRequested(state: MutableState, report: ReviewRequestReport): void {
+  state.reviewRequests = report;
+  state.requested = true;
+}
+
+/** Unless the pull request was merged or closed meanwhile. */
+export function beginReview(state: MutableState): void {
+  if (state.phase === 'notifying') state.phase = 'in-review';
+}
+
+export function reminderSent(state: MutableState, sent: number, doneUpToMs: number): void {
+  state.reminders = { sent, doneUpToMs };
+}
+
+export function mailSent(state: MutableState, event: string, to: string, result: MailResult): void {
+  state.mails = [...state.mails, mailRecord(event, to, result)];
+}
+
+export function fail(state: MutableState, message: string): void {
+  state.error = cutText(message, MAX_ERROR);
+  state.phase = 'failed';
+}
+
+export function end(state: MutableState, phase: 'cancelled' | 'expired' | 'unchanged'): void {
+  state.phase = phase;
+}

@@ -1,0 +1,43 @@
+import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/create-activities.ts';
+import type { RuleSettings } from '../../contract/settings.ts';
+import type { SettingsSource } from '../entity/configuration.ts';
+import { isFromOtherBuild } from '../entity/continue-as-new.ts';
+import { quickActivity } from '../retry/activity-timeouts.ts';
+import { operatorsOf, type RuleRun } from './state.ts';
+import { reportUnconfigured } from './transitions.ts';
+
+const { readRuleSettings } = proxyActivities<Activities>(quickActivity);
+
+/** How a rule, and each change that it started, reads the rule's settings. */
+export function readRule({
+  site,
+  rule,
+}: {
+  site: string;
+  rule: string;
+}): Pick<SettingsSource<RuleSettings>, 'what' | 'read'> {
+  return {
+    what: `the rule ${rule} of ${site}`,
+    read: (options: ActivityOptions) => readRuleSettings.executeWithOptions(options, [{ site, rule }]),
+  };
+}
+
+export function settingsSource(run: RuleRun): SettingsSource<RuleSettings> {
+  return {
+    ...readRule(run),
+    run,
+    onAdopted(settings, before) {
+      if (isFromOtherBuild(before, settings)) run.buildChanged = true;
+      run.operators = operatorsOf(settings);
+    },
+    reportMissing({ message, operators }) {
+      reportUnconfigured(run.state, message);
+      if (run.settings === null) run.operators = operators;
+    },
+    replayRemoval() {
+      run.removed = true;
+      return false;
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { ChangeEnded } from '../../contract/agent-state.ts';
+import { cutText } from '../../contract/cut-text.ts';
+import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
+import { cutEvent } from '../deliveries/cut-event.ts';
+import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
+import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
+import { changeKeysOf } from './change-id.ts';
+import { addStart } from './schedule.ts';
+import type { MutableState, Waiting } from './state.ts';
+
+/** The named changes of a rule's state. */
+
+/** Events kept for the prompt. Older ones are only counted. */
+export const MAX_EVENTS = 200;
+/** The kept events are part of a workflow's input. */
+const MAX_EVENTS_BYTES = 200_000;
+const MAX_CHANGES = 20;
+const MAX_OWN_MERGES = 100;
+const MAX_UNSUBSCRIBED = 1_000;
+const MAX_ADDRESS = 254;
+const MAX_MESSAGE = 500;
+
+type Entry = Waiting['events'][number];
+
+export function reportUnconfigured(state: MutableState, message: string): void {
+  state.unconfigured = message;
+}
+
+/** Collects deliveries to be prompted. Resends, and pushes of the agent's own work, are dropped. */
+export function applyDeliveries(
+  state: MutableState,
+  seen: SeenDeliveries,
+  signal: PublishedSignal,
+  nowMs: number,
+): void {
+  const { deliveries } = signal;
+  const events = signal.events ?? [signal.newest];
+  const withoutEvent = deliveries.length - events.length;
+  const entries: Entry[] = [];
+  const bodies = createWaitingBodies(state.waiting?.bodies ?? []);
+  let count = 0;
+  for (const [index, delivery] of deliveries.entries()) {
+    const receivedMs = Date.parse(delivery.receivedAt);
+    const knownBefore = seen.has(delivery);
+    const atMs = Number.isNaN(receivedMs) ? nowMs : receivedMs;
+    const resend = seen.isResend(delivery, atMs) || (delivery.byBody === true && !bodies.add(delivery));
+    if (resend) continue;
+    const event = events[index - withoutEvent];
+    if (event === undefined) count++;
+    else if (!isOwn(state, event)) {
+      count++;
+      entries.push({ changeKeys: changeKeysOf(delivery, knownBefore), event: cutEvent(event) });
+    }
+  }
+  // Deliveries without an event can only be counted together with others.
+  const [first] = entries;
+  if (first === undefined) return;
+  const { waiting } = state;
+  state.waiting = {
+    count: (waiting?.count ?? 0) + count,
+    firstAtMs: waiting?.firstAtMs ?? nowMs,
+    lastAtMs: nowMs,
+    changeKeys: waiting?.changeKeys ?? first.changeKeys,
+    events: newest([...(waiting?.events ?? []), ...entries]),
+    bodies: bodies.hashes(),
+  };
+}
+
+/** A commit merged the agent's own work: its push is dropped, even if it waits already. */
+export function applyOwnMerge(state: MutableState, sha: string): void {
+  state.ownMerges = [sha, ...state.ownMerges.filter((other) => other !== sha)].slice(0, MAX_OWN_MERGES);
+  const { waiting } = state;
+  if (waiting === null) return;
+  const events = waiting.events.filter(({ event }) => event.id !== sha);
+  const [first] = events;
+  if (first === undefined) state.waiting = null;
+  else {
+    const dropped = waiting.events.filter(({ event }) => event.id === sha);
+    const count = waiting.count - dropped.length;
+    const named = dropped.some(({ changeKeys }) => changeKeys[0] === waiting.changeKeys[0]);
+    state.waiting = { ...waiting, count, events, changeKeys: named ? first.changeKeys : waiting.changeKeys };
+  }
+}
+
+export function dropWaiting(state: MutableState): void {
+  state.waiting = null;
+}
+
+export function changeStarted(state: MutableState, workflowId: string, nowMs: number): void {
+  state.startsMs = addStart(state.startsMs, nowMs);
+  const change = { workflowId, startedAt: new Date(nowMs).toISOString() };
+  state.changes = [change, ...state.changes].slice(0, MAX_CHANGES);
+}
+
+/** A change that is no longer listed is ignored. */
+export function changeEnded(state: MutableState, { workflowId, phase, message }: ChangeEnded): void {
+  const end = { phase, message: message === null ? null : cutText(message, MAX_MESSAGE) };
+  state.changes = state.changes.map((change) => (change.workflowId === workflowId ? { ...change, end } : change));
+}
+
+export function unsubscribe(state: MutableState, address: string): void {
+  const clean = address.trim().toLowerCase();
+  if (clean === '' || clean.length > MAX_ADDRESS) return;
+  state.unsubscribed = [...state.unsubscribed.filter((other) => other !== clean), clean].slice(-MAX_UNSUBSCRIBED);
+}
+
+/** Without the delivery that names the change. Null if nothing is left. */
+export function withoutFirst(waiting: Waiting): Waiting | null {
+  const [oldest, ...others] = waiting.events;
+  // The event of the first delivery may have been dropped.
+  const events = oldest?.changeKeys[0] === waiting.changeKeys[0] ? others : waiting.events;
+  const [first] = events;
+  return first === undefined ? null : { ...waiting, count: waiting.count - 1, events, changeKeys: first.changeKeys };
+}
+
+function isOwn({ ownMerges }: MutableState, event: PublishEvent): boolean {
+  return event.agentsOwn === true || ownMerges.includes(event.id);
+}
+
+/** As many of the newest as fit, but at least one. */
+function newest(entries: readonly Entry[]): Entry[] {
+  let sizeBytes = 0;
+  const from = entries.findLastIndex((entry, index) => {
+    sizeBytes += new TextEncoder().encode(JSON.stringify(entry)).byteLength;
+    return index <= entries.length - 1 - MAX_EVENTS || sizeBytes > MAX_EVENTS_BYTES;
+  });
+  return entries.slice(Math.min(from + 1, entries.length - 1));
+}

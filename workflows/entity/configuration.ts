@@ -1,0 +1,105 @@
+import { type ActivityOptions, CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import { operatorsOf, readFailure } from '../failures/read-failure.ts';
+import { waitAtMost } from './coroutines.ts';
+
+/** How a run follows its settings, which are in the galley.yaml of the workers. */
+export type SettingsSource<T> = {
+  /** The site or the rule, for people. */
+  what: string;
+  run: { configChanged: boolean; settings: T | null; state: { settings: T | null; unconfigured: unknown } };
+  /** Calls the activity. Workers before 0.2 return null if they don't know the site or rule. */
+  read: (options: ActivityOptions) => Promise<T | null>;
+  /** Runs after new settings were stored. */
+  onAdopted: (settings: T, before: T | null) => void;
+  /** No worker knows the settings: stores the reason in `unconfigured`. The last known settings stay in force. */
+  reportMissing: (missing: MissingSettings) => void;
+  /** Reproduces what releases before 0.2 did after null, to replay their histories. Returns false if the run ended. */
+  replayRemoval: () => boolean;
+};
+
+/** The reason, and the operators to notify, as the worker that was asked knows them. */
+export type MissingSettings = { message: string; operators: string[] };
+
+/** After this time without a worker that knows the settings, the last known ones stay in force. */
+const READ_TIMEOUT = '10s';
+
+/** The delay between two reads if the activity failed without using its retries. */
+const RETRY_MS = 15_000;
+
+const MAX_MESSAGE = 500;
+
+/** Reads the settings again. Returns false if the run has to end, as in releases before 0.2. */
+export async function rereadSettings<T>(source: SettingsSource<T>): Promise<boolean> {
+  const reading = await readSettings(source);
+  if (reading === null) return source.replayRemoval();
+  if ('settings' in reading) adopt(source, reading.settings);
+  else source.reportMissing(reading);
+  return true;
+}
+
+/**
+ * Reads the settings again after each `configChanged` signal, and for as long as no worker knows them.
+ * @param onReread runs after each read that a signal caused
+ */
+export async function watchSettings<T>(source: SettingsSource<T>, onReread = () => {}): Promise<void> {
+  const { run } = source;
+  for (;;) {
+    await condition(() => run.configChanged || run.state.unconfigured !== null);
+    if (!run.configChanged) {
+      await adoptWhenKnown(source);
+      continue;
+    }
+    run.configChanged = false;
+    if (!(await rereadSettings(source))) return;
+    onReread();
+  }
+}
+
+/** Null only in histories of releases before 0.2. */
+async function readSettings<T>({ what, read }: SettingsSource<T>): Promise<{ settings: T } | MissingSettings | null> {
+  try {
+    const settings = await read({ scheduleToCloseTimeout: READ_TIMEOUT, summary: `settings of ${what}` });
+    if (settings !== null) return { settings };
+    if (!patched('unconfigured-2026-11')) return null;
+    return { message: 'not configured on the worker that was asked: check its galley.yaml', operators: [] };
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const { type, message } = readFailure(error);
+    const missing = type === 'NotConfigured' ? message : `no worker returned the settings: ${message}`;
+    return { message: missing.slice(0, MAX_MESSAGE), operators: operatorsOf(error) };
+  }
+}
+
+async function adoptWhenKnown<T>(source: SettingsSource<T>): Promise<void> {
+  const { run } = source;
+  const isOver = (): boolean => run.configChanged || run.state.unconfigured === null;
+  const settings = await waitForSettings(source, isOver);
+  if (settings !== null) adopt(source, settings);
+}
+
+function adopt<T>({ run, onAdopted }: SettingsSource<T>, settings: T): void {
+  const before = run.settings;
+  run.settings = settings;
+  run.state.settings = settings;
+  run.state.unconfigured = null;
+  onAdopted(settings, before);
+}
+
+/** Polls by the activity's retry policy, which needs no history and no worker slot. Null once `isOver` holds. */
+async function waitForSettings<T>({ what, read }: SettingsSource<T>, isOver: () => boolean): Promise<T | null> {
+  const summary = `until a worker knows ${what}`;
+  while (!isOver()) {
+    const scope = new CancellationScope();
+    try {
+      const settings = await scope.run(() => Promise.race([read({ summary }), condition(isOver).then(() => null)]));
+      if (settings !== null) return settings;
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      readFailure(error);
+    } finally {
+      scope.cancel();
+    }
+    await waitAtMost(isOver, RETRY_MS, 'no worker knows the settings');
+  }
+  return null;
+}

@@ -1,0 +1,247 @@
+import {
+  ActivityCancellationType,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  isCancellation,
+  patched,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { CancelOutcome } from '../../activities/admin-api/cancel-export.ts';
+import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
+import type { Activities } from '../../activities/create-activities.ts';
+import { formatDurationMs } from '../../contract/duration.ts';
+import { rereadSettings } from '../entity/configuration.ts';
+import { waitAtMost } from '../entity/coroutines.ts';
+import { readFailure } from '../failures/read-failure.ts';
+import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
+import { spreadRetryAfterMs } from '../retry/retry-after.ts';
+import { backOffSummary } from '../retry/retry-until.ts';
+import { settingsSource } from './configuration.ts';
+import { createBundle, deploy } from './deploy.ts';
+import { olderJob, whyOlder } from './older-job.ts';
+import { exportDueAtMs, shouldReplace } from './schedule.ts';
+import type { Exporting, SiteRun } from './state.ts';
+import {
+  backOffElapsed,
+  beginExport,
+  bundleCreated,
+  cancelRefused,
+  cancelRequested,
+  deployExport,
+  endExport,
+  failExport,
+  failuresInARow,
+  jobFinished,
+  jobStarted,
+  olderJobReturned,
+  setIdempotencyKey,
+  undoDeploy,
+} from './transitions.ts';
+
+const { createExportKey } = proxyActivities<Activities>(quickActivity);
+
+/** A cancelled start is awaited, to know whether the service has created the job. */
+const { startExport } = proxyActivities<Activities>({
+  ...activityTimeouts,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+});
+
+const { pollExport } = proxyActivities<Activities>({
+  ...activityTimeouts,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+});
+
+/** If the service doesn't respond in time, the export is awaited instead. */
+const { cancelExport } = proxyActivities<Activities>({ ...activityTimeouts, scheduleToCloseTimeout: '30s' });
+
+/** A poll gets at least this much time, even after the timeout: the job may have ended meanwhile. */
+const LAST_POLL_MS = 5_000;
+
+type Outcome = 'deployed' | 'replaced';
+
+/** Exports what is published, one export at a time. */
+export async function exportLoop(run: SiteRun): Promise<void> {
+  // An export that was running before the pause continues, even in a new run.
+  if (continuesInPause(run) && patched('finish-export-in-pause-2026-11')) await continueExport(run);
+  for (;;) {
+    await condition(() => hasWork(run));
+    if (!(await waitForBackOff(run))) continue;
+    if (run.state.exporting === null) {
+      if (!(await rereadSettings(settingsSource(run)))) return;
+      if (!(await waitForBurst(run))) continue;
+      beginExport(run.state, run.settings.domain, Date.now());
+    }
+    await continueExport(run);
+  }
+}
+
+function continuesInPause({ state }: SiteRun): boolean {
+  return state.paused && state.exporting !== null && state.backOff?.waiting !== true;
+}
+
+function hasWork({ state, removed }: SiteRun): boolean {
+  return !removed && !state.paused && (state.exporting !== null || state.pending !== null);
+}
+
+/** Returns false if the work has to be checked again. */
+async function waitForBackOff(run: SiteRun): Promise<boolean> {
+  const { backOff, exportError } = run.state;
+  const waitMs = (backOff?.untilMs ?? 0) - Date.now();
+  if (waitMs <= 0) return hasWork(run);
+  await waitAtMost(() => run.state.backOff !== backOff || !hasWork(run), waitMs, backOffSummary(exportError?.message));
+  return false;
+}
+
+/** Waits for the end of a burst of publishes. Returns false if there is nothing left to export. */
+async function waitForBurst(run: SiteRun): Promise<boolean> {
+  const isDebouncing = (): boolean => hasWork(run) && run.state.pending?.immediate === false;
+  for (;;) {
+    const { pending } = run.state;
+    if (pending === null || !hasWork(run)) return false;
+    const dueAtMs = exportDueAtMs(pending, run.settings);
+    const waitMs = dueAtMs - Date.now();
+    if (waitMs <= 0) return true;
+    // One timer serves many publishes, because they only make the export later. New settings can make it earlier.
+    const isDueSooner = (): boolean =>
+      run.state.pending !== null && exportDueAtMs(run.state.pending, run.settings) < dueAtMs;
+    await waitAtMost(() => !isDebouncing() || isDueSooner(), waitMs, 'quiet period after a publish');
+  }
+}
+
+async function continueExport(run: SiteRun): Promise<void> {
+  const { state } = run;
+  const { exporting } = state;
+  if (exporting === null) return;
+  backOffElapsed(state);
+  run.exportScope = new CancellationScope();
+  try {
+    const outcome = await runExport(run, exporting, run.exportScope);
+    if (state.exporting === exporting) endExport(state, exporting, outcome);
+  } catch (error) {
+    // A rollback dropped the export.
+    if (state.exporting !== exporting) return;
+    // The next run continues it.
+    if (isCancellation(error)) throw error;
+    const failure = readFailure(error);
+    const retryAfterMs = spreadRetryAfterMs(failure, failuresInARow(state));
+    failExport(state, exporting, failure, Date.now(), retryAfterMs);
+  } finally {
+    run.exportScope = null;
+  }
+}
+
+/** Start, poll, bundle, deploy. The state records each step, so that a retry or a new run creates no second job. */
+async function runExport(run: SiteRun, exporting: Exporting, scope: CancellationScope): Promise<Outcome> {
+  const link = await scope.run(async () => {
+    if (exporting.stage === 'starting') await start(run, exporting);
+    if (exporting.stage === 'polling' && (await poll(run, exporting)) === 'replaced') return 'replaced' as const;
+    return bundle(run, exporting);
+  });
+  const { state } = run;
+  // A rollback at the same moment wins.
+  if (link === 'replaced' || state.exporting !== exporting) return 'replaced';
+
+  const { version, createdAt } = exporting;
+  const jobId = jobOf(exporting);
+  const exportedAt = exporting.exportedAt ?? new Date().toISOString();
+  const { live, newest } = state;
+  deployExport(state, exporting, { jobId, version, exportedAt, createdAt }, link);
+  run.refreshScope?.cancel();
+  const newerAt = await deploy(run, { jobId, version, bundleUrl: link.bundleUrl, reason: 'new export' });
+  if (newerAt === null || state.exporting !== exporting) return 'deployed';
+  undoDeploy(state, { live, newest }, jobId);
+  throw olderJob(`${jobId} is older than what ${newerAt} got already`);
+}
+
+async function start(run: SiteRun, exporting: Exporting): Promise<void> {
+  // The site's timeout also limits how long a busy service is retried.
+  const options = timeLimit(run, exporting, `start export of ${exporting.domain}`);
+  const { domain } = exporting;
+  if (exporting.idempotencyKey === null) setIdempotencyKey(exporting, await createKey(exporting));
+  const idempotencyKey = exporting.idempotencyKey ?? '';
+  const job = await startExport.executeWithOptions(options, [{ domain, idempotencyKey }]);
+  const why = whyOlder(run.state, job);
+  if (why !== null) {
+    olderJobReturned(run.state, job.jobId);
+    throw olderJob(why);
+  }
+  jobStarted(run.state, exporting, job);
+}
+
+async function createKey({ cycle, attempt, domain }: Exporting): Promise<string> {
+  // Earlier releases used the first run's id, which a reset workflow or a restored database repeats.
+  if (!patched('export-key-2026-11')) return `${workflowInfo().firstExecutionRunId}:${cycle}:${attempt}`;
+  return await createExportKey.executeWithOptions({ summary: `key for an export of ${domain}`.slice(0, 200) }, []);
+}
+
+async function poll(run: SiteRun, exporting: Exporting): Promise<'finished' | 'replaced'> {
+  const jobId = jobOf(exporting);
+  const scope = new CancellationScope();
+  try {
+    const finished = await scope.run(() => {
+      const polling = pollExport.executeWithOptions(timeLimit(run, exporting, `wait for ${jobId}`), [{ jobId }]);
+      return Promise.race([polling, replacement(run, exporting, jobId)]);
+    });
+    if (finished === 'replaced' || (finished.status === 'failed' && exporting.cancelling)) return 'replaced';
+    if (finished.status === 'failed') throw jobFailed(`${jobId} failed: ${finished.error}`);
+    jobFinished(exporting, finished);
+    return 'finished';
+  } catch (error) {
+    if (!isCancellation(error) && readFailure(error).type === 'TimedOut') await giveUp(run, jobId);
+    throw error;
+  } finally {
+    scope.cancel();
+  }
+}
+
+/** Resolves once a newer publish has cancelled the job. Never, if the service can't cancel. */
+async function replacement(run: SiteRun, exporting: Exporting, jobId: string): Promise<'replaced'> {
+  for (;;) {
+    await condition(
+      () => !exporting.uncancellable && shouldReplace(exporting.publishes, run.state.pending, run.settings, Date.now()),
+    );
+    cancelRequested(exporting);
+    if ((await cancelJob(jobId, 'a newer publish replaces it')) === 'accepted') return 'replaced';
+    cancelRefused(exporting);
+  }
+}
+
+async function bundle(run: SiteRun, exporting: Exporting): Promise<BundleLink> {
+  const jobId = jobOf(exporting);
+  const link = await createBundle.executeWithOptions(timeLimit(run, exporting, `bundle of ${jobId}`), [{ jobId }]);
+  bundleCreated(exporting, link);
+  return link;
+}
+
+async function giveUp({ settings }: SiteRun, jobId: string): Promise<never> {
+  await cancelJob(jobId, 'it took too long');
+  throw jobFailed(`${jobId} didn't end within ${formatDurationMs(settings.timeoutMs)} and was given up`);
+}
+
+/** Cancels a job at the service. A failure counts as unsupported. */
+export async function cancelJob(jobId: string, reason: string): Promise<CancelOutcome> {
+  try {
+    return await cancelExport.executeWithOptions({ summary: `cancel ${jobId}: ${reason}` }, [{ jobId }]);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    readFailure(error);
+    return 'unsupported';
+  }
+}
+
+/** What is left of the site's `timeout`. */
+function timeLimit({ settings }: SiteRun, { startedAtMs }: Exporting, summary: string) {
+  const leftMs = startedAtMs + settings.timeoutMs - Date.now();
+  return { scheduleToCloseTimeout: Math.max(leftMs, LAST_POLL_MS), summary: summary.slice(0, 200) };
+}
+
+function jobFailed(message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type: 'JobFailed', message, nonRetryable: true });
+}
+
+function jobOf(exporting: Exporting): string {
+  if (exporting.jobId === null) throw new Error(`an export at "${exporting.stage}" has no job`);
+  return exporting.jobId;
+}

@@ -1,0 +1,136 @@
+import type { PublishEvent } from '../../contract/publish-event.ts';
+import type { SiteSettings } from '../../contract/settings.ts';
+import { DIGITS, hash64 } from '../deliveries/hash64.ts';
+import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
+import { backoff } from '../retry/backoff.ts';
+import type { Pending, State } from './state.ts';
+import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';
+
+/** When to export and when to refresh: pure functions. */
+
+/** The export itself failed: its content or the configuration has to change. */
+export const exportDelayMs = backoff({ firstMs: 30_000, maxMs: 3_600_000 });
+/** A due link could not be renewed: the site is about to lose it. */
+export const renewalDelayMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
+/** The bundle is gone, and an export that brings a new link is requested already. */
+export const goneDelayMs = backoff({ firstMs: 60_000, maxMs: 3_600_000 });
+
+export type DebounceSettings = { quietPeriodMs: number; maxWaitMs: number };
+
+/** Adds publishes, in any order of their times. A retry that was due ends, and a new burst begins. */
+export function addPublishes(
+  pending: Pending | null,
+  publishes: { count: number; newest: PublishEvent; bodies?: string[] },
+  nowMs: number,
+): Pending {
+  return {
+    count: (pending?.count ?? 0) + publishes.count,
+    oldestAtMs: Math.min(pending?.oldestAtMs ?? nowMs, nowMs),
+    firstAtMs: pending === null || pending.immediate ? nowMs : Math.min(pending.firstAtMs, nowMs),
+    lastAtMs: pending === null || pending.immediate ? nowMs : Math.max(pending.lastAtMs, nowMs),
+    newest: publishes.newest,
+    bodies: publishes.bodies ?? pending?.bodies ?? [],
+    immediate: false,
+  };
+}
+
+/** Makes what waits due at once, even if that is no publish. */
+export function addRequest(pending: Pending | null, nowMs: number): Pending {
+  const request = { count: 0, oldestAtMs: nowMs, firstAtMs: nowMs, lastAtMs: nowMs, newest: null, bodies: [] };
+  return { ...(pending ?? request), immediate: true };
+}
+
+/** Adds the publishes of an unfinished export to those that came since. */
+export function putBack(unfinished: Pending, since: Pending | null): Pending {
+  if (since === null) return unfinished;
+  return {
+    count: unfinished.count + since.count,
+    oldestAtMs: Math.min(unfinished.oldestAtMs, since.oldestAtMs),
+    firstAtMs: unfinished.immediate ? since.firstAtMs : Math.min(unfinished.firstAtMs, since.firstAtMs),
+    lastAtMs: Math.max(unfinished.lastAtMs, since.lastAtMs),
+    newest: since.newest ?? unfinished.newest,
+    bodies: createWaitingBodies([...unfinished.bodies, ...since.bodies]).hashes(),
+    immediate: since.immediate,
+  };
+}
+
+/** After a quiet period, but at most `maxWait` after the first publish of the burst. */
+export function exportDueAtMs(pending: Pending, { quietPeriodMs, maxWaitMs }: DebounceSettings): number {
+  if (pending.immediate) return pending.firstAtMs;
+  return Math.min(pending.lastAtMs + quietPeriodMs, pending.firstAtMs + maxWaitMs);
+}
+
+/**
+ * Whether a newer publish replaces the running export (`whenBusy: cancel`). Not once the oldest publish has waited for
+ * `maxWait`: otherwise constant publishing would never be exported.
+ */
+export function shouldReplace(
+  running: Pick<Pending, 'oldestAtMs'>,
+  since: Pending | null,
+  settings: { whenBusy: 'queue' | 'cancel'; maxWaitMs: number },
+  nowMs: number,
+): boolean {
+  return settings.whenBusy === 'cancel' && since !== null && nowMs - running.oldestAtMs < settings.maxWaitMs;
+}
+
+export type Site = {
+  site: string;
+  state: State;
+  settings: Pick<SiteSettings, 'refreshMargin' | 'minRefreshIntervalMs'>;
+};
+
+/** When the next refresh is due; infinite if there is nothing to refresh. */
+export function nextRefreshAtMs(site: Site): number {
+  const { state } = site;
+  const jobs = jobsInUse(state).map((jobId) => jobDueAtMs(site, jobId));
+  const searches = state.targets.flatMap((target) => pinSearchAtMs(state, target) ?? []);
+  return Math.min(...jobs, ...searches);
+}
+
+/** When a job's link has to be renewed, or one of its deployments written to; 0 for at once. */
+export function jobDueAtMs({ site, state, settings }: Site, jobId: string): number {
+  const link = state.links.find((candidate) => candidate.jobId === jobId);
+  if (link === undefined) return 0;
+  const delayMs = refreshDelayMs({
+    lifetimeMs: link.lifetimeMs,
+    marginShare: settings.refreshMargin,
+    lastTookMs: state.refresh.tookMs,
+    minIntervalMs: settings.minRefreshIntervalMs,
+    site,
+  });
+  const behind = state.targets
+    .filter((target) => wantedJobId(state, target) === jobId && isBehind(state, target, Number.POSITIVE_INFINITY))
+    .map((target) => target.retryAtMs ?? 0);
+  const dueAtMs = Math.min(link.obtainedAtMs + delayMs, ...behind);
+  return link.failures > 0 ? Math.max(dueAtMs, link.notBeforeMs) : dueAtMs;
+}
+
+/** Sites refresh up to this share of the margin earlier or later, so that they don't all refresh at the same time. */
+const JITTER_SHARE = 0.1;
+
+export type RefreshTimes = {
+  /** From the moment the link was obtained to its end; 0 or less for a link that had expired already. */
+  lifetimeMs: number;
+  /** The share of the lifetime, before its end, at which the link is renewed. */
+  marginShare: number;
+  /** The duration of the last refresh, from the request to the written file. */
+  lastTookMs: number;
+  minIntervalMs: number;
+  site: string;
+};
+
+/**
+ * The delay between obtaining a link and renewing it. The margin is at least the duration of the last refresh. The delay is
+ * at least `minIntervalMs`, because expired links must not cause a hot loop.
+ */
+export function refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site }: RefreshTimes): number {
+  const shareMs = Math.max(lifetimeMs, 0) * marginShare * (1 + JITTER_SHARE * jitterOf(site));
+  const marginMs = Math.max(shareMs, lastTookMs);
+  return Math.max(Math.floor(lifetimeMs - marginMs), minIntervalMs);
+}
+
+/** A number from -1 to 1, constant for a site and evenly distributed over sites. */
+export function jitterOf(site: string): number {
+  const value = [...hash64(site).slice(0, 3)].reduce((sum, letter) => sum * 64 + DIGITS.indexOf(letter), 0);
+  return (value / (64 ** 3 - 1)) * 2 - 1;
+}

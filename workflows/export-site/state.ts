@@ -1,0 +1,244 @@
+import type { CancellationScope } from '@temporalio/workflow';
+import { z } from 'zod';
+import { publishEvent } from '../../contract/publish-event.ts';
+import { type SiteSettings, siteSettings } from '../../contract/settings.ts';
+import { deliveryRecord, siteError } from '../../contract/site-state.ts';
+import { createSeenDeliveries, isWholeBucket, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
+import {
+  type EntityRun,
+  exceedsMaxInput,
+  limitSeenDeliveries,
+  newEntityRun,
+  type ReadonlyState,
+} from '../entity/continue-as-new.ts';
+import { incident } from '../mails/notify-operators.ts';
+
+/**
+ * What a site keeps from one run to the next. Everything is bounded, because the input of a run is. Numbers ending in `Ms`
+ * are times of the workflow's clock; texts are RFC 3339. `transitions.ts` and `targets.ts` change it.
+ */
+
+const ms = z.number();
+const jobId = z.string().min(1).max(500);
+const version = z.string().max(200).nullable();
+
+const pending = z.object({
+  /** Publishes not yet exported; 0 if only a person or a lost bundle requested an export. */
+  count: z.int().min(0),
+  /** The oldest publish not yet exported, including failed and replaced exports: `maxWait` keeps it from starving. */
+  oldestAtMs: ms,
+  /** When the present burst began, and its newest publish. */
+  firstAtMs: ms,
+  lastAtMs: ms,
+  /** The newest publish, for people. */
+  newest: publishEvent.nullable(),
+  /** Hashes of the waiting bodies of deliveries without an id (waiting-bodies.ts). Releases before 0.2 had none. */
+  bodies: z.array(z.string().max(20)).max(1_000).default([]),
+  /** Due at once: requested by a person, or the retry of a failed export. */
+  immediate: z.boolean(),
+});
+/** Publishes that wait to be exported. */
+export type Pending = z.infer<typeof pending>;
+
+const exporting = z.object({
+  cycle: z.int(),
+  attempt: z.int(),
+  domain: z.string(),
+  /** The next step. The next run, or the next attempt, continues with it. */
+  stage: z.enum(['starting', 'polling', 'bundling', 'deploying']),
+  jobId: jobId.nullable(),
+  version,
+  startedAtMs: ms,
+  exportedAt: z.string().nullable(),
+  /** What it exports; pending again if it fails. */
+  publishes: pending,
+  /** The service can't cancel it: don't ask again. */
+  uncancellable: z.boolean(),
+  /** A cancel was requested, so a failure is expected. */
+  cancelling: z.boolean(),
+  /** The same for every attempt to start this export; null before the first. Releases before 0.2 had none. */
+  idempotencyKey: z.string().max(200).nullable().default(null),
+  /** When the service created the job; null if unknown. */
+  createdAt: z.string().nullable().default(null),
+});
+export type Exporting = Readonly<z.infer<typeof exporting>>;
+
+/** The link of a job, without its URL, which is used once only. Its lifetime is 0 before the first one. */
+const link = z.object({
+  jobId,
+  expiresAt: z.string().nullable(),
+  obtainedAtMs: ms,
+  lifetimeMs: ms,
+  /** Failed attempts to renew it, and the time of the next one. */
+  failures: z.int(),
+  notBeforeMs: ms,
+});
+export type Link = Readonly<z.infer<typeof link>>;
+
+/** A deployment after the last write. */
+const target = z.object({
+  valuesFile: z.string(),
+  jobId: jobId.nullable(),
+  version,
+  updatedAt: z.string().nullable(),
+  /** The operator's pin as last read. */
+  pin: z.string().max(200).nullable(),
+  held: z.boolean(),
+  /** The operator switched it off after an earlier deploy. Releases before 0.2 had none. */
+  off: z.boolean().default(false),
+  /** The pin for which the service's list of jobs was searched, and when to repeat a search that failed. */
+  searchedPin: z.string().nullable(),
+  searchAgainAtMs: ms.nullable().default(null),
+  error: z.string().nullable(),
+  failedAt: z.string().nullable(),
+  failures: z.int(),
+  retryAtMs: ms.nullable(),
+});
+export type MutableTarget = z.infer<typeof target>;
+export type Target = Readonly<MutableTarget>;
+
+const continueAsNewInput = z.object({
+  format: z.literal(1),
+  /** The last known settings. Releases before 0.2 had none. */
+  settings: siteSettings.nullable().default(null),
+  /** Why the last read of the settings failed. */
+  unconfigured: siteError.nullable().default(null),
+  /** When the first run of the workflow began. */
+  epochMs: z.int(),
+  /** Number the exports, and the attempts of one. Earlier releases made the idempotency key of both. */
+  cycle: z.int(),
+  attempt: z.int(),
+  /** Numbers the writes to the deployments. */
+  sequence: z.int(),
+  paused: z.boolean(),
+  pending: pending.nullable(),
+  exporting: exporting.nullable(),
+  backOff: z
+    .object({ untilMs: ms, notBeforeMs: ms, failures: z.int(), keyRefused: z.boolean(), waiting: z.boolean() })
+    .nullable(),
+  /** The deployed job. */
+  live: z
+    .object({
+      jobId,
+      version,
+      exportedAt: z.string(),
+      rolledBack: z.boolean(),
+      createdAt: z.string().nullable().default(null),
+    })
+    .nullable(),
+  /** The newest exported job, which a rollback doesn't change. Releases before 0.2 had none. */
+  newest: z
+    .object({ jobId, version, exportedAt: z.string(), createdAt: z.string().nullable() })
+    .nullable()
+    .default(null),
+  /** The old job that the service returned instead of a new one; null after the next export (older-job.ts). */
+  olderJobId: jobId.nullable().default(null),
+  links: z.array(link).max(100),
+  /** Jobs and their versions, newest first, to find the job of a pin. Releases before 0.2 had no times. */
+  jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable().default(null) })).max(50),
+  targets: z.array(target),
+  /** The present failure and the mails about it. Earlier releases had none. */
+  trouble: incident.nullable().default(null),
+  exportError: siteError.nullable(),
+  refreshError: siteError.nullable(),
+  /** The duration of the last refresh, and the job whose bundle is gone, for which a new export was requested. */
+  refresh: z.object({ tookMs: ms, goneJobId: jobId.nullable() }),
+  deliveries: z.array(deliveryRecord).max(20),
+  seen: z.array(z.object({ hour: z.int(), entries: z.string() }).refine(isWholeBucket, 'cut in the middle of an id')),
+});
+type ContinueAsNewInput = z.infer<typeof continueAsNewInput>;
+
+export type MutableState = Omit<ContinueAsNewInput, 'seen'>;
+export type State = ReadonlyState<MutableState>;
+
+/** One run of the workflow. Only `state` and `seen` are handed to the next run. */
+export type SiteRun = EntityRun & {
+  readonly site: string;
+  readonly state: State;
+  readonly seen: SeenDeliveries;
+  settings: SiteSettings;
+  /** Scope of the running export: a rollback cancels it. */
+  exportScope: CancellationScope | null;
+  /** Scope of the running refresh: a newer job cancels it. */
+  refreshScope: CancellationScope | null;
+  /** Counts the changes that can bring the next refresh forward. */
+  refreshChanges: number;
+  /** Deploys that are running or waiting. */
+  deploysWaiting: number;
+  /** The last write to each deployment, by its values file. */
+  lastWrites: Map<string, Promise<unknown>>;
+  /** An operator removed the site: the workflow ends. */
+  removed: boolean;
+};
+
+export function newState(nowMs: number): MutableState {
+  return {
+    format: 1,
+    settings: null,
+    unconfigured: null,
+    epochMs: nowMs,
+    cycle: 1,
+    attempt: 1,
+    sequence: 0,
+    paused: false,
+    pending: null,
+    exporting: null,
+    backOff: null,
+    live: null,
+    newest: null,
+    olderJobId: null,
+    links: [],
+    jobs: [],
+    targets: [],
+    trouble: null,
+    exportError: null,
+    refreshError: null,
+    refresh: { tookMs: 0, goneJobId: null },
+    deliveries: [],
+  };
+}
+
+/** The input of the next run. If it is too large, the oldest seen deliveries are dropped first. */
+export function serializeState(state: State, seen: SeenDeliveries): ContinueAsNewInput {
+  const input = continueAsNewInput.parse({ ...state, seen: seen.toBuckets() });
+  const limited = limitSeenDeliveries(input, seen);
+  return exceedsMaxInput(limited) ? { ...limited, deliveries: [], jobs: [] } : limited;
+}
+
+/** Throws if it can't read the input. That fails the workflow task, so nothing is lost until a fixed release runs. */
+export function restoreState(input: unknown): { state: MutableState; seen: SeenDeliveries } {
+  const { seen, ...state } = continueAsNewInput.parse(input);
+  return { state, seen: createSeenDeliveries(seen) };
+}
+
+export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRun {
+  return {
+    ...newEntityRun(),
+    site,
+    state,
+    seen,
+    settings: state.settings ?? unreadSettings(site),
+    exportScope: null,
+    refreshScope: null,
+    refreshChanges: 0,
+    deploysWaiting: 0,
+    lastWrites: new Map(),
+    removed: false,
+  };
+}
+
+/** Used until a worker knows the settings. Publishes wait until then. */
+function unreadSettings(site: string): SiteSettings {
+  return {
+    domain: site,
+    timeoutMs: 6 * 3_600_000,
+    quietPeriodMs: 5_000,
+    maxWaitMs: 60_000,
+    whenBusy: 'queue',
+    refreshMargin: 0.2,
+    minRefreshIntervalMs: 30_000,
+    valuesFiles: [],
+    tellAfterMs: 10 * 60_000,
+    searchAttributes: false,
+  };
+}

@@ -1,0 +1,243 @@
+import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
+import type { FinishedExport } from '../../activities/admin-api/poll-export.ts';
+import type { StartedExport } from '../../activities/admin-api/start-export.ts';
+import { cutText } from '../../contract/cut-text.ts';
+import type { PublishedSignal } from '../../contract/publish-event.ts';
+import { cutEvent } from '../deliveries/cut-event.ts';
+import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
+import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
+import { type Failure, isRetryable, toSiteError } from '../failures/read-failure.ts';
+import { adminApiDelayMs, skipBackOff } from '../retry/retry-until.ts';
+import { comparableTime } from './older-job.ts';
+import { addPublishes, addRequest, exportDelayMs, putBack } from './schedule.ts';
+import type { Exporting, MutableState } from './state.ts';
+import { type LiveJob, setLive } from './targets.ts';
+
+/** The named changes of a site's state. Those of its deployments and links are in targets.ts. */
+
+type MutableExporting = NonNullable<MutableState['exporting']>;
+type CompletedExport = Exclude<FinishedExport, { status: 'failed' }>;
+
+const MAX_DELIVERIES = 20;
+const MAX_TOPIC = 100;
+
+/** Keeps the time of the first failed read. */
+export function reportUnconfigured(state: MutableState, message: string): void {
+  state.unconfigured = { message, status: null, at: state.unconfigured?.at ?? new Date().toISOString() };
+}
+
+/** The configuration changed, which may have fixed the cause of any failure. */
+export function retryAfterConfigChange(state: MutableState): void {
+  endBackOff(state);
+  for (const link of state.links) link.notBeforeMs = 0;
+  for (const target of state.targets) target.searchedPin = null;
+}
+
+export function setPaused(state: MutableState, paused: boolean): void {
+  state.paused = paused;
+}
+
+/** Adds deliveries to what waits to be exported and ends a back-off. Resends are only listed. */
+export function applyDeliveries(
+  state: MutableState,
+  seen: SeenDeliveries,
+  signal: PublishedSignal,
+  now: { ms: number; workflowId: string },
+): void {
+  let count = 0;
+  const bodies = createWaitingBodies(state.pending?.bodies ?? []);
+  // A signal has the whole event of its newest delivery only.
+  const newest = signal.deliveries.at(-1);
+  const topic = cutText(signal.newest.topic, MAX_TOPIC);
+  const firstListed = signal.deliveries.length - MAX_DELIVERIES;
+  for (const [index, delivery] of signal.deliveries.entries()) {
+    const receivedMs = Date.parse(delivery.receivedAt);
+    const atMs = Number.isNaN(receivedMs) ? now.ms : receivedMs;
+    const resend = delivery.byBody ? !bodies.add(delivery) : seen.isResend(delivery, atMs);
+    const outcome = resend ? 'duplicate' : state.pending === null && count === 0 ? 'started' : 'coalesced';
+    if (!resend) count++;
+    if (index < firstListed) continue;
+    const record = {
+      id: delivery.id.slice(0, 200),
+      source: delivery.source.slice(0, 100),
+      at: delivery.receivedAt.slice(0, 50),
+      outcome,
+      workflowId: now.workflowId,
+      ...(delivery === newest && topic !== '' && { topic }),
+    } as const;
+    state.deliveries = [record, ...state.deliveries].slice(0, MAX_DELIVERIES);
+  }
+  if (count === 0) return;
+  const publishes = { count, newest: cutEvent(signal.newest), bodies: bodies.hashes() };
+  state.pending = addPublishes(state.pending, publishes, now.ms);
+  endBackOff(state);
+}
+
+/** A person or a lost bundle needs an export, without a quiet period. */
+export function requestExport(state: MutableState, nowMs: number): void {
+  state.pending = addRequest(state.pending, nowMs);
+}
+
+/** A bundle is gone, so only a new export brings a link. Requests one export per job. */
+export function requestExportInsteadOf(state: MutableState, jobId: string, nowMs: number): void {
+  if (state.live?.jobId !== jobId || state.refresh.goneJobId === jobId) return;
+  state.refresh.goneJobId = jobId;
+  requestExport(state, nowMs);
+}
+
+export function beginExport(state: MutableState, domain: string, nowMs: number): void {
+  const { pending, cycle, attempt } = state;
+  if (pending === null) return;
+  state.pending = null;
+  state.exporting = {
+    cycle,
+    attempt,
+    domain,
+    stage: 'starting',
+    jobId: null,
+    version: null,
+    startedAtMs: nowMs,
+    exportedAt: null,
+    publishes: pending,
+    uncancellable: false,
+    cancelling: false,
+    idempotencyKey: null,
+    createdAt: null,
+  };
+}
+
+export function setIdempotencyKey(exporting: MutableExporting, key: string): void {
+  exporting.idempotencyKey = key;
+}
+
+export function jobStarted(state: MutableState, exporting: MutableExporting, job: StartedExport): void {
+  exporting.jobId = job.jobId;
+  exporting.version = job.version;
+  exporting.createdAt = comparableTime(state, job);
+  exporting.stage = 'polling';
+}
+
+export function olderJobReturned(state: MutableState, jobId: string): void {
+  state.olderJobId = jobId;
+}
+
+export function cancelRequested(exporting: MutableExporting): void {
+  exporting.cancelling = true;
+}
+
+/** The service can't cancel the job, so it is exported to its end. */
+export function cancelRefused(exporting: MutableExporting): void {
+  exporting.cancelling = false;
+  exporting.uncancellable = true;
+}
+
+export function jobFinished(exporting: MutableExporting, { version, exportedAt }: CompletedExport): void {
+  exporting.version = version ?? exporting.version;
+  exporting.exportedAt = exportedAt ?? new Date().toISOString();
+  exporting.stage = 'bundling';
+}
+
+export function bundleCreated(exporting: MutableExporting, { version }: BundleLink): void {
+  exporting.version = version ?? exporting.version;
+}
+
+/** The job of the export becomes the newest one and the live one. */
+export function deployExport(state: MutableState, exporting: MutableExporting, job: LiveJob, link: BundleLink): void {
+  exporting.stage = 'deploying';
+  state.newest = job;
+  setLive(state, job, link, false);
+}
+
+/** A deployment already has a newer job, which this reset or restored workflow doesn't know of. */
+export function undoDeploy(state: MutableState, before: Pick<MutableState, 'live' | 'newest'>, jobId: string): void {
+  state.live = before.live;
+  state.newest = before.newest;
+  olderJobReturned(state, jobId);
+}
+
+/** The export was deployed, or a newer publish replaced it: then its publishes wait again. */
+export function endExport(state: MutableState, exporting: Exporting, outcome: 'deployed' | 'replaced'): void {
+  state.exporting = null;
+  state.cycle++;
+  state.attempt = 1;
+  state.backOff = null;
+  if (outcome === 'replaced') state.pending = putBack(exporting.publishes, state.pending);
+  else {
+    state.exportError = null;
+    state.olderJobId = null;
+  }
+}
+
+/**
+ * Starts the back-off. After a retryable failure the same export continues, otherwise its publishes wait for a new one.
+ * @param retryAfterMs see retry/retry-after.ts
+ */
+export function failExport(
+  state: MutableState,
+  exporting: Exporting,
+  failure: Failure,
+  nowMs: number,
+  retryAfterMs: number,
+): void {
+  state.exportError = toSiteError(failure, nowMs);
+  startBackOff(state, failure, nowMs, retryAfterMs);
+  // An export that was refused before it began includes what is published meanwhile.
+  if (isRetryable(failure) && !(exporting.stage === 'starting' && failure.type !== 'Unavailable')) return;
+  state.exporting = null;
+  state.attempt = exporting.attempt + 1;
+  state.pending = putBack({ ...exporting.publishes, immediate: true }, state.pending);
+}
+
+export function endRefresh(state: MutableState, tookMs: number): void {
+  state.refresh.tookMs = tookMs;
+  state.refreshError = null;
+  // The key works again, so the export needn't wait any longer.
+  if (state.backOff?.keyRefused) endBackOff(state);
+}
+
+/** Drops the running export and everything published so far. */
+export function dropExports(state: MutableState): void {
+  state.exporting = null;
+  state.pending = null;
+  state.backOff = null;
+  state.exportError = null;
+  state.attempt = 1;
+  state.cycle++;
+}
+
+/** An earlier job becomes the live one. */
+export function rollBackTo(state: MutableState, job: LiveJob, link: BundleLink): void {
+  const { live } = state;
+  if (live !== null && !live.rolledBack) {
+    const { rolledBack: _, ...before } = live;
+    state.newest ??= before;
+  }
+  setLive(state, job, link, true);
+}
+
+export function startBackOff(state: MutableState, failure: Failure, nowMs: number, retryAfterMs: number): void {
+  const failures = failuresInARow(state);
+  // Only a second old job in a row is a fault of the service: the first one is expected after a reset of the workflow.
+  const isSoon = isRetryable(failure) || (failure.type === 'OlderJob' && failures === 1);
+  const delayMs = isSoon ? adminApiDelayMs(failure, failures) : exportDelayMs(failures);
+  const notBeforeMs = nowMs + retryAfterMs;
+  const keyRefused = failure.type === 'KeyRefused';
+  const untilMs = Math.max(notBeforeMs, nowMs + delayMs);
+  state.backOff = { failures, keyRefused, notBeforeMs, untilMs, waiting: true };
+}
+
+/** Retries soon, because something changed: a publish, a request, a key that works again. */
+export function endBackOff(state: MutableState): void {
+  const backOff = skipBackOff(state.backOff);
+  state.backOff = backOff && { ...backOff, waiting: false };
+}
+
+/** The export is retried. The failures still count. */
+export function backOffElapsed(state: MutableState): void {
+  if (state.backOff) state.backOff = { ...state.backOff, waiting: false };
+}
+
+/** Including the failure that is being handled. */
+export function failuresInARow({ backOff }: Pick<MutableState, 'backOff'>): number {
+  return (backOff?.failures ?? 0) + 1;
+}

@@ -1,0 +1,107 @@
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
+import type { SiteError, SitePhase, SiteState } from '../../contract/site-state.ts';
+import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibility.ts';
+import { nextRefreshAtMs, type Site } from './schedule.ts';
+import type { SiteRun, State } from './state.ts';
+import { firstToExpire } from './targets.ts';
+
+/** Keeps the current details and search attributes up to date. */
+export async function watchVisibility(run: SiteRun): Promise<void> {
+  await createVisibility({ details: () => details(run), attributes: () => attributesOf(run) }).watch();
+}
+
+/** The result of the query `state`. */
+export function siteStateOf({ site, state, settings }: Site): SiteState {
+  const { exporting, live, trouble } = state;
+  // An overdue refresh is due now.
+  const refreshAtMs = Math.max(nextRefreshAtMs({ site, state, settings }), Date.now());
+  return {
+    site,
+    phase: phaseOf(state),
+    jobId: exporting?.jobId ?? live?.jobId ?? null,
+    version: servedVersion(state),
+    linkExpiresAt: firstToExpire(state)?.expiresAt ?? null,
+    exportedAt: live?.exportedAt ?? null,
+    withheld: withheldVersion(state),
+    nextRefreshAt: live && Number.isFinite(refreshAtMs) ? new Date(refreshAtMs).toISOString() : null,
+    lastError: lastErrorOf(state),
+    deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, error }) => {
+      return { valuesFile, jobId, version, updatedAt, held, pin, off, error };
+    }),
+    pendingCount: state.pending?.count ?? 0,
+    deliveries: state.deliveries,
+    trouble: trouble && { since: new Date(trouble.sinceMs).toISOString(), mails: trouble.mails },
+    progress: null,
+  };
+}
+
+/** What is in progress comes before what is wrong, and that before what is served. */
+export function phaseOf(state: State): SitePhase {
+  const { exporting, pending, backOff, paused, live, targets } = state;
+  const failed = backOff?.waiting === true;
+  if (exporting !== null && !failed) {
+    return exporting.stage === 'bundling' || exporting.stage === 'deploying' ? exporting.stage : 'exporting';
+  }
+  if (paused) return 'paused';
+  if (state.unconfigured !== null) return 'unconfigured';
+  if (failed && (exporting !== null || pending !== null)) return 'failed';
+  if (pending !== null) return 'debouncing';
+  if (targets.length > 0 && targets.every((target) => target.error !== null)) return 'failed';
+  if (targets.length > 0 && targets.every((target) => target.off)) return 'off';
+  if (targets.some((target) => target.held)) return 'held';
+  return live === null ? 'idle' : 'live';
+}
+
+/** The newest error of the configuration, the export, the refresh or a deployment. */
+export function lastErrorOf({ unconfigured, exportError, refreshError, targets }: State): SiteError | null {
+  const errors = [unconfigured, exportError, refreshError].filter((error) => error !== null);
+  const failed = targets.find((target) => target.error !== null);
+  if (failed?.error && failed.failedAt) {
+    errors.push({ message: `${failed.valuesFile}: ${failed.error}`, status: null, at: failed.failedAt });
+  }
+  return errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
+}
+
+/** If every deployment is held at a pin, that isn't the newest version. */
+function servedVersion({ live, targets }: State): string | null {
+  const [first] = targets;
+  if (first !== undefined && targets.every((target) => target.held)) return first.version;
+  return live?.version ?? null;
+}
+
+/** The newest version, while a rollback withholds it. */
+function withheldVersion({ live, newest }: State): SiteState['withheld'] {
+  if (live?.rolledBack !== true || newest === null || newest.jobId === live.jobId) return null;
+  return { version: newest.version, exportedAt: newest.exportedAt };
+}
+
+function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
+  if (!run.settings.searchAttributes) return null;
+  const { site, phase, version, linkExpiresAt } = siteStateOf(run);
+  const { site: siteName, phase: phaseName, version: versionName, linkExpiresAt: expiryName } = SEARCH_ATTRIBUTES;
+  return [
+    { key: { name: siteName, type: 'KEYWORD' }, value: site },
+    { key: { name: phaseName, type: 'KEYWORD' }, value: phase },
+    { key: { name: versionName, type: 'KEYWORD' }, value: version },
+    { key: { name: expiryName, type: 'DATETIME' }, value: linkExpiresAt === null ? null : new Date(linkExpiresAt) },
+  ];
+}
+
+function details(run: SiteRun): string {
+  const { phase, withheld, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
+  const { pending, backOff, exporting, live, targets } = run.state;
+  return paragraphs([
+    `**${run.settings.domain}**: ${phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
+    live && `serves ${escapeMarkdown(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
+    withheld && `withholds the newer ${escapeMarkdown(withheld.version ?? 'export')}, exported ${withheld.exportedAt}`,
+    linkExpiresAt && `link ends ${linkExpiresAt}, next refresh ${nextRefreshAt ?? 'unknown'}`,
+    exporting && `export ${exporting.jobId ?? ''} of ${exporting.publishes.count} publish(es): ${exporting.stage}`,
+    pending &&
+      `${pending.count} publish(es) wait${pending.newest ? `, the newest: ${escapeMarkdown(pending.newest.title)}` : ''}`,
+    backOff && `next try of the export ${new Date(backOff.untilMs).toISOString()}`,
+    ...targets.map((target) => target.off && `${target.valuesFile} is off: its operator set enabled to false`),
+    ...targets.map((target) => target.held && `${target.valuesFile} is held at ${target.pin ?? 'its version'}`),
+    lastError && `last error (${lastError.at}): ${escapeMarkdown(lastError.message)}`,
+  ]);
+}

@@ -1,0 +1,85 @@
+import { condition, isCancellation, patched } from '@temporalio/workflow';
+import { z } from 'zod';
+import type { MailResult } from '../../activities/reviewers/mail-input.ts';
+import { mailRecord as mailRecordSchema } from '../../contract/agent-state.ts';
+import { waitAtMost } from '../entity/coroutines.ts';
+import { mailRecord, resultOfFailedSend, uniqueAddresses } from './mail-record.ts';
+
+const MAX_OPERATORS = 50;
+
+/** A failure that persists: when it began, and the mails about it. */
+export const incident = z.object({ sinceMs: z.number(), mails: z.array(mailRecordSchema).max(100) });
+
+/** What is watched for failures, and how its operators are notified. */
+export type IncidentSource<Event extends string> = {
+  state: { trouble: z.infer<typeof incident> | null };
+  isFailing: () => boolean;
+  operators: () => readonly string[];
+  /** How long a failure has to persist before the first mail. Most are over with the next retry. */
+  notifyAfterMs: () => number;
+  events: { failing: Event; recovered: Event };
+  /** The patch id of these commands, which older histories don't have. */
+  patch: string;
+  /** Sends one mail to one address. */
+  send: (event: Event, since: Date) => (to: string, summary: string) => Promise<MailResult>;
+};
+
+/**
+ * Sends each operator one mail when a failure persists, and one when it is over. Does nothing without operators or a mail
+ * server.
+ */
+export async function notifyOperators<Event extends string>(source: IncidentSource<Event>): Promise<void> {
+  const { state, isFailing, events } = source;
+  const operators = (): string[] => uniqueAddresses(source.operators());
+  for (;;) {
+    await condition(() => operators().length > 0 && (isFailing() || state.trouble !== null));
+    // Earlier releases sent no mails, and their histories must replay.
+    if (!patched(source.patch)) return;
+    state.trouble ??= { sinceMs: Date.now(), mails: [] };
+    if (await persists(source, state.trouble.sinceMs)) await mail(source, events.failing, operators());
+    await condition(() => !isFailing());
+    await mail(source, events.recovered, notifiedOperators(source));
+    state.trouble = null;
+  }
+}
+
+async function persists<E extends string>(source: IncidentSource<E>, sinceMs: number): Promise<boolean> {
+  const { isFailing } = source;
+  const waitMs = sinceMs + source.notifyAfterMs() - Date.now();
+  const summary = 'how long a failure lasts before the operators get a mail';
+  if (waitMs > 0) await waitAtMost(() => !isFailing(), waitMs, summary);
+  return isFailing();
+}
+
+/** Everyone who may have received the first mail. */
+function notifiedOperators<E extends string>({ state, events }: IncidentSource<E>): string[] {
+  const mails = state.trouble?.mails ?? [];
+  return mails.filter(({ event, outcome }) => event === events.failing && outcome !== 'refused').map(({ to }) => to);
+}
+
+/**
+ * Sends one mail to each address that got none for this event yet. When the run ends, mails that are being sent are
+ * finished, and the next run sends the others.
+ */
+async function mail<E extends string>(
+  source: IncidentSource<E>,
+  event: E,
+  addresses: readonly string[],
+): Promise<void> {
+  const { trouble } = source.state;
+  if (trouble === null) return;
+  const send = source.send(event, new Date(trouble.sinceMs));
+  const done = new Set(trouble.mails.filter((sent) => sent.event === event).map(({ to }) => to));
+  const remaining = addresses.filter((to) => !done.has(to)).slice(0, Math.max(MAX_OPERATORS - done.size, 0));
+  const sent = await Promise.allSettled(
+    remaining.map(async (to) => {
+      const summary = `${event} to ${to}`.slice(0, 200);
+      const result = await send(to, summary).catch((error: unknown) => {
+        if (isCancellation(error)) throw error;
+        return resultOfFailedSend(error);
+      });
+      trouble.mails.push(mailRecord(event, to, result));
+    }),
+  );
+  for (const each of sent) if (each.status === 'rejected') throw each.reason;
+}
