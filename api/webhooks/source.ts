@@ -92,7 +92,8 @@ export type Signed = { headers: Readonly<Record<string, string>>; body?: string 
 
 /**
  * One content system: how it is configured, how it signs a delivery and what its deliveries mean.
- * Each file in api/sources/ exports one as `source`; the file's name is the name in galley.yaml and in the URL.
+ * Each file in api/sources/ exports one as `source`; the file's name is the name in galley.yaml and in the URL. The members
+ * are methods, so that TypeScript lets sources with different settings into one registry.
  */
 export interface WebhookSource<Settings extends WebhookSettings = WebhookSettings> {
   /** The source's section in galley.yaml. */

@@ -35,8 +35,8 @@ export async function receiverReason(
   const token = operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
   if (token === undefined) return undefined;
   try {
-    const address = new URL(`/sites/${encodeURIComponent(site)}`, receiver);
-    const { deliveries, rejected } = status.parse(await requestJson({ url: address, token }));
+    const statusUrl = new URL(`/sites/${encodeURIComponent(site)}`, receiver);
+    const { deliveries, rejected } = status.parse(await requestJson({ url: statusUrl, token }));
     if (verdict.outcome === 'filtered') {
       return deliveries.find((each) => each.source === source && each.id === verdict.deliveryId)?.why;
     }

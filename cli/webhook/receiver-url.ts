@@ -16,13 +16,13 @@ export async function receiverUrl(
   if (url !== undefined) return givenUrl(url, path);
   const running = await openHome(home).running();
   if (running === undefined && port === 0)
-    throw new UsageError('PORT: expected the port of the receiver, or its address in --url');
+    throw new UsageError('PORT: expected the port of the receiver, or its URL in --url');
   return new URL(path, running?.api ?? listeningUrl({ host, port }));
 }
 
 function givenUrl(text: string, path: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username + url.password !== '')
-    throw new UsageError('--url: expected an http(s) address without a password');
+    throw new UsageError('--url: expected an http(s) URL without a password');
   return url.pathname === '/' ? new URL(path, url) : url;
 }

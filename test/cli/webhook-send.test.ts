@@ -193,8 +193,8 @@ describe('the body', () => {
   });
 });
 
-describe('the address', () => {
-  const addressOf = async (url?: string, home = file.folder) => {
+describe('the URL of the receiver', () => {
+  const urlOf = async (url?: string, home = file.folder) => {
     const settings = { host: '127.0.0.1', port: 3000, home };
     return String(await receiverUrl(settings, { site: 'handbook', source: 'token', url }));
   };
@@ -203,8 +203,8 @@ describe('the address', () => {
     [undefined, 'http://127.0.0.1:3000/webhooks/handbook/token'],
     ['https://hooks.example.com', 'https://hooks.example.com/webhooks/handbook/token'],
     ['https://hooks.example.com/other/path', 'https://hooks.example.com/other/path'],
-  ])('for --url %s is %s', async (url, address) => {
-    expect(await addressOf(url)).toBe(address);
+  ])('for --url %s is %s', async (url, complete) => {
+    expect(await urlOf(url)).toBe(complete);
   });
 
   test('is that of a running `up` rather than HOST and PORT', async () => {
@@ -212,13 +212,13 @@ describe('the address', () => {
     const unlock = await home.lock();
     const none = { platform: null, deployments: [], temporal: '127.0.0.1:7233', temporalUi: null };
     await home.announce({ ...none, api: api.url });
-    expect(await addressOf(undefined, home.folder)).toBe(`${api.url}/webhooks/handbook/token`);
+    expect(await urlOf(undefined, home.folder)).toBe(`${api.url}/webhooks/handbook/token`);
     await home.announce(null);
     await unlock();
   });
 
   test.each(['https://me:hush@example.com', 'localhost:3000'])('is a usage error for --url %s', async (url) => {
-    await expect(addressOf(url)).rejects.toThrow('--url: expected an http(s) address without a password');
+    await expect(urlOf(url)).rejects.toThrow('--url: expected an http(s) URL without a password');
   });
 });
 
