@@ -193,6 +193,12 @@ describe('the body', () => {
   });
 });
 
+test('a secret that no header can carry is a usage error', async () => {
+  const webhook = await configuredWebhook({ configPath: file.path, variables: {} }, 'handbook', 'token');
+  const make = () => makeDelivery({ ...webhook, secret: 'two\nlines' }, { path: '/', at: new Date() });
+  expect(make).toThrow('the secret in galley.yaml: expected letters, digits and signs that a header can carry');
+});
+
 describe('the URL of the receiver', () => {
   const urlOf = async (url?: string, home = file.folder) => {
     const settings = { host: '127.0.0.1', port: 3000, home };
