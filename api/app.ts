@@ -6,48 +6,49 @@ import { z } from 'zod';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
-import { answerTrial } from './answer-trial.ts';
+import { answerPing } from './answer-ping.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
+import { createDispatch, rulesById } from './dispatch.ts';
 import { onlyMethods, plainHeaders, renderErrors, unknownPath } from './http-edge.ts';
-import { createIntake, rulesById } from './intake.ts';
 import { rawBody, requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
+import { observeDeliveries } from './observe-deliveries.ts';
 import { operatorAccess } from './operator-access.ts';
 import { createReceiver, sourceFinder } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
+import { createRejections } from './reject.ts';
 import { RejectedDeliveries } from './rejected-deliveries.ts';
 import { createSiteStatus } from './site-status.ts';
 import { addSteeringRoutes } from './steer-sites.ts';
 import { createTemporalGateway } from './temporal-gateway.ts';
-import { createTurnAway } from './turn-away.ts';
 import { unavailable } from './unavailable.ts';
 import { addUnsubscribeRoutes } from './unsubscribe.ts';
 
-/** Ghost, the least patient sender, waits 2 s for a response. */
+/** Ghost waits only 2 s for a response. */
 export const DELIVERY_DEADLINE_MS = 1_500;
 
 export type ApiDeps = {
   client: Client;
   config: GalleyConfig;
-  /** Who has it may read the sites' states; without one nobody may. */
+  /** Required to read the sites' states; undefined rejects every such request. */
   operatorToken: string | undefined;
-  /** Signs links to unsubscribe besides the Admin API key; undefined: only that does. */
+  /** Also verifies links to unsubscribe, besides the Admin API key. */
   unsubscribeSecret?: string | undefined;
   logger: Logger;
   /** Whether Temporal can be reached now, for /readyz. */
   temporalReady: () => boolean | Promise<boolean>;
-  /** Where /metrics is read from, else one that holds the process's own; the receiver's are added to it. */
+  /** The registry behind /metrics, by default with the metrics of the process. The receiver adds its own. */
   metrics?: Registry;
-  /** Whether the namespace has our search attributes; without them workflows start without. */
+  /** Whether the namespace has our search attributes. Without them, workflows start without any. */
   searchAttributesReady?: () => boolean;
   now?: () => Date;
-  /** A delivery that Temporal does not hold by then is answered 503. */
+  /** After this time without Temporal's acknowledgment, a delivery gets a 503. */
   deliveryDeadlineMs?: number;
 };
 
 /**
- * The orchestrator's HTTP side: webhooks in, site states and health out. Mount nothing that reads bodies in front of
- * it: deliveries are verified over their raw bytes.
+ * The orchestrator's HTTP API: webhooks, site states, health and metrics. Mount no body parser before it: deliveries are
+ * verified over their raw bytes.
  */
 export function createApi(deps: ApiDeps): express.Express {
   const { client, config, operatorToken, logger, temporalReady, now = () => new Date() } = deps;
@@ -74,10 +75,10 @@ export function createApi(deps: ApiDeps): express.Express {
   const metrics = createReceiverMetrics(registry, () => exports.size + prompts.size);
   const dataConverter = client.options.loadedDataConverter;
   const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger });
-  const { turnAway, known, onError } = createTurnAway({ metrics, rejected, logger, now });
-  const intake = createIntake({ config, exports, prompts, gateway });
   const find = sourceFinder(config);
-  const receive = createReceiver({ find, intake, recent, metrics, turnAway, now });
+  const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
+  const dispatch = createDispatch({ config, exports, prompts, gateway });
+  const receive = createReceiver({ find, dispatch, onOutcome: observeDeliveries({ metrics, recent }), now });
 
   async function measured(to: object, signal: PublishedSignal, send: () => Promise<void>): Promise<void> {
     const startMs = performance.now();
@@ -88,7 +89,7 @@ export function createApi(deps: ApiDeps): express.Express {
       metrics.signal({ outcome: 'acknowledged' }, seconds(), deliveries);
     } catch (error) {
       metrics.signal({ outcome: 'failed' }, seconds(), deliveries);
-      logger.warn({ ...to, deliveries, reason: reasonOf(error) }, 'Temporal did not take a signal');
+      logger.warn({ ...to, deliveries, reason: reasonOf(error) }, 'Temporal did not acknowledge a signal');
       throw unavailable('Temporal can not be reached');
     }
   }
@@ -99,13 +100,13 @@ export function createApi(deps: ApiDeps): express.Express {
 
   app
     .route('/webhooks/:site/:source')
-    .all(known(find))
-    .post(answerTrial(find), requireJson, rawBody, receive)
+    .all(requireSource)
+    .post(answerPing(find), requireJson, rawBody, receive)
     .all(onlyMethods('POST'));
 
   app.use('/webhooks', onError);
 
-  // Earlier mails' links were signed with the Admin API key.
+  // Links in older mail are signed with the Admin API key.
   const unsubscribeKeys = [deps.unsubscribeSecret, config.adminApi.key].filter((key) => key !== undefined);
   addUnsubscribeRoutes(app, { keys: unsubscribeKeys, gateway, logger });
 
@@ -145,7 +146,7 @@ export function createApi(deps: ApiDeps): express.Express {
   return app;
 }
 
-/** The SDK wraps what the connection said; that is what tells an operator something. */
+/** The SDK wraps the connection's own error, which tells operators more. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return String(cause ?? error);

@@ -3,8 +3,8 @@ import { InterceptingCall, type Interceptor, Metadata, status } from '@grpc/grpc
 type NextCall = ConstructorParameters<typeof InterceptingCall>[0];
 
 /**
- * Put after the retries of a Temporal connection: what is called on a connection that has been closed ends as cancelled.
- * gRPC throws instead, and in a retry, which comes from a timer, that would end the process in the middle of its stop.
+ * Ends a call on a closed Temporal connection as canceled. gRPC throws instead, and a retry runs in a timer, where that
+ * would end the process during its shutdown. Must come after the retry interceptor.
  */
 export const endWithConnection: Interceptor = (options, nextCall) => {
   try {
@@ -14,7 +14,7 @@ export const endWithConnection: Interceptor = (options, nextCall) => {
   }
 };
 
-/** A call that was over before it began: the retries take that for an answer, and ask no more. */
+/** A call that is over before it starts, so that the retry interceptor stops. */
 function endedCall(): NextCall {
   return {
     start(_metadata, listener) {

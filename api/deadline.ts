@@ -1,4 +1,4 @@
-/** Rejects once `deadlineMs` have passed, whatever becomes of the call: the SDK's own retries may outlast its deadline. */
+/** Rejects after `deadlineMs`, even if the call goes on: the SDK's own retries may outlast its deadline. */
 export async function withinDeadline<T>(deadlineMs: number, call: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -6,21 +6,21 @@ import {
 } from '../contract/publish-event.ts';
 import { unavailable } from './unavailable.ts';
 
-/** Temporal warns at 256 kB a payload; a signal stays below, its newest event and the list's own brackets included. */
+/** Temporal warns from 256 kB per payload. The newest event and the list's brackets count too. */
 const MAX_SIGNAL_BYTES = 256_000;
 
 export type DeliveryQueueOptions = {
-  /** Delivers one signal to who the lane is for; resolves once Temporal holds it. */
+  /** Sends one signal to the lane's workflow; resolves once Temporal holds it. */
   send: (lane: string, signal: PublishedSignal) => Promise<void>;
-  /** Signals tell every delivery's event instead of only the newest. */
+  /** Signals carry the event of every delivery instead of only the newest. */
   wholeEvents?: boolean;
-  /** A delivery that isn't acknowledged by then is answered 503. */
+  /** After this time without an acknowledgment, a delivery gets a 503. */
   deadlineMs: number;
-  /** Least time between the starts of two signals of one lane while deliveries queue up. */
+  /** Minimum time between two signals of one lane while deliveries wait. */
   minGapMs?: number;
-  /** Deliveries of one lane that may wait at a time; past it 503. */
+  /** Maximum of waiting deliveries in one lane; further ones get a 503. */
   maxWaitingPerLane?: number;
-  /** The same over all lanes: it bounds the memory. */
+  /** The same for all lanes together, which limits the memory. */
   maxWaiting?: number;
 };
 
@@ -31,10 +31,9 @@ type Failure = { error: unknown };
 type Lane = { waiting: Waiting[]; sending: boolean; lastStartMs: number };
 
 /**
- * Makes deliveries durable: one that arrives alone is signalled at once; those that arrive while a signal of the same
- * lane (a site, or a rule) is under way share the next one. Each caller's promise resolves only after the signal that carries its delivery
- * is acknowledged, and rejects with HttpError 503 otherwise. A delivery answered 503 may still have arrived: the
- * sender's resend has the same id, and the workflow knows it.
+ * Makes deliveries durable. A lane is a site or a rule. A delivery to an idle lane is signaled at once; those that arrive
+ * while a signal is under way share the next one. A promise resolves once the signal with its delivery is acknowledged,
+ * and rejects with HttpError 503 otherwise. A delivery that got a 503 may have arrived, but its resend has the same id.
  */
 export class DeliveryQueue {
   readonly #send: DeliveryQueueOptions['send'];
@@ -55,7 +54,7 @@ export class DeliveryQueue {
     this.#maxWaiting = options.maxWaiting ?? 50_000;
   }
 
-  /** How many deliveries wait for a signal to carry them, over all lanes. */
+  /** The number of waiting deliveries in all lanes. */
   get size(): number {
     return this.#size;
   }
@@ -84,7 +83,7 @@ export class DeliveryQueue {
     });
   }
 
-  /** Sends until nothing waits. Only one of these runs for a lane, so signals keep the order of arrival. */
+  /** Sends until the lane is empty. Only one of these runs per lane, which keeps the order of arrival. */
   async #drain(name: string, lane: Lane): Promise<void> {
     lane.sending = true;
     while (lane.waiting.length > 0) {
@@ -108,7 +107,7 @@ export class DeliveryQueue {
     lane.sending = false;
   }
 
-  /** The oldest deliveries that fit one signal; always at least one where any waits. */
+  /** The oldest deliveries that fit into one signal; at least one if any waits. */
   #takeBatch(lane: Lane): Waiting[] {
     let sizeBytes = 0;
     let count = 0;

@@ -10,12 +10,12 @@ export type Lookup = {
 };
 
 /**
- * The ids of a site's running changes that wait for a pull request. Whoever signs one site's deliveries must not reach
- * another's changes, whatever address is in them. Where the search attribute finds none, the memos of the site's changes
- * are read: a change lacks the attribute where its address is too long for one, or its worker wasn't ready for any.
+ * The ids of a site's running changes that wait for a pull request. Only changes of this site count, because a sender may
+ * put any URL into its delivery. If the search attribute finds none, the memos are read: a change has no attribute if its
+ * URL is too long for one, or if its worker had none yet.
  */
 export async function findChanges({ client, byAttribute }: Lookup, site: string, url: string): Promise<string[]> {
-  // What would have to be quoted is in no address that a forge makes.
+  // No forge's URL holds a character that needs quoting in a query.
   if (/['"\\\s]/.test(url)) return [];
   const ofSite = changesOfSite(site);
   if (byAttribute) {

@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { HttpError } from '../contract/http-error.ts';
 
-/** Headers of every answer: an id to find it in the log by, and nothing for a browser to guess, frame or keep. */
+/** Headers of every response: the request's id for the log, and no sniffing, framing or caching by browsers. */
 export const plainHeaders: RequestHandler = (request, response, next) => {
   const asked = request.get('x-request-id') ?? '';
   response.setHeader('X-Request-Id', /^[\w.-]{1,128}$/.test(asked) ? asked : randomUUID());
@@ -14,7 +14,7 @@ export const plainHeaders: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** For every other method of a known path. */
+/** Responds with 405 to every other method of a known path. */
 export function onlyMethods(...methods: string[]): RequestHandler {
   return () => {
     throw new HttpError(405, `expected ${methods.join(' or ')}`, { Allow: methods.join(', ') });
@@ -25,7 +25,7 @@ export const unknownPath: RequestHandler = () => {
   throw new HttpError(404, 'not found');
 };
 
-/** The one place that renders errors: `{error}`, its status and headers, and no internals. */
+/** Renders every error: `{error}` with its status and headers, and no internals. */
 export function renderErrors(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
@@ -43,14 +43,14 @@ export function renderErrors(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** The route's pattern. Never the path itself: a link to unsubscribe is as good as a password. */
+/** The route's pattern, never the path: a link to unsubscribe works like a password. */
 function routeOf(request: Request): string | undefined {
   const route: unknown = request.route;
   const pattern: unknown = typeof route === 'object' && route !== null && 'path' in route ? route.path : undefined;
   return typeof pattern === 'string' ? pattern : undefined;
 }
 
-/** Express throws errors with a status, for a path that is no text; all else is our fault and stays inside. */
+/** Express throws errors with a status, such as for an undecodable path. Any other error is a fault of this program. */
 function asHttpError(error: unknown): Pick<HttpError, 'status' | 'message' | 'headers'> {
   if (error instanceof HttpError) return error;
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;

@@ -8,9 +8,9 @@ const heartbeat = z
   .refine(({ percent, pageCount }) => percent !== null || pageCount !== null);
 
 /**
- * The running export's progress as its polling activity last told it: the details of a pending activity's heartbeat,
- * which outlive the attempt that sent them. Null where nothing is exported or nothing was told yet, and where it was
- * encrypted with a key that this process doesn't have: the rest of a site's state is worth telling without it.
+ * The running export's progress, from the last heartbeat of its polling activity, which outlives the attempt that sent
+ * it. Null if there is no export or no heartbeat yet, or if this process lacks the key to decrypt it: the rest of the
+ * state is still useful.
  */
 export async function readJobProgress(
   { raw }: Pick<WorkflowExecutionDescription, 'raw'>,

@@ -7,8 +7,8 @@ const JSON_TYPE = /^application\/(?:json|[\w!#$&^.-]+\+json)\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^"\s;]*)/i;
 
 /**
- * 415 for everything but `application/json` and `application/*+json`, in UTF-8 where a charset is named at all: forms
- * are what some systems send until they are told otherwise.
+ * Responds with 415 to everything but `application/json` and `application/*+json` in UTF-8. Some systems send forms by
+ * default.
  */
 export const requireJson: RequestHandler = (request, _response, next) => {
   const type = request.get('content-type') ?? '';
@@ -20,9 +20,8 @@ export const requireJson: RequestHandler = (request, _response, next) => {
 };
 
 /**
- * Reads the body's bytes as they came into `request.body`: up to 1 MiB, nothing decoded or inflated, because they are
- * what is signed. Express's own reader waits for the end of a body that is too large before it says so; a sender
- * without an end is answered here at once, and Node discards what it still sends.
+ * Reads up to 1 MiB into `request.body`, without decoding, because the raw bytes are signed. Express's own reader waits for
+ * the end of a body that is too large; this one responds at once, and Node discards the rest.
  */
 export const rawBody: RequestHandler = (request, _response, next) => {
   if ((request.get('content-encoding') ?? 'identity') !== 'identity') {
@@ -44,7 +43,7 @@ export const rawBody: RequestHandler = (request, _response, next) => {
     request.body = Buffer.concat(chunks);
     next();
   };
-  // A sender that leaves half-way is no fault of ours, and gets no answer either way.
+  // A sender that disconnects is no error of this program, and gets no response anyway.
   const leave = (): void => next(new HttpError(400, 'the body broke off'));
   request.on('data', collect).once('end', finish).once('error', leave);
 };
@@ -53,15 +52,15 @@ function tooLarge(): HttpError {
   return new HttpError(413, 'the body is larger than 1 MiB');
 }
 
-/** What rawBody read. */
+/** The bytes that rawBody read. */
 export function bytesOf(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
-/** Made once: each decoder holds a converter outside of JavaScript's memory, which is dear to make and to collect. */
+/** Shared, because each decoder holds native memory that is expensive to allocate and to collect. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses verified bytes. Throws HttpError 400 for what isn't JSON in UTF-8. */
+/** Parses verified bytes. Throws HttpError 400 if they aren't JSON in UTF-8. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));

@@ -1,11 +1,8 @@
 import type { RequestHandler } from 'express';
 import { HttpError } from '../contract/http-error.ts';
-import { equalInConstantTime } from './sources/signature.ts';
+import { equalInConstantTime } from './webhooks/signature.ts';
 
-/**
- * Lets a request pass that carries the operator token as a bearer; 401 otherwise. Without a configured token nobody
- * passes: an unset variable must not open the door.
- */
+/** Requires the operator token as a bearer token; 401 otherwise. Without a configured token, every request gets a 401. */
 export function operatorAccess(operatorToken: string | undefined): RequestHandler {
   return (request, _response, next) => {
     const given = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];

@@ -2,30 +2,31 @@ import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
-import type { DeliveryRecord } from '../contract/site-state.ts';
-import type { createIntake } from './intake.ts';
+import type { DeliveryRef } from '../contract/publish-event.ts';
+import type { Dispatch } from './dispatch.ts';
 import { bytesOf, parseJson } from './json-body.ts';
-import type { ReceiverMetrics } from './metrics.ts';
-import type { RecentDeliveries } from './recent-deliveries.ts';
-import { type ConfiguredSource, configuredSources } from './sources/configured-source.ts';
-import type { Reading, WebhookRequest } from './sources/source.ts';
-import type { TurnAway } from './turn-away.ts';
+import { RejectedDelivery } from './reject.ts';
+import { type ConfiguredSource, configuredSources, type SourcedDelivery } from './webhooks/configured-source.ts';
+import type { WebhookRequest } from './webhooks/source.ts';
 
 /** A second delivery with the vendor's id within this time is a resend. */
 const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
-/** For the metrics: a body that comes again within this time counts as repeated. The workflow decides by itself. */
-const REPEATED_BODY_MS = 60_000;
+
+/** What became of a verified delivery. */
+export type Outcome = { kind: 'accepted'; workflowIds: readonly string[] } | { kind: 'failed'; error: unknown };
+
+/** A verified and parsed delivery of one site. */
+export type ReceivedDelivery = { site: string; ref: DeliveryRef; parsed: SourcedDelivery };
 
 export type ReceiverDeps = {
   find: FindSource;
-  intake: ReturnType<typeof createIntake>;
-  recent: RecentDeliveries;
-  metrics: ReceiverMetrics;
-  turnAway: TurnAway;
+  dispatch: Dispatch;
+  /** Called once for each verified delivery, before the response. */
+  onOutcome: (delivery: ReceivedDelivery, outcome: Outcome) => void;
   now: () => Date;
 };
 
-/** Finds a source by the two names in a webhook's address. Throws HttpError 404 where one of them isn't configured. */
+/** Finds a source by the two names in a webhook's URL. Throws HttpError 404 if one of them isn't configured. */
 export type FindSource = (site: string, source: string) => ConfiguredSource;
 
 /** The sources of every site. */
@@ -35,99 +36,67 @@ export function sourceFinder(config: GalleyConfig): FindSource {
   );
   return (site, source) => {
     const found = bySite.get(site)?.get(source);
-    // Never 410, which would make Ghost delete its webhook, and the same answer for both names.
+    // Never 410, which makes Ghost delete its webhook. The response doesn't say which name is unknown.
     if (found === undefined) throw new HttpError(404, 'no such site or source');
     return found;
   };
 }
 
-/** Answers one delivery: verify the raw bytes, parse, make it durable, 202. Nothing comes between. */
-export function createReceiver({ find, intake, recent, metrics, turnAway, now }: ReceiverDeps) {
+/** Verifies the raw bytes of a delivery, parses them, dispatches the result to the workflows, and responds with 202. */
+export function createReceiver({ find, dispatch, onOutcome, now }: ReceiverDeps) {
   return async function receive(request: Request<{ site: string; source: string }>, response: Response): Promise<void> {
-    const { site, source: sourceName } = request.params;
-    const { source, secrets, dedupeMs, answer } = find(site, sourceName);
+    const { site, source: name } = request.params;
+    const source = find(site, name);
     const receivedAt = now();
+
     const webhook = asWebhookRequest(request);
+    const verification = await source.verify(webhook, receivedAt);
+    if (!verification.ok) throw new RejectedDelivery(verification.reason);
 
-    const verification = await source.verify(webhook, secrets, receivedAt);
-    if (!verification.ok) {
-      turnAway(response, verification.reason);
-      throw new HttpError(401, 'the delivery could not be verified');
-    }
+    const { vendorId, idFrom } = verification;
+    const id = vendorId === null ? hashOf(idFrom ?? webhook.body) : boundedId(vendorId);
+    const parsed = source.parse({ body: parseJson(webhook.body), header: webhook.header, id, receivedAt });
 
-    const { vendorId } = verification;
-    const id = vendorId === null ? hashOf(verification.idFrom ?? webhook.body) : boundedId(vendorId);
-    const reading = source.read(webhook, parseJson(webhook.body), { id, receivedAt });
-    const labels = { site, source: sourceName };
-    const delivery = {
-      id,
-      source: sourceName,
-      receivedAt: receivedAt.toISOString(),
-      ...(vendorId === null && dedupeMs === undefined
-        ? { dedupeMs: 0, byBody: true }
-        : { dedupeMs: dedupeMs ?? VENDOR_ID_DEDUPE_MS }),
-    };
-    const record = { id, source: sourceName, at: delivery.receivedAt, topic: topicOf(reading) };
-    const repeatMs = 'byBody' in delivery ? REPEATED_BODY_MS : delivery.dedupeMs;
-    const note = (each: DeliveryRecord) => recent.add(site, each, repeatMs);
-    let accepted: string[] = [];
+    const dedupe = dedupeOf(vendorId, source.dedupeMs);
+    const delivery = { site, ref: { id, source: name, receivedAt: receivedAt.toISOString(), ...dedupe }, parsed };
+    let workflowIds: readonly string[];
     try {
-      if (reading.kind !== 'filtered') accepted = await intake(site, delivery, reading);
+      workflowIds = await dispatch(delivery);
     } catch (error) {
-      metrics.delivery({ ...labels, outcome: 'unavailable' });
-      note({ ...record, outcome: 'verified', workflowId: null, why: answeredWith(error) });
+      onOutcome(delivery, { kind: 'failed', error });
       throw error;
     }
-    const [workflowId] = accepted;
-    if (workflowId === undefined) {
-      note({ ...record, outcome: 'filtered', workflowId: null, why: whyNobody(reading) });
-    } else if (note({ ...record, outcome: 'verified', workflowId }) === 'repeated') {
-      metrics.repeat(labels);
-    }
-    metrics.delivery({ ...labels, outcome: workflowId === undefined ? 'filtered' : 'accepted' });
-    // Node's own way to answer: a storm's 202s are most of what a receiver does, and Express's costs a tenth of them.
-    const body = JSON.stringify({ deliveryId: id, accepted });
-    const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) };
-    response.writeHead(answer, headers).end(body);
+    onOutcome(delivery, { kind: 'accepted', workflowIds });
+    respond(response, source.answer, { deliveryId: id, accepted: workflowIds });
   };
 }
 
-/** What the delivery is about, in the sender's own word where it has one. */
-function topicOf(reading: Reading): string {
-  switch (reading.kind) {
-    case 'publish':
-      return reading.event.topic;
-    case 'filtered':
-      return reading.topic;
-    case 'pull-request':
-    case 'review':
-      return reading.kind;
-  }
+/** Without a vendor's id or a configured time, the workflow drops a repeated body only while the first one waits. */
+function dedupeOf(vendorId: string | null, configuredMs: number | undefined) {
+  if (vendorId === null && configuredMs === undefined) return { dedupeMs: 0, byBody: true };
+  return { dedupeMs: configuredMs ?? VENDOR_ID_DEDUPE_MS };
 }
 
-function whyNobody(reading: Reading): string {
-  return reading.kind === 'filtered' ? reading.why : 'no agent change of this site waits for this pull request';
+/** Uses Node's own response: Express's takes ten times as long, which counts in a burst of deliveries. */
+function respond(response: Response, status: number, content: object): void {
+  const body = JSON.stringify(content);
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(body) };
+  response.writeHead(status, headers).end(body);
 }
 
-function answeredWith(error: unknown): string {
-  const { status, message } = error instanceof HttpError ? error : { status: 500, message: 'internal error' };
-  return `answered ${status}: ${message}`;
-}
-
-/** The request as a source sees it. */
 export function asWebhookRequest(
   request: Pick<Request, 'method' | 'originalUrl' | 'headers' | 'body'>,
 ): WebhookRequest {
   return {
     method: request.method,
     path: request.originalUrl.split('?')[0] ?? '',
-    header: (name) => textOf(request.headers, name),
+    header: (name) => headerOf(request.headers, name),
     body: bytesOf(request.body),
   };
 }
 
-/** Senders name headers themselves, so a name may be empty, inherited by every object or of one that is a list. */
-function textOf(headers: Request['headers'], name: string): string | undefined {
+/** Senders choose header names, so a name may be empty, inherited by every object, or that of a list. */
+function headerOf(headers: Request['headers'], name: string): string | undefined {
   const key = name.toLowerCase();
   const value = Object.hasOwn(headers, key) ? headers[key] : undefined;
   return typeof value === 'string' ? value : undefined;
@@ -137,7 +106,7 @@ function hashOf(body: Buffer | string): string {
   return `sha256:${hash('sha256', body)}`;
 }
 
-/** Ids travel in signals a thousand at a time; one that is absurdly long is known by its hash. */
+/** A signal carries up to a thousand ids, so a very long one is replaced by its hash. */
 function boundedId(id: string): string {
   return id.length <= 128 ? id : hashOf(id);
 }

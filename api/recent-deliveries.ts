@@ -2,23 +2,22 @@ import { cutText } from '../contract/cut-text.ts';
 import type { DeliveryRecord } from '../contract/site-state.ts';
 
 const KEPT_PER_SITE = 50;
-/** Over all sites: some megabytes. The sites that had no delivery for longest are forgotten first. */
+/** For all sites together: some megabytes. The sites without a delivery for the longest time are dropped first. */
 const KEPT = 20_000;
-/** Senders choose these texts. */
+/** Senders choose these texts, so their length is limited. */
 const MAX_TEXT = 200;
 
 /**
- * The newest verified deliveries of each site as this process saw them: what they were about, those that started
- * nothing, and those of which no workflow has told yet. A courtesy to whoever sets up a webhook, not a record: it ends
- * with the process, and each process has its own.
+ * The newest verified deliveries of each site that this process received, including filtered ones and those that no
+ * workflow lists yet. They help to set up a webhook. They are no record: each process has its own until it ends.
  */
 export class RecentDeliveries {
   readonly #bySite = new Map<string, Map<string, DeliveryRecord>>();
   #size = 0;
 
   /**
-   * Notes what became of a delivery, and tells whether this one had been handed to a workflow before: then it is a
-   * resend, where that is no longer than `dedupeMs` ago. `site` must be a configured one.
+   * Adds a delivery. Returns `repeated` if a workflow accepted the same one at most `dedupeMs` ago. `site` must be
+   * configured.
    */
   add(site: string, record: DeliveryRecord, dedupeMs: number): 'new' | 'repeated' {
     const ofSite = this.#bySite.get(site) ?? new Map<string, DeliveryRecord>();
@@ -31,7 +30,7 @@ export class RecentDeliveries {
     if (ofSite.size > KEPT_PER_SITE && oldest !== undefined && ofSite.delete(oldest)) this.#size -= 1;
     this.#bySite.delete(site);
     this.#bySite.set(site, ofSite);
-    if (this.#size > KEPT) this.#forgetQuietest();
+    if (this.#size > KEPT) this.#dropQuietestSite();
     if (!before?.workflowId) return 'new';
     return Date.parse(record.at) - Date.parse(before.at) <= dedupeMs ? 'repeated' : 'new';
   }
@@ -41,22 +40,22 @@ export class RecentDeliveries {
     return [...(this.#bySite.get(site)?.values() ?? [])].reverse();
   }
 
-  /** A workflow's list, with what this process knows of each, and with the deliveries that are missing from it. */
-  merge(site: string, told: readonly DeliveryRecord[], { current }: { current: boolean }): DeliveryRecord[] {
+  /** A workflow's list with the topics that this process knows, and with the deliveries that the list lacks. */
+  merge(site: string, listed: readonly DeliveryRecord[], { current }: { current: boolean }): DeliveryRecord[] {
     const recent = this.#bySite.get(site);
-    const toldKeys = new Set(told.map(keyOf));
-    const newestToldMs = Math.max(...told.map(({ at }) => Date.parse(at)));
-    // A list that is current and goes on after a delivery had it once, unless it went to another workflow.
-    const wentBy = (record: DeliveryRecord): boolean =>
+    const listedKeys = new Set(listed.map(keyOf));
+    const newestListedMs = Math.max(...listed.map(({ at }) => Date.parse(at)));
+    // A current list with newer deliveries has dropped this one, unless it went to another workflow.
+    const wasDropped = (record: DeliveryRecord): boolean =>
       current &&
-      told.some(({ workflowId }) => workflowId === record.workflowId) &&
-      Date.parse(record.at) <= newestToldMs;
-    const missing = this.of(site).filter((record) => !toldKeys.has(keyOf(record)) && !wentBy(record));
-    const enriched = told.map((record) => ({ ...topicOf(recent?.get(keyOf(record))), ...record }));
+      listed.some(({ workflowId }) => workflowId === record.workflowId) &&
+      Date.parse(record.at) <= newestListedMs;
+    const missing = this.of(site).filter((record) => !listedKeys.has(keyOf(record)) && !wasDropped(record));
+    const enriched = listed.map((record) => ({ ...topicOf(recent?.get(keyOf(record))), ...record }));
     return [...enriched, ...missing].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   }
 
-  #forgetQuietest(): void {
+  #dropQuietestSite(): void {
     for (const [site, { size }] of this.#bySite) {
       this.#bySite.delete(site);
       this.#size -= size;

@@ -1,14 +1,14 @@
-/** Deliveries of one source that were turned away for the same reason, since the process began. */
+/** The rejected deliveries of one source and reason since the process started. */
 export type Rejected = { source: string; reason: string; count: number; lastAt: string };
 
 /**
- * How many deliveries of each site were turned away, and why: what whoever sets up a webhook looks for when nothing
- * arrives. Nothing of the deliveries themselves is kept, since anybody may send them.
+ * Counts the rejected deliveries of each site by reason, to find out why a webhook doesn't work. It keeps nothing of the
+ * deliveries themselves, because anyone can send them.
  */
 export class RejectedDeliveries {
   readonly #bySite = new Map<string, Map<string, Rejected>>();
 
-  /** All but the time must be configured names and fixed words: that is what bounds the memory. */
+  /** The texts must be configured names and fixed words, which limits the memory. */
   add(site: string, source: string, reason: string, at: Date): void {
     const ofSite = this.#bySite.get(site) ?? new Map<string, Rejected>();
     this.#bySite.set(site, ofSite);

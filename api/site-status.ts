@@ -11,19 +11,19 @@ import type { Rejected, RejectedDeliveries } from './rejected-deliveries.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
-/** After this the state comes from what Temporal itself stores: no worker answers, or the workflow is busy. */
+/** After this time without an answer, the state comes from Temporal's own record of the workflow. */
 const FALL_BACK_AFTER_MS = 2_000;
 const MAX_DELIVERIES_LISTED = 50;
-/** A page's workflows are asked this many at a time: each answer may wake a workflow on a worker. */
+/** Concurrent queries for one page: each may wake a workflow on a worker. */
 const QUERIES_AT_A_TIME = 10;
 
 /**
- * `current` is false where the workflow didn't answer in time and Temporal's own record stands in. `rejected` is what
- * this process turned away since it began.
+ * `current` is false if the workflow didn't answer in time and the state comes from Temporal's own record. `rejected`
+ * counts what this process rejected since it started.
  */
 export type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
 
-/** Of a workflow's record only this is read: what it told by search attributes. */
+/** The part of Temporal's record that is read. */
 type Recorded = Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>;
 
 export type SiteStatusDeps = {
@@ -37,13 +37,13 @@ export type SiteStatusDeps = {
 
 export type SiteStatusReader = {
   /**
-   * Everything known of one site, also of one that runs and that galley.yaml doesn't name any more. Throws HttpError 404
-   * where nobody knows it, and 503 where Temporal can't be reached.
+   * The status of a site that is configured or still runs. Throws HttpError 404 if it is neither, and 503 if Temporal
+   * can't be reached.
    */
   one: (site: string) => Promise<SiteStatus>;
-  /** A site as its workflow has just told it. */
+  /** The status from a state that the site's workflow just returned. */
   of: (site: string, state: SiteState) => SiteStatus;
-  /** A page of sites in the order of their names. */
+  /** A page of sites, ordered by name. */
   page: (after: string | undefined, limit: number) => Promise<{ sites: SiteStatus[]; nextCursor: string | null }>;
 };
 
@@ -61,8 +61,8 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       throw unavailable('Temporal can not be reached');
     });
 
-  /** The workflow's own state, else undefined: it is one answer of many, so a failure is no error. */
-  const asked = async (site: string): Promise<SiteState | undefined> => {
+  /** The workflow's own state; undefined if it doesn't answer, which is no error for one of many sites. */
+  const queryState = async (site: string): Promise<SiteState | undefined> => {
     try {
       return siteState.parse(await gateway.queryState(site, FALL_BACK_AFTER_MS));
     } catch (error) {
@@ -88,11 +88,11 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       const siteConfig = Object.hasOwn(config.sites, site) ? config.sites[site] : undefined;
       const [description, answer] = await Promise.all([
         reached(gateway.describe(site, FALL_BACK_AFTER_MS)),
-        asked(site),
+        queryState(site),
       ]);
       const runs = description !== undefined && description.closeTime === undefined;
       if (siteConfig === undefined && !runs) throw new HttpError(404, 'no such site');
-      // A workflow that ended keeps nothing fresh any more, whatever its last state was.
+      // A closed workflow refreshes no link, so its last state no longer holds.
       if (description?.closeTime !== undefined) return assemble(site, siteConfig, undefined, undefined);
       const progress = description && (await readJobProgress(description, deps.dataConverter));
       return { ...assemble(site, siteConfig, description, answer), progress: progress ?? null };
@@ -104,7 +104,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       const rest = after === undefined ? names : names.filter((name) => name > after);
       const chosen = rest.slice(0, limit);
       const running = await reached(gateway.listRunning(chosen, FALL_BACK_AFTER_MS));
-      const answers = await askInTurn([...running.keys()], asked);
+      const answers = await queryInTurn([...running.keys()], queryState);
       const sites = chosen.flatMap((site) => {
         const siteConfig = config.sites[site];
         return siteConfig === undefined ? [] : [assemble(site, siteConfig, running.get(site), answers.get(site))];
@@ -114,25 +114,25 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
   };
 }
 
-/** Asks a few at a time and stops asking once one didn't answer: without a worker the rest won't either. */
-async function askInTurn(
+/** Queries a few at a time and stops once one doesn't answer: without a worker the rest won't either. */
+async function queryInTurn(
   sites: readonly string[],
-  ask: (site: string) => Promise<SiteState | undefined>,
+  query: (site: string) => Promise<SiteState | undefined>,
 ): Promise<ReadonlyMap<string, SiteState>> {
   const answers = new Map<string, SiteState>();
   const waiting = [...sites];
-  const asker = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let site = waiting.shift(); site !== undefined; site = waiting.shift()) {
-      const answer = await ask(site);
+      const answer = await query(site);
       if (answer === undefined) waiting.length = 0;
       else answers.set(site, answer);
     }
   };
-  await Promise.all(Array.from({ length: QUERIES_AT_A_TIME }, asker));
+  await Promise.all(Array.from({ length: QUERIES_AT_A_TIME }, worker));
   return answers;
 }
 
-/** A site that was never published. */
+/** The state of a site that was never published. */
 function idle(site: string, config: SiteConfig | undefined): SiteState {
   return {
     site,
@@ -161,7 +161,7 @@ function idle(site: string, config: SiteConfig | undefined): SiteState {
   };
 }
 
-/** What Temporal stores beside the workflow: the search attributes, where the namespace has them. */
+/** The state from the search attributes, as far as the namespace has them. */
 function recorded(
   site: string,
   config: SiteConfig | undefined,

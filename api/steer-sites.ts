@@ -18,10 +18,10 @@ const ACTIONS = {
   resume: UPDATES.resume,
 } as const;
 
-/** A refresh waits for the Admin API and the deployments; a removal for the cancelling of a job. */
-const PATIENCE_MS = 45_000;
+/** A refresh waits for the Admin API and the deployments, a removal for the cancellation of a job. */
+const UPDATE_DEADLINE_MS = 45_000;
 
-/** Names as galley.yaml has them. They become a part of a workflow's id and of a search. */
+/** As in galley.yaml. A name becomes part of a workflow's id and of a query. */
 const NAME = /^[a-z\d-]{1,63}$/i;
 
 export type SteerSitesDeps = {
@@ -33,13 +33,13 @@ export type SteerSitesDeps = {
 };
 
 /**
- * The routes by which operators act on sites. Each responds with 200 and the site, 404 if nobody knows it, and 409 with
- * the reason if the action isn't possible now.
+ * The routes by which operators act on sites. Each responds with 200 and the site, 404 if there is no such site, and
+ * 409 with the reason if the action isn't possible now.
  */
 export function addSteeringRoutes(app: Express, { config, gateway, status, operator, logger }: SteerSitesDeps): void {
   const configured = (site: string): boolean => Object.hasOwn(config.sites, site);
 
-  /** Why a site has no workflow: it was never published, or nobody knows it. */
+  /** Why a site has no workflow: it was never published, or it is unknown. */
   const noWorkflow = (site: string): HttpError =>
     configured(site)
       ? new HttpError(409, 'nothing was published yet: the site has no workflow')
@@ -67,8 +67,8 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
         const siteConfig = config.sites[site];
         const state = await act(site, () =>
           update === UPDATES.exportNow && configured(site) && siteConfig !== undefined
-            ? gateway.exportNow({ site, domain: siteConfig.domain }, PATIENCE_MS)
-            : gateway.update(site, update, PATIENCE_MS),
+            ? gateway.exportNow({ site, domain: siteConfig.domain }, UPDATE_DEADLINE_MS)
+            : gateway.update(site, update, UPDATE_DEADLINE_MS),
         );
         response.json(status.of(site, siteState.parse(state)));
       })
@@ -78,7 +78,7 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
   app
     .route('/sites/:site')
     .delete(operator, async ({ params: { site } }, response) => {
-      const state = await act(site, () => gateway.update(site, UPDATES.remove, PATIENCE_MS));
+      const state = await act(site, () => gateway.update(site, UPDATES.remove, UPDATE_DEADLINE_MS));
       const ended = await act(site, () => endRules(site));
       response.json({ ...status.of(site, siteState.parse(state)), endedRules: ended });
     })
@@ -89,16 +89,16 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
     .delete(operator, async ({ params: { site, rule } }, response) => {
       const missing = new HttpError(404, 'no such rule runs');
       if (!NAME.test(rule)) throw missing;
-      response.json(await act(site, () => gateway.update({ site, rule }, UPDATES.remove, PATIENCE_MS), missing));
+      response.json(await act(site, () => gateway.update({ site, rule }, UPDATES.remove, UPDATE_DEADLINE_MS), missing));
     })
     .all(onlyMethods('DELETE'));
 
   /** Ends the site's agent rules. Changes that they started go on until their pull requests end. */
   async function endRules(site: string): Promise<string[]> {
-    const rules = await gateway.listRules(site, PATIENCE_MS);
+    const rules = await gateway.listRules(site, UPDATE_DEADLINE_MS);
     const ended = rules.map(async (rule) => {
       try {
-        await gateway.update({ site, rule }, UPDATES.remove, PATIENCE_MS);
+        await gateway.update({ site, rule }, UPDATES.remove, UPDATE_DEADLINE_MS);
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }

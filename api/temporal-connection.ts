@@ -6,12 +6,12 @@ const LONGEST_DELAY_MS = 400;
 const ATTEMPTS = 8;
 
 /**
- * How the receiver's connection to Temporal is tuned; the program that opens it spreads these into its options.
+ * Options for the receiver's connection to Temporal.
  *
- * Retries: a workflow that is just closing refuses signals for some milliseconds, as does a busy one. The SDK would wait
- * 1.4 s and more before it asks again, which is past the deadline of a delivery.
+ * Retries: a closing or busy workflow rejects signals for some milliseconds. The SDK would retry after 1.4 s or more, too
+ * late for the deadline of a delivery.
  *
- * Reconnecting: gRPC's pause between two tries grows to two minutes; a receiver must be back soon after Temporal is.
+ * Reconnects: gRPC's back-off grows to two minutes, but the receiver must work soon after Temporal is back.
  */
 export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'channelArgs'> = {
   interceptors: [
@@ -24,7 +24,7 @@ export const RECEIVER_CONNECTION: Pick<ConnectionOptions, 'interceptors' | 'chan
   channelArgs: { 'grpc.initial_reconnect_backoff_ms': 500, 'grpc.max_reconnect_backoff_ms': 3_000 },
 };
 
-/** The pause after the nth try, ±20 % so that deliveries of many sites don't come again all at once. */
+/** The delay after the nth attempt, with ±20 % jitter so that the deliveries of many sites don't retry at once. */
 export function retryDelayMs(attempt: number, random: () => number = Math.random): number {
   return Math.min(FIRST_DELAY_MS * 1.6 ** (attempt - 1), LONGEST_DELAY_MS) * (0.8 + 0.4 * random());
 }

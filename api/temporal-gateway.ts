@@ -15,45 +15,45 @@ import type { PullRequestChanged, Reviewed } from '../contract/pull-request-even
 import { withinDeadline } from './deadline.ts';
 import { findChanges } from './find-changes.ts';
 
-/** What a site's workflow is started with; the rest it reads from its configuration. */
+/** A site's workflow is started with its name; it reads the rest from its configuration. */
 export type SiteStart = { site: string; domain: string };
 
 /** An agent rule of a site, by its name in galley.yaml. */
 export type RuleStart = { site: string; rule: string };
 
 /** A signal about a pull request, with its payload. */
-export type PullRequestNews =
+export type PullRequestSignal =
   | { signal: typeof SIGNALS.pullRequestChanged; payload: PullRequestChanged }
   | { signal: typeof SIGNALS.reviewed; payload: Reviewed };
 
 export type TemporalGatewayOptions = {
   client: Client;
-  /** Whether the namespace knows our search attributes: an unknown one makes the server refuse the start. */
+  /** Whether the namespace has our search attributes: the server rejects a start with an unknown one. */
   searchAttributesReady: () => boolean;
-  /** How long a signal may take before its senders are told to come again. */
+  /** After this time, a signal fails and its senders must send again. */
   signalDeadlineMs: number;
 };
 
-/** The one place that starts, signals and reads workflows for the receiver. */
+/** Starts, signals and queries workflows. Nothing else in api/ does. */
 export interface TemporalGateway {
-  /** Starts `exportSite` where it doesn't run and signals it, in one atomic call. Rejects when Temporal doesn't hold it. */
+  /** Signals `exportSite`, and starts it if it doesn't run, in one atomic call. Rejects if Temporal doesn't hold it. */
   publish(site: SiteStart, signal: PublishedSignal): Promise<void>;
   /** The same for `agentRule`. */
   prompt(rule: RuleStart, signal: PublishedSignal): Promise<void>;
-  /** Tells a rule that an address wants no more of its mail. */
+  /** Signals a rule that an address unsubscribed from its mail. */
   unsubscribe(rule: RuleStart, address: string): Promise<void>;
-  /** Tells the site's running changes that wait for this pull request; resolves with their ids, mostly one or none. */
-  tellChanges(site: string, news: PullRequestNews): Promise<string[]>;
-  /** undefined where the site has no workflow. Rejects after `deadlineMs`. */
+  /** Signals the site's running changes that wait for this pull request. Resolves with their ids, mostly one or none. */
+  signalChanges(site: string, signal: PullRequestSignal): Promise<string[]>;
+  /** Undefined if the site has no workflow. Rejects after `deadlineMs`. */
   describe(site: string, deadlineMs: number): Promise<WorkflowExecutionDescription | undefined>;
-  /** The workflow's own answer, not checked. Rejects after `deadlineMs`, as without a worker. */
+  /** The workflow's unvalidated answer. Rejects after `deadlineMs`, such as without a worker. */
   queryState(site: string, deadlineMs: number): Promise<unknown>;
   /**
-   * Sends an update to a running site or rule and waits for its answer, which isn't checked. Rejects with
-   * WorkflowNotFoundError where none runs, with WorkflowUpdateFailedError where it is refused, and after `deadlineMs`.
+   * Sends an update to a running site or rule and resolves with its unvalidated result. Rejects with
+   * WorkflowNotFoundError if none runs, with WorkflowUpdateFailedError if the update is rejected, and after `deadlineMs`.
    */
   update(target: string | RuleStart, name: string, deadlineMs: number): Promise<unknown>;
-  /** Sends `exportNow`, and starts the site's workflow where it doesn't run. */
+  /** Sends `exportNow`, and starts the site's workflow if it doesn't run. */
   exportNow(site: SiteStart, deadlineMs: number): Promise<unknown>;
   /** The names of the site's agent rules that run. */
   listRules(site: string, deadlineMs: number): Promise<string[]>;
@@ -62,8 +62,8 @@ export interface TemporalGateway {
 }
 
 /**
- * A worker that is killed in the middle of a workflow's turn costs the site this long rather than the usual 10 s: so an
- * overdue timer fires within 5 s of a restart whenever the kill came. A turn takes milliseconds, a long replay a second.
+ * After a worker is killed during a workflow task, the task is retried after this time instead of the usual 10 s, so that
+ * an overdue timer fires within 5 s of a restart. A task takes milliseconds, a long replay a second.
  */
 const TASK_TIMEOUT_MS = 5_000;
 
@@ -74,7 +74,7 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
   const within = <T>(deadlineMs: number, call: () => Promise<T>): Promise<T> =>
     withinDeadline(deadlineMs, client.withDeadline(Date.now() + deadlineMs, call));
 
-  /** What every workflow is started with that a signal may start. */
+  /** Options of every workflow that a signal may start. */
   const startOptions = (site: string) => ({
     taskQueue: TASK_QUEUES.orchestrator,
     workflowTaskTimeout: TASK_TIMEOUT_MS,
@@ -141,11 +141,11 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
       await signalRule(rule, SIGNALS.unsubscribed, { address });
     },
 
-    async tellChanges(site, { signal, payload }) {
+    async signalChanges(site, { signal, payload }) {
       return await within(signalDeadlineMs, async () => {
         const found = await findChanges({ client, byAttribute: searchAttributesReady() }, site, payload.url);
-        const told = await Promise.all(found.map((id) => signalRunning(client, id, signal, payload)));
-        return found.filter((_id, index) => told[index]);
+        const signaled = await Promise.all(found.map((id) => signalRunning(client, id, signal, payload)));
+        return found.filter((_id, index) => signaled[index]);
       });
     },
 
@@ -182,7 +182,7 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
   };
 }
 
-/** False where it has ended meanwhile: then it waits for nothing any more. */
+/** False if the workflow has ended. */
 async function signalRunning(client: Client, workflowId: string, signal: string, payload: unknown): Promise<boolean> {
   try {
     await client.workflow.getHandle(workflowId).signal(signal, payload);

@@ -1,9 +1,9 @@
 import { HttpError } from '../contract/http-error.ts';
 
-/** Vendors wait longer than this by themselves; it keeps a hand-made retry from hammering. */
+/** Vendors wait longer by default; this slows down scripts that retry. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The answer when a delivery can't be made durable now: the sender keeps it and sends it again. */
+/** The response if a delivery can't be made durable now: the sender must send it again. */
 export function unavailable(message: string): HttpError {
   return new HttpError(503, message, { 'Retry-After': String(RETRY_AFTER_SECONDS) });
 }

@@ -4,9 +4,9 @@ import Mustache from 'mustache';
 import type { Logger } from 'pino';
 import { HttpError } from '../contract/http-error.ts';
 import { onlyMethods } from './http-edge.ts';
-import { equalInConstantTime } from './sources/signature.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
+import { equalInConstantTime } from './webhooks/signature.ts';
 
 type Subscription = { site: string; rule: string; address: string };
 
@@ -31,8 +31,8 @@ export type UnsubscribeDeps = {
 };
 
 /**
- * The links under every mail to a reviewer. Opening one only asks, because mail scanners open links too; the button and
- * a mail program's one click (RFC 8058) are a POST. The link's token is all that is needed: whoever has the mail may.
+ * The links in mail to reviewers. A GET only asks, because mail scanners open links too; the button and a mail program's
+ * one click (RFC 8058) are a POST. The token in the link is the only credential.
  */
 export function addUnsubscribeRoutes(app: Express, { keys, gateway, logger }: UnsubscribeDeps): void {
   app
@@ -44,9 +44,9 @@ export function addUnsubscribeRoutes(app: Express, { keys, gateway, logger }: Un
     })
     .post(async (request, response) => {
       const { site, rule, address } = readLink(request, keys);
-      // Also for a rule that isn't configured at the moment: its workflow remembers it, should the rule come back.
+      // Also for a rule that isn't configured now: its workflow keeps it in case the rule comes back.
       await gateway.unsubscribe({ site, rule }, address).catch((error: unknown) => {
-        logger.warn({ site, rule, reason: String(error) }, 'Temporal did not take an unsubscription');
+        logger.warn({ site, rule, reason: String(error) }, 'Temporal did not acknowledge an unsubscription');
         throw unavailable('the request could not be stored; please try again');
       });
       const text = `${address} gets no more mail about the pull requests of the rule ${rule} of ${site}.`;
@@ -55,7 +55,7 @@ export function addUnsubscribeRoutes(app: Express, { keys, gateway, logger }: Un
     .all(onlyMethods('GET', 'HEAD', 'POST'));
 }
 
-/** Throws 404 for a link that no mail of ours carries. */
+/** Throws HttpError 404 for a link that isn't from our mail. */
 function readLink(request: Request<Subscription & { token: string }>, keys: readonly string[]): Subscription {
   const { site, rule, address: encoded, token } = request.params;
   const address = Buffer.from(encoded, 'base64url').toString('utf8');
@@ -64,7 +64,7 @@ function readLink(request: Request<Subscription & { token: string }>, keys: read
   return { site, rule, address };
 }
 
-/** The same as in activities/reviewers/unsubscribe-link.ts, which makes the links and can't be imported here. */
+/** Must match activities/reviewers/unsubscribe-link.ts, which makes the links and can't be imported here. */
 function tokenOf({ site, rule, address }: Subscription, key: string): string {
   return createHmac('sha256', key).update(`unsubscribe\n${site}\n${rule}\n${address}`).digest('base64url');
 }

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { webhooksSection } from '../api/webhooks/registry.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
-import { type GalleyConfig, galleyConfig } from '../contract/galley-config.ts';
+import { type GalleyConfig, galleyConfigSchema } from '../contract/galley-config.ts';
 import { type Environment, interpolate } from './config-interpolation.ts';
 import { describeIssue, expectation } from './config-messages.ts';
 import { type ConfigDocument, type ConfigPath, parseConfigDocument } from './config-yaml.ts';
+
+/** galley.yaml with the settings of every webhook source. */
+export const galleyConfig = galleyConfigSchema(webhooksSection);
 
 export type LoadGalleyConfigOptions = {
   /** Where galley.yaml is; undefined runs with no sites. */

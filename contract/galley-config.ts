@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { domainName } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
-import { secret, webhookSources } from './webhook-sources.ts';
+import { secret, type WebhooksSection } from './webhook-settings.ts';
 
 /**
  * galley.yaml after `${VAR}` was filled in. An unknown key is an error, so a typing mistake never silently becomes a
@@ -53,39 +53,44 @@ const agentRule = z.strictObject({
   expireAfter: positiveDurationMs.default(30 * 86_400_000),
 });
 
-const site = z.strictObject({
-  domain: domainName,
-  projectId: z.string().min(1).optional(),
-  webhooks: webhookSources.default({}),
-  export: exportSettings.prefault({}),
-  agent: z
-    .array(agentRule)
-    .default([])
-    .refine((rules) => new Set(rules.map((rule) => rule.name)).size === rules.length, 'rule names must differ'),
-});
-
 const httpAddress = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
 
-export const galleyConfig = z.strictObject({
-  adminApi: z.strictObject({ url: httpAddress, key: secret }),
-  smtp: z
-    .strictObject({
-      url: z.url({ protocol: /^smtps?$/, error: 'expected an smtp(s) address' }),
-      from: z.string().min(1),
-    })
-    .optional(),
-  operators: z.array(mailAddress).default([]),
-  forge: z
-    .strictObject({
-      kind: z.enum(['github', 'gitea', 'embedded']),
-      url: httpAddress.optional(),
-      token: secret.optional(),
-    })
-    .optional(),
-  sites: z.record(name, site).default({}),
-});
+/**
+ * The schema of galley.yaml. The section `webhooks` is a parameter because each source in api/sources/ has its own
+ * settings, which this folder can't import.
+ */
+export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
+  const site = z.strictObject({
+    domain: domainName,
+    projectId: z.string().min(1).optional(),
+    webhooks: webhooks.default({}),
+    export: exportSettings.prefault({}),
+    agent: z
+      .array(agentRule)
+      .default([])
+      .refine((rules) => new Set(rules.map((rule) => rule.name)).size === rules.length, 'rule names must differ'),
+  });
+  return z.strictObject({
+    adminApi: z.strictObject({ url: httpAddress, key: secret }),
+    smtp: z
+      .strictObject({
+        url: z.url({ protocol: /^smtps?$/, error: 'expected an smtp(s) address' }),
+        from: z.string().min(1),
+      })
+      .optional(),
+    operators: z.array(mailAddress).default([]),
+    forge: z
+      .strictObject({
+        kind: z.enum(['github', 'gitea', 'embedded']),
+        url: httpAddress.optional(),
+        token: secret.optional(),
+      })
+      .optional(),
+    sites: z.record(name, site).default({}),
+  });
+}
 
-export type GalleyConfig = z.infer<typeof galleyConfig>;
+export type GalleyConfig = z.infer<ReturnType<typeof galleyConfigSchema>>;
 export type SiteConfig = GalleyConfig['sites'][string];
 export type ExportSettings = SiteConfig['export'];
 export type AgentRule = SiteConfig['agent'][number];

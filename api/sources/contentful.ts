@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { WebhookSources } from '../../contract/webhook-sources.ts';
-import { field, readInstant, readText } from './json-fields.ts';
-import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
-import { type Delivery, type Reading, rejected, type WebhookRequest, type WebhookSource } from './source.ts';
+import { commonSettings } from '../../contract/webhook-settings.ts';
+import { field, readInstant, readText } from '../webhooks/json-fields.ts';
+import { acceptWithin, anyEqualInConstantTime, hmacOf, readTimestampMs, timeWindow } from '../webhooks/signature.ts';
+import { type Delivery, defineSource, type ParsedDelivery, type ReadHeader, rejected } from '../webhooks/source.ts';
 
 const HEADERS = {
   signature: 'x-contentful-signature',
@@ -17,52 +17,96 @@ const MUST_BE_SIGNED = [HEADERS.signedHeaders, HEADERS.timestamp] as const;
 
 const VENDOR_PAST_MS = 30_000;
 
-/** `ContentManagement.Entry.publish` → its kind and what it does. */
+/** `ContentManagement.Entry.publish`: the kind and the action. */
 const TOPIC = /^ContentManagement\.(\w+)\.(publish|unpublish|delete)$/;
 
 const tombstoneOrEntity = z
   .looseObject({ sys: z.looseObject({}).catch({}), fields: z.looseObject({}).catch({}) })
   .partial();
 
+const typed = z.object({ sys: z.object({ type: z.string().regex(/^\w+$/) }) });
+
 /**
  * Contentful (https://www.contentful.com/developers/docs/webhooks/request-verification/): method, path, the listed
- * headers and the body, one a line, under HMAC-SHA256, hex. Publishing, unpublishing and deleting publish.
+ * headers and the body, one per line, under HMAC-SHA256, hex. Publish, unpublish and delete events publish.
  */
-export function contentfulSource({ window, path }: NonNullable<WebhookSources['contentful']>): WebhookSource {
-  const allowed = timeWindow(window, VENDOR_PAST_MS);
-  return {
-    verify(request, secrets, now) {
-      const { header, body } = request;
-      const [signature, listed, timestamp, topic] = [
-        HEADERS.signature,
-        HEADERS.signedHeaders,
-        HEADERS.timestamp,
-        HEADERS.topic,
-      ].map(header);
-      if (!signature || !listed || !timestamp || !topic) return rejected('missing-header');
-      const signedAtMs = readTimestampMs(timestamp, 'ms');
-      const names = listed.split(',').map((name) => name.trim().toLowerCase());
-      if (signedAtMs === undefined || !MUST_BE_SIGNED.every((name) => names.includes(name))) {
-        return rejected('malformed-header');
-      }
-      const head = canonicalHead({ ...request, path: path ?? request.path }, names);
-      if (head === undefined) return rejected('missing-header');
-      const expected = secrets.map((secret) => hmacOf('sha256', secret, [head, body], 'hex'));
-      if (!anyEqualInConstantTime(expected, signature)) return rejected('bad-signature');
-      const outside = outsideWindow(signedAtMs, now, allowed);
-      return outside === undefined ? { ok: true, vendorId: header(HEADERS.idempotencyKey) || null } : rejected(outside);
-    },
-    read({ header }, body, delivery) {
-      const topic = header(HEADERS.topic) ?? '';
-      const [, kind, action] = TOPIC.exec(topic) ?? [];
-      if (kind === undefined) return { kind: 'filtered', topic, why: 'the topic publishes nothing' };
-      return readEntity(topic, kind, action === 'publish' ? 'publish' : 'unpublish', body, delivery);
-    },
-  };
-}
+export const source = defineSource({
+  settings: z.strictObject({
+    ...commonSettings,
+    /** The path that Contentful calls, if a proxy changes it: the path is signed. */
+    path: z.string().startsWith('/', 'expected a path that begins with /').optional(),
+  }),
 
-/** Everything that is signed before the body; undefined where a listed header didn't come. */
-function canonicalHead({ method, path, header }: WebhookRequest, names: readonly string[]): string | undefined {
+  verify({ method, path, header, body }, { settings, secrets, now }) {
+    const [signature, listed, timestamp, topic] = [
+      HEADERS.signature,
+      HEADERS.signedHeaders,
+      HEADERS.timestamp,
+      HEADERS.topic,
+    ].map(header);
+    if (!signature || !listed || !timestamp || !topic) return rejected('missing-header');
+    const signedAtMs = readTimestampMs(timestamp, 'ms');
+    const names = listed.split(',').map((name) => name.trim().toLowerCase());
+    if (signedAtMs === undefined || !MUST_BE_SIGNED.every((name) => names.includes(name))) {
+      return rejected('malformed-header');
+    }
+    const head = canonicalHead(method, settings.path ?? path, names, header);
+    if (head === undefined) return rejected('missing-header');
+    const expected = secrets.map((secret) => hmacOf('sha256', secret, [head, body], 'hex'));
+    if (!anyEqualInConstantTime(expected, signature)) return rejected('bad-signature');
+    const window = timeWindow(settings.window, VENDOR_PAST_MS);
+    return acceptWithin(window, signedAtMs, now, header(HEADERS.idempotencyKey) || null);
+  },
+
+  parse(delivery) {
+    const topic = delivery.header(HEADERS.topic) ?? '';
+    const [, kind, action] = TOPIC.exec(topic) ?? [];
+    if (kind === undefined) return { kind: 'filtered', topic, why: 'the topic publishes nothing' };
+    return parseEntity(topic, kind, action === 'publish' ? 'publish' : 'unpublish', delivery);
+  },
+
+  sample({ uuid, title, slug, at }) {
+    const link = (linkType: string, id: string) => ({ sys: { type: 'Link', linkType, id } });
+    const time = at.toISOString();
+    return {
+      sys: {
+        type: 'Entry',
+        id: `galleytest${uuid.replaceAll('-', '')}`,
+        space: link('Space', 'galley-test'),
+        environment: link('Environment', 'master'),
+        contentType: link('ContentType', 'article'),
+        createdBy: link('User', 'galley-webhook-send'),
+        updatedBy: link('User', 'galley-webhook-send'),
+        publishedBy: link('User', 'galley-webhook-send'),
+        createdAt: time,
+        updatedAt: time,
+        publishedAt: time,
+        revision: 1,
+        publishedCounter: 1,
+        publishedVersion: 1,
+      },
+      fields: { title: { 'en-US': title }, slug: { 'en-US': slug } },
+    };
+  },
+
+  sign({ id, at, body, json, path, secret }, settings) {
+    const sent: Record<string, string> = {
+      'content-type': 'application/vnd.contentful.management.v1+json',
+      [HEADERS.idempotencyKey]: id,
+      [HEADERS.timestamp]: String(at.getTime()),
+      [HEADERS.topic]: `ContentManagement.${topicOf(json)}`,
+      'x-contentful-webhook-name': 'galley webhook send',
+    };
+    const names = [...Object.keys(sent), HEADERS.signedHeaders].sort();
+    const headers: Record<string, string> = { ...sent, [HEADERS.signedHeaders]: names.join(',') };
+    // Contentful signs the path that it calls, which a proxy may change on the way.
+    const head = canonicalHead('POST', settings.path ?? path, names, (name) => headers[name]) ?? '';
+    return { headers: { ...headers, [HEADERS.signature]: hmacOf('sha256', secret, [head, body], 'hex') } };
+  },
+});
+
+/** Everything that is signed before the body; undefined if a listed header is missing. */
+function canonicalHead(method: string, path: string, names: readonly string[], header: ReadHeader): string | undefined {
   const lines: string[] = [];
   for (const name of [...names].sort()) {
     const value = header(name);
@@ -72,30 +116,28 @@ function canonicalHead({ method, path, header }: WebhookRequest, names: readonly
   return `${method}\n${path}\n${lines.join(';')}\n`;
 }
 
-function readEntity(
+function parseEntity(
   topic: string,
   kind: string,
   action: 'publish' | 'unpublish',
-  body: unknown,
-  delivery: Delivery,
-): Reading {
-  // A webhook's payload can be customised in Contentful, so nothing in it is certain.
+  { body, id: deliveryId, receivedAt }: Delivery,
+): ParsedDelivery {
+  // Payloads can be customized in Contentful, so any field may be missing.
   const { sys = {}, fields = {} } = tombstoneOrEntity.safeParse(body).data ?? {};
-  const id = readText(sys.id) ?? delivery.id;
+  const id = readText(sys.id) ?? deliveryId;
   const people = [sys.publishedBy, sys.deletedBy, sys.updatedBy, sys.createdBy];
   const times = [sys.deletedAt, action === 'publish' ? sys.publishedAt : undefined, sys.updatedAt];
   return {
     kind: 'publish',
     contentType: readText(field(sys.contentType, 'sys', 'id')),
     event: {
-      source: 'contentful',
       topic,
       action,
       id,
       title: [fields.title, fields.name, fields.slug].map(inFirstLocale).find((text) => text !== undefined) ?? id,
       url: webAppLink(kind, id, sys),
       author: people.map((person) => readText(field(person, 'sys', 'id'))).find((text) => text !== undefined) ?? '',
-      at: times.map(readInstant).find((time) => time !== undefined) ?? delivery.receivedAt.toISOString(),
+      at: times.map(readInstant).find((time) => time !== undefined) ?? receivedAt.toISOString(),
     },
   };
 }
@@ -114,4 +156,10 @@ function webAppLink(kind: string, id: string, sys: Record<string, unknown>): str
   if (space === undefined || folder === undefined) return '';
   const parts = ['spaces', space, 'environments', environment ?? 'master', folder, id].map(encodeURIComponent);
   return `https://app.contentful.com/${parts.join('/')}`;
+}
+
+/** The body of an unpublish has a type such as `DeletedEntry`. */
+function topicOf(json: unknown): string {
+  const type = typed.safeParse(json).data?.sys.type ?? 'Entry';
+  return type.startsWith('Deleted') ? `${type.slice('Deleted'.length)}.unpublish` : `${type}.publish`;
 }

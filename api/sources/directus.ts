@@ -1,21 +1,21 @@
-import { field, firstInstant, firstText, readLink, readText } from './json-fields.ts';
-import { published } from './published.ts';
-import type { WebhookSource } from './source.ts';
-import { type TokenSettings, withToken } from './token.ts';
+import { field, firstInstant, firstText, readLink, readText } from '../webhooks/json-fields.ts';
+import { published } from '../webhooks/published.ts';
+import { tokenSource } from '../webhooks/token-source.ts';
 
-/** Directus's own records, of which a site shows nothing. */
+/** Directus's own records, which no site shows. */
 const RECORDS = /^directus_(?:activity|comments|notifications|presets|revisions|sessions|versions)$/;
 
 const HIDDEN = /^(?:draft|archived)$/i;
 
 /**
  * Directus signs nothing: a token in a header. A flow (https://directus.io/docs/guides/automate/triggers) sends its
- * `$trigger`, either bare or under `trigger` beside the `user`. Every change of an item publishes, except a new draft.
+ * `$trigger`, either alone or under `trigger` beside the `user`. Every change of an item publishes, except a new draft.
  */
-export function directusSource(settings: TokenSettings): WebhookSource {
-  return withToken(settings, (_request, body, delivery) => {
+export const source = tokenSource({
+  parse(delivery) {
+    const { body } = delivery;
     const trigger = field(body, 'trigger') ?? body;
-    // A flow that a person starts by hand has the request of the Data Studio in its place.
+    // A flow that a person starts by hand holds the request of the Data Studio instead of an event.
     const chosen = field(trigger, 'body');
     const topic = readText(field(trigger, 'event')) ?? (field(chosen, 'collection') === undefined ? '' : 'manual');
     const filtered = (why: string) => ({ kind: 'filtered', topic, why }) as const;
@@ -27,9 +27,8 @@ export function directusSource(settings: TokenSettings): WebhookSource {
     if (hidden && topic.endsWith('.create')) return filtered('the item is a draft');
     return published(
       {
-        source: 'directus',
         topic,
-        // An update carries what changed: a status among it that hides the item takes it from the site.
+        // An update holds only what changed: a hiding status in it removes the item from the site.
         action: hidden || topic.endsWith('.delete') ? 'unpublish' : 'publish',
         id: firstText(field(trigger, 'key'), field(trigger, 'keys', '0'), field(chosen, 'keys', '0')),
         title: firstText(
@@ -45,13 +44,21 @@ export function directusSource(settings: TokenSettings): WebhookSource {
       },
       delivery,
     );
-  });
-}
+  },
 
-/** A flow writes these words into its request where nobody was signed in. */
-const NOBODY = new Set(['null', 'undefined']);
+  sample: ({ uuid, title, slug, url, author, at }) => ({
+    event: 'articles.items.update',
+    accountability: { user: author, role: 'editor', admin: false, app: true },
+    payload: { title, slug, url, status: 'published', date_updated: at.toISOString() },
+    keys: [uuid],
+    collection: 'articles',
+  }),
+});
+
+/** A flow's template writes these words if nobody is signed in. */
+const NO_USER = new Set(['null', 'undefined']);
 
 function userOf(value: unknown): string | undefined {
   const user = firstText(field(value, 'user'), field(value, 'accountability', 'user'));
-  return user !== undefined && NOBODY.has(user) ? undefined : user;
+  return user !== undefined && NO_USER.has(user) ? undefined : user;
 }

@@ -1,14 +1,15 @@
-import { field, firstText, readInstant, readLink, readText } from './json-fields.ts';
-import { pathsOf, published } from './published.ts';
-import type { WebhookSource } from './source.ts';
-import { type TokenSettings, withToken } from './token.ts';
+import { field, firstText, readInstant, readLink, readText } from '../webhooks/json-fields.ts';
+import { pathsOf, published } from '../webhooks/published.ts';
+import { tokenSource } from '../webhooks/token-source.ts';
 
 /**
- * Payload signs nothing and has no webhooks: its hooks send what docs/sources/payload.md lets them send, with a token in
- * a header, or their own arguments as they are. A document that is created, changed or deleted publishes; a draft doesn't.
+ * Payload signs nothing and has no webhooks (https://payloadcms.com/docs/hooks/collections): its hooks send the body of
+ * docs/sources/payload.md, or their own arguments, with a token in a header. Documents publish when they are created,
+ * changed or deleted; drafts don't.
  */
-export function payloadSource(settings: TokenSettings): WebhookSource {
-  return withToken(settings, (_request, body, delivery) => {
+export const source = tokenSource({
+  parse(delivery) {
+    const { body } = delivery;
     const doc = field(body, 'doc') ?? body;
     const topic = firstText(field(body, 'operation'), field(body, 'event')) ?? '';
     const status = readText(field(doc, '_status'));
@@ -21,9 +22,8 @@ export function payloadSource(settings: TokenSettings): WebhookSource {
     const user = field(body, 'user');
     return published(
       {
-        source: 'payload',
         topic,
-        // Payload tells an unpublish and a first draft beside a published document by the same two states.
+        // An unpublish looks the same as the first draft of a published document.
         action: removed ? 'unpublish' : status === 'draft' ? 'other' : 'publish',
         id: readText(field(doc, 'id')),
         title: firstText(field(doc, 'title'), field(doc, 'name'), field(doc, 'slug')),
@@ -35,5 +35,21 @@ export function payloadSource(settings: TokenSettings): WebhookSource {
       },
       delivery,
     );
-  });
-}
+  },
+
+  /** The arguments of an `afterChange` hook. */
+  sample: ({ uuid, title, slug, url, at }) => ({
+    collection: 'articles',
+    operation: 'update',
+    doc: {
+      id: uuid.replaceAll('-', '').slice(0, 24),
+      title,
+      slug,
+      url,
+      _status: 'published',
+      createdAt: at.toISOString(),
+      updatedAt: at.toISOString(),
+    },
+    previousDoc: { _status: 'draft' },
+  }),
+});

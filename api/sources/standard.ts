@@ -1,36 +1,58 @@
-import type { WebhookSources } from '../../contract/webhook-sources.ts';
-import { readJsonDelivery } from './json-delivery.ts';
-import { anyEqualInConstantTime, hmacOf, outsideWindow, readTimestampMs, timeWindow } from './signature.ts';
-import { rejected, type WebhookSource } from './source.ts';
+import { z } from 'zod';
+import { commonSettings, oneOrMore, secret } from '../../contract/webhook-settings.ts';
+import { parseJsonDelivery } from '../webhooks/json-delivery.ts';
+import { withFilteredFields } from '../webhooks/sample.ts';
+import { filters } from '../webhooks/settings.ts';
+import { acceptWithin, anyEqualInConstantTime, hmacOf, readTimestampMs, timeWindow } from '../webhooks/signature.ts';
+import { defineSource, rejected } from '../webhooks/source.ts';
 
-/** Two secrets rotate with two signatures; each one given costs work before anything is known of the sender. */
+/** A rotation needs two signatures. Each one costs work before the sender is known. */
 const MAX_SIGNATURES = 20;
+
+const standardSecret = secret.regex(
+  /^(?:whsec_)?(?=[A-Za-z0-9+/])(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
+  'expected whsec_ and the key in base64',
+);
 
 /**
  * Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks), as Svix and others send them:
- * `{id}.{timestamp}.{body}` under HMAC-SHA256, base64. The header may carry several signatures; any match passes.
+ * `{id}.{timestamp}.{body}` under HMAC-SHA256, base64. The header may hold several signatures; any match passes.
  */
-export function standardSource(settings: NonNullable<WebhookSources['standard']>): WebhookSource {
-  const window = timeWindow(settings.window);
-  return {
-    verify({ header, body }, secrets, now) {
-      const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header);
-      if (!id || !timestamp || !signatures) return rejected('missing-header');
-      const signedAtMs = readTimestampMs(timestamp, 's');
-      if (signedAtMs === undefined) return rejected('malformed-header');
-      const expected = secrets.map(
-        (secret) => `v1,${hmacOf('sha256', keyOf(secret), [`${id}.${timestamp}.`, body], 'base64')}`,
-      );
-      if (!signatures.split(' ', MAX_SIGNATURES).some((given) => anyEqualInConstantTime(expected, given))) {
-        return rejected('bad-signature');
-      }
-      const outside = outsideWindow(signedAtMs, now, window);
-      return outside === undefined ? { ok: true, vendorId: id } : rejected(outside);
-    },
-    read: (_request, body, delivery) => readJsonDelivery('standard', body, delivery, settings.filters),
-  };
-}
+export const source = defineSource({
+  settings: z.strictObject({ ...commonSettings, secret: oneOrMore(standardSecret), filters: filters.optional() }),
 
-function keyOf(secret: string): Buffer {
-  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  verify({ header, body }, { settings, secrets, now }) {
+    const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header);
+    if (!id || !timestamp || !signatures) return rejected('missing-header');
+    const signedAtMs = readTimestampMs(timestamp, 's');
+    if (signedAtMs === undefined) return rejected('malformed-header');
+    const expected = secrets.map((each) => signatureOf(each, [`${id}.${timestamp}.`, body]));
+    if (!signatures.split(' ', MAX_SIGNATURES).some((given) => anyEqualInConstantTime(expected, given))) {
+      return rejected('bad-signature');
+    }
+    return acceptWithin(timeWindow(settings.window), signedAtMs, now, id);
+  },
+
+  parse: (delivery, settings) => parseJsonDelivery(delivery, settings.filters),
+
+  sample({ uuid, title, slug, url, author, at }, settings) {
+    const data = { id: uuid, title, slug, url, author };
+    return withFilteredFields({ type: 'entry.published', timestamp: at.toISOString(), data }, settings.filters);
+  },
+
+  sign({ id, at, body, secret: key }) {
+    const timestamp = String(Math.floor(at.getTime() / 1000));
+    return {
+      headers: {
+        'webhook-id': id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': signatureOf(key, [`${id}.${timestamp}.`, body]),
+      },
+    };
+  },
+});
+
+function signatureOf(key: string, parts: readonly (string | Buffer)[]): string {
+  const bytes = Buffer.from(key.replace(/^whsec_/, ''), 'base64');
+  return `v1,${hmacOf('sha256', bytes, parts, 'base64')}`;
 }

@@ -1,9 +1,12 @@
-import { field, firstText, readText } from './json-fields.ts';
-import { published } from './published.ts';
-import { anyEqualInConstantTime, hmacOf } from './signature.ts';
-import { type Delivery, type Reading, rejected, type WebhookSource } from './source.ts';
+import { field, firstText, readText } from '../webhooks/json-fields.ts';
+import { published } from '../webhooks/published.ts';
+import { plainSettings } from '../webhooks/settings.ts';
+import { anyEqualInConstantTime, hmacOf } from '../webhooks/signature.ts';
+import { defineSource, rejected } from '../webhooks/source.ts';
 
-/** Actions that change nothing that a visitor sees. Those we don't know publish. */
+const SIGNATURE_HEADER = 'webhook-signature';
+
+/** Actions that change nothing that a visitor sees. Unknown actions publish. */
 const PUBLISHES_NOTHING: Readonly<Record<string, string>> = {
   created: 'what was created is on no page yet',
   saved: 'a draft was saved',
@@ -18,9 +21,9 @@ const PUBLISHES_NOTHING: Readonly<Record<string, string>> = {
   resolved: 'a discussion is not part of the site',
 };
 
-const TAKES_AWAY = ['unpublished', 'deleted'];
+const REMOVALS = ['unpublished', 'deleted'];
 
-/** By which key a body tells what it is about, the more telling one first. */
+/** The kinds of content, each with the key of its id; the most specific first. */
 const KINDS = [
   ['story', 'story_id'],
   ['asset', 'asset_id'],
@@ -29,49 +32,58 @@ const KINDS = [
   ['pipeline', 'branch_id'],
 ] as const;
 
-/** `The user a@b.c published the Story Title (its/slug)`, and perhaps the story's address on a second line. */
+/** `The user a@b.c published the Story Title (its/slug)`, sometimes with the story's URL on a second line. */
 const TEXT = /^The user (.+?) \w+ the story (.+) \([^()]*\)/i;
 
 /**
- * Storyblok (https://www.storyblok.com/docs/concepts/webhooks): the body under HMAC-SHA1, hex. No time is signed and no
- * id is sent. Stories, assets, datasources, releases and pipelines publish.
+ * Storyblok (https://www.storyblok.com/docs/concepts/webhooks): the body under HMAC-SHA1, hex. It signs no time and sends
+ * no id, and two publishes of one story have the same body. Stories, assets, datasources, releases and pipelines publish.
  */
-export function storyblokSource(): WebhookSource {
-  return {
-    verify({ header, body }, secrets) {
-      const signature = header('webhook-signature');
-      if (!signature) return rejected('missing-header');
-      const expected = secrets.map((secret) => hmacOf('sha1', secret, [body], 'hex'));
-      return anyEqualInConstantTime(expected, signature) ? { ok: true, vendorId: null } : rejected('bad-signature');
-    },
-    read: (_request, body, delivery) => readAction(body, delivery),
-  };
-}
+export const source = defineSource({
+  settings: plainSettings,
 
-function readAction(body: unknown, delivery: Delivery): Reading {
-  const topic = readText(field(body, 'action')) ?? '';
-  const why = Object.hasOwn(PUBLISHES_NOTHING, topic) ? PUBLISHES_NOTHING[topic] : undefined;
-  if (why !== undefined) return { kind: 'filtered', topic, why };
-  const [kind, idKey] = KINDS.find(([, key]) => readText(field(body, key)) !== undefined) ?? [];
-  const id = idKey && readText(field(body, idKey));
-  const text = readText(field(body, 'text')) ?? '';
-  const [, author, title] = TEXT.exec(text) ?? [];
-  const slug = readText(field(body, 'full_slug'));
-  return published(
-    {
-      source: 'storyblok',
-      topic,
-      action: TAKES_AWAY.includes(topic) ? 'unpublish' : 'publish',
-      id,
-      title: firstText(title, slug, text.split('\n')[0]),
-      url: kind === 'story' ? editorLink(readText(field(body, 'space_id')), id) : undefined,
-      author,
-      contentType: kind,
-      paths: slug === undefined ? undefined : [slug],
-    },
-    delivery,
-  );
-}
+  verify({ header, body }, { secrets }) {
+    const signature = header(SIGNATURE_HEADER);
+    if (!signature) return rejected('missing-header');
+    const expected = secrets.map((secret) => hmacOf('sha1', secret, [body], 'hex'));
+    return anyEqualInConstantTime(expected, signature) ? { ok: true, vendorId: null } : rejected('bad-signature');
+  },
+
+  parse(delivery) {
+    const { body } = delivery;
+    const topic = readText(field(body, 'action')) ?? '';
+    const why = Object.hasOwn(PUBLISHES_NOTHING, topic) ? PUBLISHES_NOTHING[topic] : undefined;
+    if (why !== undefined) return { kind: 'filtered', topic, why };
+    const [kind, idKey] = KINDS.find(([, key]) => readText(field(body, key)) !== undefined) ?? [];
+    const id = idKey && readText(field(body, idKey));
+    const text = readText(field(body, 'text')) ?? '';
+    const [, author, title] = TEXT.exec(text) ?? [];
+    const slug = readText(field(body, 'full_slug'));
+    return published(
+      {
+        topic,
+        action: REMOVALS.includes(topic) ? 'unpublish' : 'publish',
+        id,
+        title: firstText(title, slug, text.split('\n')[0]),
+        url: kind === 'story' ? editorLink(readText(field(body, 'space_id')), id) : undefined,
+        author,
+        contentType: kind,
+        paths: slug === undefined ? undefined : [slug],
+      },
+      delivery,
+    );
+  },
+
+  sample: ({ number, title, slug, author }) => ({
+    text: `The user ${author} published the Story ${title} (${slug})`,
+    action: 'published',
+    space_id: 100_000,
+    story_id: number,
+    full_slug: slug,
+  }),
+
+  sign: ({ body, secret }) => ({ headers: { [SIGNATURE_HEADER]: hmacOf('sha1', secret, [body], 'hex') } }),
+});
 
 function editorLink(space: string | undefined, story: string | undefined): string | undefined {
   if (space === undefined || story === undefined) return undefined;

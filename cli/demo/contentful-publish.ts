@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { contentfulSender } from '../webhook/senders/contentful.ts';
+import { source } from '../../api/sources/contentful.ts';
 
 /** What Contentful sends when an editor publishes an entry. */
 export interface PublishedEntry {
@@ -20,7 +20,7 @@ export async function publish(
   };
   const body = JSON.stringify(json);
   const outgoing = { body, json, secret, path: url.pathname, at, id: randomUUID() };
-  const headers = { ...contentfulSender({ secret }).headers(outgoing) };
+  const headers = { ...source.sign(outgoing, { secret }).headers };
   const response = await fetch(url, { method: 'POST', headers, body });
   return { status: response.status, body: await response.text() };
 }

@@ -1,27 +1,30 @@
+import { sourceNamed } from '../../api/webhooks/registry.ts';
+import type { WebhookSource } from '../../api/webhooks/source.ts';
 import { closest } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { type WebhookSourceName, webhookSources } from '../../contract/webhook-sources.ts';
+import type { WebhookSettings } from '../../contract/webhook-settings.ts';
 import { UsageError } from '../command-error.ts';
 import { loadGalleyConfig, type Sections } from '../config.ts';
 import type { Settings } from '../environment.ts';
-import type { Sender } from './sender.ts';
-import { senderOf } from './sender-of.ts';
 
 export interface ConfiguredWebhook {
   site: string;
-  source: WebhookSourceName;
+  /** The name of the source. */
+  source: string;
   domain: string;
-  /** The newest: the first of a list. */
+  /** The newest secret, which is the first of a list. */
   secret: string;
-  sender: Sender;
+  settings: WebhookSettings;
+  /** Makes and signs deliveries. */
+  sender: WebhookSource;
 }
 
-/** Not called, and not needed to sign. */
+/** The configuration needs an Admin API, but signing doesn't call it. */
 const ADMIN_API = { url: 'http://127.0.0.1', key: 'not called' };
 
 /**
- * Reads one source of one site; no other part of galley.yaml needs its variables for it.
- * @throws UsageError where galley.yaml doesn't have it, with what it has; ConfigurationError where it is wrong.
+ * Reads one source of one site from galley.yaml. Only the variables in that section must be set.
+ * @throws UsageError if galley.yaml has no such site or source; ConfigurationError if the section is wrong.
  */
 export async function configuredWebhook(
   { configPath, variables }: Pick<Settings, 'configPath' | 'variables'>,
@@ -32,13 +35,12 @@ export async function configuredWebhook(
     throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
   const select = (sections: Sections): Sections => onlySource(sections, site, source);
   const { sites } = await loadGalleyConfig({ path: configPath, env: variables, select });
-  const name = webhookSources.keyof().parse(source);
   const found = sites[site];
-  const settings = found?.webhooks[name];
+  const settings = found?.webhooks[source];
   const secret = [settings?.secret ?? []].flat()[0];
   if (found === undefined || settings === undefined || secret === undefined)
     throw new UsageError(`galley.yaml has no secret for sites.${site}.webhooks.${source}`);
-  return { site, source: name, domain: found.domain, secret, sender: senderOf(name, settings) };
+  return { site, source, domain: found.domain, secret, settings, sender: sourceNamed(source) };
 }
 
 function onlySource(sections: Sections, site: string, source: string): Sections {

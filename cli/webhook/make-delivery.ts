@@ -1,27 +1,44 @@
+import { type Signed, SigningError, type UnsignedDelivery } from '../../api/webhooks/source.ts';
+import { UsageError } from '../command-error.ts';
 import type { ConfiguredWebhook } from './configured-webhook.ts';
 import type { GivenBody } from './read-body.ts';
-import { testDeliveryId, testEvent } from './test-event.ts';
+import { sampleEvent, testDeliveryId } from './sample-event.ts';
 
 export interface SignedDelivery {
   body: string;
   headers: Readonly<Record<string, string>>;
-  /** What was sent, for people. */
+  /** A description for people. */
   what: string;
 }
 
-/** Signs the given body, else a sample of the source's own, as its sender would at this moment. */
+type Webhook = Pick<ConfiguredWebhook, 'source' | 'domain' | 'secret' | 'settings' | 'sender'>;
+
+/**
+ * Signs the given body, or a sample of the source, as the content system would at this moment.
+ * @throws UsageError if the content system can't send this body or this secret.
+ */
 export function makeDelivery(
-  { source, domain, secret, sender }: Pick<ConfiguredWebhook, 'source' | 'domain' | 'secret' | 'sender'>,
+  webhook: Webhook,
   { path, at, given }: { path: string; at: Date; given?: GivenBody | undefined },
 ): SignedDelivery {
-  const event = testEvent(domain, at);
-  const plain = given === undefined ? sender.sample(event) : given.json;
-  const json = sender.withSecret === undefined ? plain : sender.withSecret(plain, secret);
-  const body = given !== undefined && json === plain ? given.text : JSON.stringify(json);
-  const headers = sender.headers({ body, json, secret, path, at, id: testDeliveryId() });
+  const { source, domain, secret, settings, sender } = webhook;
+  const event = sampleEvent(domain, at);
+  const json = given === undefined ? sender.sample(event, settings) : given.json;
+  const body = given === undefined ? JSON.stringify(json) : given.text;
+  const signed = sign(webhook, { body, json, secret, path, at, id: testDeliveryId() });
   return {
-    body,
-    headers: { 'content-type': 'application/json', ...headers },
+    body: signed.body ?? body,
+    headers: { 'content-type': 'application/json', ...signed.headers },
     what: given === undefined ? `${source} sample "${event.title}"` : `${source} delivery with your body`,
   };
+}
+
+function sign({ sender, settings }: Webhook, delivery: UnsignedDelivery): Signed {
+  try {
+    return sender.sign(delivery, settings);
+  } catch (error) {
+    if (!(error instanceof SigningError)) throw error;
+    const place = error.part === 'body' ? '--body' : 'the secret in galley.yaml';
+    throw new UsageError(`${place}: ${error.message}`);
+  }
 }

@@ -1,16 +1,16 @@
 import { errorCode, errorText } from '../../embedded/report.ts';
 import type { SignedDelivery } from './make-delivery.ts';
 
-/** Longer than the receiver takes for anything, Temporal's absence included. */
+/** Longer than any response of the receiver takes, even without Temporal. */
 const TIMEOUT_MS = 20_000;
 
-/** What came back from the address, or why nothing did. */
-export type Answer =
+/** The response, or why there was none. */
+export type PostResult =
   | { kind: 'answered'; status: number; body: unknown; retryAfter: string | null; location: string | null }
   | { kind: 'unreachable'; code: string | undefined; reason: string };
 
-/** Sends a delivery once, and follows no redirect: no content system does. */
-export async function post(url: URL, { body, headers }: SignedDelivery): Promise<Answer> {
+/** Sends a delivery once. Follows no redirects, as content systems don't either. */
+export async function post(url: URL, { body, headers }: SignedDelivery): Promise<PostResult> {
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -20,11 +20,11 @@ export async function post(url: URL, { body, headers }: SignedDelivery): Promise
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const [retryAfter, location] = ['retry-after', 'location'].map((name) => response.headers.get(name));
-    const answer = readJson(await response.text());
+    const json = readJson(await response.text());
     return {
       kind: 'answered',
       status: response.status,
-      body: answer,
+      body: json,
       retryAfter: retryAfter ?? null,
       location: location ?? null,
     };
@@ -34,7 +34,7 @@ export async function post(url: URL, { body, headers }: SignedDelivery): Promise
   }
 }
 
-/** A proxy's page is no JSON, and tells nothing that its status doesn't. */
+/** Null for a proxy's error page, whose status says enough. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

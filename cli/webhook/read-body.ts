@@ -3,15 +3,15 @@ import { buffer } from 'node:stream/consumers';
 import { errorCode, errorText } from '../../embedded/report.ts';
 import { UsageError } from '../command-error.ts';
 
-/** A body of the user's own: the text as it stands in the file, and what it says. */
+/** A body from the user: the text of the file, and the parsed JSON. */
 export interface GivenBody {
   text: string;
   json: unknown;
 }
 
 /**
- * Reads the file, or standard input for `-`. The text is sent as it is: what is signed are its bytes.
- * @throws UsageError where it can't be read or isn't JSON in UTF-8.
+ * Reads the file, or standard input for `-`. The text is kept as it is, because its bytes are signed.
+ * @throws UsageError if it can't be read or isn't JSON in UTF-8.
  */
 export async function readBody(file: string, input: NodeJS.ReadableStream): Promise<GivenBody> {
   const text = decode(file, file === '-' ? await buffer(input) : await readBytes(file));
@@ -32,7 +32,7 @@ async function readBytes(file: string): Promise<Buffer> {
 
 function decode(file: string, bytes: Buffer): string {
   try {
-    // A byte order mark stays, and is then refused as JSON: the receiver would refuse it too.
+    // Keeps a byte order mark, which then fails as JSON: the receiver rejects it too.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new UsageError(`--body ${file}: expected JSON in UTF-8`);

@@ -1,34 +1,37 @@
 import { z } from 'zod';
 import { errorBody } from '../../contract/http-error.ts';
-import type { Answer } from './post.ts';
+import type { PostResult } from './post.ts';
 
-/** `unreachable`: nothing answered. `refused`: something did, and did not say that it took the delivery. */
+/** `unreachable`: there was no response. `refused`: the response doesn't accept the delivery. */
 export type Outcome = 'accepted' | 'filtered' | 'refused' | 'unreachable';
 
 export interface Verdict {
   outcome: Outcome;
-  /** Null where nothing answered. */
+  /** Null without a response. */
   status: number | null;
   deliveryId: string | null;
-  /** The workflows that hold it. */
+  /** The ids of the workflows that accepted it. */
   accepted: string[];
-  /** What the answer means and what to do, in one or two sentences. */
+  /** What the response means and what to do, in one or two sentences. */
   meaning: string;
 }
 
-/** The source's setting `answer` chooses between them. */
-const TAKEN = [200, 202];
-const taken = z.object({ deliveryId: z.string(), accepted: z.array(z.string()) });
+/** The source's setting `answer` chooses one of them. */
+const ACCEPTED_STATUSES = [200, 202];
+const acceptedBody = z.object({ deliveryId: z.string(), accepted: z.array(z.string()) });
 
-/** What an answer means to whoever sets up a webhook. `url` is where the delivery went. */
-export function verdictOf(answer: Answer, { url, site, source }: { url: URL; site: string; source: string }): Verdict {
-  if (answer.kind === 'unreachable') {
-    return { outcome: 'unreachable', status: null, deliveryId: null, accepted: [], meaning: unreachable(answer, url) };
+/** Explains a response to the person who sets up the webhook. `url` is where the delivery was sent. */
+export function verdictOf(
+  result: PostResult,
+  { url, site, source }: { url: URL; site: string; source: string },
+): Verdict {
+  if (result.kind === 'unreachable') {
+    return { outcome: 'unreachable', status: null, deliveryId: null, accepted: [], meaning: unreachable(result, url) };
   }
-  const { status } = answer;
-  const read = taken.safeParse(answer.body);
-  if (!TAKEN.includes(status) || !read.success) {
-    const meaning = refusal(answer, { site, source });
+  const { status } = result;
+  const read = acceptedBody.safeParse(result.body);
+  if (!ACCEPTED_STATUSES.includes(status) || !read.success) {
+    const meaning = refusal(result, { site, source });
     return { outcome: 'refused', status, deliveryId: null, accepted: [], meaning };
   }
   const { deliveryId, accepted } = read.data;
@@ -40,53 +43,53 @@ export function verdictOf(answer: Answer, { url, site, source }: { url: URL; sit
   return { outcome, status, deliveryId, accepted, meaning };
 }
 
-function unreachable({ code, reason }: Extract<Answer, { kind: 'unreachable' }>, url: URL): string {
+function unreachable({ code, reason }: Extract<PostResult, { kind: 'unreachable' }>, url: URL): string {
   if (code === 'ECONNREFUSED') {
-    return `Nothing listens at ${url.origin}. Start it with npm start (galley up) or galley api, or say in --url where it answers.`;
+    return `Nothing listens at ${url.origin}. Start the receiver with npm start (galley up) or galley api, or set --url to its URL.`;
   }
-  return `${url.origin} can't be reached: ${reason}. Is --url, or HOST and PORT, where the receiver answers?`;
+  return `${url.origin} can't be reached: ${reason}. Check --url, or HOST and PORT.`;
 }
 
-type Answered = Extract<Answer, { kind: 'answered' }>;
+type Answered = Extract<PostResult, { kind: 'answered' }>;
 
-function refusal(answer: Answered, { site, source }: { site: string; source: string }): string {
-  const { status, retryAfter, location } = answer;
-  const said = errorBody.safeParse(answer.body).data?.error;
-  if (said === undefined) return notGalley(status, location);
+function refusal(result: Answered, { site, source }: { site: string; source: string }): string {
+  const { status, retryAfter, location } = result;
+  const message = errorBody.safeParse(result.body).data?.error;
+  if (message === undefined) return notGalley(status, location);
   switch (status) {
     case 401:
       return (
-        'The receiver could not verify it. Most likely it has another secret: galley.yaml and its variables are read at ' +
-        'start, so restart it after a change. A clock that is wrong by minutes, or a proxy that changes the path or the ' +
-        'body, does the same.'
+        'The receiver could not verify it. Most likely it has another secret: it reads galley.yaml and its variables at ' +
+        'startup, so restart it after a change. A clock that is wrong by minutes, or a proxy that changes the path or ' +
+        'the body, has the same effect.'
       );
     case 404:
       return (
-        `The receiver's galley.yaml has no sites.${site}.webhooks.${source}, unless --url names another path. It reads ` +
-        'the file at start: restart it after a change.'
+        `The receiver's galley.yaml has no sites.${site}.webhooks.${source}, unless --url has another path. The receiver ` +
+        'reads the file at startup: restart it after a change.'
       );
     case 413:
-      return 'The body is too large: the receiver takes up to 1 MiB.';
+      return 'The body is too large: the receiver accepts up to 1 MiB.';
     case 415:
-      return `The receiver takes JSON only (${said}): something on the way changes the content type.`;
+      return `The receiver accepts only JSON (${message}): a proxy may change the content type.`;
     case 503: {
       const when = retryAfter === null ? 'Try again' : `Try again in ${retryAfter} s`;
-      return `The receiver can't keep it now (${said}), and may not have taken it. ${when}: a content system does so by itself.`;
+      return `The receiver may not have stored it (${message}). ${when}, as a content system does by itself.`;
     }
     default:
-      return `The receiver said: ${said}.`;
+      return `The receiver responded: ${message}.`;
   }
 }
 
-/** Every error of ours has the same body, so this is another program or a proxy. */
+/** Galley's errors all have one shape, so this response comes from another program or a proxy. */
 function notGalley(status: number, location: string | null): string {
   if (status >= 300 && status < 400 && location !== null) {
-    return `The address leads on to ${withoutQuery(location)}. Content systems don't follow: give them, and --url, that address.`;
+    return `The URL redirects to ${withoutQuery(location)}. Content systems don't follow redirects: give them, and --url, that URL.`;
   }
-  return 'That is no answer of Galley: another program or a proxy is at this address. See --url, or HOST and PORT.';
+  return 'The response is not from Galley: another program or a proxy has this URL. Check --url, or HOST and PORT.';
 }
 
-/** Queries may hold what is nobody's business. */
+/** Queries may hold secrets. */
 function withoutQuery(location: string): string {
   return location.split(/[?#]/)[0] ?? '';
 }

@@ -88,7 +88,7 @@ export default defineConfig({
           { text: 'Development', link: '/development' },
         ],
       },
-      { text: 'Webhook sources', collapsed: true, items: pagesOf('sources') },
+      { text: 'Webhook sources', collapsed: true, link: '/sources/', items: pagesOf('sources') },
       { text: 'Decisions', collapsed: true, link: '/decisions/', items: pagesOf('decisions') },
     ],
   },

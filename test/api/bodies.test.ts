@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from '../helpers/fast-check.ts';
 import { configWith, type RecordingApi, startRecordingApi } from './running-api.ts';
-import { signBody } from './signing.ts';
+import { signBody } from './sources/vendors/hmac.ts';
 
 const SECRET = 'hush';
 const PATH = '/webhooks/docs/hmac';

@@ -5,7 +5,8 @@ import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { configWith, type RecordingApi, startRecordingApi } from './running-api.ts';
-import { signContentful, signStandard } from './signing.ts';
+import { signContentful } from './sources/vendors/contentful.ts';
+import { signStandard } from './sources/vendors/standard.ts';
 
 const CONTENTFUL = 'c'.repeat(64);
 const STANDARD = `whsec_${Buffer.from('s'.repeat(32)).toString('base64')}`;

@@ -3,7 +3,7 @@ import { SIGNALS } from '../../contract/names.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { configWith, OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
-import { signGithub } from './signing.ts';
+import { signGithub } from './sources/vendors/github.ts';
 
 const SECRET = 'hush';
 const pullRequestKey = defineSearchAttributeKey('GalleyPullRequest', SearchAttributeType.KEYWORD);

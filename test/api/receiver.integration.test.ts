@@ -1,6 +1,6 @@
 import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { configWith, publishedSignals, type RunningApi, startApi } from './running-api.ts';
-import { signToken } from './signing.ts';
+import { signToken } from './sources/vendors/token.ts';
 
 const SECRET = 'hush-hush';
 

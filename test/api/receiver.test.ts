@@ -4,8 +4,11 @@ import { pino } from 'pino';
 import { renderErrors } from '../../api/http-edge.ts';
 import { serve } from '../../cli/serve.ts';
 import { configWith, OPERATOR_TOKEN, type RecordingApi, startRecordingApi } from './running-api.ts';
-import { withPrismicSecret } from './signing/prismic.ts';
-import { type SignedHeaders, signContentful, signGithub, signToken } from './signing.ts';
+import type { SignedHeaders } from './sources/vendor.ts';
+import { signContentful } from './sources/vendors/contentful.ts';
+import { signGithub } from './sources/vendors/github.ts';
+import { withPrismicSecret } from './sources/vendors/prismic.ts';
+import { signToken } from './sources/vendors/token.ts';
 
 const SECRET = 'hush-hush';
 const CONTENTFUL_SECRET = 'c'.repeat(64);
@@ -145,7 +148,7 @@ describe('a rejected delivery', () => {
     expect([answer.status, await answer.json()]).toEqual([401, { error: 'the delivery could not be verified' }]);
     expect(answer.headers.get('x-request-id')).toBe('find-me');
     expect(JSON.parse(api.log.find((line) => line.includes('find-me')) ?? '{}')).toMatchObject({
-      msg: 'A delivery was turned away',
+      msg: 'A delivery was rejected',
       site: 'docs',
       source: 'token',
       reason: 'bad-signature',

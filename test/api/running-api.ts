@@ -2,8 +2,9 @@ import { Client, Connection, type WorkflowClientInterceptor, WorkflowNotFoundErr
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { type ApiDeps, createApi } from '../../api/app.ts';
+import { galleyConfig } from '../../cli/config.ts';
 import { type HttpTimeouts, serve } from '../../cli/serve.ts';
-import { type GalleyConfig, galleyConfig } from '../../contract/galley-config.ts';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../../contract/publish-event.ts';
 

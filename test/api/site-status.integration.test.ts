@@ -14,7 +14,7 @@ import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 import { type SmallAdminApi, startSmallAdminApi } from '../workflows/small-admin-api.ts';
 import { configWith, OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
-import { signGithub } from './signing.ts';
+import { signGithub } from './sources/vendors/github.ts';
 
 const SECRET = 'hush';
 const JSON_TYPE = { 'content-type': 'application/json' };

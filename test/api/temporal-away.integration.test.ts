@@ -7,7 +7,7 @@ import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { startDevServer, type TestDevServer } from '../helpers/temporal.ts';
 import { configWith, OPERATOR_TOKEN, publishedSignals, type RunningApi, startApi } from './running-api.ts';
-import { signToken } from './signing.ts';
+import { signToken } from './sources/vendors/token.ts';
 
 const SECRET = 'hush';
 const config = configWith({ docs: { webhooks: { token: { secret: SECRET } } } });

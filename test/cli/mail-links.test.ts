@@ -1,7 +1,7 @@
 import { pino } from 'pino';
+import { galleyConfig } from '../../cli/config.ts';
 import { readSettings } from '../../cli/environment.ts';
 import { mailLinksOf } from '../../cli/programs/mail-links.ts';
-import { galleyConfig } from '../../contract/galley-config.ts';
 
 const rule = { name: 'changelog', on: 'publish', prompt: 'Update the changelog.' };
 const smtp = { url: 'smtp://127.0.0.1:1025', from: 'galley@example.com' };

@@ -2,27 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { galleyConfig } from '../../contract/galley-config.ts';
-import { type WebhookSourceName, webhookSources } from '../../contract/webhook-sources.ts';
+import { galleyConfig } from '../../cli/config.ts';
+import { vendors } from '../api/sources/vendors.ts';
 
-/** The newest secret of every source, as `galley webhook send` must sign with it. */
+/** Long enough for Contentful's own verifier. */
 export const NEWEST = 'newest-secret-0123456789-01234589-0123456789-0123456789-01234567';
 export const OLDEST = 'oldest-secret-0123456789-01234589-0123456789-0123456789-01234567';
 
-export const ALL_SOURCES: readonly WebhookSourceName[] = webhookSources.keyof().options;
-
-const standardSecret = (text: string): string => `whsec_${Buffer.from(text).toString('base64')}`;
-
-/** What a source's section needs beside its secret. */
-const MORE: Partial<Record<WebhookSourceName, object>> = {
-  standard: { secret: [standardSecret(NEWEST), standardSecret(OLDEST)] },
-  github: { branch: 'release' },
-  hmac: { header: 'X-Signature', algorithm: 'sha512', prefix: 'v0=', timestampHeader: 'X-Time', idHeader: 'X-Id' },
-  strapi: { header: 'X-Strapi-Token' },
-};
-
-export const webhooksOfAll = Object.fromEntries(
-  ALL_SOURCES.map((source) => [source, { secret: [NEWEST, OLDEST], ...MORE[source] }]),
+/** The section of every source, with two secrets: `galley webhook send` must sign with the first. */
+export const webhooksOfAll: Readonly<Record<string, object>> = Object.fromEntries(
+  vendors.map(({ source, secrets: [newest, oldest], settings }) => [source, { secret: [newest, oldest], ...settings }]),
 );
 
 export type ConfigFile = {

@@ -10,7 +10,7 @@ import { configuredWebhook } from '../../cli/webhook/configured-webhook.ts';
 import { makeDelivery } from '../../cli/webhook/make-delivery.ts';
 import { post } from '../../cli/webhook/post.ts';
 import { readBody } from '../../cli/webhook/read-body.ts';
-import { receiverAddress } from '../../cli/webhook/receiver-address.ts';
+import { receiverUrl } from '../../cli/webhook/receiver-url.ts';
 import { verdictOf } from '../../cli/webhook/verdict.ts';
 import { OPERATOR_TOKEN, type RecordingApi, startApi, startRecordingApi } from '../api/running-api.ts';
 import { freePort } from '../helpers/free-port.ts';
@@ -101,7 +101,7 @@ describe('galley webhook send', () => {
     await other.remove();
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(
-      /^galley: 401: The receiver could not verify it\. .* The receiver noted: the signature was another than expected\.\n$/,
+      /^galley: 401: The receiver could not verify it\. .* The receiver noted: the signature did not match\.\n$/,
     );
     expect(refused.stdout + refused.stderr).not.toContain('a-new-one');
   });
@@ -109,7 +109,9 @@ describe('galley webhook send', () => {
   test('exits with 1 if nothing listens, and says how to start the receiver', async () => {
     const PORT = String(await freePort());
     const { code, stdout, stderr } = await send(['handbook', 'token', '--json'], { PORT });
-    const meaning = expect.stringContaining(`Nothing listens at http://127.0.0.1:${PORT}. Start it with npm start`);
+    const meaning = expect.stringContaining(
+      `Nothing listens at http://127.0.0.1:${PORT}. Start the receiver with npm start`,
+    );
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'unreachable', status: null, accepted: [], meaning });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Nothing listens at') });
   });
@@ -191,18 +193,24 @@ describe('the body', () => {
   });
 });
 
-describe('the address', () => {
-  const addressOf = async (url?: string, home = file.folder) => {
+test('a secret that no header can carry is a usage error', async () => {
+  const webhook = await configuredWebhook({ configPath: file.path, variables: {} }, 'handbook', 'token');
+  const make = () => makeDelivery({ ...webhook, secret: 'two\nlines' }, { path: '/', at: new Date() });
+  expect(make).toThrow('the secret in galley.yaml: expected letters, digits and signs that a header can carry');
+});
+
+describe('the URL of the receiver', () => {
+  const urlOf = async (url?: string, home = file.folder) => {
     const settings = { host: '127.0.0.1', port: 3000, home };
-    return String(await receiverAddress(settings, { site: 'handbook', source: 'token', url }));
+    return String(await receiverUrl(settings, { site: 'handbook', source: 'token', url }));
   };
 
   test.each([
     [undefined, 'http://127.0.0.1:3000/webhooks/handbook/token'],
     ['https://hooks.example.com', 'https://hooks.example.com/webhooks/handbook/token'],
     ['https://hooks.example.com/other/path', 'https://hooks.example.com/other/path'],
-  ])('for --url %s is %s', async (url, address) => {
-    expect(await addressOf(url)).toBe(address);
+  ])('for --url %s is %s', async (url, complete) => {
+    expect(await urlOf(url)).toBe(complete);
   });
 
   test('is that of a running `up` rather than HOST and PORT', async () => {
@@ -210,13 +218,13 @@ describe('the address', () => {
     const unlock = await home.lock();
     const none = { platform: null, deployments: [], temporal: '127.0.0.1:7233', temporalUi: null };
     await home.announce({ ...none, api: api.url });
-    expect(await addressOf(undefined, home.folder)).toBe(`${api.url}/webhooks/handbook/token`);
+    expect(await urlOf(undefined, home.folder)).toBe(`${api.url}/webhooks/handbook/token`);
     await home.announce(null);
     await unlock();
   });
 
   test.each(['https://me:hush@example.com', 'localhost:3000'])('is a usage error for --url %s', async (url) => {
-    await expect(addressOf(url)).rejects.toThrow('--url: expected an http(s) address without a password');
+    await expect(urlOf(url)).rejects.toThrow('--url: expected an http(s) URL without a password');
   });
 });
 
@@ -232,7 +240,7 @@ describe('the verdict on', () => {
   test.each([
     ['a source that the receiver has not read yet', 'ghost', {}, 404, 'has no sites.handbook.webhooks.ghost'],
     ['a body that is too large', 'token', { body: 'x'.repeat(1024 * 1024 + 1) }, 413, 'The body is too large'],
-    ['a changed content type', 'token', { headers: { 'content-type': 'text/plain' } }, 415, 'takes JSON only'],
+    ['a changed content type', 'token', { headers: { 'content-type': 'text/plain' } }, 415, 'accepts only JSON'],
   ])('%s says so', async (_what, source, delivery, status, meaning) => {
     const json = { 'content-type': 'application/json' };
     const verdict = await verdictFrom(api.url, { headers: json, ...delivery }, source);
@@ -253,15 +261,15 @@ describe('the verdict on', () => {
     expect(verdict).toMatchObject({
       ...{ outcome: 'refused', status: 503 },
       meaning: expect.stringMatching(
-        /^The receiver can't keep it now \(.+\), and may not have taken it\. Try again in 5 s: /,
+        /^The receiver may not have stored it \(.+\)\. Try again in 5 s, as a content system does by itself\.$/,
       ),
     });
   });
 
   test.each([
-    [200, {}, 'That is no answer of Galley'],
-    [502, {}, 'That is no answer of Galley'],
-    [308, { location: 'https://hooks.example.com/x?key=1' }, 'leads on to https://hooks.example.com/x. Content'],
+    [200, {}, 'The response is not from Galley'],
+    [502, {}, 'The response is not from Galley'],
+    [308, { location: 'https://hooks.example.com/x?key=1' }, 'redirects to https://hooks.example.com/x. Content'],
   ])('another program, which answers %d, says so', async (status, headers, meaning) => {
     const server = await startServer((_request, response) => void response.writeHead(status, headers).end('<html>'));
     const verdict = await verdictFrom(server.url);

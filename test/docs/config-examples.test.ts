@@ -1,35 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { sources } from '../../api/webhooks/registry.ts';
 import { parseGalleyConfig } from '../../cli/config.ts';
+import { commonSettings } from '../../contract/webhook-settings.ts';
 
-/** What the examples name, each with a value that its place takes. */
-const env: Record<string, string> = {
-  ADMIN_API_URL: 'http://127.0.0.1:3100',
-  ADMIN_API_KEY: 'galley_key',
-  CONTENTFUL_SECRET: 'c'.repeat(64),
-  GITHUB_WEBHOOK_SECRET: 'octo',
-  GITHUB_TOKEN: 'token',
-  SMTP_URL: 'smtp://127.0.0.1:1025',
-  STANDARD_WEBHOOK_SECRET: 'whsec_c2VjcmV0',
-  SANITY_WEBHOOK_SECRET: 'sane',
-  GHOST_WEBHOOK_SECRET: 'boo',
-  STORYBLOK_WEBHOOK_SECRET: 'story',
-  HYGRAPH_WEBHOOK_SECRET: 'graph',
-  KONTENT_WEBHOOK_SECRET: 'tent',
-  WEBFLOW_SITE_PUBLISH_KEY: 'flow',
-  WEBFLOW_ITEM_UNPUBLISHED_KEY: 'flow',
-  WOOCOMMERCE_SECRET: 'shop',
-  PRISMIC_SECRET: 'hush',
-  STRAPI_TOKEN: 'token',
-  DIRECTUS_TOKEN: 'token',
-  PAYLOAD_TOKEN: 'token',
-  WORDPRESS_TOKEN: 'token',
-  WEBHOOK_TOKEN: 'token',
-  WEBHOOK_SECRET: 'hush',
-};
-
-const sources = readdirSync('docs/sources').map((name) => join('docs/sources', name));
-const pages = ['docs/configuration.md', 'docs/getting-started.md', ...sources];
+const sourcePages = readdirSync('docs/sources')
+  .filter((name) => name !== 'index.md')
+  .map((name) => join('docs/sources', name));
+const pages = ['docs/configuration.md', 'docs/getting-started.md', ...sourcePages];
 
 const examples = pages.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/^( *)```yaml\n([\s\S]*?)^\1```$/gm)].map(
@@ -40,23 +20,49 @@ const examples = pages.flatMap((page) =>
   ),
 );
 
+/** Values for variables that must have a certain form. Any other variable is a secret. */
+const FORMED: Record<string, string> = {
+  ADMIN_API_URL: 'http://127.0.0.1:3100',
+  SMTP_URL: 'smtp://127.0.0.1:1025',
+  STANDARD_WEBHOOK_SECRET: 'whsec_c2VjcmV0',
+};
+
+function parseExample(text: string) {
+  const variables = [...`${text} \${ADMIN_API_URL} \${ADMIN_API_KEY}`.matchAll(/\$\{(\w+)\}/g)];
+  const env = Object.fromEntries(variables.map(([, name = '']) => [name, FORMED[name] ?? 'hush']));
+  return parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env });
+}
+
 describe('the documented configurations', () => {
   test('are found: at least one for each source', () => {
-    expect(examples.length).toBeGreaterThan(sources.length);
+    expect(examples.length).toBeGreaterThan(sourcePages.length);
   });
 
   test.each([...examples, { name: 'galley.example.yaml', text: readFileSync('galley.example.yaml', 'utf8') }])(
     'are valid: $name',
     ({ text }) => {
-      const { sites } = parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env });
+      const { sites } = parseExample(text);
       expect(Object.keys(sites)).toEqual(['handbook']);
     },
   );
 
-  test('cover every source that has a page', () => {
-    const configured = examples.flatMap(({ text }) =>
-      Object.keys(parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env }).sites.handbook?.webhooks ?? {}),
-    );
-    expect([...new Set(configured)].sort()).toEqual(sources.map((page) => basename(page, '.md')).sort());
+  test('cover every source', () => {
+    const configured = examples.flatMap(({ text }) => Object.keys(parseExample(text).sites.handbook?.webhooks ?? {}));
+    expect([...new Set(configured)].sort()).toEqual([...sources.keys()].sort());
+  });
+});
+
+describe('the pages of the webhook sources', () => {
+  const frontMatter = z.strictObject({ system: z.string(), keys: z.array(z.string()) });
+
+  test('are one for each source', () => {
+    expect(sourcePages.map((page) => basename(page, '.md')).sort()).toEqual([...sources.keys()].sort());
+  });
+
+  test.each([...sources])('list the settings of the source: %s', (name, { settings }) => {
+    const [, yaml = ''] = /^---\n([\s\S]*?)\n---\n/.exec(readFileSync(`docs/sources/${name}.md`, 'utf8')) ?? [];
+    const keys = settings instanceof z.ZodObject ? Object.keys(settings.shape) : [];
+    const own = keys.filter((key) => !(key in commonSettings));
+    expect(frontMatter.parse(parseYaml(yaml)).keys.sort()).toEqual(own.sort());
   });
 });

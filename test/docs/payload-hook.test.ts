@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import type { Reading } from '../../api/sources/source.ts';
-import { readerOf } from '../api/sources/source-reader.ts';
+import type { SourcedDelivery } from '../../api/webhooks/configured-source.ts';
+import { parserOf } from '../api/sources/source-parser.ts';
 
 const ADDRESS = 'https://galley.example.com/webhooks/handbook/payload';
 
@@ -45,10 +45,10 @@ test('the documented hooks of Payload send what is read, and fail no save when g
   `);
   expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer token']);
   expect(JSON.stringify(requests)).not.toContain('private');
-  const read = readerOf('payload');
+  const parse = parserOf('payload');
   const event = { id: '65f0c1', title: 'Hello', author: 'ada@example.com' };
-  const readings = requests.map(({ body }): Reading => read(body));
-  expect(readings).toMatchObject([
+  const parsed = requests.map(({ body }): SourcedDelivery => parse(body));
+  expect(parsed).toMatchObject([
     { kind: 'publish', contentType: 'posts', event: { ...event, topic: 'update', action: 'publish' } },
     { kind: 'publish', contentType: 'posts', event: { ...event, topic: 'delete', action: 'unpublish' } },
   ]);

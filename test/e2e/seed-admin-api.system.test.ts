@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AgentChangeState, agentChangeState } from '../../contract/agent-state.ts';
 import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
 import { siteState } from '../../contract/site-state.ts';
-import { signContentful } from '../api/signing.ts';
+import { signContentful } from '../api/sources/vendors/contentful.ts';
 import { CONTENTFUL_SECRET } from '../helpers/system/orchestrator.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
 import { UNCHANGING_PROJECT } from '../helpers/system/seed-agent-jobs.ts';

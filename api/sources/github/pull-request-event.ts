@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ReviewVerdict } from '../../../contract/pull-request-event.ts';
-import { readInstant, readText } from '../json-fields.ts';
-import type { Delivery, Reading } from '../source.ts';
+import { readInstant, readText } from '../../webhooks/json-fields.ts';
+import type { Delivery, ParsedDelivery } from '../../webhooks/source.ts';
 
-/** GitHub says who is a `Bot`; Gitea says nothing. */
+/** GitHub has the type `Bot`; Gitea sends no type. */
 const person = z.object({ login: z.string(), type: z.unknown().optional() }).nullish().catch(undefined);
 
 const pullRequest = z.object({
@@ -17,7 +17,7 @@ const pullRequest = z.object({
 
 const changed = z.object({ action: z.string(), pull_request: pullRequest });
 
-/** GitHub tells the review's state, Gitea its type, and its reviewer as the sender. */
+/** GitHub sends the review's state. Gitea sends its type, and the reviewer as the sender. */
 const submitted = z.object({
   action: z.string(),
   pull_request: pullRequest,
@@ -30,7 +30,7 @@ const submitted = z.object({
   sender: person,
 });
 
-/** Gitea names its three kinds of review in the event itself. */
+/** Gitea has an event for each kind of review. */
 const REVIEW_TOPICS = [
   'pull_request_review',
   'pull_request_approved',
@@ -41,18 +41,18 @@ const REVIEW_TOPICS = [
   'pull_request_review_comment',
 ];
 
-/** After any other action a change goes on as it was. */
-const TELLING_ACTIONS = ['closed', 'reopened', 'merged'];
+/** Other actions don't affect a change. */
+const STATE_ACTIONS = ['closed', 'reopened', 'merged'];
 
-/** News of a pull request. Undefined for every other event, and where it isn't of the shape that forges send. */
-export function readPullRequestEvent(topic: string, body: unknown, delivery: Delivery): Reading | undefined {
-  if (topic === 'pull_request') return readChange(body, delivery) ?? readReview(body, delivery);
-  return REVIEW_TOPICS.includes(topic) ? readReview(body, delivery) : undefined;
+/** An event of a pull request. Undefined for every other event, and if the body lacks what forges send. */
+export function parsePullRequestEvent(topic: string, delivery: Delivery): ParsedDelivery | undefined {
+  if (topic === 'pull_request') return parseChange(delivery) ?? parseReview(delivery);
+  return REVIEW_TOPICS.includes(topic) ? parseReview(delivery) : undefined;
 }
 
-function readChange(body: unknown, delivery: Delivery): Reading | undefined {
+function parseChange({ body, receivedAt }: Delivery): ParsedDelivery | undefined {
   const parsed = changed.safeParse(body);
-  if (!parsed.success || !TELLING_ACTIONS.includes(parsed.data.action)) return undefined;
+  if (!parsed.success || !STATE_ACTIONS.includes(parsed.data.action)) return undefined;
   const { html_url: url, state, merged, merge_commit_sha: sha, updated_at } = parsed.data.pull_request;
   const isMerged = state === 'closed' && merged === true;
   return {
@@ -60,23 +60,23 @@ function readChange(body: unknown, delivery: Delivery): Reading | undefined {
     change: {
       url,
       state: isMerged ? 'merged' : state,
-      // While it is open GitHub tells a trial merge's commit here.
+      // While the pull request is open, GitHub sends the commit of a test merge here.
       mergeCommitSha: isMerged ? (readText(sha) ?? null) : null,
-      at: readInstant(updated_at) ?? delivery.receivedAt.toISOString(),
+      at: readInstant(updated_at) ?? receivedAt.toISOString(),
     },
   };
 }
 
-function readReview(body: unknown, delivery: Delivery): Reading | undefined {
+function parseReview({ body, receivedAt }: Delivery): ParsedDelivery | undefined {
   const parsed = submitted.safeParse(body);
   if (!parsed.success || !['submitted', 'reviewed'].includes(parsed.data.action)) return undefined;
   const { pull_request: pull, review, sender } = parsed.data;
   const author = review.user ?? sender;
   const reviewer = readText(author?.login);
   const verdict = verdictOf(review.state ?? review.type ?? '');
-  // An author who comments on the own pull request has not reviewed it.
+  // Authors can't review their own pull request.
   if (reviewer === undefined || verdict === undefined || reviewer === pull.user?.login) return undefined;
-  const at = readInstant(review.submitted_at) ?? delivery.receivedAt.toISOString();
+  const at = readInstant(review.submitted_at) ?? receivedAt.toISOString();
   const bot = author?.type === 'Bot' && { bot: true };
   return { kind: 'review', review: { url: pull.html_url, reviewer, verdict, at, ...bot } };
 }

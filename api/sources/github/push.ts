@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { HttpError } from '../../../contract/http-error.ts';
-import { readInstant, readText } from '../json-fields.ts';
-import type { Delivery, Reading } from '../source.ts';
-import { isAgentsOwn } from './agents-own.ts';
+import { readInstant, readText } from '../../webhooks/json-fields.ts';
+import type { Delivery, ParsedDelivery } from '../../webhooks/source.ts';
 
-/** Whatever it is, it is read as text where it is one: only `ref` decides what happens. */
+/** Only `ref` must have a type: any other field is read if it is a text. */
 const anything = z.unknown().optional();
 
 const commit = z.object({
@@ -17,10 +16,16 @@ const commit = z.object({
   removed: anything,
 });
 
-/** Past this many commits a push names the newest only, so the files it tells are not all. GitHub's own bound is higher. */
+/** A longer push lists only its newest commits, and so not all files. GitHub's own limit is higher. */
 const MOST_COMMITS = 20;
 
-/** What a push is read for; Gitea's push has `compare_url` and the pusher's `login`. */
+/** Blanks only: with `\s`, the match would start anew at each of thousands of empty lines. */
+const TRAILER = /^[ \t]*Galley-Job: aj_[0-9a-f]{16}[ \t\r]*$/m;
+
+/** The first line of a merge as GitHub, Gitea and git itself write it. */
+const MERGE_OF_AGENT_BRANCH = /^Merge (?:pull request|branch|remote-tracking branch) .*\bgalley\/aj_[0-9a-f]{16}\b/;
+
+/** Gitea's push has `compare_url` and the pusher's `login`. */
 const push = z.object({
   ref: z.string(),
   after: anything,
@@ -32,33 +37,32 @@ const push = z.object({
   pusher: z.object({ name: anything, login: anything }).nullish().catch(undefined),
 });
 
-/** A push to the configured branch publishes; one to another branch, or the deletion of one, is listed. */
-export function readPush(body: unknown, branch: string, delivery: Delivery): Reading {
+/** A push to the configured branch publishes; one to another branch, or the deletion of a branch, is filtered. */
+export function parsePush({ body, id: deliveryId, receivedAt }: Delivery, branch: string): ParsedDelivery {
   const parsed = push.safeParse(body);
   if (!parsed.success) throw new HttpError(400, 'a push needs the field ref: expected a text such as refs/heads/main');
   const { ref, after, deleted, head_commit: head, commits, pusher, compare, compare_url: compareUrl } = parsed.data;
   if (deleted === true) return { kind: 'filtered', topic: 'push', why: 'a branch was deleted' };
   if (ref !== `refs/heads/${branch}`) return { kind: 'filtered', topic: 'push', why: `branch is not ${branch}` };
-  const id = readText(after) ?? readText(head?.id) ?? delivery.id;
+  const id = readText(after) ?? readText(head?.id) ?? deliveryId;
   const own = isAgentsOwn(messageOf(head), (commits ?? []).map(messageOf));
   return {
     kind: 'publish',
     paths: changedFiles(commits ?? []),
     event: {
-      source: 'github',
       topic: 'push',
       action: 'publish',
       id,
       title: readText(readText(head?.message)?.split('\n')[0]) ?? id,
       url: readText(head?.url) ?? readText(compare) ?? readText(compareUrl) ?? '',
       author: readText(pusher?.name) ?? readText(pusher?.login) ?? '',
-      at: readInstant(head?.timestamp) ?? delivery.receivedAt.toISOString(),
+      at: readInstant(head?.timestamp) ?? receivedAt.toISOString(),
       ...(own && { agentsOwn: true }),
     },
   };
 }
 
-/** Every file that the commits name; undefined where one doesn't tell, or not every commit may be listed. */
+/** Every file that the commits change; undefined if a commit lacks its files, or if commits may be missing. */
 function changedFiles(commits: readonly z.infer<typeof commit>[]): string[] | undefined {
   if (commits.length === 0 || commits.length >= MOST_COMMITS) return undefined;
   const lists = commits.flatMap(({ added, modified, removed }) => [added, modified, removed]);
@@ -66,7 +70,16 @@ function changedFiles(commits: readonly z.infer<typeof commit>[]): string[] | un
   return lists.flat().filter((file) => typeof file === 'string');
 }
 
-/** The whole message: what marks an agent's commit stands at its end. */
+/** The whole message: the trailer of an agent's commit is at its end. */
 function messageOf(read: z.infer<typeof commit> | null | undefined): string {
   return typeof read?.message === 'string' ? read.message : '';
+}
+
+/**
+ * Whether a push brings only an agent's own work, which must not prompt the agent again: it merges an agent's branch, or
+ * every commit has the platform's trailer. The signal `ownMerge` covers agent services that mark neither.
+ */
+function isAgentsOwn(headMessage: string, messages: readonly string[]): boolean {
+  if (MERGE_OF_AGENT_BRANCH.test(headMessage)) return true;
+  return [headMessage, ...messages].every((message) => TRAILER.test(message));
 }

@@ -1,7 +1,8 @@
 import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
 import { createAgentJobActivities } from '../../../activities/agents/activities.ts';
 import { createReadRuleSettings } from '../../../activities/agents/read-rule-settings.ts';
-import { galleyConfig, type SiteConfig } from '../../../contract/galley-config.ts';
+import { galleyConfig } from '../../../cli/config.ts';
+import type { SiteConfig } from '../../../contract/galley-config.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
 import { type Scripted, startScriptedServer } from '../admin-api/scripted-server.ts';
 

@@ -1,7 +1,7 @@
-import { readerOf } from './source-reader.ts';
+import { parserOf } from './source-parser.ts';
 
-const reader = readerOf('github');
-const read = (event: string, body: unknown) => reader(body, { 'x-github-event': event });
+const parseDelivery = parserOf('github');
+const parse = (event: string, body: unknown) => parseDelivery(body, { 'x-github-event': event });
 
 const URL = 'https://github.com/acme/docs/pull/7';
 const JOB = 'aj_0123456789abcdef';
@@ -24,20 +24,20 @@ describe('a pull request event', () => {
       action: 'closed',
       pull_request: pullRequest({ state: 'closed', merged: true, merge_commit_sha: 'c1' }),
     };
-    expect(read('pull_request', body)).toEqual({
+    expect(parse('pull_request', body)).toEqual({
       kind: 'pull-request',
       change: { url: URL, state: 'merged', mergeCommitSha: 'c1', at: '2026-11-21T07:00:00.000Z' },
     });
   });
 
   test('of a close without merge tells no commit, though GitHub names the trial merge', () => {
-    expect(read('pull_request', { action: 'closed', pull_request: pullRequest({ state: 'closed' }) })).toMatchObject({
+    expect(parse('pull_request', { action: 'closed', pull_request: pullRequest({ state: 'closed' }) })).toMatchObject({
       change: { state: 'closed', mergeCommitSha: null },
     });
   });
 
   test('of a reopening says that it is open', () => {
-    expect(read('pull_request', { action: 'reopened', pull_request: pullRequest() })).toMatchObject({
+    expect(parse('pull_request', { action: 'reopened', pull_request: pullRequest() })).toMatchObject({
       change: { state: 'open' },
     });
   });
@@ -45,7 +45,7 @@ describe('a pull request event', () => {
   test.each(['opened', 'edited', 'synchronize', 'labeled', 'review_requested'])(
     'of the action %s, after which nothing is different for a change, is listed only',
     (action) => {
-      expect(read('pull_request', { action, pull_request: pullRequest() })).toEqual({
+      expect(parse('pull_request', { action, pull_request: pullRequest() })).toEqual({
         kind: 'filtered',
         topic: 'pull_request',
         why: 'the event publishes nothing',
@@ -59,12 +59,12 @@ describe('a pull request event', () => {
     ['no address', { action: 'closed', pull_request: { state: 'closed' } }],
     ['an address that is no page', { action: 'closed', pull_request: pullRequest({ html_url: 'javascript:1' }) }],
   ])('with %s is listed only', (_what, body) => {
-    expect(read('pull_request', body)).toMatchObject({ kind: 'filtered' });
+    expect(parse('pull_request', body)).toMatchObject({ kind: 'filtered' });
   });
 });
 
 test('a ping is filtered', () => {
-  expect(read('ping', { zen: 'Keep it simple.' })).toMatchObject({ kind: 'filtered', topic: 'ping' });
+  expect(parse('ping', { zen: 'Keep it simple.' })).toMatchObject({ kind: 'filtered', topic: 'ping' });
 });
 
 describe('a review', () => {
@@ -80,7 +80,7 @@ describe('a review', () => {
     ['changes_requested', 'changes-requested'],
     ['commented', 'commented'],
   ])('that GitHub calls %s is read as %s', (state, verdict) => {
-    expect(read('pull_request_review', review(state))).toEqual({
+    expect(parse('pull_request_review', review(state))).toEqual({
       kind: 'review',
       review: { url: URL, reviewer: 'ada', verdict, at: '2026-11-21T07:30:00.000Z' },
     });
@@ -89,7 +89,7 @@ describe('a review', () => {
   test('of an account that GitHub calls a bot is marked as such', () => {
     const body = review('approved');
     const user = { login: 'copilot', type: 'Bot' };
-    expect(read('pull_request_review', { ...body, review: { ...body.review, user } })).toMatchObject({
+    expect(parse('pull_request_review', { ...body, review: { ...body.review, user } })).toMatchObject({
       review: { reviewer: 'copilot', bot: true },
     });
   });
@@ -100,7 +100,7 @@ describe('a review', () => {
     ['pull_request_comment', 'pull_request_review_comment', 'commented'],
   ])('that Gitea sends as %s is read with the sender as the reviewer', (event, type, verdict) => {
     const body = { action: 'reviewed', pull_request: pullRequest(), review: { type }, sender: { login: 'ada' } };
-    expect(read(event, body)).toMatchObject({ kind: 'review', review: { reviewer: 'ada', verdict } });
+    expect(parse(event, body)).toMatchObject({ kind: 'review', review: { reviewer: 'ada', verdict } });
   });
 
   test.each([
@@ -109,7 +109,7 @@ describe('a review', () => {
     ['of the author’s own', review('commented', 'galley[bot]')],
     ['pending', review('pending')],
   ])('%s is listed only', (_what, body) => {
-    expect(read('pull_request_review', body)).toMatchObject({ kind: 'filtered' });
+    expect(parse('pull_request_review', body)).toMatchObject({ kind: 'filtered' });
   });
 });
 
@@ -123,7 +123,7 @@ describe('a push', () => {
 
   test('of GitHub is read by its newest commit', () => {
     const body = { ref: 'refs/heads/main', after: 'f00', head_commit: headCommit, pusher: { name: 'ada' } };
-    expect(read('push', body)).toEqual({
+    expect(parse('push', body)).toEqual({
       kind: 'publish',
       event: {
         source: 'github',
@@ -140,13 +140,13 @@ describe('a push', () => {
 
   test('of Gitea is read by its own names', () => {
     const body = { ref: 'refs/heads/main', after: 'f00', compare_url: 'https://git/compare', pusher: { login: 'bob' } };
-    expect(read('push', body)).toMatchObject({
+    expect(parse('push', body)).toMatchObject({
       event: { id: 'f00', title: 'f00', url: 'https://git/compare', author: 'bob' },
     });
   });
 
   test('with nothing but its ref publishes', () => {
-    expect(read('push', { ref: 'refs/heads/main', head_commit: null, pusher: 'x', deleted: 'no' })).toMatchObject({
+    expect(parse('push', { ref: 'refs/heads/main', head_commit: null, pusher: 'x', deleted: 'no' })).toMatchObject({
       kind: 'publish',
       event: { id: 'delivery-1' },
     });
@@ -157,7 +157,7 @@ describe('a push', () => {
     ['of a tag with the name of the branch', { ref: 'refs/tags/main' }],
     ['that deletes the branch', { ref: 'refs/heads/main', deleted: true }],
   ])('%s is filtered', (_what, body) => {
-    expect(read('push', body)).toMatchObject({ kind: 'filtered', topic: 'push', why: expect.any(String) });
+    expect(parse('push', body)).toMatchObject({ kind: 'filtered', topic: 'push', why: expect.any(String) });
   });
 
   const agents = (title = 'Update the changelog') => ({
@@ -165,7 +165,7 @@ describe('a push', () => {
   });
   const people = { message: 'Fix a typo' };
   const push = (head: { message: string }, commits: { message: string }[] = [head]) =>
-    read('push', { ref: 'refs/heads/main', after: 'abc', head_commit: head, commits });
+    parse('push', { ref: 'refs/heads/main', after: 'abc', head_commit: head, commits });
 
   test.each([
     ['rebases the agent’s commit', push(agents())],
@@ -190,7 +190,7 @@ describe('a push', () => {
     ['that merges a branch of another name', push({ message: 'Merge pull request #7 from acme/galley/docs' })],
     ['whose message is hundreds of thousands of empty lines', push({ message: `x${'\n'.repeat(500_000)}x` })],
     ['that only speaks of a job', push({ message: `Revert what Galley-Job: ${JOB} did` })],
-    ['without any commit', read('push', { ref: 'refs/heads/main', after: 'abc', head_commit: null, commits: [] })],
+    ['without any commit', parse('push', { ref: 'refs/heads/main', after: 'abc', head_commit: null, commits: [] })],
   ])('%s is a publish like any other', (_what, reading) => {
     expect(reading).toMatchObject({ kind: 'publish' });
     expect(reading).not.toHaveProperty('event.agentsOwn');

@@ -1,10 +1,10 @@
 import { generateWebhookSignature, verifyWebhookSignature } from '@hygraph/utils';
-import { signGhost, signOldGhost } from '../signing/ghost.ts';
-import { signEscapedHygraph, signHygraph } from '../signing/hygraph.ts';
-import { signKontent, signLegacyKontent } from '../signing/kontent.ts';
-import { signSanity } from '../signing/sanity.ts';
-import { signWoocommerce } from '../signing/woocommerce.ts';
 import { verifierOf } from './source-verifier.ts';
+import { signGhost, signOldGhost } from './vendors/ghost.ts';
+import { signEscapedHygraph, signHygraph } from './vendors/hygraph.ts';
+import { signKontent, signLegacyKontent } from './vendors/kontent.ts';
+import { signSanity } from './vendors/sanity.ts';
+import { signWoocommerce } from './vendors/woocommerce.ts';
 
 const AT = new Date('2026-11-21T08:00:00.000Z');
 const ACCEPTED = { ok: true, vendorId: null };

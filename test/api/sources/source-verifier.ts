@@ -1,7 +1,7 @@
-import { configuredSources } from '../../../api/sources/configured-source.ts';
-import type { Verification } from '../../../api/sources/source.ts';
+import { configuredSources } from '../../../api/webhooks/configured-source.ts';
+import type { Verification } from '../../../api/webhooks/source.ts';
 import { configWith } from '../running-api.ts';
-import type { SignedHeaders } from '../signing.ts';
+import type { SignedHeaders } from './vendor.ts';
 
 export type Verify = (
   headers: SignedHeaders,
@@ -19,6 +19,6 @@ export function verifierOf(
   if (found === undefined) throw new Error(`no source ${source}`);
   return (headers, body, now = new Date()) => {
     const header = (name: string) => headers[name.toLowerCase()];
-    return found.source.verify({ method: 'POST', path: '/', header, body: Buffer.from(body) }, found.secrets, now);
+    return found.verify({ method: 'POST', path: '/', header, body: Buffer.from(body) }, now);
   };
 }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type SiteState, siteState } from '../../../contract/site-state.ts';
-import { signContentful } from '../../api/signing.ts';
+import { signContentful } from '../../api/sources/vendors/contentful.ts';
 import { freePort } from '../free-port.ts';
 import type { Program, Programs } from './programs.ts';
 import { waitFor } from './wait-for.ts';

@@ -1,0 +1,47 @@
+import type { PublishEvent } from '../../contract/publish-event.ts';
+import type { WebhookSettings, WebhooksSection } from '../../contract/webhook-settings.ts';
+import { createOnlyFilter } from './only.ts';
+import { sourceNamed } from './registry.ts';
+import type { Delivery, ParsedDelivery, Verification, WebhookRequest } from './source.ts';
+
+/** A parsed delivery whose event names its source. */
+export type SourcedDelivery =
+  | Exclude<ParsedDelivery, { kind: 'publish' }>
+  | (Extract<ParsedDelivery, { kind: 'publish' }> & { event: PublishEvent });
+
+/** A source with the settings of one site. */
+export type ConfiguredSource = {
+  verify: (request: WebhookRequest, now: Date) => Verification | Promise<Verification>;
+  /** Parses a verified delivery and applies the site's `only`. */
+  parse: (delivery: Delivery) => SourcedDelivery;
+  isPing: ((request: WebhookRequest) => boolean) | undefined;
+  /** The site's own window for resends, in milliseconds. */
+  dedupeMs: number | undefined;
+  /** The status of an accepted delivery. */
+  answer: 200 | 202;
+};
+
+/** The sources of a site, by the name in the webhook's URL. */
+export function configuredSources(webhooks: WebhooksSection): ReadonlyMap<string, ConfiguredSource> {
+  return new Map(
+    Object.entries(webhooks).flatMap(([name, settings]) =>
+      settings === undefined ? [] : [[name, configureSource(name, settings)] as const],
+    ),
+  );
+}
+
+function configureSource(name: string, settings: WebhookSettings): ConfiguredSource {
+  const source = sourceNamed(name);
+  const secrets = [settings.secret].flat();
+  const applyOnly = createOnlyFilter(settings.only);
+  return {
+    verify: (request, now) => source.verify(request, { settings, secrets, now }),
+    parse(delivery) {
+      const parsed = applyOnly(source.parse(delivery, settings));
+      return parsed.kind === 'publish' ? { ...parsed, event: { source: name, ...parsed.event } } : parsed;
+    },
+    isPing: source.isPing,
+    dedupeMs: settings.dedupe,
+    answer: settings.answer ?? 202,
+  };
+}

@@ -1,0 +1,60 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { rejected, type Verification } from './source.ts';
+
+/**
+ * For sources whose vendor offers no usable verifier. (`standardwebhooks` reads the clock itself and has a fixed window,
+ * so only the tests use it. github.ts uses GitHub's own verifier.)
+ */
+
+/** Storyblok signs with `sha1`, which is still secure as an HMAC. */
+export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha512';
+export type HmacEncoding = 'hex' | 'base64' | 'base64url';
+
+/** The HMAC of the concatenated parts. */
+export function hmacOf(
+  algorithm: HmacAlgorithm,
+  key: string | Buffer,
+  parts: readonly (string | Buffer)[],
+  encoding: HmacEncoding,
+): string {
+  const hmac = createHmac(algorithm, key);
+  for (const part of parts) hmac.update(part);
+  return hmac.digest(encoding);
+}
+
+/** Compares two texts in a time that depends neither on their content nor on their lengths. */
+export function equalInConstantTime(left: string, right: string): boolean {
+  return timingSafeEqual(digest(left), digest(right));
+}
+
+/** Whether any expected text equals the given one. Compares them all, so that the time doesn't reveal which. */
+export function anyEqualInConstantTime(expected: readonly string[], given: string): boolean {
+  return expected.map((each) => equalInConstantTime(each, given)).includes(true);
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+export type TimeWindow = { pastMs: number; futureMs: number };
+
+/** The configured window; by default the vendor's past (5 min) and 60 s into the future. */
+export function timeWindow(
+  configured: { past?: number | undefined; future?: number | undefined } | undefined,
+  vendorPastMs = 5 * 60_000,
+): TimeWindow {
+  return { pastMs: configured?.past ?? vendorPastMs, futureMs: configured?.future ?? 60_000 };
+}
+
+/** Accepts a delivery with a right signature if its signed time is within the window. */
+export function acceptWithin(window: TimeWindow, signedAtMs: number, now: Date, vendorId: string | null): Verification {
+  const ageMs = now.getTime() - signedAtMs;
+  if (ageMs > window.pastMs) return rejected('stale');
+  return -ageMs > window.futureMs ? rejected('future') : { ok: true, vendorId };
+}
+
+/** A timestamp header in milliseconds; undefined if it has anything but digits. */
+export function readTimestampMs(text: string, unit: 's' | 'ms'): number | undefined {
+  if (!/^\d{1,15}$/.test(text)) return undefined;
+  return Number(text) * (unit === 's' ? 1000 : 1);
+}

@@ -1,0 +1,28 @@
+import { UsageError } from '../command-error.ts';
+import type { Settings } from '../environment.ts';
+import { openHome } from '../home.ts';
+import { listeningUrl } from '../serve.ts';
+
+/**
+ * The URL to send to: the given one, which may be complete or only the host; otherwise the running `up`; otherwise HOST
+ * and PORT.
+ * @throws UsageError if the given URL isn't an http(s) URL, or if PORT is 0.
+ */
+export async function receiverUrl(
+  { host, port, home }: Pick<Settings, 'host' | 'port' | 'home'>,
+  { site, source, url }: { site: string; source: string; url: string | undefined },
+): Promise<URL> {
+  const path = `/webhooks/${encodeURIComponent(site)}/${source}`;
+  if (url !== undefined) return givenUrl(url, path);
+  const running = await openHome(home).running();
+  if (running === undefined && port === 0)
+    throw new UsageError('PORT: expected the port of the receiver, or its URL in --url');
+  return new URL(path, running?.api ?? listeningUrl({ host, port }));
+}
+
+function givenUrl(text: string, path: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.username + url.password !== '')
+    throw new UsageError('--url: expected an http(s) URL without a password');
+  return url.pathname === '/' ? new URL(path, url) : url;
+}

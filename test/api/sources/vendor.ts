@@ -1,0 +1,70 @@
+import type { PublishEvent } from '../../../contract/publish-event.ts';
+
+/** What a test needs to know about a content system. Each file in vendors/ exports one as `vendor`. */
+export type Vendor = {
+  /** Two secrets that may sign, as during a rotation, and one of somebody else. */
+  secrets: readonly [string, string, string];
+  /** Settings beside the secret. */
+  settings?: object;
+  /** How it signs. Prismic has none: its secret is in the body. */
+  scheme?: Scheme;
+  /** What its deliveries mean. GitHub has a test of its own. */
+  cases?: SourceCases;
+  /** The fields of a sample's event that differ from the other sources. */
+  sample?: Partial<Record<keyof PublishEvent, unknown>>;
+};
+
+export type SignedHeaders = Record<string, string>;
+export type SignInput = { secret: string; body: string; path: string; at: Date };
+
+export type Scheme = {
+  /** Signs as the vendor does: with its own package, or with code that shares nothing with the product. */
+  sign: (input: SignInput) => SignedHeaders | Promise<SignedHeaders>;
+  /** The header of the signature. */
+  signature: string;
+  /** Headers without which a delivery is rejected, beside the signature. */
+  required?: string[];
+  /** Headers whose change breaks the signature. */
+  signed?: string[];
+  /** Parts of the signature's header that are protected, each as it is written and as it is forged. */
+  signedParts?: [part: RegExp, forged: string][];
+  /** False if only a token is compared. */
+  signsBody: boolean;
+  /** The sender's own id of the delivery, if it sends one. */
+  idOf?: (headers: SignedHeaders, body: string) => string | undefined;
+  /** The oldest signed time that is accepted, if a time is signed. */
+  pastMs?: number;
+};
+
+export const FIVE_MINUTES_MS = 300_000;
+
+export const secretsOf = (source: string) => [`${source}-a`, `${source}-b`, `${source}-c`] as const;
+
+export const tokenScheme = (sign: Scheme['sign'], signature = 'authorization'): Scheme => ({
+  sign,
+  signature,
+  signsBody: false,
+});
+
+type Headers = Record<string, string>;
+
+/** What is parsed from a delivery that publishes. */
+type Expected = { event?: Partial<PublishEvent>; contentType?: unknown; paths?: unknown; topics?: unknown };
+
+export type SourceCases = {
+  /** One delivery and everything that is parsed from it; the action is `publish`, and missing fields are empty. */
+  example: [body: unknown, parsed: Expected, headers?: Headers];
+  publishes: [what: string, body: unknown, parsed: Expected, headers?: Headers][];
+  filtered: [what: string, body: unknown, topic: string, why: string, headers?: Headers][];
+  /** Bodies without any known field, which publish with the delivery's id. */
+  unknown?: { bodies: unknown[]; headers?: Headers };
+  /** The keys that the source reads, and headers that may come with them. */
+  keys: string[];
+  keyHeaders?: Headers[];
+  /** What the keys may be in. */
+  keyWrappers?: ((payload: unknown) => unknown)[];
+};
+
+export const RECEIVED_AT = '2026-11-21T08:00:00.000Z';
+
+export const UNPUBLISH: Expected = { event: { action: 'unpublish' } };
