@@ -1,11 +1,14 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Express, RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { z } from 'zod';
+import { versionLabel } from '../contract/admin-api.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { UPDATES } from '../contract/names.ts';
 import { siteState } from '../contract/site-state.ts';
 import { onlyMethods } from './http-edge.ts';
+import { bytesOf, parseJson, rawBody, requireJson } from './json-body.ts';
 import type { SiteStatusReader } from './site-status.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
@@ -23,6 +26,11 @@ const UPDATE_DEADLINE_MS = 45_000;
 
 /** As in galley.yaml. A name becomes part of a workflow's id and of a query. */
 const NAME = /^[a-z\d-]{1,63}$/i;
+
+const rollbackRequest = z.union([
+  z.strictObject({ version: versionLabel }),
+  z.strictObject({ jobId: z.string().min(1).max(500) }),
+]);
 
 export type SteerSitesDeps = {
   config: GalleyConfig;
@@ -74,6 +82,17 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
       })
       .all(onlyMethods('POST'));
   }
+
+  app
+    .route('/sites/:site/rollback')
+    .post(operator, requireJson, rawBody, async ({ params: { site }, body }, response) => {
+      const earlier = rollbackRequest.safeParse(parseJson(bytesOf(body)));
+      if (!earlier.success) throw new HttpError(400, 'expected {"version": "…"} or {"jobId": "…"}');
+      const name = 'version' in earlier.data ? earlier.data.version : earlier.data.jobId;
+      const state = await act(site, () => gateway.update(site, UPDATES.rollback, UPDATE_DEADLINE_MS, [name]));
+      response.json(status.of(site, siteState.parse(state)));
+    })
+    .all(onlyMethods('POST'));
 
   app
     .route('/sites/:site')

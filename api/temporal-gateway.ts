@@ -52,7 +52,7 @@ export interface TemporalGateway {
    * Sends an update to a running site or rule and resolves with its unvalidated result. Rejects with
    * WorkflowNotFoundError if none runs, with WorkflowUpdateFailedError if the update is rejected, and after `deadlineMs`.
    */
-  update(target: string | RuleStart, name: string, deadlineMs: number): Promise<unknown>;
+  update(target: string | RuleStart, name: string, deadlineMs: number, arg?: string): Promise<unknown>;
   /** Sends `exportNow`, and starts the site's workflow if it doesn't run. */
   exportNow(site: SiteStart, deadlineMs: number): Promise<unknown>;
   /** The names of the site's agent rules that run. */
@@ -108,10 +108,15 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
       await within(signalDeadlineMs, () => client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, options));
     },
 
-    async update(target, name, deadlineMs) {
+    async update(target, name, deadlineMs, arg) {
       const id =
         typeof target === 'string' ? WORKFLOW_IDS.exportSite(target) : WORKFLOW_IDS.agentRule(target.site, target.rule);
-      return await within(deadlineMs, () => client.workflow.getHandle(id).executeUpdate<unknown, []>(name));
+      const handle = client.workflow.getHandle(id);
+      return await within(deadlineMs, () =>
+        arg === undefined
+          ? handle.executeUpdate<unknown, []>(name)
+          : handle.executeUpdate<unknown, [string]>(name, { args: [arg] }),
+      );
     },
 
     async exportNow(site, deadlineMs) {

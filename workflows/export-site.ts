@@ -50,7 +50,7 @@ export const pause = defineUpdate<SiteState>(UPDATES.pause);
 export const resume = defineUpdate<SiteState>(UPDATES.resume);
 /** Ends the workflow and cancels the running export. Returns the last state. */
 export const remove = defineUpdate<SiteState>(UPDATES.remove);
-/** Deploys an earlier job until the next publish. */
+/** Deploys an earlier job, by its id or its version, until the next publish. */
 export const rollback = defineUpdate<SiteState, [string]>(UPDATES.rollback);
 
 const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
@@ -143,11 +143,11 @@ function setHandlers(run: SiteRun): void {
   setHandler(remove, () => removeSite(run));
   setHandler(
     rollback,
-    async (jobId) => {
-      await rollBack(run, jobId);
+    async (versionOrJobId) => {
+      await rollBack(run, versionOrJobId);
       return siteStateOf(run);
     },
-    { validator: (jobId: unknown) => rejectIf(!isJobId(jobId), 'expected the id of a completed job') },
+    { validator: (name: unknown) => rejectIf(!isJobName(name), 'expected a version or the id of a completed job') },
   );
 }
 
@@ -205,7 +205,7 @@ function canEnd(run: SiteRun): boolean {
   return run.deploysWaiting === 0 && allHandlersFinished();
 }
 
-function isJobId(value: unknown): boolean {
+function isJobName(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === value && value.length > 0 && value.length <= 500;
 }
 

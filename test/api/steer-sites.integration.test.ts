@@ -57,8 +57,9 @@ afterAll(async () => {
 
 const answer = siteState.pick({ jobId: true, phase: true, deployments: true }).partial().loose();
 
-async function ask(method: string, path: string, token = OPERATOR_TOKEN) {
-  const response = await fetch(`${api.url}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+async function ask(method: string, path: string, token = OPERATOR_TOKEN, body?: object) {
+  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
+  const response = await fetch(`${api.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   return { status: response.status, body: answer.parse(await response.json()) };
 }
 
@@ -83,6 +84,27 @@ describe('an operator', () => {
     const refused = { status: 409, body: { error: 'the site is paused: resume it first' } };
     expect(await ask('POST', '/sites/paused/export')).toEqual(refused);
     expect(await ask('POST', '/sites/paused/resume')).toMatchObject({ status: 200, body: { phase: 'live' } });
+  });
+
+  it('rolls a site back to an earlier version or job', async () => {
+    const rollBack = (body: object, site = 'paused') => ask('POST', `/sites/${site}/rollback`, OPERATOR_TOKEN, body);
+    const first = (await ask('GET', '/sites/paused')).body;
+    await ask('POST', '/sites/paused/export');
+    const isExported = async () => (await ask('GET', '/sites/paused')).body.jobId !== first.jobId;
+    await waitFor(isExported, { describe: 'exported again' });
+    await untilPhase('paused', 'live');
+    const second = (await ask('GET', '/sites/paused')).body;
+    expect(await rollBack({ version: first.version })).toMatchObject({
+      status: 200,
+      body: { jobId: first.jobId, version: first.version, withheld: { version: second.version } },
+    });
+    expect(await rollBack({ jobId: second.jobId })).toMatchObject({ status: 200, body: { jobId: second.jobId } });
+    const unknown = await rollBack({ version: 'v99' });
+    expect(unknown).toMatchObject({ status: 409, body: { error: expect.stringContaining("v99 can't be deployed") } });
+    for (const body of [{}, { version: 1 }, { version: 'v1', jobId: 'se_1' }]) {
+      expect(await rollBack(body)).toMatchObject({ status: 400, body: { error: expect.stringContaining('jobId') } });
+    }
+    expect((await rollBack({ version: 'v1' }, 'unknown')).status).toBe(404);
   });
 
   it('removes a site with its rules, or one rule, and gets the last state', async () => {

@@ -20,8 +20,10 @@ const LINK_TIMEOUT = '2m';
 /**
  * Deploys an earlier job until the next publish. Everything published so far is dropped, exported or not. Throws if the
  * service returns no link for the job; then nothing has changed.
+ * @param versionOrJobId a version that this site exported, or the id of a job
  */
-export async function rollBack(run: SiteRun, jobId: string): Promise<void> {
+export async function rollBack(run: SiteRun, versionOrJobId: string): Promise<void> {
+  const jobId = run.state.jobs.find(({ version }) => version === versionOrJobId)?.jobId ?? versionOrJobId;
   await rereadSettings(settingsSource(run));
   const { unconfigured, settings } = run.state;
   if (settings === null) throw rollbackFailed(jobId, unconfigured?.message ?? 'the site was never configured');
