@@ -1,9 +1,9 @@
 import type { AdminApiAnswer } from './http-client.ts';
 import { parseTimestampMs } from './timestamps.ts';
 
-/** Reads single fields of an answer. Nothing but the seed's fields is needed, and unknown ones are ignored. */
+/** Reads single fields of a response. Only the specified fields are needed; unknown ones are ignored. */
 
-/** A job's live progress; null where the service doesn't tell or tells something that is no number. */
+/** A job's progress; null if the service gives none or gives something that isn't a number. */
 export type ExportProgress = { percent: number | null; pageCount: number | null };
 
 export function field(answer: AdminApiAnswer, name: string): unknown {
@@ -24,10 +24,10 @@ export function timeField(answer: AdminApiAnswer, ...names: readonly string[]): 
   return ms === undefined ? null : new Date(ms).toISOString();
 }
 
-/** Beyond this `Date` holds nothing. */
+/** The largest time that `Date` can hold. */
 const LATEST_DATE_MS = 8.64e15;
 
-/** When a completed job ended, as RFC 3339; null if the service doesn't tell. */
+/** When a completed job ended, as RFC 3339; null if the service doesn't say. */
 export function endTimeOf(answer: AdminApiAnswer): string | null {
   return timeField(answer, 'completedAt', 'finishedAt', 'updatedAt');
 }
@@ -36,13 +36,13 @@ export function progressOf(answer: AdminApiAnswer): ExportProgress {
   return { percent: toNumber(field(answer, 'progress')), pageCount: toNumber(field(answer, 'pageCount')) };
 }
 
-/** What an error answer says, for people. A page or a fragment is named as such, never quoted. */
+/** The error message of a response. HTML is named as such, never quoted. */
 export function errorText(answer: AdminApiAnswer): string {
   const said = textField(answer, 'error') ?? textField(answer, 'message');
   if (said !== undefined) return said.slice(0, 300);
   if (answer.text.trim() === '') return 'an empty body';
   if (/html/i.test(answer.contentType) || /^\s*</.test(answer.text)) return 'an HTML page instead of JSON';
-  return answer.body === undefined ? 'a body that is no JSON' : 'JSON without an error message';
+  return answer.body === undefined ? 'a body that is not JSON' : 'JSON without an error message';
 }
 
 function toNumber(value: unknown): number | null {

@@ -2,10 +2,10 @@ import { textField } from './answer-fields.ts';
 import type { PatientCall } from './patient-call.ts';
 import { jobPath } from './poll-export.ts';
 
-/** `unsupported`: the service has no such endpoint (or doesn't know the job), so the job is waited for. */
+/** `unsupported`: the service has no such endpoint or doesn't know the job, so Galley waits for the job. */
 export type CancelOutcome = 'accepted' | 'finished' | 'unsupported';
 
-/** Asks the service to cancel a job, below the job's path. Cancelling is an extra that a service need not offer. */
+/** Asks the service to cancel a job. Cancelling is optional for a service. */
 export async function cancelAt(call: PatientCall, jobPath: string): Promise<CancelOutcome> {
   const { verdict, answer } = await call('cancel', { method: 'POST', path: `${jobPath}/cancel` });
   if (verdict === 'success') return textField(answer, 'result') === 'already-finished' ? 'finished' : 'accepted';

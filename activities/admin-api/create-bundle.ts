@@ -10,22 +10,31 @@ import { parseTimestampMs } from './timestamps.ts';
 
 const DAY_MS = 86_400_000;
 
-/** An `expiresAt` outside these bounds of the answer's own time is a fault of the service, such as a wrong unit. */
+/**
+ * An `expiresAt` outside these bounds, relative to the response's `Date`, is a fault of the service, such as a wrong
+ * unit.
+ */
 const OLDEST_MS = -DAY_MS;
 const LATEST_MS = 3650 * DAY_MS;
 
 export type BundleLink = {
   bundleUrl: string;
-  /** The link's end as the service gives it (RFC 3339). Releases before 0.2 gave null if they couldn't read it. */
+  /** The link's expiry as the service gives it (RFC 3339). Releases before 0.2 gave null if they couldn't read it. */
   expiresAt: string | null;
-  /** `expiresAt` minus the answer's own `Date`: free of any clock skew between the service and us. Not above zero: expired. */
+  /** `expiresAt` minus the response's `Date`, so clock skew doesn't matter. Zero or less: expired. */
   lifetimeMs: number;
-  /** When this attempt was scheduled, on Temporal's clock: the lifetime counts from here, a little early at worst. */
+  /**
+   * When this attempt was scheduled, on Temporal's clock. The lifetime counts from here, so it is a little short at
+   * worst.
+   */
   obtainedAtMs: number;
   version: string | null;
 };
 
-/** Asks for a fresh link to a completed job's bundle. Throws `JobGone` (404, 410) and, where a 409 turns out to be one, `JobFailed`. */
+/**
+ * Requests a new link to a completed job's bundle. Throws `JobGone` (404, 410), and `JobFailed` if a 409 turns out to
+ * mean that.
+ */
 export function createCreateBundle(call: PatientCall) {
   return async function createBundle(input: { jobId: string }): Promise<BundleLink> {
     const path = `${jobPath(input.jobId)}/bundle`;
@@ -62,7 +71,7 @@ export function createCreateBundle(call: PatientCall) {
   };
 }
 
-/** `Date` has whole seconds and leaves the fraction away, so the answer may be nearly a second younger than it says. */
+/** `Date` drops fractions of a second, so the response may be nearly a second newer than it says. */
 const DATE_FRACTION_MS = 999;
 
 function answeredAtMs(date: string | undefined): number {

@@ -1,12 +1,12 @@
 import { field } from './answer-fields.ts';
 import type { PatientCall } from './patient-call.ts';
 
-/** Newest jobs looked through for a pinned version; an older pin keeps the link it has. */
+/** Number of recent jobs searched for a pinned version. An older pin keeps the link it has. */
 const LIMIT = 100;
 
 /**
- * Finds the completed job that made a version, by the list of jobs where the service offers one. Null where it doesn't,
- * or where the version is not among the newest hundred.
+ * Finds the completed job of a version in the service's list of jobs. Null if the service has no list or the version
+ * isn't among the newest hundred.
  */
 export function createFindExport(call: PatientCall) {
   return async function findExport(input: { domain: string; version: string }): Promise<string | null> {

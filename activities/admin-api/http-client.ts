@@ -1,22 +1,22 @@
 import { request } from 'undici';
 
-/** One call may take this long, connection and body included (design 4). */
+/** Limit for one call, including connection and body (design 4). */
 export const CALL_TIMEOUT_MS = 15_000;
 
-/** No answer of this API is anywhere near this long; what is longer is not its answer. */
+/** No response of this API comes near this size. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export type AdminApiCall = {
   method: 'GET' | 'POST';
-  /** Below the service's base address, beginning with "/". */
+  /** Relative to the service's base URL; begins with "/". */
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Keeps only so many bytes at the end of the answer, however long it is. */
+  /** Keeps only this many bytes from the end of the response. */
   endBytes?: number;
 };
 
-/** What came back, whatever the status. `body` is undefined where it wasn't JSON. */
+/** Any response, whatever its status. `body` is undefined if it wasn't JSON. */
 export type AdminApiAnswer = {
   status: number;
   body: unknown;
@@ -26,17 +26,17 @@ export type AdminApiAnswer = {
   retryAfter: string | undefined;
 };
 
-/** Thrown when the service gave no complete answer: no connection, a reset, or more than 15 s. */
+/** Thrown if the service gave no complete response: no connection, a reset, or a timeout. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** Sends one call with the key. Redirects are never followed: the key belongs to the configured address only. */
+/** Sends one call with the key. Never follows redirects: the key belongs to the configured URL only. */
 export type AdminApiClient = (call: AdminApiCall, cancelled?: AbortSignal) => Promise<AdminApiAnswer>;
 
 /**
- * Makes a client of an Admin API.
- * @param options `url`: the base address, a path prefix included; `key`: the bearer key; `timeoutMs`: for one call.
+ * Makes an Admin API client.
+ * @param options `url`: the base URL, with or without a path prefix; `key`: the bearer key; `timeoutMs`: for one call.
  * @throws NoAnswerError from the calls.
  */
 export function createAdminApiClient(options: { url: string; key: string; timeoutMs?: number }): AdminApiClient {
@@ -81,7 +81,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the response is longer than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

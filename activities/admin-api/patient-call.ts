@@ -8,16 +8,21 @@ import { NoAnswerError } from './http-client.ts';
 import type { Operation, Verdict } from './outcomes.ts';
 import { describeAnswer, finalFailure, isSuccess, retryAfterOf, verdictOf } from './outcomes.ts';
 
-/** Trouble that passes within this time is Temporal's to retry; after it the workflow is told, so that the state shows it. */
+/**
+ * Temporal retries failures that last less than this. After that the workflow gets the failure, so that the state shows
+ * it.
+ */
 const PATIENCE_MS = 60_000;
 
-/** A Retry-After up to this is waited for here; a longer one is handed to the workflow, which can show and carry it. */
+/**
+ * The activity waits for a Retry-After up to this. The workflow gets a longer one, because it can show it and keep it.
+ */
 const SHORT_WAIT_MS = 30_000;
 
-/** Every heartbeat of these activities: `GET /sites/{site}` shows the progress, the next attempt reads `troubleSinceMs`. */
+/** Details of each heartbeat: `GET /sites/{site}` shows the progress, and the next attempt reads `troubleSinceMs`. */
 export type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
 
-/** The verdicts that the table leaves to the operation; the others have become failures. */
+/** The verdicts that the caller handles. All others have become failures. */
 export type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
 
 export type PatientCall = (
@@ -26,8 +31,8 @@ export type PatientCall = (
 ) => Promise<{ verdict: 'success' | OwnVerdict; answer: AdminApiAnswer }>;
 
 /**
- * Calls the Admin API from within an activity: heartbeats while it waits, and throws an ApplicationFailure for every
- * outcome that is the same for all operations.
+ * Calls the Admin API from an activity: heartbeats during the call, and throws an ApplicationFailure for every outcome
+ * that all operations treat alike.
  */
 export function createPatientCall(client: AdminApiClient): PatientCall {
   return async (operation, call) => {
@@ -51,7 +56,7 @@ export function createPatientCall(client: AdminApiClient): PatientCall {
   };
 }
 
-/** Retried by Temporal's back-off at first; once it has lasted longer than a minute it is the workflow's. */
+/** Retryable at first; final once the service has been failing for longer than a minute. */
 export function troubleFailure(
   message: string,
   status: number | null,
@@ -64,7 +69,7 @@ export function troubleFailure(
   return ApplicationFailure.create({ type: 'Unavailable', message, details: [{ status, retryAfterMs }] });
 }
 
-/** Heartbeats a job's progress. The trouble, if there was any, is over. */
+/** Heartbeats a job's progress. The service responds again, so earlier failures no longer count. */
 export function reportProgress(progress: ExportProgress): void {
   heartbeat({ ...progress, troubleSinceMs: null });
 }
@@ -75,7 +80,7 @@ function laterFailure(message: string, status: number | null, retryAfterMs: numb
   return ApplicationFailure.create({
     type: 'RateLimited',
     message,
-    // A wait of zero would be a hot loop against a service that asks for rest.
+    // A wait of zero would be a hot loop against a service that asked for a pause.
     nextRetryDelay: Math.max(spreadMs(waitMs, Context.current().info.attempt, Math.random()), 1_000),
     details: [{ status, retryAfterMs: waitMs }],
   });
@@ -83,7 +88,7 @@ function laterFailure(message: string, status: number | null, retryAfterMs: numb
 
 async function answerOf(client: AdminApiClient, call: AdminApiCall): Promise<AdminApiAnswer> {
   try {
-    // A cancelled activity lets its call end: whether a create was accepted must be known.
+    // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
     return await heartbeatWhile(() => client(call), lastHeartbeat());
   } catch (error) {
     if (error instanceof NoAnswerError) throw troubleFailure(error.message, null);
@@ -91,7 +96,7 @@ async function answerOf(client: AdminApiClient, call: AdminApiCall): Promise<Adm
   }
 }
 
-/** What this attempt has told so far: the context itself only knows the last attempt's. */
+/** What this attempt has reported. The context only has the last attempt's heartbeat. */
 const told = new WeakMap<Context, HeartbeatDetails>();
 
 function heartbeat(details: HeartbeatDetails): void {

@@ -11,7 +11,7 @@ export type FinishedExport =
       status: 'completed';
       version: string | null;
       pageCount: number | null;
-      /** When the job ended (RFC 3339). Null if the service doesn't tell; releases before 0.2 left it out. */
+      /** When the job ended (RFC 3339). Null if the service doesn't say; releases before 0.2 omitted it. */
       exportedAt?: string | null;
     }
   | { status: 'failed'; error: string };
@@ -19,8 +19,8 @@ export type FinishedExport =
 type Reading = { finished: FinishedExport } | { running: string; progress: ExportProgress; answer: AdminApiAnswer };
 
 /**
- * Waits for an export's end (poll-job.ts); how far it has come is told as the heartbeat, and while it runs as the
- * pending activity's failure. A status word that isn't known as an end means running.
+ * Polls an export until it ends (poll-job.ts) and reports its progress as the heartbeat and as the pending activity's
+ * failure. An unknown status means running.
  */
 export function createPollExport(call: PatientCall, quickAsksMs: readonly number[] = QUICK_ASKS_MS) {
   return async function pollExport({ jobId }: { jobId: string }): Promise<FinishedExport> {
@@ -37,12 +37,12 @@ function standing(jobId: string, { running, progress }: { running: string; progr
   return [`${jobId} is ${running}`, ...far.filter(Boolean)].join(', ');
 }
 
-/** Job ids are opaque: whatever stands in one stays one part of the path. */
+/** Job ids are opaque, so escape them. */
 export function jobPath(jobId: string): string {
   return `/v1/static-export/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** Reads a job. Throws `JobGone` where it is unknown. */
+/** Reads a job. Throws `JobGone` if it is unknown. */
 export async function readJob(call: PatientCall, jobId: string): Promise<Reading> {
   const answer = await readAt(call, jobPath(jobId));
   const status = textField(answer, 'status')?.toLowerCase();

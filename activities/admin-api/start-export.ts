@@ -8,22 +8,22 @@ import { parseTimestampMs } from './timestamps.ts';
 
 export type StartExportInput = {
   domain: string;
-  /** One deliberate try (create-export-key.ts): every attempt repeats it, so a lost answer makes no second job. */
+  /** The same for every attempt (create-export-key.ts), so a lost response creates no second job. */
   idempotencyKey: string;
 };
 
 export type StartedExport = {
   jobId: string;
   version: string | null;
-  /** When the service made the job (RFC 3339). Null if it doesn't tell; releases before 0.2 left it out. */
+  /** When the service created the job (RFC 3339). Null if it doesn't say; releases before 0.2 omitted it. */
   createdAt?: string | null;
-  /** The job's age in milliseconds by the service's own clock; null if it doesn't tell. */
+  /** The job's age in milliseconds by the service's clock; null if unknown. */
   ageMs?: number | null;
 };
 
 /**
- * Starts an export job. While another export of the domain is active (409) it waits for that one to end and then
- * starts its own: the active one may have read older content, so it is never adopted.
+ * Starts an export job. If another export of the domain is active (409), it waits and starts its own: the active one
+ * may have read older content, so Galley never adopts it.
  */
 export function createStartExport(call: PatientCall) {
   return async function startExport(input: StartExportInput): Promise<StartedExport> {
@@ -42,7 +42,7 @@ export function createStartExport(call: PatientCall) {
     }
     if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(answer)}`, answer.status);
     const jobId = textField(answer, 'jobId');
-    // The answer may have been cut on its way: the same key asks for the same job again.
+    // The response may have been cut. The same key returns the same job.
     if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'jobId', answer.text), answer.status);
     const createdAt = timeField(answer, 'createdAt');
     const answeredAtMs = parseTimestampMs(answer.date);
@@ -51,7 +51,7 @@ export function createStartExport(call: PatientCall) {
   };
 }
 
-/** An error text for a success without the field that makes it one. */
+/** The error message for a 2xx without a required field. */
 export function unreadable(status: number, name: string, text: string): string {
   const kind = /^\s*</.test(text) ? 'an HTML page' : text.trim() === '' ? 'an empty body' : 'an unreadable or cut body';
   return `the Admin API answered ${status} without "${name}" (${kind})`;

@@ -13,7 +13,7 @@ export function createAgentJobActivities(
   client: AdminApiClient,
   deps: {
     readSite: ReadSite;
-    /** Pauses between the first questions about a job; the tests on skipped time want none. */
+    /** Pauses between the first polls of a job; tests on skipped time want none. */
     quickAsksMs?: readonly number[];
   },
 ) {

@@ -3,8 +3,8 @@ import { pollJob, readAt } from '../admin-api/poll-job.ts';
 import { agentJobPath, type FinishedAgentJob, readAgentJob } from './agent-job.ts';
 
 /**
- * Waits for an agent job's end (poll-job.ts). Throws `JobGone` where the job is unknown.
- * @param quickAsksMs pauses between the first questions, all within the first attempt.
+ * Polls an agent job until it ends (poll-job.ts). Throws `JobGone` if the job is unknown.
+ * @param quickAsksMs pauses between the first polls, all within the first attempt.
  */
 export function createPollAgentJob(call: PatientCall, quickAsksMs: readonly number[]) {
   return async function pollAgentJob(input: { projectId: string; jobId: string }): Promise<FinishedAgentJob> {

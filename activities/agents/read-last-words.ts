@@ -3,18 +3,18 @@ import type { PatientCall } from '../admin-api/patient-call.ts';
 import { plainLine } from '../reviewers/plain-line.ts';
 import { agentJobPath } from './agent-job.ts';
 
-/** The end of a log that is read; an agent's last sentences stand there. */
+/** How much of the log's end is read: the agent's last sentences. */
 const END_BYTES = 16_384;
 
 const MAX_LINES = 5;
 const MAX_LINE_CHARACTERS = 200;
 
-/** The platform's line before each run's output. */
+/** The header that the platform writes before each run's output. */
 const RUN_LINE = /^=== run \d+.* ===$/;
 
 /**
- * Reads what the agent of a job printed last: a few lines, without control characters. Null if it printed nothing, or the
- * service has no log of agent jobs: a hosted one needn't.
+ * Reads the last lines that a job's agent printed, without control characters. Null if it printed nothing or the
+ * service has no log of agent jobs, which is optional.
  */
 export function createReadLastWords(call: PatientCall) {
   return async function readLastWords(job: { projectId: string; jobId: string }): Promise<string | null> {

@@ -10,36 +10,37 @@ export type ReviewPlanInput = {
   site: string;
   rule: string;
   prLink: string;
-  /** The rule's own list of addresses. */
+  /** The addresses listed in the rule. */
   reviewers: readonly string[];
 };
 
 export type ReviewPlan = {
-  /** The pull request's title, or one of our own where no forge tells it. */
+  /** The pull request's title, or a generic one if no forge gives it. */
   title: string;
   mails: string[];
   logins: string[];
   teams: string[];
-  /** Somebody in `mails` may review under a login that isn't in `logins`. */
+  /** Someone in `mails` may review under a login that isn't in `logins`. */
   unknownLogins: boolean;
-  /** What the forge didn't tell, as a sentence for the operators; null where the plan is whole. */
+  /** What is missing from the plan, as a sentence for the operators; null if it is complete. */
   note: string | null;
 };
 
 /**
- * How long a forge that is down is waited for, from the activity's first attempt on. After that the plan is made of what
- * is known: a late mail to the rule's own reviewers is worth more than a complete list that never comes.
+ * How long to retry a forge that is down, counted from the activity's first attempt. Then the plan uses what is known:
+ * a mail to the rule's own reviewers matters more than a complete list.
  */
 export const PATIENCE_MS = 15 * 60_000;
 
-/** A forge that refuses one thing often refuses many; the first few say what is wrong. */
+/** A forge that rejects one request often rejects many; the first few explain the cause. */
 const MAX_NOTES = 3;
 
 type Ask = <T>(what: string, call: () => Promise<T>, otherwise: T) => Promise<T>;
 
 /**
- * Finds out who is to review: the rule's list, and the owners (CODEOWNERS) of the changed files, without the author.
- * A forge that is down fails the activity, to be retried, for `patienceMs`; what it refuses is done without at once.
+ * Finds the reviewers: the rule's list and the owners (CODEOWNERS) of the changed files, without the author. If the
+ * forge is down, the activity fails and is retried for `patienceMs`; if the forge rejects a request, the plan goes on
+ * without that part.
  */
 export function createPlanReview(forge: ForgeReader | undefined, patienceMs = PATIENCE_MS) {
   return async function planReview(input: ReviewPlanInput): Promise<ReviewPlan> {
@@ -101,7 +102,7 @@ async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): 
   return { title, author: { login, mail }, owners, loginOf, mailOf };
 }
 
-/** One after the other: forges count requests, and reviewers are few. Keys are in lower case. */
+/** One at a time: forges limit requests, and reviewers are few. Keys are in lower case. */
 async function lookUp(
   names: readonly string[],
   find: (name: string) => Promise<string | null>,
@@ -141,7 +142,7 @@ function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf
   return { title, mails, logins, teams: unique(owners.teams), unknownLogins, note };
 }
 
-/** CODEOWNERS and profiles are written by anyone: what isn't a plain address gets no mail. */
+/** Anyone can write CODEOWNERS and profiles, so only plain addresses get mail. */
 function isMail(text: string): boolean {
   return z.email().safeParse(text).success;
 }
@@ -150,7 +151,7 @@ function same(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Each once, whatever its case; the first spelling stays. */
+/** Removes duplicates regardless of case; keeps the first spelling. */
 function unique(names: readonly string[]): string[] {
   const seen = new Map(names.toReversed().map((name) => [name.toLowerCase(), name]));
   return names.filter((name, index) => seen.get(name.toLowerCase()) === name && names.indexOf(name) === index);
