@@ -3,7 +3,7 @@ import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
 import { tellPullRequest } from './tell.ts';
 import { bodyText, titleText } from './texts.ts';
 
-/** Changes the title or the description; what isn't given stays, and what changes nothing tells nobody. */
+/** Changes the title or the description; omitted fields stay. If nothing changes, no webhook is sent. */
 export async function editPullRequest(
   context: ForgeContext,
   row: PullRequestRow,

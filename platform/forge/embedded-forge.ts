@@ -10,8 +10,8 @@ import { refreshPullRequest } from './refresh-pull-request.ts';
 import { openRepository, repositoryAddress } from './repository.ts';
 
 /**
- * The forge of `file://` repositories: pull requests are rows of the platform's database, and what is in them is read
- * from git, on a disk that every process of the platform sees. `publicUrl` is where the platform's pages are.
+ * The forge of `file://` repositories. Pull requests are rows of the platform's database; their contents are read from
+ * git, on a disk that all platform processes share. `publicUrl` is the base of the platform's pages.
  */
 export function createEmbeddedForge(context: ForgeContext): ForgeWriter {
   const tell = (row: PullRequestRow): PullRequest => toPullRequest(row, pageOf(context, row));
@@ -36,7 +36,7 @@ export function createEmbeddedForge(context: ForgeContext): ForgeWriter {
   };
 }
 
-/** The platform's public address may have changed since a link was made: the id alone says which one is meant. */
+/** Find it by id alone: the platform's public URL may have changed since the link was made. */
 function pullRequestIdOf(url: string): string {
   const id = (URL.canParse(url) ? new URL(url).pathname : '').split('/').at(-1) ?? '';
   if (!PULL_REQUEST_ID.test(id)) throw noSuchPullRequest();

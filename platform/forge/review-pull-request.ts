@@ -9,8 +9,8 @@ import { bodyText } from './texts.ts';
 export type SubmittedReview = Pick<ReviewRow, 'reviewer' | 'verdict' | 'body'>;
 
 /**
- * Adds a review of the head as it is. The same one again, by the same reviewer and of the same commit, is the review
- * that is there. Throws an `HttpError` 409 where the author reviews.
+ * Adds a review of the current head. Idempotent for the same review by the same reviewer of the same commit. Throws an
+ * `HttpError` 409 if the reviewer is the author.
  */
 export async function submitReview(
   context: ForgeContext,
@@ -30,7 +30,7 @@ export async function submitReview(
   });
 }
 
-/** Asks each but the author. Throws an `HttpError` 409 where the author is asked. */
+/** Requests reviews, except from the author. Throws an `HttpError` 409 if the author is among the names. */
 export async function requestReviewers(
   { db }: ForgeContext,
   { id, author }: PullRequestRow,

@@ -10,9 +10,9 @@ import { type ForgeContext, pageOf } from './forge-context.ts';
 import { pullRequestShape, repositoryShape, reviewShape, userShape } from './github-shapes.ts';
 
 /**
- * Webhooks as GitHub sends them (https://docs.github.com/webhooks/webhook-events-and-payloads), put into the outbox in
- * the transaction of the change: what is committed is told, and nothing else. Nobody is told where the project names no
- * address.
+ * Webhooks as GitHub sends them (https://docs.github.com/webhooks/webhook-events-and-payloads). They are put into the
+ * outbox in the transaction of the change, so exactly the committed changes are sent. Does nothing if the project has
+ * no webhook URL.
  */
 
 type PullRequestAction =
@@ -107,7 +107,7 @@ async function send(
 
 const MESSAGE_CHARACTERS = 4_000;
 
-/** Whoever takes a webhook bounds its body; a message's first lines and its trailers are what it is read for. */
+/** Receivers limit the body, and readers need a message's first lines and its trailers. */
 function bounded(message: string): string {
   if (message.length <= MESSAGE_CHARACTERS) return message;
   return `${message.slice(0, MESSAGE_CHARACTERS / 2)}\n…\n${message.slice(-MESSAGE_CHARACTERS / 2)}`;

@@ -4,12 +4,12 @@ import { createBranchWatch } from './watch-branches.ts';
 
 export type ForgeUpkeep = {
   start(): void;
-  /** Webhooks were put into the outbox just now. */
+  /** Call after webhooks were put into the outbox. */
   wake(): void;
   stop(): Promise<void>;
 };
 
-/** What the embedded forge does by itself: it sends its webhooks, and watches the branches of open pull requests. */
+/** The embedded forge's background tasks: sending webhooks and watching the branches of open pull requests. */
 export function createForgeUpkeep(context: ForgeContext): ForgeUpkeep {
   const dispatcher = createForgeDispatcher(context);
   const watch = createBranchWatch(context);
