@@ -20,43 +20,42 @@ export type StaticExportJobInput = { jobId: string };
 
 export type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
 
-/** An origin, the database or the object store may be away for a while: 30 tries are about half an hour. */
+/** For outages of an origin, the database or the object store: 30 attempts are about half an hour. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const stages = proxyActivities<PlatformActivities>({
-  // All of these grow with the site, and a file takes as long as its bytes keep coming; that they live is what the
-  // heartbeat says.
+  // These take longer for larger sites and files; the heartbeat shows that they are alive.
   startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
-  // What they write must not come after the cleaning up.
+  // Their writes must not come after the clean-up.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { ...RETRY, maximumAttempts: 30 },
 });
 
 const shared = proxyActivities<PlatformActivities>({
-  // They take on work for a minute at a time, and go on while a large file comes.
+  // They take new work for a minute, and continue while a large file arrives.
   startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
-  // What they write must not come after the cleaning up.
+  // Their writes must not come after the clean-up.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { ...RETRY, maximumAttempts: 30 },
 });
 
 const endings = proxyActivities<PlatformActivities>({
-  // A job's end must be written some day, whatever it takes.
+  // A job's end must be recorded, however long it takes.
   startToCloseTimeout: '10m',
   retry: RETRY,
 });
 
-/** Hours of crawling; far below where Temporal warns. */
+/** Hours of crawling, and far below Temporal's warning limit for histories. */
 const LONG_HISTORY_EVENTS = 4_000;
-/** More are found only if workers keep dying while their reports are on their way. */
+/** More rounds are only needed if workers keep dying while they report. */
 const MAX_FREEZES = 5;
 
 /**
- * One static export: opens the job, crawls, freezes the paths, makes the pieces of the archive and packs them. The row
- * in the database is what the API reads, and each stage finds there what the one before it left; so a run that was
- * continued as new goes through the stages again, and each does only what is missing.
+ * One static export: opens the job, crawls, freezes the paths, makes the pieces of the archive and packs them. The API
+ * reads the row in the database. Each stage stores its result there, so a run that was continued as new goes through
+ * the stages again and only does what is missing.
  */
 export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<StaticExportJobResult> {
   let archiveKey: string | null = null;
@@ -80,7 +79,7 @@ export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<
   }
 }
 
-/** Undefined where the job ended before its workflow began. */
+/** Undefined if the job ended before its workflow began. */
 async function runStages(jobId: string) {
   const opened = await begin(jobId);
   if (opened.state === 'over') return undefined;
@@ -90,7 +89,7 @@ async function runStages(jobId: string) {
   const { packed, rest, plan } = opened;
   if (packed !== null) return told(story, packed);
   await crawl(jobId, story, plan, rest);
-  // Jobs that an older release opened have no word on it, and go on without.
+  // Jobs opened by an older release lack this and continue without it.
   if (opened.visitsSamples === true) await visitSamples(jobId, story, plan);
 
   const frozen = await freeze(jobId, story, plan);
@@ -106,7 +105,7 @@ async function runStages(jobId: string) {
   return told(story, await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]));
 }
 
-/** What an export took over may be gone by the time that it is needed: then it does without, from the start. */
+/** What an export reuses may be gone when it is needed: then it starts again without reuse. */
 async function runAnew(jobId: string, error: unknown): ReturnType<typeof runStages> {
   if (!isFailureOf('ExportInputGone', error) || !patched('anew-without-the-last')) throw error;
   const summary = 'once more, without the last export';
@@ -115,7 +114,7 @@ async function runAnew(jobId: string, error: unknown): ReturnType<typeof runStag
   return runStages(jobId);
 }
 
-/** The job's beginning, which may be all of it. */
+/** The job's first stage, which completes a small site. */
 async function begin(jobId: string) {
   if (patched('small-sites-at-once')) {
     return stages.beginExport.executeWithOptions({ summary: 'robots.txt, sitemaps, and all of a small site' }, [
@@ -133,7 +132,7 @@ function told(story: JobStory, packed: PackedExport): PackedExport {
   return packed;
 }
 
-/** One worker at first, unless a first round is over already; then as many as there are links in line for. */
+/** One worker at first, unless an earlier round is over; then as many as the queued links need. */
 async function crawl(
   jobId: string,
   story: JobStory,
@@ -153,7 +152,7 @@ async function crawl(
   });
 }
 
-/** What a browser finds in the finished crawl's pages is crawled like the rest. */
+/** What a browser finds in the crawled pages is crawled as well. */
 async function visitSamples(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]): Promise<void> {
   tell(story, { stage: 'visiting sample pages' });
   const summary = 'a browser looks for what scripts load';
@@ -162,7 +161,7 @@ async function visitSamples(jobId: string, story: JobStory, plan: Parameters<typ
   if (foundCount > 0) await crawl(jobId, story, plan);
 }
 
-/** A worker that was taken for dead may have told of addresses after the crawl's end: those are crawled too. */
+/** A worker that was taken for dead may have reported URLs after the crawl's end: crawl those too. */
 async function freeze(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]) {
   for (let attempt = 1; ; attempt += 1) {
     tell(story, { stage: 'freezing the paths' });
@@ -187,7 +186,7 @@ async function untilDone(
   }
 }
 
-/** Runs several activities of one kind; where one fails for good, the others are cancelled. */
+/** Runs several activities of one kind; if one fails for good, the others are cancelled. */
 function together<Result>(count: number, run: () => Promise<Result>): Promise<Result[]> {
   return CancellationScope.cancellable(async () => {
     try {

@@ -2,7 +2,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
-/** What the Temporal UI says of a run. Nothing of the prompt: that stays in the platform's database. */
+/** The run's visibility in the Temporal UI. The prompt isn't part of it: it stays in the platform's database. */
 export type AgentStory = {
   repository: string;
   branch: string;
@@ -13,7 +13,7 @@ export type AgentStory = {
 
 const PULL_REQUEST = defineSearchAttributeKey(SEARCH_ATTRIBUTES.pullRequest, SearchAttributeType.KEYWORD);
 
-/** What Temporal's databases keep of a keyword. */
+/** The longest keyword that Temporal's databases store. */
 const KEYWORD_CHARACTERS = 255;
 
 /** The workflow's current details, in Markdown. */
@@ -24,7 +24,9 @@ export function agentDetails({ repository, branch, run, stage, prLink }: AgentSt
     .join('\n\n');
 }
 
-/** Makes the run findable by its pull request. Only where the server knows the attribute: else the run would fail. */
+/**
+ * Makes the run findable by its pull request, but only if the server knows the attribute: otherwise the run would fail.
+ */
 export function markPullRequest(prLink: string): void {
   if (prLink.length <= KEYWORD_CHARACTERS) upsertSearchAttributes([{ key: PULL_REQUEST, value: prLink }]);
 }

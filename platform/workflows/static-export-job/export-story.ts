@@ -2,7 +2,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
-/** What the Temporal UI says of a job. */
+/** The job's visibility in the Temporal UI. */
 export type JobStory = {
   domain: string;
   version: string;
@@ -23,7 +23,10 @@ export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobS
   return [`**${domain}**, version ${version}`, stage, counts.join(', ')].filter((line) => line !== '').join('\n\n');
 }
 
-/** Makes the job findable by site and version. Only where the server knows the attributes: else the run would fail. */
+/**
+ * Makes the job findable by site and version, but only if the server knows the attributes: otherwise the run would
+ * fail.
+ */
 export function markJob({ domain, version }: JobStory): void {
   upsertSearchAttributes([
     { key: SITE, value: domain },

@@ -77,7 +77,7 @@ run() {
   say ready
   cd "$S/checkout"
   (
-    # No core files among the changes; and where the worker isn't root, an end to forking. Shells differ in the letter.
+    # No core files among the changes, and if the worker isn't root, a limit on processes. Shells differ in the option.
     ulimit -c 0
     { ulimit -u 4096 || ulimit -p 4096; } 2>/dev/null
     PATH=$agent_path; export PATH; unset OLDPWD
