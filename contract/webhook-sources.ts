@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { durationMs, positiveDurationMs } from './duration.ts';
 
-/** The section `webhooks` of a site in galley.yaml: who may publish, and how each sender proves that it is the one. */
+/** A site's `webhooks` section in galley.yaml: who may publish, and how senders authenticate. */
 
 export const secret = z.string().min(1, 'a secret must not be empty: check that its variable is set');
 
-/** How old, and how far ahead of our clock, a signed time may be. */
+/** How far a signed time may be from Galley's clock, in either direction. */
 const window = z.strictObject({ past: positiveDurationMs.optional(), future: durationMs.optional() });
 
-/** One secret, or a list of which any may have signed: that is how a secret is rotated without a gap. */
+/** One secret, or a list of accepted ones, so that a secret can be rotated without a gap. */
 const oneOrMore = (each: z.ZodString) =>
   z
     .union([z.string(), z.array(z.string()).min(1)], { error: 'expected a secret (text) or a list of secrets' })
@@ -21,7 +21,7 @@ const oneOrMore = (each: z.ZodString) =>
       }
     });
 
-/** Texts in which `*` stands for anything but `/`, and `**` between slashes for any number of folders. */
+/** Patterns in which `*` matches anything but `/`, and `**` between slashes any number of folders. */
 const pattern = z.string().min(1, 'a pattern must not be empty');
 const patterns = z
   .union([pattern, z.array(pattern).min(1)], {
@@ -30,11 +30,11 @@ const patterns = z
   .transform((value) => [value].flat());
 
 /**
- * Publishes only what matches, whatever the sender; what a delivery doesn't tell is no reason to turn it away, because
- * a needless export does less harm than a lost publish.
+ * Publishes only matching events, for any sender. A delivery that lacks the field passes, because a needless export
+ * does less harm than a lost publish.
  */
 const only = z.strictObject({
-  /** The sender's own word for what happened, such as `ContentManagement.Entry.publish`. */
+  /** The sender's own word for the event, such as `ContentManagement.Entry.publish`. */
   topic: patterns.optional(),
   /** The kind of content: a content type, a model, a collection, a post type. */
   contentType: patterns.optional(),
@@ -45,19 +45,22 @@ export type Only = z.infer<typeof only>;
 
 const common = {
   secret: oneOrMore(secret),
-  /** How long a second delivery with the same id is a resend; default 24h by the vendor's id, 60s by the body's hash. */
+  /**
+   * How long a second delivery with the same id counts as a resend; default 24h by the vendor's id, 60s by the body's
+   * hash.
+   */
   dedupe: durationMs.optional(),
   window: window.optional(),
   only: only.optional(),
-  /** The status for a delivery that was taken: 202, or 200 for senders that take anything else for a failure. */
+  /** The status for an accepted delivery: 202, or 200 for senders that treat anything else as a failure. */
   answer: z.union([z.literal(200), z.literal(202)], { error: 'expected 200 or 202' }).optional(),
 };
 
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header');
 
 /**
- * A delivery publishes only when each named field of its body (a path with dots) has one of the values; others are
- * listed as filtered. For senders whose bodies nobody knows but who configures them.
+ * A delivery publishes only if each named field of its body (a path with dots) has one of the values; others are listed
+ * as filtered. For senders whose bodies only their users know.
  */
 const filters = z.record(
   z.string().min(1),
@@ -73,7 +76,7 @@ const standard = z.strictObject({ ...common, secret: oneOrMore(standardSecret), 
 
 const contentful = z.strictObject({
   ...common,
-  /** The path that Contentful calls, where a proxy in front of us changes it: the path is part of what is signed. */
+  /** The path that Contentful calls if a proxy changes it, because the path is part of what is signed. */
   path: z.string().startsWith('/', 'expected a path that begins with /').optional(),
 });
 
@@ -81,7 +84,7 @@ const signed = z.strictObject(common);
 
 const ghost = z.strictObject({
   ...common,
-  /** Takes the signatures of Ghost before July 2024 too, which left the time out: a copied delivery then works again. */
+  /** Also accepts the signatures of Ghost before July 2024, which lack the time, so a copied delivery works again. */
   unsignedTime: z.boolean().default(false),
 });
 
@@ -99,7 +102,7 @@ const hmac = z.strictObject({
   algorithm: z.enum(['sha256', 'sha512']).default('sha256'),
   encoding: z.enum(['hex', 'base64']).default('hex'),
   prefix: z.string().default(''),
-  /** Signed as `{timestamp}.{body}` where this header is named. */
+  /** The signature covers `{timestamp}.{body}` if this header is named. */
   timestampHeader: headerName.optional(),
   timestampUnit: z.enum(['s', 'ms']).default('s'),
   /** The header that carries the delivery's id; without it the hash of the body is the id. */
