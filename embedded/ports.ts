@@ -1,12 +1,12 @@
 import { createServer } from 'node:net';
 import { errorCode } from './report.ts';
 
-/** Thrown when an address can't be listened on; the message is for the person who starts the program. */
+/** Thrown if an address can't be listened on; the message is for the user. */
 export class PortUnavailable extends Error {
   override readonly name = 'PortUnavailable';
 }
 
-/** What to say about an address that can't be listened on. `variable` is the one that chooses the port. */
+/** The message for an address that can't be listened on. `variable` is the one that sets the port. */
 export function portUnavailable(error: unknown, wanted: { host: string; port: number; variable: string }): unknown {
   const code = errorCode(error);
   const { host, port, variable } = wanted;
@@ -27,7 +27,7 @@ export function portUnavailable(error: unknown, wanted: { host: string; port: nu
 
 /**
  * A port that is free now: `port` itself, or for 0 one of the system's choice.
- * @throws PortUnavailable when `port` is taken.
+ * @throws PortUnavailable if `port` is taken.
  */
 export async function freePort(wanted: { host: string; port: number; variable: string }): Promise<number> {
   const server = createServer();
