@@ -8,12 +8,12 @@ import { type Refusal, refusalOf } from './refusal.ts';
 type Wish = { kind: 'login' | 'team'; name: string };
 type Refused = { name: string; reason: string };
 
-/** These say that somebody can't be asked; anything else is about us, or passes. */
+/** These mean that someone can't be a reviewer; any other is Galley's problem or temporary. */
 const REFUSING_STATUSES = [400, 404, 422];
 
 /**
- * Asks for reviews. The forges refuse a list as a whole for one name in it: then each is asked alone.
- * @throws octokit's errors where it isn't one of the names that is refused.
+ * Requests reviews. Forges reject a whole list for one bad name: then each is requested alone.
+ * @throws octokit's errors unless a name is rejected.
  */
 export async function requestReviews(
   client: Octokit,
