@@ -3,16 +3,16 @@ import { createContext } from './context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from './home.ts';
 import { type JsonRequest, requestJson } from './request-json.ts';
 
-/** Calls a running `galley api` as its operator; resolves with the JSON of the response. */
+/** Calls a running `galley api` as its operator; resolves with the response's JSON. */
 export type OrchestratorClient = (path: string, method?: JsonRequest['method']) => Promise<unknown>;
 
 /** The api itself gives an action 45 s. */
 const TIMEOUT_MS = 60_000;
 
-/** What every command that calls the api says of it. */
+/** Shared help text of the commands that call the api. */
 export const API_URL_OPTION = [
   '--url <url>',
-  'where the api answers; else the running `up`, else HOST and PORT',
+  'the URL of the api (default: the running `up`, otherwise HOST and PORT)',
 ] as const;
 export const TOKEN_HELP = '\nNeeds OPERATOR_TOKEN, except beside a running `up`, which keeps it in GALLEY_HOME.';
 

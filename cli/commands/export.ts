@@ -8,18 +8,18 @@ interface Options {
 
 export function exportCommand(): Command {
   return new Command('export')
-    .argument('<domain>', 'the domain the site is published under')
-    .requiredOption('--out <file>', 'where the archive (tar.gz) goes')
-    .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
+    .argument('<domain>', "the site's domain")
+    .requiredOption('--out <file>', 'the file for the archive (tar.gz)')
+    .option('--origin <url>', 'read the site from here instead of the domain: scheme, host and port, loopback included')
     .option(
       '--report <file>',
-      'where the report (JSON) goes: broken links, redirects, what was left out and by which rule',
+      'the file for the report (JSON): broken links, redirects, what was left out and by which rule',
     )
     .description('export a site once, with a progress bar')
     .addHelpText(
       'after',
-      '\nBy the service of ADMIN_API_URL and ADMIN_API_KEY where set, else by the running `up`, else by a platform that is\n' +
-        'started for the purpose and leaves nothing behind. Ctrl-C cancels the export.',
+      '\nUses the service of ADMIN_API_URL and ADMIN_API_KEY if set, otherwise the running `up`, otherwise a temporary\n' +
+        'platform that leaves nothing behind. Ctrl-C cancels the export.',
     )
     .action(async (domain: string, options: Options) => {
       const { exportOnce } = await import('../export/export-once.ts');

@@ -27,14 +27,14 @@ Exit codes: 0 accepted or filtered, 1 refused or not reached, 2 no such site or 
 type SendOptions = { body?: string; url?: string; json?: boolean };
 
 export function webhookCommand(): Command {
-  const command = new Command('webhook').description('publish webhooks, for whoever sets them up');
+  const command = new Command('webhook').description('set up and test publish webhooks');
   command
     .command('send')
     .argument('<site>', 'a site of galley.yaml')
     .argument('<source>', 'one of its webhooks, such as contentful')
     .option('--body <file>', 'send this JSON instead of a sample; - reads standard input')
     .option('--url <url>', 'where to send it, whole or only the host; else the running `up`, else HOST and PORT')
-    .option('--json', 'print what came of it as JSON')
+    .option('--json', 'print the result as JSON')
     .description('sign a sample event with the configured secret and send it to the receiver')
     .addHelpText('after', HELP)
     .action(send);
@@ -50,7 +50,7 @@ async function send(site: string, source: string, options: SendOptions): Promise
   const delivery = makeDelivery(webhook, { path: url.pathname, at, given });
   const verdict = verdictOf(await post(url, delivery), { url, site, source });
   const doubtful = verdict.outcome === 'filtered' || verdict.status === 401;
-  // An address of the user's own choosing may be anybody's, and the question carries the operator token.
+  // The user's own URL may be anyone's, and the request carries the operator token.
   const asked = doubtful && options.url === undefined;
   const reason = asked ? await toldReason(settings, { receiver: url, site, source, at, verdict }) : undefined;
 
@@ -66,7 +66,7 @@ async function send(site: string, source: string, options: SendOptions): Promise
   if (!options.json) process.stdout.write(`${meaning}\n`);
 }
 
-/** `look`: what `galley sites status` needs to ask the same receiver about the site. */
+/** `look`: the arguments of `galley sites status` for the same receiver. */
 function inWords({ outcome, status, meaning }: Verdict, reason: string | undefined, look: string): string {
   const answer = status === null ? meaning : `${status}: ${meaning}`;
   switch (outcome) {

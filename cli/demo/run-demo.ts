@@ -20,18 +20,18 @@ interface Surroundings {
   logger: Logger;
   lifetime: Lifetime;
   variables: Variables;
-  /** The demo merges the pull request itself; else that is left to whoever watches. */
+  /** Whether the demo merges the pull request itself; otherwise the user does. */
   mergesItself: boolean;
   say(line: string): void;
 }
 
-/** So short that refreshes are seen while one watches. */
+/** Short, so that the user can watch refreshes. */
 const LINK_TTL = '12s';
 
 /**
- * The whole way once. First half: publish, export, deploy; edit, publish again; refresh twice. Second half, of the same
- * publish: prompt, pull request, mail, merge.
- * @throws CommandError naming the step that wasn't seen.
+ * The whole way once. First half: publish, export, deploy; edit, publish again; refresh twice. Second half, for the
+ * same publish: prompt, pull request, mail, merge.
+ * @throws CommandError naming the step that failed.
  */
 export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Surroundings): Promise<void> {
   const { signal } = lifetime;
@@ -105,7 +105,7 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
   }
 }
 
-/** The example agent is part of Galley, so it is the only agent that runs without a sandbox when there is none. */
+/** The example agent is part of Galley, so it alone runs without a sandbox if there is none. */
 async function hasSandbox(path = ''): Promise<boolean> {
   try {
     await readSandbox(path);

@@ -4,8 +4,7 @@ import { dirname } from 'node:path';
 import { UsageError } from '../command-error.ts';
 
 /**
- * Sees before an export of minutes that the file which an option names can be written. Makes nothing: folders that are
- * missing are made with the file.
+ * Checks before a long export that an option's file can be written. Creates nothing.
  * @throws UsageError saying what is in the way.
  */
 export async function checkTarget(option: '--out' | '--report', file: string): Promise<void> {
@@ -19,7 +18,7 @@ export async function checkTarget(option: '--out' | '--report', file: string): P
   });
 }
 
-/** Of what can't be looked at, its folder tells. */
+/** If it can't be read, check its folder. */
 async function existing(path: string): Promise<Awaited<ReturnType<typeof stat>> | undefined> {
   return await stat(path).catch(() => undefined);
 }

@@ -13,7 +13,7 @@ import { ExportFailed, exportToFile } from './export-to-file.ts';
 import { openPlatform, type Wanted } from './open-platform.ts';
 import { createProgressBar } from './progress-bar.ts';
 
-/** What a service that doesn't answer may take to be told of a cancelled export. */
+/** How long to wait for the service when cancelling an export. */
 const CANCEL_TIMEOUT_MS = 3_000;
 
 interface Options {
@@ -22,7 +22,7 @@ interface Options {
   report?: string;
 }
 
-/** The command `export`: from the domain to the file, whatever ends it. */
+/** The command `export`, from the domain to the file. */
 export async function exportOnce(given: string, { out, origin, report }: Options): Promise<void> {
   const domain = domainName.safeParse(given);
   if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
@@ -41,7 +41,7 @@ export async function exportOnce(given: string, { out, origin, report }: Options
     await Promise.race([work, cancelled, lifetime.failed]);
   } finally {
     const stopped = lifetime.stop();
-    // Cut off, it still asks the service to cancel the job.
+    // If it is interrupted, it still asks the service to cancel the job.
     await Promise.race([work.catch(() => undefined), sleep(CANCEL_TIMEOUT_MS)]);
     await stopped;
   }
@@ -63,13 +63,16 @@ async function run(wanted: Wanted, files: Files, surroundings: Surroundings): Pr
     const report = await obtainReport(api, exported.jobId, files.report);
     process.stdout.write(exportSummary({ ...exported, file: files.out, report, reportFile: files.report }));
   } catch (error) {
-    // Why the job failed matters more than a report that can't be had.
+    // The job's error matters more than a missing report.
     if (error instanceof ExportFailed) await obtainReport(api, error.jobId, files.report).catch(() => undefined);
     throw error;
   }
 }
 
-/** The job's report, which is also written to `file`. Without a file a service may do without: then undefined. */
+/**
+ * The job's report, which is also written to `file`. Without a file the report is optional: undefined if the service
+ * has none.
+ */
 async function obtainReport(api: AdminApi, jobId: string, file: string | undefined): Promise<unknown> {
   if (file === undefined) return readReport(api, jobId).catch(() => undefined);
   const report = await readReport(api, jobId);

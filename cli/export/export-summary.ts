@@ -3,12 +3,12 @@ import type { Exported } from './export-to-file.ts';
 
 interface Ended extends Exported {
   file: string;
-  /** As the service tells it; undefined if it has none. */
+  /** From the service; undefined if it has none. */
   report: unknown;
   reportFile: string | undefined;
 }
 
-/** What an export ends with, as lines of text. A report of another form than ours is passed over. */
+/** The export's final output, as lines of text. A report in an unknown form is skipped. */
 export function exportSummary({ file, jobId, pageCount, sizeBytes, report, reportFile }: Ended): string {
   const { data } = exportReport.safeParse(report);
   const files = data?.reuse === undefined ? '' : `, ${data.reuse.files} files`;

@@ -19,13 +19,13 @@ export interface Wanted {
 interface Surroundings {
   context: Context;
   lifetime: Lifetime;
-  /** An empty folder for the state of a platform that is started for the purpose. */
+  /** An empty folder for the state of a temporary platform. */
   folder: string;
 }
 
 /**
- * The service that exports: the one that the variables name, the running `up`, or one started for the purpose. On the
- * two of ours the domain gets its project.
+ * The service that exports: the one in the variables, the running `up`, or a temporary one. On the latter two, creates
+ * the domain's project.
  */
 export async function openPlatform(wanted: Wanted, surroundings: Surroundings): Promise<AdminApi> {
   const { settings } = surroundings.context;

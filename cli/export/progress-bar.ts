@@ -1,13 +1,13 @@
 import { SingleBar } from 'cli-progress';
 import type { JobState } from './admin-api-client.ts';
 
-/** Shows how far a job is, on standard error. */
+/** Shows a job's progress on standard error. */
 export interface ProgressBar {
   update(state: Pick<JobState, 'status' | 'progress' | 'pageCount'>): void;
   stop(): void;
 }
 
-/** Without a terminal, a line at each tenth instead of a bar. */
+/** Without a terminal, prints a line at each tenth instead of a bar. */
 export function createProgressBar(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
   if (!stream.isTTY) return createProgressLines(label, stream);
   const bar = new SingleBar({

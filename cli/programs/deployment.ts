@@ -10,7 +10,7 @@ interface Wanted {
   valuesFile: string;
   host: string;
   port: number;
-  /** Whether an invalid values file, with nothing to serve meanwhile, rejects. True by default. */
+  /** Whether it rejects if the values file is invalid and there is nothing to serve. Default: true. */
   exitOnInvalidValues?: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function startDeployment(
   return { url: service.url };
 }
 
-/** Two deployments of one machine must not share their versions, so each values file has its own folder. */
+/** Deployments on one machine must not share their versions, so each values file has its own folder. */
 function folderName(valuesFile: string): string {
   return createHash('sha256').update(valuesFile).digest('hex').slice(0, 16);
 }

@@ -21,7 +21,7 @@ interface Surroundings {
   lifetime: Lifetime;
 }
 
-/** Receives webhooks and tells sites' states until the lifetime ends. Answers also while Temporal is away. */
+/** Receives webhooks and serves sites' states until the lifetime ends, also while Temporal is unavailable. */
 export async function startOrchestratorApi(wanted: Wanted, surroundings: Surroundings): Promise<HttpService> {
   const { temporal, searchAttributes, lifetime } = surroundings;
   const app = createApi({

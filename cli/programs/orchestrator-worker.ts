@@ -25,8 +25,8 @@ interface Surroundings {
 }
 
 /**
- * Runs every workflow and activity of the orchestrator until the lifetime ends. Resolves when it polls.
- * @throws ConfigurationError where the forge of galley.yaml can't be used.
+ * Runs all workflows and activities of the orchestrator until the lifetime ends. Resolves when it polls.
+ * @throws ConfigurationError if the forge of galley.yaml is unusable.
  */
 export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surroundings): Promise<void> {
   const { temporal, searchAttributes, lifetime } = surroundings;
@@ -34,7 +34,7 @@ export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surr
   const logger = surroundings.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
-    // Temporal answers by now; whether it takes our search attributes is known a moment later.
+    // Temporal responds by now; whether it accepts the search attributes is known shortly after.
     await searchAttributes.settled;
     return await createOrchestratorWorker({
       connection,

@@ -22,11 +22,11 @@ interface Surroundings {
 }
 
 export interface PlatformService extends HttpService {
-  /** Resolves when the database is there and its migrations have run. */
+  /** Resolves when the database is available and migrated. */
   migrated: Promise<void>;
 }
 
-/** Serves the Admin API until the lifetime ends. Answers 503 while its database is away. */
+/** Serves the Admin API until the lifetime ends. Responds 503 while its database is unavailable. */
 export async function startPlatformApi(surroundings: Surroundings): Promise<PlatformService> {
   const { settings, store, temporal, operatorToken, lifetime } = surroundings;
   const logger = surroundings.logger.child({ part: 'platform' });
@@ -65,7 +65,7 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
   return { ...service, migrated };
 }
 
-/** In the API's process, because there the accepted jobs are what must not be lost; several do no harm. */
+/** In the API's process, which owns the accepted jobs; several reconcilers do no harm. */
 function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Logger): void {
   if (lifetime.signal.aborted) return;
   const reconciler = createReconciler({
@@ -84,7 +84,7 @@ function startForge({ lifetime }: Surroundings, forge: ForgeUpkeep): void {
   lifetime.onStop('embedded forge', forge.stop);
 }
 
-/** The platform speaks of its options; here they are variables. */
+/** Translates the platform's option names into those of the variables. */
 function withSettingsNamed<T>(create: () => T): T {
   try {
     return create();

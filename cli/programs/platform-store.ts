@@ -15,19 +15,19 @@ interface Surroundings {
   home: Home;
   logger: Logger;
   lifetime: Lifetime;
-  /** Where `up` runs the database itself. */
+  /** Set if `up` runs the database itself. */
   embedded?: EmbeddedDatabase | undefined;
 }
 
 export interface PlatformStore {
-  /** Connects with its first query; migrations are the caller's affair. */
+  /** Connects at its first query; the caller runs migrations. */
   db: Database;
   objects: ObjectStore;
 }
 
 /**
- * The platform's database and object store as the variables name them.
- * @throws ConfigurationError where one is missing or wrong.
+ * The platform's database and object store from the variables.
+ * @throws ConfigurationError if one is missing or invalid.
  */
 export async function openPlatformStore(surroundings: Surroundings): Promise<PlatformStore> {
   const { settings, home, logger, lifetime, embedded } = surroundings;

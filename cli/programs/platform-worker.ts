@@ -13,7 +13,9 @@ interface Surroundings extends WorkerParts {
   runsAgents?: boolean;
 }
 
-/** Runs the platform's jobs until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls. */
+/**
+ * Runs the platform's jobs until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls.
+ */
 export async function startPlatformWorker(surroundings: Surroundings): Promise<void> {
   const { store, temporal, searchAttributes, lifetime, runsAgents = true } = surroundings;
   const logger = surroundings.logger.child({ part: 'platform worker' });

@@ -3,7 +3,7 @@ import type { Settings } from '../environment.ts';
 import type { PlannedDeployment } from './deployments.ts';
 
 /**
- * Looks whether the ports that were asked for are free.
+ * Checks that the requested ports are free.
  * @throws PortUnavailable naming the variable of the first that isn't.
  */
 export async function checkPorts(settings: Settings, deployments: readonly PlannedDeployment[]): Promise<void> {

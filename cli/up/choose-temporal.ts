@@ -17,11 +17,11 @@ export interface Surroundings {
 export interface ChosenTemporal {
   temporal: Temporal;
   searchAttributes: SearchAttributes;
-  /** null: not known, as it isn't ours. */
+  /** Null: unknown, because it isn't embedded. */
   uiUrl: string | null;
 }
 
-/** The Temporal service that the variables name, else the dev server on this machine with its state in GALLEY_HOME. */
+/** The Temporal service in the variables, otherwise a local dev server with its state in GALLEY_HOME. */
 export async function chooseTemporal(surroundings: Surroundings): Promise<ChosenTemporal> {
   const { logger, lifetime } = surroundings;
   const { temporal, uiUrl } = await openOrStart(surroundings);

@@ -7,10 +7,10 @@ import { startPlatformWorker } from '../programs/platform-worker.ts';
 import type { ChosenTemporal, Surroundings } from './choose-temporal.ts';
 import { ensureAdminKey } from './first-organization.ts';
 
-/** A platform that answers, with everything it stands on. */
+/** A running platform with everything it needs. */
 export interface RunningPlatform {
   url: string;
-  /** Opens its Admin API for the first organization. */
+  /** The first organization's access to its Admin API. */
   key: string;
   admin: Admin;
 }
@@ -19,7 +19,7 @@ interface Needs extends Pick<ChosenTemporal, 'temporal' | 'searchAttributes'> {
   operatorToken: string;
 }
 
-/** Starts the database, embedded unless a variable names one, the Admin API and the platform's worker. */
+/** Starts the database (embedded unless a variable names one), the Admin API and the platform's worker. */
 export async function startPlatform(
   { temporal, searchAttributes, operatorToken }: Needs,
   { settings, home, logger, lifetime }: Surroundings,
