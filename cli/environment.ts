@@ -183,7 +183,7 @@ function readWorkerVersion({ WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID:
   }
   const missing = deploymentName === undefined ? 'WORKER_DEPLOYMENT' : 'WORKER_BUILD_ID';
   const alone = deploymentName !== undefined || buildId !== undefined;
-  const problems = alone ? [`${missing}: required too, because Worker Versioning needs both`] : [];
+  const problems = alone ? [`${missing}: expected too, because Worker Versioning needs both`] : [];
   return { version: undefined, problems };
 }
 

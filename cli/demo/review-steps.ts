@@ -45,8 +45,8 @@ export async function seePullRequest(stage: Stage): Promise<Change> {
 export async function seeMails({ mailbox, say, signal }: Stage, { prLink }: Change): Promise<string> {
   const mails = await until('a mail to each reviewer', MAIL_TIMEOUT_MS, signal, async () => {
     const arrived = await mailbox.mails();
-    const wanted = [REVIEWER, OWNER].map((address) => arrived.find((mail) => isTo(mail, address)));
-    return wanted.every((mail) => mail !== undefined) ? arrived : undefined;
+    const mails = [REVIEWER, OWNER].map((address) => arrived.find((mail) => isTo(mail, address)));
+    return mails.every((mail) => mail !== undefined) ? arrived : undefined;
   });
   if (mails.length !== 2)
     throw new CommandError(`expected one mail to each of two reviewers, but there are ${mails.length}`);

@@ -16,7 +16,7 @@ import { approveAndMerge, seeMails, seePullRequest } from './review-steps.ts';
 import { publishEntry, type Stage, seeRefreshes, seeServed, watchExport } from './steps.ts';
 import { createWorkspace, DOMAIN, REPOSITORY_FILES, REVIEWER, SITE, type Workspace } from './workspace.ts';
 
-interface Surroundings {
+interface Context {
   logger: Logger;
   lifetime: Lifetime;
   variables: Variables;
@@ -33,7 +33,7 @@ const LINK_TTL = '12s';
  * same publish: prompt, pull request, mail, merge.
  * @throws CommandError naming the step that failed.
  */
-export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Surroundings): Promise<void> {
+export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Context): Promise<void> {
   const { signal } = lifetime;
   const step = numbered(say);
   await requireGit();

@@ -10,7 +10,7 @@ import { type AdminApi, readReport } from './admin-api-client.ts';
 import { checkTarget } from './check-target.ts';
 import { exportSummary } from './export-summary.ts';
 import { ExportFailed, exportToFile } from './export-to-file.ts';
-import { openPlatform, type Wanted } from './open-platform.ts';
+import { openPlatform, type PlatformOptions } from './open-platform.ts';
 import { createProgressBar } from './progress-bar.ts';
 
 /** How long to wait for the service when cancelling an export. */
@@ -47,19 +47,19 @@ export async function exportOnce(given: string, { out, origin, report }: Options
   }
 }
 
-type Surroundings = Parameters<typeof openPlatform>[1];
+type Deps = Parameters<typeof openPlatform>[1];
 
 interface Files {
   out: string;
   report: string | undefined;
 }
 
-async function run(wanted: Wanted, files: Files, surroundings: Surroundings): Promise<void> {
-  const { signal } = surroundings.lifetime;
-  const api = await openPlatform(wanted, surroundings);
-  const bar = createProgressBar(wanted.domain);
+async function run(options: PlatformOptions, files: Files, deps: Deps): Promise<void> {
+  const { signal } = deps.lifetime;
+  const api = await openPlatform(options, deps);
+  const bar = createProgressBar(options.domain);
   try {
-    const exported = await exportToFile(api, { domain: wanted.domain, file: files.out, bar, signal });
+    const exported = await exportToFile(api, { domain: options.domain, file: files.out, bar, signal });
     const report = await obtainReport(api, exported.jobId, files.report);
     process.stdout.write(exportSummary({ ...exported, file: files.out, report, reportFile: files.report }));
   } catch (error) {

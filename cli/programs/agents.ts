@@ -10,7 +10,7 @@ import { commandTrouble } from './command-trouble.ts';
 import { forgesOf } from './forges.ts';
 import type { PlatformStore } from './platform-store.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   store: PlatformStore;
   home: Home;
@@ -50,7 +50,7 @@ const SECRET_CHARACTERS = 8;
  * The worker's settings for agent jobs.
  * @throws ConfigurationError if AGENT_COMMAND isn't a valid command line, or the forge's credentials are unusable.
  */
-export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger }: Surroundings): AgentDeps {
+export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger }: Context): AgentDeps {
   const { agent, forge, variables } = settings;
   const embedded = createEmbeddedForge({ db: store.db, publicUrl: () => publicUrl, logger });
   return {

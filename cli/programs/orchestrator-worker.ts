@@ -10,14 +10,14 @@ import { forgeReaderOf } from './forges.ts';
 import type { MailLinks } from './mail-links.ts';
 import { runWorker } from './run-worker.ts';
 
-interface Wanted {
+interface Options {
   config: GalleyConfig;
   minRefreshIntervalMs: number;
   mailLinks: MailLinks;
   version?: WorkerVersion | undefined;
 }
 
-interface Surroundings {
+interface Context {
   temporal: Temporal;
   searchAttributes: SearchAttributes;
   logger: Logger;
@@ -28,10 +28,10 @@ interface Surroundings {
  * Runs all workflows and activities of the orchestrator until the lifetime ends. Resolves when it polls.
  * @throws ConfigurationError if the forge of galley.yaml is unusable.
  */
-export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surroundings): Promise<void> {
-  const { temporal, searchAttributes, lifetime } = surroundings;
-  const { config, minRefreshIntervalMs, mailLinks, version } = wanted;
-  const logger = surroundings.logger.child({ part: 'worker' });
+export async function startOrchestratorWorker(options: Options, context: Context): Promise<void> {
+  const { temporal, searchAttributes, lifetime } = context;
+  const { config, minRefreshIntervalMs, mailLinks, version } = options;
+  const logger = context.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
     // Temporal responds by now; whether it accepts the search attributes is known shortly after.

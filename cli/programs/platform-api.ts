@@ -12,7 +12,7 @@ import { type HttpService, serve } from '../serve.ts';
 import type { Temporal } from '../temporal.ts';
 import type { PlatformStore } from './platform-store.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   store: PlatformStore;
   temporal: Temporal;
@@ -27,9 +27,9 @@ export interface PlatformService extends HttpService {
 }
 
 /** Serves the Admin API until the lifetime ends. Responds 503 while its database is unavailable. */
-export async function startPlatformApi(surroundings: Surroundings): Promise<PlatformService> {
-  const { settings, store, temporal, operatorToken, lifetime } = surroundings;
-  const logger = surroundings.logger.child({ part: 'platform' });
+export async function startPlatformApi(context: Context): Promise<PlatformService> {
+  const { settings, store, temporal, operatorToken, lifetime } = context;
+  const logger = context.logger.child({ part: 'platform' });
   const workflows = createExportWorkflows({ client: temporal.client });
   const agentWorkflows = createAgentWorkflows({ client: temporal.client });
   let listeningUrl = '';
@@ -57,8 +57,8 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
   const migrated = migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   migrated.then(
     () => {
-      startReconciler(surroundings, logger);
-      startForge(surroundings, forge);
+      startReconciler(context, logger);
+      startForge(context, forge);
     },
     (error: Error) => lifetime.fail(error),
   );
@@ -66,7 +66,7 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
 }
 
 /** In the API's process, which owns the accepted jobs; several reconcilers do no harm. */
-function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Logger): void {
+function startReconciler({ store, temporal, lifetime }: Context, logger: Logger): void {
   if (lifetime.signal.aborted) return;
   const reconciler = createReconciler({
     db: store.db,
@@ -78,7 +78,7 @@ function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Lo
   lifetime.onStop('reconciler', reconciler.stop);
 }
 
-function startForge({ lifetime }: Surroundings, forge: ForgeUpkeep): void {
+function startForge({ lifetime }: Context, forge: ForgeUpkeep): void {
   if (lifetime.signal.aborted) return;
   forge.start();
   lifetime.onStop('embedded forge', forge.stop);

@@ -10,7 +10,7 @@ import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   home: Home;
   logger: Logger;
@@ -29,8 +29,8 @@ export interface PlatformStore {
  * The platform's database and object store from the variables.
  * @throws ConfigurationError if one is missing or invalid.
  */
-export async function openPlatformStore(surroundings: Surroundings): Promise<PlatformStore> {
-  const { settings, home, logger, lifetime, embedded } = surroundings;
+export async function openPlatformStore(context: Context): Promise<PlatformStore> {
+  const { settings, home, logger, lifetime, embedded } = context;
   const target = embedded ?? (settings.databaseUrl === undefined ? undefined : { url: settings.databaseUrl });
   if (target === undefined)
     throw new ConfigurationError([

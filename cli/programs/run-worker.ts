@@ -14,7 +14,7 @@ interface WorkerProgram {
   create(connection: NativeConnection): Promise<RunningWorker>;
 }
 
-interface Surroundings {
+interface Context {
   temporal: Temporal;
   logger: Logger;
   lifetime: Lifetime;
@@ -28,7 +28,7 @@ const RESTART_MS = 2_000;
  * Temporal a new worker takes over, because the old one's polls would wait up to 10 s before their next attempt.
  * Resolves when it polls for the first time.
  */
-export async function runWorker(program: WorkerProgram, { temporal, logger, lifetime }: Surroundings): Promise<void> {
+export async function runWorker(program: WorkerProgram, { temporal, logger, lifetime }: Context): Promise<void> {
   const { signal } = lifetime;
   let current: RunningWorker | undefined;
   let polling: () => void = () => {};

@@ -26,7 +26,7 @@ export function planDeployments({ sites }: GalleyConfig, settings: Settings, hom
   }));
 }
 
-interface Surroundings {
+interface Context {
   home: Home;
   logger: Logger;
   lifetime: Lifetime;
@@ -38,11 +38,11 @@ interface Surroundings {
  */
 export async function startDeployments(
   planned: readonly PlannedDeployment[],
-  surroundings: Surroundings,
+  context: Context,
 ): Promise<{ valuesFile: string; url: string }[]> {
   const started: { valuesFile: string; url: string }[] = [];
   for (const each of planned) {
-    const { url } = await startDeployment({ ...each, exitOnInvalidValues: false }, surroundings);
+    const { url } = await startDeployment({ ...each, exitOnInvalidValues: false }, context);
     started.push({ valuesFile: each.valuesFile, url });
   }
   return started;

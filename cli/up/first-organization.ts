@@ -38,8 +38,8 @@ export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites'])
 }
 
 /** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
-export async function ensureProject(admin: Admin, wanted: { domain: string; id?: string }): Promise<string> {
-  const { domain, id = projectIdOf(wanted.domain) } = wanted;
+export async function ensureProject(admin: Admin, settings: { domain: string; id?: string }): Promise<string> {
+  const { domain, id = projectIdOf(settings.domain) } = settings;
   const known = await admin.listProjects({ organization: ORGANIZATION });
   const existing = known.find((project) => project.domain === domain);
   if (existing) return existing.project;

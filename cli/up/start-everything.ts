@@ -18,7 +18,7 @@ import { planDeployments, startDeployments } from './deployments.ts';
 import { ensureProjects } from './first-organization.ts';
 import { startPlatform } from './start-platform.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   logger: Logger;
   lifetime: Lifetime;
@@ -38,10 +38,10 @@ export interface Everything {
  * process except Temporal. If ADMIN_API_URL names an Admin API elsewhere, without database and platform. Resolves when
  * everything responds.
  */
-export async function startEverything({ settings, logger, lifetime }: Surroundings): Promise<Everything> {
+export async function startEverything({ settings, logger, lifetime }: Context): Promise<Everything> {
   if (settings.workerVersion !== undefined) {
     throw new ConfigurationError([
-      'WORKER_DEPLOYMENT: not supported by `up`, which runs one build; use it with `worker`',
+      'WORKER_DEPLOYMENT: expected none with `up`, which runs one build; it is for `worker`',
     ]);
   }
   const home = openHome(settings.home);
@@ -54,11 +54,11 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   await checkPorts(settings, planned);
 
   const operatorToken = await keepOperatorToken(settings, home);
-  const surroundings = { settings, home, logger, lifetime };
-  const { temporal, searchAttributes, uiUrl } = await chooseTemporal(surroundings);
+  const context = { settings, home, logger, lifetime };
+  const { temporal, searchAttributes, uiUrl } = await chooseTemporal(context);
   const platform =
     settings.adminApiUrl === undefined
-      ? await startPlatform({ temporal, searchAttributes, operatorToken }, surroundings)
+      ? await startPlatform({ temporal, searchAttributes, operatorToken }, context)
       : undefined;
   const loaded = await loadConfiguration(settings, platform ?? STAND_IN);
   const config = platform ? await onOwnPlatform(loaded, { ...platform, operatorToken }) : loaded;
