@@ -39,17 +39,17 @@ export function createActivities(deps: ActivityDeps) {
   const { quickAsksMs } = deps.adminApi;
   const client = createAdminApiClient(deps.adminApi);
   const quickly = quickAsksMs === undefined ? {} : { quickAsksMs };
-  const told = { operators: deps.operators ?? [], mail: deps.mailer !== undefined };
+  const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined };
   return {
     ...createAdminApiActivities(client, quickly),
     ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
-    readRuleSettings: createReadRuleSettings({ ...deps, ...told, forge: deps.forge !== undefined }),
+    readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
     ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
     readSiteSettings: createReadSiteSettings({
       ...deps,
-      ...told,
+      ...operatorSettings,
       readSwitches: (valuesFile) => createValuesFileTarget(valuesFile).readSwitches(),
     }),
   };

@@ -1,9 +1,9 @@
+import { createAdminApiCaller } from './call-admin-api.ts';
 import { createCancelExport } from './cancel-export.ts';
 import { createCreateBundle } from './create-bundle.ts';
 import { createExportKey } from './create-export-key.ts';
 import { createFindExport } from './find-export.ts';
 import type { AdminApiClient } from './http-client.ts';
-import { createPatientCall } from './patient-call.ts';
 import { createPollExport } from './poll-export.ts';
 import { createReadExport } from './read-export.ts';
 import { createStartExport } from './start-export.ts';
@@ -14,7 +14,7 @@ import { createStartExport } from './start-export.ts';
  * @param options.quickAsksMs pauses between the first polls of a job; tests on skipped time want none.
  */
 export function createAdminApiActivities(client: AdminApiClient, options: { quickAsksMs?: readonly number[] } = {}) {
-  const call = createPatientCall(client);
+  const call = createAdminApiCaller(client);
   return {
     createExportKey,
     startExport: createStartExport(call),

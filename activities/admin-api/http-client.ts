@@ -4,7 +4,7 @@ import { request } from 'undici';
 export const CALL_TIMEOUT_MS = 15_000;
 
 /** No response of this API comes near this size. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 export type AdminApiCall = {
   method: 'GET' | 'POST';
@@ -17,7 +17,7 @@ export type AdminApiCall = {
 };
 
 /** Any response, whatever its status. `body` is undefined if it wasn't JSON. */
-export type AdminApiAnswer = {
+export type AdminApiResponse = {
   status: number;
   body: unknown;
   text: string;
@@ -27,17 +27,17 @@ export type AdminApiAnswer = {
 };
 
 /** Thrown if the service gave no complete response: no connection, a reset, or a timeout. */
-export class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError';
+export class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
 }
 
 /** Sends one call with the key. Never follows redirects: the key belongs to the configured URL only. */
-export type AdminApiClient = (call: AdminApiCall, cancelled?: AbortSignal) => Promise<AdminApiAnswer>;
+export type AdminApiClient = (call: AdminApiCall, cancelled?: AbortSignal) => Promise<AdminApiResponse>;
 
 /**
  * Makes an Admin API client.
  * @param options `url`: the base URL, with or without a path prefix; `key`: the bearer key; `timeoutMs`: for one call.
- * @throws NoAnswerError from the calls.
+ * @throws NoResponseError from the calls.
  */
 export function createAdminApiClient(options: { url: string; key: string; timeoutMs?: number }): AdminApiClient {
   const base = options.url.replace(/\/+$/, '');
@@ -71,7 +71,7 @@ export function createAdminApiClient(options: { url: string; key: string; timeou
     } catch (error) {
       if (cancelled?.aborted) throw error;
       const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : describeFault(error);
-      throw new NoAnswerError(`${method} ${path}: ${reason}`);
+      throw new NoResponseError(`${method} ${path}: ${reason}`);
     }
   };
 }
@@ -81,7 +81,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the response is longer than ${MAX_ANSWER_BYTES} bytes`);
+    if (sizeBytes > MAX_RESPONSE_BYTES) throw new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { errorText } from './answer-fields.ts';
-import type { AdminApiAnswer, AdminApiCall } from './http-client.ts';
+import type { AdminApiCall, AdminApiResponse } from './http-client.ts';
+import { errorText } from './response-fields.ts';
 import { parseRetryAfterMs } from './timestamps.ts';
 
 /** The `type` of the ApplicationFailure that a workflow gets from these activities. */
@@ -52,28 +52,28 @@ const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
 };
 
 /** Interprets a status. One table for all operations, so callers don't decide on their own. */
-export function verdictOf(operation: Operation, answer: Pick<AdminApiAnswer, 'status' | 'retryAfter'>): Verdict {
-  const own = OWN_VERDICTS[operation][answer.status];
+export function verdictOf(operation: Operation, response: Pick<AdminApiResponse, 'status' | 'retryAfter'>): Verdict {
+  const own = OWN_VERDICTS[operation][response.status];
   if (own !== undefined) return own;
-  if (answer.status === 401 || answer.status === 403) return 'key-refused';
-  if (answer.status === 429) return 'later';
-  if (answer.status === 503 && answer.retryAfter !== undefined) return 'later';
-  if (answer.status === 408 || answer.status === 425 || answer.status >= 500) return 'retry';
+  if (response.status === 401 || response.status === 403) return 'key-refused';
+  if (response.status === 429) return 'later';
+  if (response.status === 503 && response.retryAfter !== undefined) return 'later';
+  if (response.status === 408 || response.status === 425 || response.status >= 500) return 'retry';
   return 'rejected';
 }
 
-export function isSuccess(answer: AdminApiAnswer): boolean {
-  return answer.status >= 200 && answer.status < 300;
+export function isSuccess(response: AdminApiResponse): boolean {
+  return response.status >= 200 && response.status < 300;
 }
 
 /** For example "POST /v1/… was answered 403: no plan". Operators read this sentence. */
-export function describeAnswer(call: AdminApiCall, answer: AdminApiAnswer): string {
-  const where = answer.status >= 300 && answer.status < 400 ? ' (a redirect; check adminApi.url)' : '';
-  return `${call.method} ${call.path} was answered ${answer.status}${where}: ${errorText(answer)}`;
+export function describeResponse(call: AdminApiCall, response: AdminApiResponse): string {
+  const where = response.status >= 300 && response.status < 400 ? ' (a redirect; check adminApi.url)' : '';
+  return `${call.method} ${call.path} was answered ${response.status}${where}: ${errorText(response)}`;
 }
 
-export function retryAfterOf(answer: AdminApiAnswer): number | null {
-  return parseRetryAfterMs(answer.retryAfter, answer.date) ?? null;
+export function retryAfterOf(response: AdminApiResponse): number | null {
+  return parseRetryAfterMs(response.retryAfter, response.date) ?? null;
 }
 
 /** A failure that Temporal doesn't retry: the workflow decides what to do. */

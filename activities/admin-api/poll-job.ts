@@ -1,11 +1,11 @@
 import { Context, sleep } from '@temporalio/activity';
-import type { AdminApiAnswer } from './http-client.ts';
-import { benignWait, describeAnswer, finalFailure, retryAfterOf } from './outcomes.ts';
-import type { PatientCall } from './patient-call.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
+import type { AdminApiResponse } from './http-client.ts';
+import { benignWait, describeResponse, finalFailure, retryAfterOf } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 
 /** A job's state: its end, or a sentence that says it is still running, with the response. */
-export type JobReading<Finished> = { finished: Finished } | { running: string; answer: AdminApiAnswer };
+export type JobReading<Finished> = { finished: Finished } | { running: string; response: AdminApiResponse };
 
 /** Pauses within the first attempt: Temporal retries after a second at the earliest, and small jobs end before that. */
 export const QUICK_ASKS_MS: readonly number[] = [200, 300, 500, 1000];
@@ -26,16 +26,16 @@ export async function pollJob<Finished>(
     if ('finished' in reading) return reading.finished;
     const pauseMs = pausesMs[asked];
     if (pauseMs === undefined) {
-      throw benignWait('StillRunning', reading.running, pollDelayMs(attempt, retryAfterOf(reading.answer)));
+      throw benignWait('StillRunning', reading.running, pollDelayMs(attempt, retryAfterOf(reading.response)));
     }
     await sleep(pauseMs);
   }
 }
 
 /** Reads the job at a path. Throws `JobGone` if it is unknown. */
-export async function readAt(call: PatientCall, path: string): Promise<AdminApiAnswer> {
+export async function readAt(call: CallAdminApi, path: string): Promise<AdminApiResponse> {
   const request = { method: 'GET', path } as const;
-  const { verdict, answer } = await call('read', request);
-  if (verdict !== 'success') throw finalFailure('JobGone', describeAnswer(request, answer), answer.status);
-  return answer;
+  const { verdict, response } = await call('read', request);
+  if (verdict !== 'success') throw finalFailure('JobGone', describeResponse(request, response), response.status);
+  return response;
 }

@@ -1,9 +1,9 @@
 import { Context } from '@temporalio/activity';
-import { errorText, textField, timeField } from './answer-fields.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
+import { troubleFailure } from './call-admin-api.ts';
 import { benignWait, finalFailure, retryAfterOf } from './outcomes.ts';
-import type { PatientCall } from './patient-call.ts';
-import { troubleFailure } from './patient-call.ts';
 import { pollDelayMs } from './poll-delay.ts';
+import { errorText, textField, timeField } from './response-fields.ts';
 import { parseTimestampMs } from './timestamps.ts';
 
 export type StartExportInput = {
@@ -25,9 +25,9 @@ export type StartedExport = {
  * Starts an export job. If another export of the domain is active (409), it waits and starts its own: the active one
  * may have read older content, so Galley never adopts it.
  */
-export function createStartExport(call: PatientCall) {
+export function createStartExport(call: CallAdminApi) {
   return async function startExport(input: StartExportInput): Promise<StartedExport> {
-    const { verdict, answer } = await call('start', {
+    const { verdict, response } = await call('start', {
       method: 'POST',
       path: '/v1/static-export/jobs',
       body: { domain: input.domain },
@@ -36,18 +36,18 @@ export function createStartExport(call: PatientCall) {
     if (verdict === 'busy') {
       throw benignWait(
         'DomainBusy',
-        `waiting for the active export of ${input.domain} to end: ${errorText(answer)}`,
-        pollDelayMs(Context.current().info.attempt, retryAfterOf(answer)),
+        `waiting for the active export of ${input.domain} to end: ${errorText(response)}`,
+        pollDelayMs(Context.current().info.attempt, retryAfterOf(response)),
       );
     }
-    if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(answer)}`, answer.status);
-    const jobId = textField(answer, 'jobId');
+    if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(response)}`, response.status);
+    const jobId = textField(response, 'jobId');
     // The response may have been cut. The same key returns the same job.
-    if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'jobId', answer.text), answer.status);
-    const createdAt = timeField(answer, 'createdAt');
-    const answeredAtMs = parseTimestampMs(answer.date);
+    if (jobId === undefined) throw troubleFailure(unreadable(response.status, 'jobId', response.text), response.status);
+    const createdAt = timeField(response, 'createdAt');
+    const answeredAtMs = parseTimestampMs(response.date);
     const ageMs = createdAt === null || answeredAtMs === undefined ? null : answeredAtMs - Date.parse(createdAt);
-    return { jobId, version: textField(answer, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
+    return { jobId, version: textField(response, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
   };
 }
 

@@ -1,7 +1,7 @@
-import { field, textField } from '../admin-api/answer-fields.ts';
-import type { AdminApiAnswer } from '../admin-api/http-client.ts';
+import { troubleFailure } from '../admin-api/call-admin-api.ts';
+import type { AdminApiResponse } from '../admin-api/http-client.ts';
 import { finalFailure } from '../admin-api/outcomes.ts';
-import { troubleFailure } from '../admin-api/patient-call.ts';
+import { field, textField } from '../admin-api/response-fields.ts';
 import { unreadable } from '../admin-api/start-export.ts';
 
 /** An agent job that has ended. */
@@ -26,22 +26,22 @@ export function agentJobPath({ projectId, jobId }: { projectId: string; jobId?: 
 }
 
 /** A job's end, or its status: an unknown status means the job is still running. */
-export function readAgentJob(answer: AdminApiAnswer): { finished: FinishedAgentJob } | { running: string } {
-  const status = textField(answer, 'status')?.toLowerCase();
-  if (status === undefined) throw troubleFailure(unreadable(answer.status, 'status', answer.text), answer.status);
+export function readAgentJob(response: AdminApiResponse): { finished: FinishedAgentJob } | { running: string } {
+  const status = textField(response, 'status')?.toLowerCase();
+  if (status === undefined) throw troubleFailure(unreadable(response.status, 'status', response.text), response.status);
   if (status !== 'completed' && status !== 'failed' && status !== 'archived') return { running: status };
-  const error = field(answer, 'error');
+  const error = field(response, 'error');
   const said = typeof error === 'string' && error.trim() !== '' ? error.slice(0, MAX_ERROR) : null;
   // A failed job's `prLink` may be anything, and mustn't hide the error.
-  return { finished: { status, prLink: status === 'failed' ? null : linkOf(answer), error: said } };
+  return { finished: { status, prLink: status === 'failed' ? null : linkOf(response), error: said } };
 }
 
 /** People read it and mails link to it, so accept web URLs only. */
-function linkOf(answer: AdminApiAnswer): string | null {
-  const value = field(answer, 'prLink');
+function linkOf(response: AdminApiResponse): string | null {
+  const value = field(response, 'prLink');
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string' && value.length <= MAX_LINK && URL.canParse(value)) {
     if (/^https?:$/.test(new URL(value).protocol)) return value;
   }
-  throw finalFailure('Rejected', 'the Admin API gave a prLink that is not a web URL', answer.status);
+  throw finalFailure('Rejected', 'the Admin API gave a prLink that is not a web URL', response.status);
 }

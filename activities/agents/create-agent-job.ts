@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { textField } from '../admin-api/answer-fields.ts';
-import { describeAnswer, finalFailure } from '../admin-api/outcomes.ts';
-import { type PatientCall, troubleFailure } from '../admin-api/patient-call.ts';
+import { type CallAdminApi, troubleFailure } from '../admin-api/call-admin-api.ts';
+import { describeResponse, finalFailure } from '../admin-api/outcomes.ts';
+import { textField } from '../admin-api/response-fields.ts';
 import { unreadable } from '../admin-api/start-export.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import { agentJobPath } from './agent-job.ts';
@@ -26,7 +26,7 @@ export type CreatedAgentJob = { projectId: string; jobId: string };
  * Creates an agent job. Every attempt sends the same project and text, so the service recognizes a repeated request by
  * its key even if the rule was edited in between.
  */
-export function createCreateAgentJob(call: PatientCall, { readSite }: { readSite: ReadSite }) {
+export function createCreateAgentJob(call: CallAdminApi, { readSite }: { readSite: ReadSite }) {
   const render = createRenderAgentPrompt(readSite);
   return async function createAgentJob(input: CreateAgentJobInput | UnrenderedAgentJobInput): Promise<CreatedAgentJob> {
     const { projectId, prompt } = 'prompt' in input ? input : await render(input);
@@ -36,11 +36,11 @@ export function createCreateAgentJob(call: PatientCall, { readSite }: { readSite
       body: { prompt },
       headers: { 'idempotency-key': input.idempotencyKey },
     } as const;
-    const { verdict, answer } = await call('prompt', request).catch(explainReusedKey);
-    if (verdict !== 'success') throw finalFailure('Rejected', describeAnswer(request, answer), answer.status);
-    const jobId = textField(answer, 'id');
+    const { verdict, response } = await call('prompt', request).catch(explainReusedKey);
+    if (verdict !== 'success') throw finalFailure('Rejected', describeResponse(request, response), response.status);
+    const jobId = textField(response, 'id');
     // The response may have been cut. The same key returns the same job.
-    if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'id', answer.text), answer.status);
+    if (jobId === undefined) throw troubleFailure(unreadable(response.status, 'id', response.text), response.status);
     return { projectId, jobId };
   };
 }

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { PatientCall } from '../admin-api/patient-call.ts';
+import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
 import { plainLine } from '../reviewers/plain-line.ts';
 import { agentJobPath } from './agent-job.ts';
 
@@ -16,12 +16,12 @@ const RUN_LINE = /^=== run \d+.* ===$/;
  * Reads the last lines that a job's agent printed, without control characters. Null if it printed nothing or the
  * service has no log of agent jobs, which is optional.
  */
-export function createReadLastWords(call: PatientCall) {
+export function createReadLastWords(call: CallAdminApi) {
   return async function readLastWords(job: { projectId: string; jobId: string }): Promise<string | null> {
     const path = `${agentJobPath(job)}/log`;
-    const { verdict, answer } = await call('log', { method: 'GET', path, endBytes: END_BYTES });
-    if (verdict !== 'success' || !/^text\/plain\b/i.test(answer.contentType)) return null;
-    return lastWords(answer.text);
+    const { verdict, response } = await call('log', { method: 'GET', path, endBytes: END_BYTES });
+    if (verdict !== 'success' || !/^text\/plain\b/i.test(response.contentType)) return null;
+    return lastWords(response.text);
   };
 }
 

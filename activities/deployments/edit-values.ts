@@ -127,9 +127,9 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
 function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: string): Generator<Splice[]> {
   const splices: Splice[] = [];
   const missing: [string, string][] = [];
-  const wanted: [string, true | string][] = [['bundleUrl', edit.bundleUrl]];
-  if (edit.enabled) wanted.unshift(['enabled', true]);
-  for (const [name, value] of wanted) {
+  const values: [string, true | string][] = [['bundleUrl', edit.bundleUrl]];
+  if (edit.enabled) values.unshift(['enabled', true]);
+  for (const [name, value] of values) {
     const pair = findPair(group, name);
     if (pair === undefined) missing.push([name, JSON.stringify(value)]);
     else splices.push(...replacementFor(pair, value, group.flow === true, newline));

@@ -10,16 +10,16 @@ export type ForgeActivityDeps = {
   /** Undefined without `forge` in galley.yaml: then reviews are requested by mail only. */
   forge?: ForgeReader | undefined;
   /** How long planning retries a forge that is down; 15 minutes by default. */
-  patienceMs?: number | undefined;
+  retryForMs?: number | undefined;
 };
 
 export type ReviewRequestInput = { prLink: string; logins: readonly string[]; teams: readonly string[] };
 
 /** The forge's activities. They fail with the types of forge-failure.ts. */
-export function createForgeActivities({ forge, patienceMs }: ForgeActivityDeps) {
+export function createForgeActivities({ forge, retryForMs }: ForgeActivityDeps) {
   const readPullRequest = createReadPullRequest(forge);
   return {
-    planReview: createPlanReview(forge, patienceMs),
+    planReview: createPlanReview(forge, retryForMs),
 
     /** Requests reviews on the forge. Returns the reviewers that it rejects and still asks the others. Idempotent. */
     async requestReview({ prLink, logins, teams }: ReviewRequestInput): Promise<ReviewRequestReport> {

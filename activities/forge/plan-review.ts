@@ -30,7 +30,7 @@ export type ReviewPlan = {
  * How long to retry a forge that is down, counted from the activity's first attempt. Then the plan uses what is known:
  * a mail to the rule's own reviewers matters more than a complete list.
  */
-export const PATIENCE_MS = 15 * 60_000;
+export const RETRY_FOR_MS = 15 * 60_000;
 
 /** A forge that rejects one request often rejects many; the first few explain the cause. */
 const MAX_NOTES = 3;
@@ -39,10 +39,10 @@ type Ask = <T>(what: string, call: () => Promise<T>, otherwise: T) => Promise<T>
 
 /**
  * Finds the reviewers: the rule's list and the owners (CODEOWNERS) of the changed files, without the author. If the
- * forge is down, the activity fails and is retried for `patienceMs`; if the forge rejects a request, the plan goes on
+ * forge is down, the activity fails and is retried for `retryForMs`; if the forge rejects a request, the plan goes on
  * without that part.
  */
-export function createPlanReview(forge: ForgeReader | undefined, patienceMs = PATIENCE_MS) {
+export function createPlanReview(forge: ForgeReader | undefined, retryForMs = RETRY_FOR_MS) {
   return async function planReview(input: ReviewPlanInput): Promise<ReviewPlan> {
     if (forge === undefined) return planOf(input, { ...withoutForge(input), note: null });
     const { scheduledTimestampMs } = Context.current().info;
@@ -52,20 +52,20 @@ export function createPlanReview(forge: ForgeReader | undefined, patienceMs = PA
         return await call();
       } catch (error) {
         if (!(error instanceof ForgeError)) throw error;
-        if (error.retryable && Date.now() - scheduledTimestampMs < patienceMs) throw forgeFailure(error);
+        if (error.retryable && Date.now() - scheduledTimestampMs < retryForMs) throw forgeFailure(error);
         notes.add(`${what}: ${error.message}`);
         return otherwise;
       }
     };
-    const told = await heartbeatWhile(() => readForge(forge, input, ask));
+    const fromForge = await heartbeatWhile(() => readForge(forge, input, ask));
     return planOf(input, {
-      ...told,
+      ...fromForge,
       note: notes.size === 0 ? null : `without the forge’s ${[...notes].slice(0, MAX_NOTES).join('; ')}`,
     });
   };
 }
 
-type Told = {
+type FromForge = {
   title: string;
   author: { login: string; mail: string | null };
   owners: CodeOwners;
@@ -78,7 +78,7 @@ const NO_OWNERS: CodeOwners = { logins: [], teams: [], mails: [] };
 
 const UNCOMPARABLE = { status: null, retryable: false } as const;
 
-async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): Promise<Omit<Told, 'note'>> {
+async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): Promise<Omit<FromForge, 'note'>> {
   const { prLink } = input;
   const pullRequest = await ask('pull request', () => forge.readPullRequest(prLink), null);
   if (pullRequest === null) return withoutForge(input);
@@ -115,7 +115,7 @@ async function lookUp(
   return found;
 }
 
-function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<Told, 'note'> {
+function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<FromForge, 'note'> {
   const number = /\/(\d+)\/?$/.exec(prLink)?.[1];
   return {
     title: number === undefined ? `Pull request by ${rule}` : `Pull request #${number} by ${rule}`,
@@ -126,7 +126,7 @@ function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<Told, 'note'> {
   };
 }
 
-function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf, mailOf, note }: Told): ReviewPlan {
+function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf, mailOf, note }: FromForge): ReviewPlan {
   const isAuthor = (login: string): boolean => author.login !== '' && same(login, author.login);
   const isAuthorsMail = (mail: string): boolean =>
     (author.mail !== null && same(mail, author.mail)) || isAuthor(loginOf.get(mail.toLowerCase()) ?? '');

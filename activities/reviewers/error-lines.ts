@@ -7,6 +7,6 @@ const MAX_LINE_CHARACTERS = 300;
 /** A service's error message as lines for a mail; at least one. */
 export function errorLines(message: string): string[] {
   const lines = message.split(/\r\n|[\r\n\u2028\u2029]/).map((line) => plainLine(line, MAX_LINE_CHARACTERS));
-  const told = lines.filter((line) => line !== '').slice(-MAX_LINES);
-  return told.length === 0 ? ['The service gave no reason.'] : told;
+  const reasons = lines.filter((line) => line !== '').slice(-MAX_LINES);
+  return reasons.length === 0 ? ['The service gave no reason.'] : reasons;
 }

@@ -16,7 +16,7 @@ export type SiteSettingsDeps = {
 };
 
 /** A hanging file system must not keep a site from its settings. */
-const PIN_PATIENCE_MS = 2_000;
+const PIN_TIMEOUT_MS = 2_000;
 
 /**
  * Reads a site's settings at each call, so a changed configuration needs no new workflow. Throws `NotConfigured`
@@ -51,6 +51,6 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       (switches) => [{ valuesFile, ...switches }],
       () => [],
     );
-    return await Promise.race([asked, sleep(PIN_PATIENCE_MS, [], { ref: false })]);
+    return await Promise.race([asked, sleep(PIN_TIMEOUT_MS, [], { ref: false })]);
   }
 }

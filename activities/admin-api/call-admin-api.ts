@@ -2,17 +2,17 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { spreadMs } from '../../contract/duration.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
-import type { ExportProgress } from './answer-fields.ts';
-import type { AdminApiAnswer, AdminApiCall, AdminApiClient } from './http-client.ts';
-import { NoAnswerError } from './http-client.ts';
+import type { AdminApiCall, AdminApiClient, AdminApiResponse } from './http-client.ts';
+import { NoResponseError } from './http-client.ts';
 import type { Operation, Verdict } from './outcomes.ts';
-import { describeAnswer, finalFailure, isSuccess, retryAfterOf, verdictOf } from './outcomes.ts';
+import { describeResponse, finalFailure, isSuccess, retryAfterOf, verdictOf } from './outcomes.ts';
+import type { ExportProgress } from './response-fields.ts';
 
 /**
  * Temporal retries failures that last less than this. After that the workflow gets the failure, so that the state shows
  * it.
  */
-const PATIENCE_MS = 60_000;
+const RETRY_FOR_MS = 60_000;
 
 /**
  * The activity waits for a Retry-After up to this. The workflow gets a longer one, because it can show it and keep it.
@@ -25,33 +25,33 @@ export type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null 
 /** The verdicts that the caller handles. All others have become failures. */
 export type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
 
-export type PatientCall = (
+export type CallAdminApi = (
   operation: Operation,
   call: AdminApiCall,
-) => Promise<{ verdict: 'success' | OwnVerdict; answer: AdminApiAnswer }>;
+) => Promise<{ verdict: 'success' | OwnVerdict; response: AdminApiResponse }>;
 
 /**
  * Calls the Admin API from an activity: heartbeats during the call, and throws an ApplicationFailure for every outcome
  * that all operations treat alike.
  */
-export function createPatientCall(client: AdminApiClient): PatientCall {
+export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
   return async (operation, call) => {
-    const answer = await answerOf(client, call);
-    if (isSuccess(answer)) return { verdict: 'success', answer };
-    const verdict = verdictOf(operation, answer);
-    const message = describeAnswer(call, answer);
+    const response = await responseOf(client, call);
+    if (isSuccess(response)) return { verdict: 'success', response };
+    const verdict = verdictOf(operation, response);
+    const message = describeResponse(call, response);
     switch (verdict) {
       case 'key-refused':
-        throw finalFailure('KeyRefused', message, answer.status);
+        throw finalFailure('KeyRefused', message, response.status);
       case 'rejected':
-        throw finalFailure('Rejected', message, answer.status);
+        throw finalFailure('Rejected', message, response.status);
       case 'later':
-        throw laterFailure(message, answer.status, retryAfterOf(answer));
+        throw laterFailure(message, response.status, retryAfterOf(response));
       case 'retry':
-        throw troubleFailure(message, answer.status, retryAfterOf(answer));
+        throw troubleFailure(message, response.status, retryAfterOf(response));
       default:
         heartbeat({ ...lastHeartbeat(), troubleSinceMs: null });
-        return { verdict, answer };
+        return { verdict, response };
     }
   };
 }
@@ -65,7 +65,7 @@ export function troubleFailure(
   const sinceMs = lastHeartbeat().troubleSinceMs ?? Date.now();
   heartbeat({ ...lastHeartbeat(), troubleSinceMs: sinceMs });
   if (retryAfterMs !== null) return laterFailure(message, status, retryAfterMs);
-  if (Date.now() - sinceMs >= PATIENCE_MS) return finalFailure('Unavailable', message, status);
+  if (Date.now() - sinceMs >= RETRY_FOR_MS) return finalFailure('Unavailable', message, status);
   return ApplicationFailure.create({ type: 'Unavailable', message, details: [{ status, retryAfterMs }] });
 }
 
@@ -86,26 +86,26 @@ function laterFailure(message: string, status: number | null, retryAfterMs: numb
   });
 }
 
-async function answerOf(client: AdminApiClient, call: AdminApiCall): Promise<AdminApiAnswer> {
+async function responseOf(client: AdminApiClient, call: AdminApiCall): Promise<AdminApiResponse> {
   try {
     // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
     return await heartbeatWhile(() => client(call), lastHeartbeat());
   } catch (error) {
-    if (error instanceof NoAnswerError) throw troubleFailure(error.message, null);
+    if (error instanceof NoResponseError) throw troubleFailure(error.message, null);
     throw error;
   }
 }
 
 /** What this attempt has reported. The context only has the last attempt's heartbeat. */
-const told = new WeakMap<Context, HeartbeatDetails>();
+const reported = new WeakMap<Context, HeartbeatDetails>();
 
 function heartbeat(details: HeartbeatDetails): void {
-  told.set(Context.current(), details);
+  reported.set(Context.current(), details);
   Context.current().heartbeat(details);
 }
 
 function lastHeartbeat(): HeartbeatDetails {
-  const now = told.get(Context.current());
+  const now = reported.get(Context.current());
   if (now !== undefined) return now;
   const details: unknown = Context.current().info.heartbeatDetails;
   const read = (name: string): number | null => {
