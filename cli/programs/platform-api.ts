@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
-import { createForgeUpkeep, type ForgeUpkeep } from '../../platform/forge/upkeep.ts';
+import { createForgeTasks, type ForgeTasks } from '../../platform/forge/background-tasks.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import type { Settings } from '../environment.ts';
@@ -34,7 +34,7 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
   const agentWorkflows = createAgentWorkflows({ client: temporal.client });
   let listeningUrl = '';
   const publicUrl = () => settings.platformPublicUrl ?? listeningUrl;
-  const forge = createForgeUpkeep({ db: store.db, publicUrl, logger });
+  const forge = createForgeTasks({ db: store.db, publicUrl, logger });
   const app = withSettingsNamed(() =>
     createPlatformApi({
       ...store,
@@ -78,7 +78,7 @@ function startReconciler({ store, temporal, lifetime }: Context, logger: Logger)
   lifetime.onStop('reconciler', reconciler.stop);
 }
 
-function startForge({ lifetime }: Context, forge: ForgeUpkeep): void {
+function startForge({ lifetime }: Context, forge: ForgeTasks): void {
   if (lifetime.signal.aborted) return;
   forge.start();
   lifetime.onStop('embedded forge', forge.stop);

@@ -14,21 +14,21 @@ import { openRepository, repositoryAddress } from './repository.ts';
  * git, on a disk that all platform processes share. `publicUrl` is the base of the platform's pages.
  */
 export function createEmbeddedForge(context: ForgeContext): ForgeWriter {
-  const tell = (row: PullRequestRow): PullRequest => toPullRequest(row, pageOf(context, row));
+  const withPage = (row: PullRequestRow): PullRequest => toPullRequest(row, pageOf(context, row));
   return {
     findPullRequest: ({ repository, branch }) =>
       asForgeErrors(async () => {
         const address = repositoryAddress(repository);
         const row = await findPullRequestOfBranch(context.db, { repository: address, headBranch: branch });
         if (row === undefined) await openRepository(address);
-        return row === undefined ? null : tell(await refreshPullRequest(context, row));
+        return row === undefined ? null : withPage(await refreshPullRequest(context, row));
       }),
-    openPullRequest: (request) => asForgeErrors(async () => tell(await openPullRequest(context, request))),
+    openPullRequest: (request) => asForgeErrors(async () => withPage(await openPullRequest(context, request))),
     updatePullRequest: (url, change) =>
       asForgeErrors(async () => {
         const row = await getPullRequest(context.db, pullRequestIdOf(url));
         if (row === undefined) throw noSuchPullRequest();
-        return tell(await editPullRequest(context, await refreshPullRequest(context, row), change));
+        return withPage(await editPullRequest(context, await refreshPullRequest(context, row), change));
       }),
     async gitCredentials() {
       return null;

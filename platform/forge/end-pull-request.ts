@@ -1,10 +1,10 @@
 import { HttpError } from '../../contract/http-error.ts';
 import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import type { ForgeContext } from './forge-context.ts';
 import { mergeBranches } from './merge-branches.ts';
 import { recordMerge } from './record-merge.ts';
 import { openRepository } from './repository.ts';
-import { tellPullRequest } from './tell.ts';
 
 const FILES_NAMED = 20;
 
@@ -48,7 +48,7 @@ export async function closePullRequest(
 ): Promise<PullRequestRow> {
   const closed = await context.db.transaction(async (tx) => {
     const row = await endPullRequest(tx, id, { state: 'closed', endedBy: by });
-    if (row !== undefined) await tellPullRequest(tx, context, row, { action: 'closed', sender: by });
+    if (row !== undefined) await enqueuePullRequestEvent(tx, context, row, { action: 'closed', sender: by });
     return row;
   });
   if (closed !== undefined) {

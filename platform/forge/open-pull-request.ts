@@ -4,10 +4,10 @@ import { getAgentJob } from '../store/agent-jobs.ts';
 import { listProjectRows } from '../store/projects.ts';
 import { findPullRequestOfBranch, insertPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { countCommits, mergeBase, readBranch } from './commits.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
 import { refreshPullRequest } from './refresh-pull-request.ts';
 import { openRepository, repositoryAddress } from './repository.ts';
-import { tellPullRequest } from './tell.ts';
 import { bodyText, titleText } from './texts.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function openPullRequest(context: ForgeContext, request: NewPullReq
       body: bodyText(request.body),
       baseBranch: request.base,
     });
-    if (row !== undefined) await tellPullRequest(tx, context, row, { action: 'opened', sender: FORGE_AUTHOR });
+    if (row !== undefined) await enqueuePullRequestEvent(tx, context, row, { action: 'opened', sender: FORGE_AUTHOR });
     return row;
   });
   if (opened === undefined) {

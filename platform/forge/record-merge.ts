@@ -1,9 +1,9 @@
 import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { listCommits } from './commits.ts';
+import { enqueuePullRequestEvent, enqueuePushEvent, type Push } from './enqueue-webhooks.ts';
 import { FORGE_OPERATOR, type ForgeContext } from './forge-context.ts';
 import type { RepositoryGit } from './git.ts';
 import type { Merge } from './merge-branches.ts';
-import { type Push, tellPullRequest, tellPush } from './tell.ts';
 
 /** GitHub returns a limited number too: the newest. */
 const COMMITS_TOLD = 50;
@@ -30,8 +30,8 @@ export async function recordMerge(
       endedBy: by,
     });
     if (merged === undefined) return undefined;
-    await tellPullRequest(tx, context, merged, { action: 'closed', sender });
-    if (push !== undefined) await tellPush(tx, context, merged, { ...push, sender });
+    await enqueuePullRequestEvent(tx, context, merged, { action: 'closed', sender });
+    if (push !== undefined) await enqueuePushEvent(tx, context, merged, { ...push, sender });
     return merged;
   });
   if (ended !== undefined) {

@@ -1,10 +1,10 @@
 import { changePullRequest, lockPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { isAncestor, readBranch } from './commits.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
 import { findMerge } from './merge-branches.ts';
 import { recordMerge } from './record-merge.ts';
 import { openRepository } from './repository.ts';
-import { tellPullRequest } from './tell.ts';
 
 /**
  * Updates a row from its branches, which change outside the forge: new commits, and merges made with git alone. Ended
@@ -30,8 +30,8 @@ export async function refreshPullRequest(context: ForgeContext, row: PullRequest
     if (now?.state !== 'open' || now.headSha !== row.headSha) return now ?? row;
     const moved = (await changePullRequest(tx, row.id, { headSha, baseSha })) ?? row;
     if (headSha !== row.headSha) {
-      const told = { action: 'synchronize' as const, before: row.headSha, after: headSha, sender: FORGE_AUTHOR };
-      await tellPullRequest(tx, context, moved, told);
+      const action = { action: 'synchronize' as const, before: row.headSha, after: headSha, sender: FORGE_AUTHOR };
+      await enqueuePullRequestEvent(tx, context, moved, action);
     }
     return moved;
   });

@@ -26,7 +26,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
       await look();
       return false;
     },
-    onFailure: tell,
+    onFailure: logFailure,
   });
 
   async function look(): Promise<void> {
@@ -36,7 +36,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
       for (const repository of new Set(rows.map((row) => row.repository))) {
         if (loop.signal.aborted) return;
         const ofRepository = rows.filter((row) => row.repository === repository);
-        await lookAt(repository, ofRepository).catch(tell);
+        await lookAt(repository, ofRepository).catch(logFailure);
       }
       after = rows.length < PAGE_SIZE ? undefined : rows.at(-1);
     } while (after !== undefined && !loop.signal.aborted);
@@ -48,12 +48,12 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
       const headSha = heads.get(row.headBranch) ?? row.headSha;
       const baseSha = heads.get(row.baseBranch) ?? row.baseSha;
       const moved = headSha !== row.headSha || baseSha !== row.baseSha;
-      if (moved && !loop.signal.aborted) await refreshPullRequest(context, row).catch(tell);
+      if (moved && !loop.signal.aborted) await refreshPullRequest(context, row).catch(logFailure);
     }
   }
 
   /** A repository that is gone is reported when someone opens it; here it is skipped. */
-  function tell(error: unknown): void {
+  function logFailure(error: unknown): void {
     context.logger.debug({ err: withoutValues(error) }, 'A pull request could not be compared with its branches');
   }
 

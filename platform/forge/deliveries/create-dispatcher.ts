@@ -48,7 +48,7 @@ export function createForgeDispatcher({
 }: DispatcherDeps): ForgeDispatcher {
   const sending = new Set<Promise<void>>();
   let nextCleanAt = 0;
-  const loop = createIntervalLoop({ intervalMs, turn, onFailure: tell });
+  const loop = createIntervalLoop({ intervalMs, turn, onFailure: logFailure });
 
   async function deliver(row: DeliveryRow, token: string): Promise<void> {
     const attempt = await attemptDelivery(row);
@@ -57,14 +57,14 @@ export function createForgeDispatcher({
     const end = brokenOff ? BROKEN_OFF : judge(row, attempt, Date.now());
     if (end.kind !== 'delivered' && !brokenOff) {
       const { id: deliveryId, event, projectId } = row;
-      const told = {
+      const details = {
         deliveryId,
         event,
         projectId,
         reason: end.error,
         ...(end.kind === 'again' && { retryInMs: end.delayMs }),
       };
-      logger.warn(told, end.kind === 'again' ? 'The receiver rejected a webhook; retrying' : 'Gave up a webhook');
+      logger.warn(details, end.kind === 'again' ? 'The receiver rejected a webhook; retrying' : 'Gave up a webhook');
     }
     await settleDelivery(db, { id: row.id, token, end });
   }
@@ -83,7 +83,7 @@ export function createForgeDispatcher({
     const row = await leaseDelivery(db, { token, leaseMs: timeoutMs + LEASE_MARGIN_MS });
     if (row === undefined) return false;
     const sent = deliver(row, token)
-      .catch(tell)
+      .catch(logFailure)
       .finally(() => {
         sending.delete(sent);
         // The project's next delivery waited for this one.
@@ -93,7 +93,7 @@ export function createForgeDispatcher({
     return true;
   }
 
-  function tell(error: unknown): void {
+  function logFailure(error: unknown): void {
     logger.warn({ err: withoutValues(error) }, 'The outbox of webhooks could not be read; retrying');
   }
 

@@ -2,7 +2,7 @@ import { createForgeDispatcher } from './deliveries/create-dispatcher.ts';
 import type { ForgeContext } from './forge-context.ts';
 import { createBranchWatch } from './watch-branches.ts';
 
-export type ForgeUpkeep = {
+export type ForgeTasks = {
   start(): void;
   /** Call after webhooks were put into the outbox. */
   wake(): void;
@@ -10,7 +10,7 @@ export type ForgeUpkeep = {
 };
 
 /** The embedded forge's background tasks: sending webhooks and watching the branches of open pull requests. */
-export function createForgeUpkeep(context: ForgeContext): ForgeUpkeep {
+export function createForgeTasks(context: ForgeContext): ForgeTasks {
   const dispatcher = createForgeDispatcher(context);
   const watch = createBranchWatch(context);
   return {
