@@ -11,7 +11,7 @@ import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
 import { DEFAULT_AGENT_SETTINGS } from './activities/agent/agent-deps.ts';
 import { createAgentActivities } from './activities/agent/create-agent-activities.ts';
 import { createPlatformActivities, type PlatformActivityDeps } from './activities/create-platform-activities.ts';
-import { tellFailuresWithoutValues } from './tell-failures.ts';
+import { redactQueryValues } from './redact-failures.ts';
 
 export type PlatformWorkerDeps = PlatformActivityDeps & {
   connection: NativeConnection;
@@ -92,7 +92,7 @@ function sharedOptions(deps: PlatformWorkerDeps): Shared {
   return {
     connection,
     namespace,
-    interceptors: { activity: [tellFailuresWithoutValues] },
+    interceptors: { activity: [redactQueryValues] },
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),
     ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),

@@ -41,8 +41,8 @@ function tellingLine(stderr: string, secrets: readonly string[]): string {
     lines.find((line) => sign.test(line)),
   );
   // If an object fails the checks, the last line only says that one did.
-  const told = unsound ?? fatal ?? error;
-  const line = told?.replace(/^(?:fatal|error): /, '') ?? lines.at(-1) ?? 'it failed without a message';
+  const cause = unsound ?? fatal ?? error;
+  const line = cause?.replace(/^(?:fatal|error): /, '') ?? lines.at(-1) ?? 'it failed without a message';
   return clean(line, secrets);
 }
 

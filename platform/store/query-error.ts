@@ -14,8 +14,8 @@ export function withoutValues(error: unknown): unknown {
   const said = error.cause?.message ?? 'the query failed';
   const message = `${said} (in: ${error.query.slice(0, STATEMENT_CHARACTERS)})`;
   const frames = (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
-  const told = Object.assign(new Error(message), { code: errorCode(error.cause) });
-  told.name = 'QueryError';
-  told.stack = [`QueryError: ${message}`, ...frames].join('\n');
-  return told;
+  const redacted = Object.assign(new Error(message), { code: errorCode(error.cause) });
+  redacted.name = 'QueryError';
+  redacted.stack = [`QueryError: ${message}`, ...frames].join('\n');
+  return redacted;
 }

@@ -10,7 +10,7 @@ import { agentTaskQueue } from '../../contract/names.ts';
 import type { AgentRunResult } from '../activities/agent/end-agent-run.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import { agentFailureText } from './agent-job/agent-failure.ts';
-import { type AgentStory, agentDetails, markPullRequest } from './agent-job/agent-story.ts';
+import { type AgentVisibility, agentDetails, markPullRequest } from './agent-job/agent-visibility.ts';
 
 export type AgentJobInput = { jobId: string; run: number };
 
@@ -79,14 +79,14 @@ async function runSteps(key: AgentJobInput): Promise<AgentRunResult | undefined>
   const opened = await steps.openAgentRun.executeWithOptions({ summary: 'what to start from' }, [key]);
   if (opened.state === 'over') return undefined;
   const { repository, branch, baseCommit, baseBranch, continues, replaces, finished, runTimeoutMs } = opened;
-  const story: AgentStory = {
+  const visibility: AgentVisibility = {
     repository,
     branch,
     run: key.run,
     stage: `the agent works on ${baseCommit.slice(0, 10)}`,
   };
 
-  tell(story, {});
+  showDetails(visibility, {});
   const { kind } = await agents.runAgent.executeWithOptions(
     {
       summary: `the agent, from ${baseCommit.slice(0, 10)}`,
@@ -99,11 +99,11 @@ async function runSteps(key: AgentJobInput): Promise<AgentRunResult | undefined>
 
   let pushed: { commit: string; finished: string | null } | undefined;
   if (kind === 'changed') {
-    tell(story, { stage: 'pushing the change' });
+    showDetails(visibility, { stage: 'pushing the change' });
     pushed = await steps.pushChange.executeWithOptions({ summary: branch }, [{ ...key, replaces, finished }]);
   }
 
-  tell(story, { stage: kind === 'changed' ? 'opening the pull request' : 'the agent changed nothing' });
+  showDetails(visibility, { stage: kind === 'changed' ? 'opening the pull request' : 'the agent changed nothing' });
   const asked = {
     ...key,
     commit: pushed?.commit ?? null,
@@ -113,12 +113,12 @@ async function runSteps(key: AgentJobInput): Promise<AgentRunResult | undefined>
   };
   const { prLink } = await steps.openPullRequest.executeWithOptions({ summary: `into ${baseBranch}` }, [asked]);
   if (prLink !== null && opened.searchAttributes) markPullRequest(prLink);
-  const told = kind === 'changed' ? `pushed ${pushed?.commit.slice(0, 10)}` : 'the agent changed nothing';
-  tell(story, { stage: `completed: ${told}`, prLink });
+  const result = kind === 'changed' ? `pushed ${pushed?.commit.slice(0, 10)}` : 'the agent changed nothing';
+  showDetails(visibility, { stage: `completed: ${result}`, prLink });
   return { kind: 'completed', prLink };
 }
 
-function tell(story: AgentStory, change: Partial<AgentStory>): void {
-  Object.assign(story, change);
-  setCurrentDetails(agentDetails(story));
+function showDetails(visibility: AgentVisibility, change: Partial<AgentVisibility>): void {
+  Object.assign(visibility, change);
+  setCurrentDetails(agentDetails(visibility));
 }

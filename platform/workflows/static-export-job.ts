@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import type { PackedExport } from '../activities/export/pack-export.ts';
-import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
+import { type JobVisibility, jobDetails, markJob } from './static-export-job/export-visibility.ts';
 import { failureText } from './static-export-job/failure-text.ts';
 import { isFailureOf } from './static-export-job/is-failure-of.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
@@ -83,26 +83,29 @@ export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<
 async function runStages(jobId: string) {
   const opened = await begin(jobId);
   if (opened.state === 'over') return undefined;
-  const story: JobStory = { domain: opened.domain, version: opened.version, stage: 'crawling' };
-  if (opened.searchAttributes) markJob(story);
+  const visibility: JobVisibility = { domain: opened.domain, version: opened.version, stage: 'crawling' };
+  if (opened.searchAttributes) markJob(visibility);
 
   const { packed, rest, plan } = opened;
-  if (packed !== null) return told(story, packed);
-  await crawl(jobId, story, plan, rest);
+  if (packed !== null) return reportPacked(visibility, packed);
+  await crawl(jobId, visibility, plan, rest);
   // Jobs opened by an older release lack this and continue without it.
-  if (opened.visitsSamples === true) await visitSamples(jobId, story, plan);
+  if (opened.visitsSamples === true) await visitSamples(jobId, visibility, plan);
 
-  const frozen = await freeze(jobId, story, plan);
+  const frozen = await freeze(jobId, visibility, plan);
 
-  tell(story, { ...frozen, stage: 'rewriting' });
+  showDetails(visibility, { ...frozen, stage: 'rewriting' });
   const rewriters = rewritersFor(frozen.batchCount, plan.parallelActivities);
   await untilDone(1, (round) => {
     const summary = `rewrite ${frozen.batchCount} batches, round ${round}`;
     return together(rewriters, () => shared.rewriteFiles.executeWithOptions({ summary }, [{ jobId }]));
   });
 
-  tell(story, { stage: 'packing the archive' });
-  return told(story, await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]));
+  showDetails(visibility, { stage: 'packing the archive' });
+  return reportPacked(
+    visibility,
+    await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]),
+  );
 }
 
 /** What an export reuses may be gone when it is needed: then it starts again without reuse. */
@@ -125,22 +128,24 @@ async function begin(jobId: string) {
   return { ...opened, rest: null, packed: null };
 }
 
-function told(story: JobStory, packed: PackedExport): PackedExport {
+function reportPacked(visibility: JobVisibility, packed: PackedExport): PackedExport {
   const { state, fileCount, sizeBytes, brokenLinks } = packed;
   const reused = packed.reusedFiles > 0 ? ` (${packed.reusedFiles} as in the last export)` : '';
-  tell(story, { stage: `${state}: ${fileCount} files${reused}, ${sizeBytes} bytes, ${brokenLinks} broken links` });
+  showDetails(visibility, {
+    stage: `${state}: ${fileCount} files${reused}, ${sizeBytes} bytes, ${brokenLinks} broken links`,
+  });
   return packed;
 }
 
 /** One worker at first, unless an earlier round is over; then as many as the queued links need. */
 async function crawl(
   jobId: string,
-  story: JobStory,
+  visibility: JobVisibility,
   plan: { soloCrawlMs: number; activityMs: number; parallelActivities: number },
   begun: { done: boolean; queuedCount: number } | null = null,
 ): Promise<void> {
   if (begun?.done === true) return;
-  tell(story, {});
+  showDetails(visibility, {});
   let crawlers = begun === null ? 1 : crawlersFor(begun.queuedCount, plan.parallelActivities);
   await untilDone(begun === null ? 1 : 2, async (round) => {
     if (workflowInfo().historyLength > LONG_HISTORY_EVENTS) await continueAsNew<typeof staticExportJob>({ jobId });
@@ -153,26 +158,30 @@ async function crawl(
 }
 
 /** What a browser finds in the crawled pages is crawled as well. */
-async function visitSamples(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]): Promise<void> {
-  tell(story, { stage: 'visiting sample pages' });
+async function visitSamples(
+  jobId: string,
+  visibility: JobVisibility,
+  plan: Parameters<typeof crawl>[2],
+): Promise<void> {
+  showDetails(visibility, { stage: 'visiting sample pages' });
   const summary = 'a browser looks for what scripts load';
   const { foundCount } = await stages.visitSamples.executeWithOptions({ summary }, [{ jobId }]);
-  tell(story, { stage: 'crawling' });
-  if (foundCount > 0) await crawl(jobId, story, plan);
+  showDetails(visibility, { stage: 'crawling' });
+  if (foundCount > 0) await crawl(jobId, visibility, plan);
 }
 
 /** A worker that was taken for dead may have reported URLs after the crawl's end: crawl those too. */
-async function freeze(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]) {
+async function freeze(jobId: string, visibility: JobVisibility, plan: Parameters<typeof crawl>[2]) {
   for (let attempt = 1; ; attempt += 1) {
-    tell(story, { stage: 'freezing the paths' });
+    showDetails(visibility, { stage: 'freezing the paths' });
     try {
       const summary = 'every address gets its path';
       return await stages.freezeExport.executeWithOptions({ summary }, [{ jobId }]);
     } catch (error) {
       if (attempt === MAX_FREEZES || !isFailureOf('CrawlUnfinished', error)) throw error;
     }
-    tell(story, { stage: 'crawling' });
-    await crawl(jobId, story, plan);
+    showDetails(visibility, { stage: 'crawling' });
+    await crawl(jobId, visibility, plan);
   }
 }
 
@@ -198,9 +207,9 @@ function together<Result>(count: number, run: () => Promise<Result>): Promise<Re
   });
 }
 
-function tell(story: JobStory, change: Partial<JobStory>): void {
-  Object.assign(story, change);
-  setCurrentDetails(jobDetails(story));
+function showDetails(visibility: JobVisibility, change: Partial<JobVisibility>): void {
+  Object.assign(visibility, change);
+  setCurrentDetails(jobDetails(visibility));
 }
 
 function forget(jobId: string, archiveKey: string | null): Promise<void> {

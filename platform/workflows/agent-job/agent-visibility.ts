@@ -3,7 +3,7 @@ import { upsertSearchAttributes } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
 /** The run's visibility in the Temporal UI. The prompt isn't part of it: it stays in the platform's database. */
-export type AgentStory = {
+export type AgentVisibility = {
   repository: string;
   branch: string;
   run: number;
@@ -17,7 +17,7 @@ const PULL_REQUEST = defineSearchAttributeKey(SEARCH_ATTRIBUTES.pullRequest, Sea
 const KEYWORD_CHARACTERS = 255;
 
 /** The workflow's current details, in Markdown. */
-export function agentDetails({ repository, branch, run, stage, prLink }: AgentStory): string {
+export function agentDetails({ repository, branch, run, stage, prLink }: AgentVisibility): string {
   const which = run === 1 ? '' : `, message ${run - 1}`;
   return [`**${repository}**, branch \`${branch}\`${which}`, stage, prLink ?? '']
     .filter((line) => line !== '')

@@ -5,7 +5,7 @@ import { withoutValues } from './store/query-error.ts';
  * An activity's error is kept in Temporal's history and shown in its UI, so failed queries are reported without their
  * values.
  */
-export function tellFailuresWithoutValues(): ActivityInterceptors {
+export function redactQueryValues(): ActivityInterceptors {
   return {
     inbound: {
       async execute(input, next) {

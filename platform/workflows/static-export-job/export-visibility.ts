@@ -3,7 +3,7 @@ import { upsertSearchAttributes } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
 /** The job's visibility in the Temporal UI. */
-export type JobStory = {
+export type JobVisibility = {
   domain: string;
   version: string;
   stage: string;
@@ -15,7 +15,7 @@ const SITE = defineSearchAttributeKey(SEARCH_ATTRIBUTES.site, SearchAttributeTyp
 const VERSION = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAttributeType.KEYWORD);
 
 /** The workflow's current details, in Markdown. */
-export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobStory): string {
+export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobVisibility): string {
   const counts = [
     pageCount === undefined ? [] : [`${pageCount} pages`],
     urlCount === undefined ? [] : [`${urlCount} addresses`],
@@ -27,7 +27,7 @@ export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobS
  * Makes the job findable by site and version, but only if the server knows the attributes: otherwise the run would
  * fail.
  */
-export function markJob({ domain, version }: JobStory): void {
+export function markJob({ domain, version }: JobVisibility): void {
   upsertSearchAttributes([
     { key: SITE, value: domain },
     { key: VERSION, value: version },
