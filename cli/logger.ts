@@ -10,8 +10,8 @@ const EXPECTED_TROUBLE = /^(E(?!RR_)[A-Z0-9_]+|08...|53...|57P0[1-5])$/;
 
 /** An error's type, message and code; with its stack only if it may be a bug. */
 function describeError(error: Error): object {
-  const { stack, ...told } = pino.stdSerializers.err(error);
-  return EXPECTED_TROUBLE.test(errorCode(error) ?? '') ? told : { ...told, stack };
+  const { stack, ...shown } = pino.stdSerializers.err(error);
+  return EXPECTED_TROUBLE.test(errorCode(error) ?? '') ? shown : { ...shown, stack };
 }
 
 /** Logs to standard error, so that a command's own output stays clean: JSON lines, or readable ones on a terminal. */

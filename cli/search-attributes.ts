@@ -24,7 +24,7 @@ const REFUSED: readonly number[] = [7 /* PERMISSION_DENIED */, 12 /* UNIMPLEMENT
 const RETRY_MS = 2_000;
 const CALL_DEADLINE_MS = 5_000;
 /** A server propagates a new attribute within seconds. After this the worker starts without. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export interface SearchAttributes {
   /** Whether the namespace accepts them now; the server rejects a start with an unknown one. */
@@ -39,7 +39,7 @@ interface Namespace {
   logger: Logger;
   signal: AbortSignal;
   /** How long to wait for a responding service to make them usable, in milliseconds. */
-  patienceMs?: number;
+  timeoutMs?: number;
 }
 
 /**
@@ -48,7 +48,7 @@ interface Namespace {
  * none, it logs that once and Galley runs without.
  */
 export function registerSearchAttributes(target: Namespace): SearchAttributes {
-  const { client, namespace, logger, signal, patienceMs = PATIENCE_MS } = target;
+  const { client, namespace, logger, signal, timeoutMs = TIMEOUT_MS } = target;
   let usable = false;
   const run = async (): Promise<void> => {
     let answeredAtMs: number | undefined;
@@ -59,8 +59,8 @@ export function registerSearchAttributes(target: Namespace): SearchAttributes {
         return;
       }
       if (!isAway(using)) answeredAtMs ??= Date.now();
-      const outOfPatience = answeredAtMs !== undefined && Date.now() - answeredAtMs >= patienceMs;
-      if (!isAway(using) && (isRefusal(registering) || isRefusal(using) || outOfPatience)) {
+      const timedOut = answeredAtMs !== undefined && Date.now() - answeredAtMs >= timeoutMs;
+      if (!isAway(using) && (isRefusal(registering) || isRefusal(using) || timedOut)) {
         giveUp(logger, registering ?? using);
         return;
       }

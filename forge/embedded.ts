@@ -52,12 +52,12 @@ export function createEmbeddedForgeReader(options: EmbeddedForgeOptions): ForgeR
     async requestReviews(url, { logins, teams }) {
       const requested: string[] = [];
       const refused: { name: string; reason: string }[] = [];
-      const wanted = [
+      const requests = [
         ...logins.map((name) => ({ name, body: { reviewers: [name] } })),
         ...teams.map((name) => ({ name, body: { team_reviewers: [name] } })),
       ];
       // One by one, so that a rejected one doesn't stop the others.
-      for (const { name, body } of wanted) {
+      for (const { name, body } of requests) {
         try {
           await call(url, '/requested_reviewers', body);
           requested.push(name);

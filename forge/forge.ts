@@ -51,7 +51,7 @@ export interface ForgeReader {
   /**
    * Requests each review; one that the forge rejects (not a collaborator, unknown, the author) doesn't stop the others.
    */
-  requestReviews(url: string, wanted: ReviewRequests): Promise<ReviewRequestReport>;
+  requestReviews(url: string, requests: ReviewRequests): Promise<ReviewRequestReport>;
   /** The login with this mail address; null if the forge doesn't say. */
   findLogin(mail: string): Promise<string | null>;
   /** A login's public mail address; null if it has none. */

@@ -47,7 +47,7 @@ async function watch({ site, valuesFile }: WatchedFile, options: AnnouncePinsOpt
       const now = await look(valuesFile, seen);
       // Announces what was set while no worker ran. The site itself notices what was removed meanwhile.
       if ((seen?.pin ?? null) !== now.pin || (seen?.off ?? false) !== now.off) {
-        await tell(client, site);
+        await signalSite(client, site);
         logger.info({ site, valuesFile, pin: now.pin, off: now.off }, "an operator's pin or `enabled` has changed");
       }
       seen = now;
@@ -66,7 +66,7 @@ async function look(valuesFile: string, before: Seen | undefined): Promise<Seen>
   return { stamp, ...(await createValuesFileTarget(valuesFile).readSwitches()) };
 }
 
-async function tell(client: PinClient, site: string): Promise<void> {
+async function signalSite(client: PinClient, site: string): Promise<void> {
   try {
     await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).signal(SIGNALS.configChanged);
   } catch (error) {

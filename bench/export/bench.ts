@@ -38,9 +38,9 @@ const WARM_UP_PAGES = 5_000;
 /** Makes a worker one that has been at it for long: exports that don't count, one after another. */
 export async function warmUp(bench: ExportBench, origin: string, name: string): Promise<void> {
   // Fewer measured runs also mean fewer warm-up runs.
-  const wanted = Math.min(bench.pages, WARM_UP_PAGES);
+  const warmUpPages = Math.min(bench.pages, WARM_UP_PAGES);
   let pageCount = 0;
-  while (pageCount < wanted) {
+  while (pageCount < warmUpPages) {
     pageCount += (await measureFullExport(bench, origin, `${name}, to warm up`)).pageCount;
   }
 }

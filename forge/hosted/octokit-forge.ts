@@ -154,9 +154,9 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
       );
     },
 
-    async requestReviews(url, wanted) {
+    async requestReviews(url, requests) {
       const step = { doing: 'ask for reviews', right: rights.writePullRequests };
-      return at(url, step, (client, target) => requestReviews(client, { dialect, target, wanted }));
+      return at(url, step, (client, target) => requestReviews(client, { dialect, target, requests }));
     },
 
     async findLogin(mail) {

@@ -46,17 +46,17 @@ export function toForgeError(
   const { status, said } = refusal;
   const { limited, waitMs } = rateLimitOf({ ...refusal, message: said }, Date.now());
   const retryable = limited || status >= 500 || status === 408 || status === 425;
-  const told = said === '' ? '' : `: ${said}`;
+  const detail = said === '' ? '' : `: ${said}`;
   const needs = step.right === null ? '' : ` "${step.right}"`;
   const message = limited
-    ? `${name} takes no more calls for now (${status})${told}`
+    ? `${name} takes no more calls for now (${status})${detail}`
     : status === 401
       ? `${name} refuses the ${credential} (401): it is wrong, expired or revoked`
       : status === 403
-        ? `${name} doesn't let this ${credential} ${step.doing}${where} (403), which needs the right${needs}${told}`
+        ? `${name} doesn't let this ${credential} ${step.doing}${where} (403), which needs the right${needs}${detail}`
         : status === 404
-          ? `${name} could not ${step.doing}${where} (404): it isn't there, or the ${credential} lacks the right${needs}${told}`
-          : `${name} ${retryable ? 'failed' : 'refuses'} to ${step.doing}${where} (${status})${told}`;
+          ? `${name} could not ${step.doing}${where} (404): it isn't there, or the ${credential} lacks the right${needs}${detail}`
+          : `${name} ${retryable ? 'failed' : 'refuses'} to ${step.doing}${where} (${status})${detail}`;
   return new ForgeError(message, { status, retryable, retryAfterMs: waitMs });
 }
 

@@ -20,16 +20,16 @@ export async function requestReviews(
   {
     dialect,
     target,
-    wanted,
+    requests,
   }: {
     dialect: Dialect;
     target: Target & { pull_number: number };
-    wanted: ReviewRequests;
+    requests: ReviewRequests;
   },
 ): Promise<{ requested: string[]; refused: Refused[] }> {
   const wishes: Wish[] = [
-    ...wanted.logins.map((name) => ({ kind: 'login', name }) as const),
-    ...wanted.teams.map((name) => ({ kind: 'team', name }) as const),
+    ...requests.logins.map((name) => ({ kind: 'login', name }) as const),
+    ...requests.teams.map((name) => ({ kind: 'team', name }) as const),
   ];
   if (wishes.length === 0) return { requested: [], refused: [] };
   const read = async () => pullRequestAnswer.parse((await client.rest.pulls.get(target)).data);

@@ -39,8 +39,8 @@ export function createByteQueue(): ByteQueue {
       }
       sizeBytes += bytes.length;
     },
-    dropFirst(wanted) {
-      let left = Math.min(wanted, sizeBytes);
+    dropFirst(count) {
+      let left = Math.min(count, sizeBytes);
       sizeBytes -= left;
       for (let [first] = blocks; first !== undefined && left > 0; [first] = blocks) {
         const cut = Math.min(left, first.end - first.start);

@@ -36,8 +36,8 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
     return text.length;
   }
 
-  function take(text: string, ended: boolean): { told: string; rest: string } {
-    let told = '';
+  function take(text: string, ended: boolean): { masked: string; rest: string } {
+    let masked = '';
     let from = 0;
     let unfinished = ended ? text.length : firstUnfinished(text, from);
     while (true) {
@@ -46,9 +46,9 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
       const match = nextMatch(text, from);
       // Hold a secret back if a longer one may begin at the same place.
       if (match === null || unfinished <= match.index) {
-        return { told: told + text.slice(from, unfinished), rest: text.slice(unfinished) };
+        return { masked: masked + text.slice(from, unfinished), rest: text.slice(unfinished) };
       }
-      told += text.slice(from, match.index) + MASK;
+      masked += text.slice(from, match.index) + MASK;
       from = match.index + match[0].length;
     }
   }
@@ -63,12 +63,12 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
     push(chunk) {
       const taken = take(rest + Buffer.from(chunk).toString('latin1'), false);
       rest = taken.rest;
-      return Buffer.from(taken.told, 'latin1');
+      return Buffer.from(taken.masked, 'latin1');
     },
     end() {
-      const { told } = take(rest, true);
+      const { masked } = take(rest, true);
       rest = '';
-      return Buffer.from(told, 'latin1');
+      return Buffer.from(masked, 'latin1');
     },
   };
 }

@@ -75,6 +75,6 @@ async function promptsOf({ db }: AgentContext, run: AgentRun, pullRequest: PullR
   const [first, ...others] = pushes.filter(({ prLink }) => prLink === null || prLink === pullRequest?.url);
   if (first === undefined) return [run.prompt];
   // Prompts may be long, so read only those that are shown.
-  const told = [first, ...others.slice(2 - MOST_PROMPTS)].map((each) => each.run);
-  return [...(await listRunPrompts(db, { jobId, runs: told })), run.prompt];
+  const shown = [first, ...others.slice(2 - MOST_PROMPTS)].map((each) => each.run);
+  return [...(await listRunPrompts(db, { jobId, runs: shown })), run.prompt];
 }

@@ -24,10 +24,10 @@ export function impossible(message: string): ApplicationFailure {
  * retryable if that may help. Other errors are returned unchanged.
  */
 export function ownerFailure(error: unknown, secrets: readonly string[]): unknown {
-  const told = (text: string) => plainText(maskSecrets(text, secrets)).slice(0, MESSAGE_CHARACTERS);
-  if (error instanceof GitError) return failure(told(sentence(error.message)), error.retryable, null);
+  const redacted = (text: string) => plainText(maskSecrets(text, secrets)).slice(0, MESSAGE_CHARACTERS);
+  if (error instanceof GitError) return failure(redacted(sentence(error.message)), error.retryable, null);
   if (error instanceof ForgeError) {
-    return failure(told(`The forge refused: ${error.message}`), error.retryable, error.retryAfterMs);
+    return failure(redacted(`The forge refused: ${error.message}`), error.retryable, error.retryAfterMs);
   }
   return error;
 }

@@ -21,7 +21,7 @@ export function uploadWhileGrowing(
 ): LogUpload {
   const { objects, key, signal, logger, onStored } = options;
   let storedBytes = 0;
-  let told = false;
+  let reported = false;
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> = Promise.resolve();
 
@@ -30,9 +30,9 @@ export function uploadWhileGrowing(
     const bytes = log.bytes();
     await objects.put(key, bytes, { contentType: 'text/plain; charset=utf-8', sizeBytes: bytes.length });
     storedBytes = writtenBytes;
-    if (told) return;
+    if (reported) return;
     await onStored();
-    told = true;
+    reported = true;
   };
 
   const plan = (): void => {

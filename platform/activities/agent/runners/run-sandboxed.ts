@@ -9,7 +9,7 @@ import { startChild } from './start-child.ts';
 import { watchRun } from './watch-run.ts';
 
 /** How long the kernel may take to kill the namespace's processes after its first one. */
-const KILL_PATIENCE_MS = 2500;
+const KILL_TIMEOUT_MS = 2500;
 
 /** How often to check whether bubblewrap has reported the process id. It does so milliseconds after its start. */
 const ATTEMPT_MS = 10;
@@ -83,7 +83,7 @@ function readFirstProcess(child: ChildProcess): () => number | undefined {
  */
 function killNamespace(child: ChildProcess, firstProcess: () => number | undefined): void {
   const attempts = setInterval(attempt, ATTEMPT_MS);
-  const patience = setTimeout(() => child.kill('SIGKILL'), KILL_PATIENCE_MS);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), KILL_TIMEOUT_MS);
   child.once('exit', stop);
   attempt();
 
@@ -99,6 +99,6 @@ function killNamespace(child: ChildProcess, firstProcess: () => number | undefin
   }
   function stop(): void {
     clearInterval(attempts);
-    clearTimeout(patience);
+    clearTimeout(killTimer);
   }
 }

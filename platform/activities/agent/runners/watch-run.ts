@@ -70,8 +70,8 @@ export async function watchRun(watched: Watched): Promise<ContainedEnd> {
     // The writers have ended; only a process that escaped a run without a sandbox can hold the pipe open.
     await Promise.race([printed, wait(LAST_OUTPUT_MS)]);
     child.stdout?.destroy();
-    const patienceMs = endedBy === null ? LAST_REPORT_MS : LAST_OUTPUT_MS;
-    await Promise.race([report, wait(patienceMs)]);
+    const waitMs = endedBy === null ? LAST_REPORT_MS : LAST_OUTPUT_MS;
+    await Promise.race([report, wait(waitMs)]);
     channel.destroy();
     child.stderr?.destroy();
     return { report: await report, endedBy, stderr: stderr() };
