@@ -126,7 +126,10 @@ function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<FromForge, 'note'
   };
 }
 
-function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf, mailOf, note }: FromForge): ReviewPlan {
+function planOf(
+  { reviewers }: ReviewPlanInput,
+  { title, author, owners, loginOf, mailOf, note }: FromForge,
+): ReviewPlan {
   const isAuthor = (login: string): boolean => author.login !== '' && same(login, author.login);
   const isAuthorsMail = (mail: string): boolean =>
     (author.mail !== null && same(mail, author.mail)) || isAuthor(loginOf.get(mail.toLowerCase()) ?? '');
