@@ -16,40 +16,40 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' |
   adminApi: {
     url: string;
     key: string;
-    /** Pauses between the first questions about a job, in milliseconds; see poll-job.ts. */
+    /** Pauses between the first polls of a job, in milliseconds; see poll-job.ts. */
     quickAsksMs?: readonly number[];
   };
-  /** Where reviews are asked for and pull requests are followed; without it only the mail part runs. */
+  /** Without it reviews are requested by mail only, and pull requests aren't followed. */
   forge?: ForgeReader | undefined;
-  /** The way to the mail server; without it nobody gets mail. Whoever made it closes it. */
+  /** Without it no mail is sent. The caller closes it. */
   mailer?: Mailer | undefined;
-  /** Where reviewers reach the receiver; without it mails carry no link to unsubscribe. */
+  /** The receiver's public URL; without it mails have no unsubscribe link. */
   publicUrl?: string | undefined;
-  /** Signs these links; the Admin API key by default. */
+  /** Signs unsubscribe links; the Admin API key by default. */
   unsubscribeKey?: string | undefined;
-  /** For storing that a mail is being sent, and for asking who unsubscribed; the worker's own by default. */
+  /** Stores that a mail is being sent, and queries who unsubscribed; the worker's own client by default. */
   client?: Client | undefined;
-  /** Mail addresses of those who are told of failures. */
+  /** Mail addresses that get reports of failures. */
   operators?: readonly string[];
   logger: Logger;
 };
 
-/** Every activity of the orchestrator. Keys stay in here: none of them is an argument or a result. */
+/** All activities of the orchestrator. Keys stay in here: none is an argument or a result. */
 export function createActivities(deps: ActivityDeps) {
   const { quickAsksMs } = deps.adminApi;
   const client = createAdminApiClient(deps.adminApi);
   const quickly = quickAsksMs === undefined ? {} : { quickAsksMs };
-  const told = { operators: deps.operators ?? [], mail: deps.mailer !== undefined };
+  const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined };
   return {
     ...createAdminApiActivities(client, quickly),
     ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
-    readRuleSettings: createReadRuleSettings({ ...deps, ...told, forge: deps.forge !== undefined }),
+    readRuleSettings: createReadRuleSettings({ ...deps, ...operatorSettings, forge: deps.forge !== undefined }),
     ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
     readSiteSettings: createReadSiteSettings({
       ...deps,
-      ...told,
+      ...operatorSettings,
       readSwitches: (valuesFile) => createValuesFileTarget(valuesFile).readSwitches(),
     }),
   };

@@ -2,10 +2,10 @@ import { hostname } from 'node:os';
 import { ApplicationFailure } from '@temporalio/common';
 
 /**
- * The failure of a call whose site or rule the worker that serves it doesn't know. It is retried, because another worker
- * may know it: a worker with an older galley.yaml, or with another one, ends nothing.
- * @param what the site or the rule, as people know it
- * @param operators who can be told while no worker knows it
+ * The failure of an activity whose worker doesn't know the site or rule. Retryable, because another worker may know it:
+ * a worker with another galley.yaml must not end anything.
+ * @param what the site or the rule, for people
+ * @param operators who gets a mail while no worker knows it
  */
 export function notConfigured(what: string, operators: readonly string[] = []): ApplicationFailure {
   return ApplicationFailure.create({

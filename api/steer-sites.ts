@@ -89,7 +89,7 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
       const earlier = rollbackRequest.safeParse(parseJson(bytesOf(body)));
       if (!earlier.success) throw new HttpError(400, 'expected {"version": "…"} or {"jobId": "…"}');
       const name = 'version' in earlier.data ? earlier.data.version : earlier.data.jobId;
-      const state = await act(site, () => gateway.update(site, UPDATES.rollback, UPDATE_DEADLINE_MS, [name]));
+      const state = await act(site, () => gateway.update(site, UPDATES.rollback, UPDATE_DEADLINE_MS, name));
       response.json(status.of(site, siteState.parse(state)));
     })
     .all(onlyMethods('POST'));

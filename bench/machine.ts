@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** What figures depend on beside the program: they mean nothing without it. */
+/** The machine's state, without which figures mean nothing. */
 export function machine(): string {
   const [load = 0] = loadavg();
   const cores = availableParallelism();

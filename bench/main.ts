@@ -14,5 +14,5 @@ const program = new Command('npm run bench --')
   .addCommand(exportBench());
 
 await program.parseAsync();
-// A handle that some library left open must not keep a bench alive that has printed its figures.
+// An open handle of a library must not keep a finished bench alive.
 process.exit();

@@ -47,7 +47,7 @@ export async function configureOrchestrator(setup: OrchestratorConfiguration): P
   };
 }
 
-/** Starts `galley api`, and `galley worker` where it is wanted, as the product runs them: each a process of its own. */
+/** Starts `galley api` and, if requested, `galley worker`, each as a process of its own like in production. */
 export async function startOrchestrator(
   setup: OrchestratorSetup,
 ): Promise<{ api: Program; worker: Program | undefined }> {

@@ -13,7 +13,6 @@ answers at once, and each site has a values file. In turn:
   restart  the worker is stopped until all links are overdue, and started again
 Memory is read from /proc, so this needs Linux.`;
 
-/** A shorter link is hardly valid for a whole second, because the header \`Date\` has no fractions. */
 const SHORTEST_LINK_SECONDS = 5;
 const DEFAULT_REFRESH_MARGIN = 0.2;
 const DAY_HOURS = 24;

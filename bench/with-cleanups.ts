@@ -9,10 +9,10 @@ export interface Lifetime extends Cleanups {
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const INTERRUPTED_EXIT_CODE = 130;
 
-/** What is being started when the signal comes is only known once it runs: it gets this long to come up and be ended. */
+/** A program that is starting when the signal comes gets this long to come up, so that it can be ended. */
 const LAST_START_MS = 20_000;
 
-/** Runs the work and then what it has added to end: also where it fails, and on Ctrl-C and SIGTERM, which end the process. */
+/** Runs the work, then the cleanups it added: also if it fails, and on Ctrl-C and SIGTERM, which end the process. */
 export async function withCleanups<T>(work: (lifetime: Lifetime) => Promise<T>): Promise<T> {
   const cleanups = createCleanups();
   const interruption = new AbortController();
@@ -26,7 +26,7 @@ export async function withCleanups<T>(work: (lifetime: Lifetime) => Promise<T>):
   try {
     return await working;
   } catch (error) {
-    // The process ends with the cleanups; what broke off because of them is no news.
+    // The process ends with the cleanups, so errors caused by them aren't reported.
     if (interruption.signal.aborted) return await new Promise<never>(() => {});
     throw error;
   } finally {

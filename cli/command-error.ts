@@ -1,9 +1,9 @@
-/** Thrown when a command's work failed; the message is for the person who ran it. Exit code 1. */
+/** Thrown if a command's work failed; the message is for the user. Exit code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** Thrown when a command was called in a way that can't work. Exit code 2. */
+/** Thrown if a command was called in a way that can't work. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -4,12 +4,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Problem = { path: ConfigPath; message: string };
 
-/** An escaped `$${`, a variable, or a `${` that is neither. */
+/** An escaped `$${`, a variable, or an invalid `${`. */
 const PLACEHOLDER = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{[^}]*\}?/g;
 
 /**
- * Fills `${VAR}` in every text of a parsed document; `$${` stands for `${`. It runs after the YAML is parsed, so a
- * variable's value can hold any character and can never add a key. Keys are left alone.
+ * Interpolates `${VAR}` in every text of a parsed document; `$${` stands for `${`. Runs after the YAML is parsed, so a
+ * variable's value can contain any character and never adds a key. Keys are unchanged.
  */
 export function interpolate(value: unknown, env: Environment): { value: unknown; problems: Problem[] } {
   const problems: Problem[] = [];

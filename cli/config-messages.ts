@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { closest } from '../contract/closest-word.ts';
 import type { ConfigPath } from './config-yaml.ts';
 
-/** How a schema's type is called in a message to a person who writes YAML. */
+/** Names of a schema's types for people who write YAML. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -20,7 +20,7 @@ function typeName(value: unknown): string {
   return TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? typeof value;
 }
 
-/** Says what was expected where the schema has no sentence of its own. Values are never repeated: they may be secret. */
+/** The message for issues that the schema has none for. Values are never repeated: they may be secret. */
 export const expectation: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type') {
     const got = issue.input === undefined ? 'but the key is missing' : `got ${typeName(issue.input)}`;
@@ -35,7 +35,7 @@ export const expectation: z.core.$ZodErrorMap = (issue) => {
   return undefined;
 };
 
-/** One zod issue as problems with the path of the key that is wrong; an unknown key gets a suggestion. */
+/** One zod issue as problems with the path of the wrong key; an unknown key gets a suggestion. */
 export function describeIssue(issue: z.core.$ZodIssue, root: z.core.$ZodType): { path: ConfigPath; message: string }[] {
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(root, issue.path);
@@ -51,7 +51,7 @@ export function describeIssue(issue: z.core.$ZodIssue, root: z.core.$ZodType): {
   return [{ path: issue.path, message: issue.message }];
 }
 
-/** The keys a mapping at this path may have. */
+/** The possible keys of a mapping at this path. */
 function knownKeys(root: z.core.$ZodType, path: ConfigPath): string[] {
   let schema = bare(root);
   for (const key of path) {

@@ -7,11 +7,11 @@ export type ConfigPath = readonly PropertyKey[];
 export type ConfigDocument = {
   /** The mapping at the root; empty for an empty file. */
   value: Readonly<Record<string, unknown>>;
-  /** ` (line 12)` for the nearest written ancestor of a key, else an empty text. */
+  /** ` (line 12)` for a key's nearest written ancestor, otherwise an empty text. */
   place: (path: ConfigPath) => string;
 };
 
-/** Parses YAML and remembers lines. Throws ConfigurationError for text that isn't YAML or whose root is no mapping. */
+/** Parses YAML with line numbers. Throws ConfigurationError for invalid YAML or if the root isn't a mapping. */
 export function parseConfigDocument(text: string, fileName: string): ConfigDocument {
   if (nestsTooDeep(text)) throw new ConfigurationError([`${fileName}: expected YAML: it nests too deep`]);
   const lines = new LineCounter();
@@ -32,7 +32,7 @@ export function parseConfigDocument(text: string, fileName: string): ConfigDocum
   return { value, place };
 }
 
-/** Aliases are resolved only now, so a bomb of them is refused here. */
+/** Aliases are resolved only here, so an alias bomb is rejected here. */
 function toPlain(convert: () => unknown, fileName: string): unknown {
   try {
     return convert();

@@ -11,24 +11,24 @@ import { type ConfigDocument, type ConfigPath, parseConfigDocument } from './con
 export const galleyConfig = galleyConfigSchema(webhooksSection);
 
 export type LoadGalleyConfigOptions = {
-  /** Where galley.yaml is; undefined runs with no sites. */
+  /** The path of galley.yaml; undefined: no sites. */
   path: string | undefined;
-  /** What `${VAR}` reads. */
+  /** Values for `${VAR}`. */
   env: Environment;
-  /** For a command that needs a part of the file only: what is left out needs none of its variables. */
+  /** For a command that only needs a part of the file, and so only that part's variables. */
   select?: (sections: Sections) => Sections;
 };
 
-/** What is written at the root of galley.yaml, not filled in and not checked yet. */
+/** The root of galley.yaml, neither interpolated nor checked. */
 export type Sections = Readonly<Record<string, unknown>>;
 
-/** What a section that isn't written stands for, before variables are filled in. */
+/** Defaults of missing sections, before interpolation. */
 const DEFAULT_SECTIONS = { adminApi: { url: `\${ADMIN_API_URL}`, key: `\${ADMIN_API_KEY}` } } as const;
 
 /**
  * The galley.yaml of a program that serves sites. A missing file usually means a wrong folder, so running without sites
  * needs `--no-config`.
- * @param options what commander reads from `--no-config`
+ * @param options commander's result for `--no-config`
  * @throws ConfigurationError naming the path.
  */
 export function requireConfigPath(path: string | undefined, options: { config: boolean }): string | undefined {
@@ -40,8 +40,8 @@ export function requireConfigPath(path: string | undefined, options: { config: b
 }
 
 /**
- * Reads, fills in and checks galley.yaml. Values file paths come back absolute: they are written relative to the
- * folder of galley.yaml. Throws ConfigurationError with one line a problem, each naming its key and line.
+ * Reads, interpolates and validates galley.yaml. Paths of values files are relative to its folder and come back
+ * absolute. Throws ConfigurationError with one line per problem, each naming its key and line.
  */
 export async function loadGalleyConfig({ path, ...options }: LoadGalleyConfigOptions): Promise<GalleyConfig> {
   if (path === undefined) return withoutFile(options.env);
@@ -49,7 +49,7 @@ export async function loadGalleyConfig({ path, ...options }: LoadGalleyConfigOpt
   return parseGalleyConfig({ text: await readConfig(file), file, ...options });
 }
 
-/** As loadGalleyConfig, for a text already read; `file` names it in messages and is the base of relative paths. */
+/** Like loadGalleyConfig, for a text; `file` is its name in messages and the base of relative paths. */
 export function parseGalleyConfig({
   text,
   file,
@@ -88,7 +88,7 @@ async function readConfig(file: string): Promise<string> {
   }
 }
 
-/** With no sites nothing calls the Admin API, so neither its address nor a key is required. */
+/** Without sites nothing calls the Admin API, so neither its URL nor a key is required. */
 function withoutFile(env: Environment): GalleyConfig {
   const adminApi = { url: env.ADMIN_API_URL ?? 'http://127.0.0.1:3100', key: env.ADMIN_API_KEY ?? '' };
   return { adminApi, operators: [], sites: {} };
@@ -102,7 +102,7 @@ function withAbsolutePaths(config: GalleyConfig, folder: string): GalleyConfig {
   return { ...config, sites: Object.fromEntries(sites) };
 }
 
-/** Each site's workflow is the one writer of its values files; two sites on one file would overwrite each other. */
+/** Each site's workflow is the only writer of its values files; two sites on one file would overwrite each other. */
 function sharedValuesFiles(config: GalleyConfig): ConfigProblem[] {
   const owners = new Map<string, string>();
   return Object.entries(config.sites).flatMap(([site, { export: settings }]) =>

@@ -9,8 +9,8 @@ export interface Context {
 }
 
 /**
- * `quiet` is for a command that tells its own story: only errors are logged, unless LOG_LEVEL asks for more.
- * @throws ConfigurationError when a variable is wrong.
+ * `quiet` is for a command with its own output: only errors are logged, unless LOG_LEVEL asks for more.
+ * @throws ConfigurationError if a variable is invalid.
  */
 export function createContext({ quiet = false }: { quiet?: boolean } = {}): Context {
   const settings = readSettings();

@@ -10,7 +10,7 @@ import { type BrowserSettings, browserVariables, readBrowserSettings } from './s
 import { exportVariables, readExportLimits } from './settings/export.ts';
 import { type ForgeSettings, forgeVariables, readForgeSettings } from './settings/forge.ts';
 
-/** The process's variables as they are; only this file and what it hands on reads them. */
+/** The process's variables. Only this file and its callees read them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 const HOUR_MS = 3_600_000;
@@ -35,7 +35,7 @@ const encryptionKeys = z.string().transform((text, context) => {
   return keys;
 });
 
-/** A "." would part the name from the build, as Temporal writes them together. */
+/** Temporal joins name and build with a ".". */
 const deploymentName = z.string().regex(/^[\w-]{1,100}$/, 'expected up to 100 letters, digits, "-" and "_"');
 const buildId = z.string().regex(/^[\w.+-]{1,100}$/, 'expected up to 100 letters, digits, "-", "_", "+" and "."');
 
@@ -65,7 +65,7 @@ const schema = z.object({
   ...forgeVariables,
   ...browserVariables,
   ...exportVariables,
-  // With anything else in it no header could carry it, and nobody would get in.
+  // Other characters can't be sent in a header, so the token would be unusable.
   OPERATOR_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]+$/, 'expected letters, digits and signs without spaces')
@@ -91,21 +91,21 @@ export interface Settings {
   deploymentPort: number;
   temporalPort: number;
   temporalUiPort: number;
-  /** False: no Temporal service is named, so `up` starts its own. */
+  /** False: no Temporal service is configured, so `up` starts its own. */
   temporalConfigured: boolean;
   databaseUrl: string | undefined;
   objectStoreUrl: string | undefined;
   bundleLinkTtlMs: number;
   platformPublicUrl: string | undefined;
-  /** What mails name for the receiver; undefined: they carry no link to unsubscribe. */
+  /** The receiver's public URL for mails; undefined: they have no unsubscribe link. */
   apiPublicUrl: string | undefined;
-  /** Signs the links to unsubscribe; undefined: the Admin API key does. */
+  /** Signs unsubscribe links; undefined: the Admin API key does. */
   unsubscribeSecret: string | undefined;
-  /** The limits of exports that differ from the defaults. */
+  /** The export limits that differ from the defaults. */
   exportLimits: Partial<ExportLimits>;
   agent: AgentSettings;
   browser: BrowserSettings;
-  /** undefined: agent jobs can only work on `file://` repositories. */
+  /** Undefined: agent jobs can only work on `file://` repositories. */
   forge: ForgeSettings | undefined;
   operatorToken: string | undefined;
   adminApiUrl: string | undefined;
@@ -114,18 +114,21 @@ export interface Settings {
   home: string;
   /** Absolute; undefined: there is no galley.yaml, so there are no sites. */
   configPath: string | undefined;
-  /** The first encrypts Temporal's payloads, all decrypt; empty: they are not encrypted. */
+  /** The first encrypts Temporal's payloads, all decrypt; empty: no encryption. */
   encryptionKeys: readonly Buffer[];
   logLevel: (typeof LOG_LEVELS)[number];
   minRefreshIntervalMs: number;
-  /** For Temporal's Worker Versioning; undefined: workers take any work. */
+  /** For Temporal's Worker Versioning; undefined: workers poll their queue unversioned. */
   workerVersion: WorkerVersion | undefined;
-  /** As the process has them, for what has its own standard: `${VAR}` in galley.yaml, Temporal's and S3's clients. */
+  /**
+   * The unchanged environment, for `${VAR}` in galley.yaml and for Temporal's and S3's clients, which have their own
+   * standard.
+   */
   variables: Variables;
 }
 
 /**
- * Reads and checks every variable once, at start. A variable that is set but empty counts as unset.
+ * Reads and validates all variables once, at start. An empty variable counts as unset.
  * @throws ConfigurationError naming each variable and what was expected.
  */
 export function readSettings(variables: Variables = process.env): Settings {
@@ -180,18 +183,18 @@ function readWorkerVersion({ WORKER_DEPLOYMENT: deploymentName, WORKER_BUILD_ID:
   }
   const missing = deploymentName === undefined ? 'WORKER_DEPLOYMENT' : 'WORKER_BUILD_ID';
   const alone = deploymentName !== undefined || buildId !== undefined;
-  const problems = alone ? [`${missing}: expected it too, because Worker Versioning needs both`] : [];
+  const problems = alone ? [`${missing}: expected too, because Worker Versioning needs both`] : [];
   return { version: undefined, problems };
 }
 
-/** So that paths can be put behind it. */
+/** So that paths can be appended. */
 function withoutSlash(url: string | undefined): string | undefined {
   return url?.replace(/\/+$/, '');
 }
 
 const DEFAULT_CONFIG = 'galley.yaml';
 
-/** A path that was asked for must be there, which its reader checks; the default one may be missing. */
+/** A configured path must exist, which its reader checks; the default one may be missing. */
 function configPath(asked: string | undefined): string | undefined {
   if (asked !== undefined) return resolve(asked);
   return existsSync(DEFAULT_CONFIG) ? resolve(DEFAULT_CONFIG) : undefined;

@@ -1,19 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * By how much the heap, with the buffers it holds, may outgrow what lives in it until that is looked through again, in
- * percent. With 50 the looking took a quarter of a worker's processor time: buffers of pages come and go by the
- * megabyte, and each time all that lives is looked through for them.
+ * How much the heap, with its buffers, may grow over its live data before the next collection, in percent. With 50,
+ * collecting took a quarter of a worker's processor time: page buffers come and go by the megabyte, and each collection
+ * scans all live data.
  */
 const GROWTH_PERCENT = 100;
-/** Where new objects of a thread begin, in MB, twice over: by itself V8 takes 16. */
+/** Size of a thread's young generation in MB, twice over; V8's default is 16. */
 const OTHER_THREADS_YOUNG_MB = 4;
 
 /**
- * Lets V8 collect old garbage earlier, in all threads of this process. By itself it takes memory for cheap where the
- * machine has plenty, and lets a heap grow to four times what lives in it: a worker that needs 80 MB would take 240, and
- * be ended by the limit its container has. Threads that begin later (workflows run in one, and make little garbage) also
- * get by with little room for new objects.
+ * Makes V8 collect old garbage earlier, in all threads of this process. By default it lets a heap grow to four times
+ * its live data if the machine has memory: a worker that needs 80 MB would take 240 and be killed by its container's
+ * limit. Threads that start later (one runs workflows and makes little garbage) also get a small young generation.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

@@ -6,9 +6,9 @@ import { ConfigurationError } from '../contract/configuration-error.ts';
 import { isFolderLocked, lockFolder } from '../embedded/folder-lock.ts';
 import { errorCode } from '../embedded/report.ts';
 
-/** Where the parts of a running `up` answer. */
+/** The URLs of the parts of a running `up`. */
 const addresses = z.object({
-  /** null: an Admin API elsewhere is called. */
+  /** Null: an Admin API elsewhere is used. */
   platform: z.url().nullable(),
   api: z.url(),
   deployments: z.array(z.object({ valuesFile: z.string(), url: z.url() })),
@@ -17,26 +17,31 @@ const addresses = z.object({
 });
 export type RunningAddresses = z.infer<typeof addresses>;
 
-/** GALLEY_HOME: what `up` keeps between its runs, and how other commands find a running one. Only its user can read it. */
+/**
+ * GALLEY_HOME: the state of `up` between runs, and how other commands find a running one. Only its user can read it.
+ */
 export interface Home {
   folder: string;
   path(...names: string[]): string;
-  /** @throws FolderInUse while another `up` runs on it, here or in another container, ConfigurationError if there can be no such folder. */
+  /**
+   * @throws FolderInUse if another `up` runs on it, here or in another container, ConfigurationError if the folder
+   *   can't be created.
+   */
   lock(): Promise<() => Promise<void>>;
-  /** A secret kept under this name; made at the first call. */
+  /** A secret stored under this name; created by the first call. */
   secret(name: string): Promise<string>;
   readSecret(name: string): Promise<string | undefined>;
   writeSecret(name: string, value: string): Promise<void>;
-  /** Tells other commands where `up` answers, until `null`. */
+  /** Publishes the URLs of `up` to other commands; null removes them. */
   announce(running: RunningAddresses | null): Promise<void>;
-  /** Where a living `up` on this folder answers. */
+  /** The URLs of a running `up` on this folder. */
   running(): Promise<RunningAddresses | undefined>;
 }
 
-/** The secret with which other commands speak to a running `up`. */
+/** The secret with which other commands authenticate to a running `up`. */
 export const OPERATOR_TOKEN_FILE = 'operator-token';
 
-/** Signs the links to unsubscribe, unless UNSUBSCRIBE_SECRET does. */
+/** Signs unsubscribe links, unless UNSUBSCRIBE_SECRET is set. */
 export const UNSUBSCRIBE_SECRET_FILE = 'unsubscribe-secret';
 
 const LOCK = 'up.lock';
@@ -99,7 +104,7 @@ export function openHome(folder: string): Home {
 async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   if (!(await isFolder(dirname(folder)))) await makeFolder(dirname(folder));
-  // Another command may have been faster.
+  // Another command may have created it first.
   await mkdir(folder, { mode: 0o700 }).catch(async (error: unknown) => {
     if (!(await isFolder(folder))) throw error;
   });
@@ -112,7 +117,7 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Whole or not at all, and never readable by others, not even for a moment. */
+/** Atomic, and never readable by others, not even for a moment. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
   await writeFile(temporary, text, { mode: 0o600 });

@@ -1,27 +1,27 @@
 import type { Logger } from 'pino';
 import { errorText } from '../embedded/report.ts';
 
-/** What is running, ended in the opposite order of its start. */
+/** Running parts, ended in reverse order of their start. */
 export interface Lifetime {
-  /** Aborted as soon as the stop begins: waits and starts in flight give up. */
+  /** Aborted as soon as the stop begins: pending waits and starts give up. */
   signal: AbortSignal;
-  /** Adds what `stop` has to end. One that takes too long or fails doesn't keep the others from ending. */
+  /** Registers something for `stop` to end. One that takes too long or fails doesn't keep the others from ending. */
   onStop(name: string, stop: () => Promise<unknown>): void;
-  /** Says that a part can't go on, so that the program as a whole ends. Means nothing once the stop has begun. */
+  /** Reports that a part has failed, which ends the program. Ignored once the stop has begun. */
   fail(error: Error): void;
-  /** Rejects with what `fail` was told; never resolves. */
+  /** Rejects with the error of `fail`; never resolves. */
   failed: Promise<never>;
   /** Ends everything; safe to call more than once. */
   stop(): Promise<void>;
 }
 
 /**
- * Of the 15 s in which Ctrl-C must end everything, what all programs have together. The slowest are the workers, which
- * drain at the same time, from the moment of the stop.
+ * Shared time of all parts, from the 15 s in which Ctrl-C must end everything. The slowest are the workers, which all
+ * drain from the moment of the stop.
  */
 const STOP_TIMEOUT_MS = 11_500;
 
-/** What is left to one that comes after the others took it all. */
+/** What a part gets at least if earlier ones used all the time. */
 const LAST_STEP_TIMEOUT_MS = 500;
 
 export function createLifetime(logger: Logger): Lifetime {
@@ -69,10 +69,10 @@ export function createLifetime(logger: Logger): Lifetime {
   };
 }
 
-/** Ctrl-C under npm arrives twice: from the terminal, and passed on by npm. That is one wish, not impatience. */
+/** Under npm, Ctrl-C arrives twice: from the terminal, and passed on by npm. Treat both as one. */
 const SAME_WISH_MS = 1_000;
 
-/** Resolves at the first SIGINT or SIGTERM; a later one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM; a later one ends the process immediately. */
 export async function untilSignal(): Promise<NodeJS.Signals> {
   return await new Promise((resolve) => {
     let askedAt: number | undefined;

@@ -2,22 +2,19 @@ import pino, { type Logger } from 'pino';
 import pretty from 'pino-pretty';
 import { errorCode } from '../embedded/report.ts';
 
-/** Fields that must not be read in a log whatever object carries them. */
+/** Fields that are redacted in logs, whatever object has them. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key', 'bundleUrl'];
 
-/** What the system, or a database that is away, says of itself: its code and its sentence are all there is to know. */
+/** Errors of the system or of an unavailable database: code and message say it all. */
 const EXPECTED_TROUBLE = /^(E(?!RR_)[A-Z0-9_]+|08...|53...|57P0[1-5])$/;
 
-/** An error's type, message and code; with its stack only where somebody has to look into our code. */
+/** An error's type, message and code; with its stack only if it may be a bug. */
 function describeError(error: Error): object {
-  const { stack, ...told } = pino.stdSerializers.err(error);
-  return EXPECTED_TROUBLE.test(errorCode(error) ?? '') ? told : { ...told, stack };
+  const { stack, ...shown } = pino.stdSerializers.err(error);
+  return EXPECTED_TROUBLE.test(errorCode(error) ?? '') ? shown : { ...shown, stack };
 }
 
-/**
- * Logs to standard error, so that a command's own output stays clean: JSON lines, or for a person at a terminal
- * readable ones.
- */
+/** Logs to standard error, so that a command's own output stays clean: JSON lines, or readable ones on a terminal. */
 export function createLogger({ level, terminal }: { level: string; terminal: boolean }): Logger {
   const options = {
     level,

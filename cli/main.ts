@@ -32,7 +32,7 @@ Configuration: galley.yaml (GALLEY_CONFIG) and the environment; see docs/configu
 
 function createProgram(): Command {
   const program = new Command('galley')
-    .description('A CMS publishes, and the self-hosted documentation follows by itself.')
+    .description('Keeps self-hosted documentation in sync with your CMS.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', EXIT_CODES_HELP)
@@ -62,7 +62,7 @@ function createProgram(): Command {
   return program;
 }
 
-/** Subcommands made apart from the program exit by themselves otherwise, with commander's code for a usage error. */
+/** Otherwise subcommands exit by themselves, with commander's code for a usage error. */
 function inheritExitOverride(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
@@ -70,12 +70,12 @@ function inheritExitOverride(command: Command): void {
   }
 }
 
-/** A value that the platform's own rules refuse: the option that carried it is wrong. */
+/** A value that the platform's own rules reject: the option is wrong. */
 function isBadRequest(error: unknown): boolean {
   return error instanceof HttpError && error.status === 400;
 }
 
-/** Runs one command line; resolves with the exit code, having said on standard error what went wrong. */
+/** Runs one command line and reports errors on standard error; resolves with the exit code. */
 async function run(argv: readonly string[]): Promise<number> {
   const program = createProgram();
   try {
@@ -101,5 +101,5 @@ function explain(error: unknown): number {
 }
 
 process.exitCode = await run(process.argv.slice(2));
-// A handle that some library left open must not keep a command alive whose work is done.
+// An open handle of a library must not keep a finished command alive.
 process.exit();

@@ -3,16 +3,16 @@ import { createContext } from './context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from './home.ts';
 import { type JsonRequest, requestJson } from './request-json.ts';
 
-/** Calls a running `galley api` as its operator; resolves with the JSON of the response. */
-export type OrchestratorClient = (path: string, method?: JsonRequest['method']) => Promise<unknown>;
+/** Calls a running `galley api` as its operator; resolves with the response's JSON. */
+export type OrchestratorClient = (path: string, method?: JsonRequest['method'], body?: object) => Promise<unknown>;
 
 /** The api itself gives an action 45 s. */
 const TIMEOUT_MS = 60_000;
 
-/** What every command that calls the api says of it. */
+/** Shared help text of the commands that call the api. */
 export const API_URL_OPTION = [
   '--url <url>',
-  'where the api answers; else the running `up`, else HOST and PORT',
+  'the URL of the api (default: the running `up`, otherwise HOST and PORT)',
 ] as const;
 export const TOKEN_HELP = '\nNeeds OPERATOR_TOKEN, except beside a running `up`, which keeps it in GALLEY_HOME.';
 
@@ -24,5 +24,6 @@ export async function openOrchestrator({ url }: { url?: string | undefined }): P
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
   if (token === undefined) throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
   const base = url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
-  return (path, method = 'GET') => requestJson({ url: new URL(path, base), token, method, timeoutMs: TIMEOUT_MS });
+  return (path, method = 'GET', body = undefined) =>
+    requestJson({ url: new URL(path, base), token, method, body, timeoutMs: TIMEOUT_MS });
 }

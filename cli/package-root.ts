@@ -10,7 +10,7 @@ export function packageRoot(): string {
   }
 }
 
-/** This release, as package.json says it. */
+/** This release's version from package.json. */
 export function packageVersion(): string {
   const found: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
   return typeof found === 'object' && found !== null && 'version' in found ? String(found.version) : 'unknown';

@@ -7,13 +7,12 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A payload as it is encrypted: its metadata and data in base64. */
+/** A payload before encryption: its metadata and data in base64. */
 const plainPayload = z.object({ metadata: z.record(z.string(), z.string()), data: z.string().nullable() });
 
 /**
- * Encrypts every payload (prompts, links, events) before it leaves for Temporal: AES-256-GCM, the form
- * `iv | ciphertext | tag`, with the key's fingerprint in the metadata. Payloads written before encryption was switched on
- * are read as they are.
+ * Encrypts every payload (prompts, links, events) before it is sent to Temporal: AES-256-GCM, the form `iv | ciphertext
+ * | tag`, with the key's fingerprint in the metadata. Unencrypted older payloads can still be read.
  * @param key encrypts; 32 bytes. @param older decrypt what was written before the last rotation.
  */
 export function createPayloadEncryption(key: Buffer, ...older: readonly Buffer[]): PayloadCodec {
@@ -25,7 +24,7 @@ export function createPayloadEncryption(key: Buffer, ...older: readonly Buffer[]
   };
 }
 
-/** Says which key a payload needs, and tells nothing about the key. */
+/** Identifies a key without revealing anything about it. */
 function keyIdOf(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 16);
 }

@@ -15,8 +15,8 @@ export interface JsonRequest {
 }
 
 /**
- * Calls one of our services for a command; resolves with the answer's JSON (null where there is no body).
- * @throws UsageError (400) or CommandError with what the service said, or that it can't be reached.
+ * Calls a Galley service for a command; resolves with the response's JSON (null for no body).
+ * @throws UsageError (400) or CommandError with the service's message, or if it can't be reached.
  */
 export async function requestJson({
   url,
@@ -48,7 +48,7 @@ export async function requestJson({
   try {
     return JSON.parse(text);
   } catch {
-    throw new CommandError(`${method} ${url.pathname} was answered with something else than JSON`);
+    throw new CommandError(`${method} ${url.pathname} returned something other than JSON`);
   }
 }
 
@@ -56,7 +56,7 @@ function said(text: string): string {
   try {
     return errorBody.parse(JSON.parse(text)).error;
   } catch {
-    // A page of a proxy, say: on one line.
+    // For example a proxy's page, on one line.
     return text.replace(/\s+/g, ' ').trim().slice(0, 200) || 'nothing';
   }
 }

@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 import { createLifetime, type Lifetime, untilSignal } from './lifetime.ts';
 
 /**
- * Runs a program until SIGINT or SIGTERM, then ends all it started. `start` resolves with what the line `ready …` says;
- * a signal during the start ends that too, so what takes long to import is imported in there.
+ * Runs a program until SIGINT or SIGTERM, then ends all its parts. `start` resolves with the text of the line `ready
+ * …`; a signal interrupts it too, so slow imports belong in there.
  */
 export async function runService(logger: Logger, start: (lifetime: Lifetime) => Promise<string>): Promise<void> {
   const lifetime = createLifetime(logger);
   const asked = untilSignal();
   const started = (async () => {
     const ready = await start(lifetime);
-    // A start that a signal cut short may come to its end all the same.
+    // A start that a signal interrupted may still complete.
     if (!lifetime.signal.aborted) process.stdout.write(`ready ${ready}\n`);
   })();
   try {

@@ -16,18 +16,18 @@ const TYPES: Readonly<Record<string, number>> = {
   [SEARCH_ATTRIBUTES.linkExpiresAt]: DATETIME,
 };
 
-/** gRPC's codes for a service that can't be reached now: the only ones that are waited out for as long as it takes. */
+/** gRPC codes for a service that is temporarily unreachable; only these are retried without limit. */
 const AWAY: readonly number[] = [4 /* DEADLINE_EXCEEDED */, 14 /* UNAVAILABLE */];
-/** …and for a caller who will never be allowed to, or a service that doesn't have it. */
+/** Codes for a caller without permission, or a service without the feature. */
 const REFUSED: readonly number[] = [7 /* PERMISSION_DENIED */, 12 /* UNIMPLEMENTED */, 16 /* UNAUTHENTICATED */];
 
 const RETRY_MS = 2_000;
 const CALL_DEADLINE_MS = 5_000;
-/** A server hands a new attribute to all its parts within seconds. After this the worker starts without. */
-const PATIENCE_MS = 60_000;
+/** A server propagates a new attribute within seconds. After this the worker starts without. */
+const TIMEOUT_MS = 60_000;
 
 export interface SearchAttributes {
-  /** Whether the namespace takes them now; a start that names an unknown one is refused by the server. */
+  /** Whether the namespace accepts them now; the server rejects a start with an unknown one. */
   ready(): boolean;
   /** Resolves when they are usable, or when it is clear that they won't be. */
   settled: Promise<void>;
@@ -38,17 +38,17 @@ interface Namespace {
   namespace: string;
   logger: Logger;
   signal: AbortSignal;
-  /** How long a service that answers may leave them unusable, in milliseconds. */
-  patienceMs?: number;
+  /** How long to wait for a responding service to make them usable, in milliseconds. */
+  timeoutMs?: number;
 }
 
 /**
- * Registers our search attributes and asks until a query can name them (design 19). Runs in the background, also while
- * Temporal is away. Who may not register them can still use those that an administrator added; where there are none
- * the product says so once and runs without.
+ * Registers Galley's search attributes and polls until a query can use them (design 19). Runs in the background, also
+ * while Temporal is unavailable. Without permission, attributes that an administrator added are used; if there are
+ * none, it logs that once and Galley runs without.
  */
 export function registerSearchAttributes(target: Namespace): SearchAttributes {
-  const { client, namespace, logger, signal, patienceMs = PATIENCE_MS } = target;
+  const { client, namespace, logger, signal, timeoutMs = TIMEOUT_MS } = target;
   let usable = false;
   const run = async (): Promise<void> => {
     let answeredAtMs: number | undefined;
@@ -59,8 +59,8 @@ export function registerSearchAttributes(target: Namespace): SearchAttributes {
         return;
       }
       if (!isAway(using)) answeredAtMs ??= Date.now();
-      const outOfPatience = answeredAtMs !== undefined && Date.now() - answeredAtMs >= patienceMs;
-      if (!isAway(using) && (isRefusal(registering) || isRefusal(using) || outOfPatience)) {
+      const timedOut = answeredAtMs !== undefined && Date.now() - answeredAtMs >= timeoutMs;
+      if (!isAway(using) && (isRefusal(registering) || isRefusal(using) || timedOut)) {
         giveUp(logger, registering ?? using);
         return;
       }
@@ -70,7 +70,7 @@ export function registerSearchAttributes(target: Namespace): SearchAttributes {
   return { ready: () => usable, settled: run().catch(() => undefined) };
 }
 
-/** What went wrong with registering and with using them, each undefined where nothing did. */
+/** The errors of registering and of using them; undefined if none. */
 async function attempt(client: Client, namespace: string): Promise<{ registering?: unknown; using?: unknown }> {
   const faultOf = (call: () => Promise<unknown>): Promise<unknown> =>
     client.withDeadline(Date.now() + CALL_DEADLINE_MS, call).then(
@@ -107,7 +107,7 @@ async function addMissing(client: Client, namespace: string): Promise<void> {
   await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) });
 }
 
-/** A gRPC failure as the client wraps it: its code stands in the cause. */
+/** The code of a gRPC failure, which the client wraps as the cause. */
 function grpcCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const code: unknown = Reflect.get(error, 'code');

@@ -4,52 +4,53 @@ import { answerUnserved, requireHost } from './unserved-requests.ts';
 
 export interface Listening {
   host: string;
-  /** The variable that chooses the port, for the message when it is taken. */
+  /** The variable that sets the port, for the message when it is in use. */
   variable: string;
   /** 0: a free one. */
   port: number;
 }
 
 export interface HttpService {
-  /** Where it answers, without a slash at the end. */
+  /** The server's URL, without a trailing slash. */
   url: string;
   port: number;
-  /** Takes no new connection, lets running responses end for up to `stopMs`, then cuts them. */
+  /** Takes no new connections, lets responses finish for up to `stopMs`, then cuts them. */
   stop(): Promise<void>;
 }
 
-/** How long clients may take. Whoever takes longer is answered 408, and its connection ends. */
+/** Timeouts of clients. A slower client gets 408, and its connection is closed. */
 export interface HttpTimeouts {
-  /** From the connection's begin, or the request's first byte on one that was used before, to the end of the headers. */
+  /** From the start of the connection, or of the request on a reused one, to the end of the headers. */
   headersMs: number;
-  /** The same to the end of the body. */
+  /** The same, to the end of the body. */
   requestMs: number;
-  /** Until the next request of a connection that is kept; it ends without an answer. */
+  /** Until the next request on a kept connection; then it closes without a response. */
   keepAliveMs: number;
-  /** How often the first two are looked at: one is late by as much. */
+  /** How often the first two are checked, which is also how late they may be. */
   checkMs: number;
-  /** From a response that ends the connection until the client ends it too. */
+  /** From the last response until the client closes the connection. */
   lingerMs: number;
-  /** Until responses that are under way at a stop are cut. */
+  /** Until running responses are cut at a stop. */
   stopMs: number;
 }
 
 const TIMEOUTS: HttpTimeouts = {
-  // A client that needs longer for its headers is not one of ours.
+  // Real clients send their headers within this time.
   headersMs: 10_000,
   // The largest body (1 MiB) takes this long at 35 kB/s.
   requestMs: 30_000,
-  // Longer than the minute that load balancers keep a connection: else they send a delivery into one that just ends.
+  // Longer than the minute for which load balancers keep a connection: otherwise they send a delivery into a closing
+  // one.
   keepAliveMs: 75_000,
-  // Node's own half a minute would let slow clients stay four times as long as they may.
+  // With Node's default of half a minute, slow clients could stay four times as long as allowed.
   checkMs: 1_000,
   lingerMs: 1_000,
   stopMs: 5_000,
 };
 
 /**
- * Listens; the one place where the timeouts and the graceful stop of our servers are decided.
- * @throws PortUnavailable when the address can't be listened on.
+ * Listens. The one place for timeouts and graceful stops of all servers.
+ * @throws PortUnavailable if the address can't be listened on.
  */
 export async function serve(
   app: RequestListener,
@@ -80,7 +81,7 @@ async function listen(server: Server, { host, port, variable }: Listening): Prom
   });
 }
 
-/** What a client on this machine writes for a listening address; other processes name the server by it too. */
+/** The host that local clients use for a listening address; other processes use it in URLs too. */
 export function listeningUrl({ host, port }: Pick<Listening, 'host' | 'port'>): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;
@@ -90,7 +91,7 @@ async function stop(server: Server, stopMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  // A client that keeps its connection alive would hold the server open after its answer.
+  // A client that keeps its connection alive would keep the server open after its response.
   const idle = setInterval(() => server.closeIdleConnections(), 100);
   server.closeIdleConnections();
   const cut = setTimeout(() => server.closeAllConnections(), stopMs);

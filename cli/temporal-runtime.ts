@@ -4,19 +4,19 @@ import { errorText } from '../embedded/report.ts';
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** What the SDK warns of and we mean: agents have a worker that runs activities only. */
+/** An SDK warning about something intended: agents have a worker that runs activities only. */
 const MEANT = new Set(['No workflows registered, not polling for workflow tasks']);
 
 /**
- * Sends what the SDK and its native core log through our logger, and leaves signals to us: by default the SDK ends
- * workers at SIGINT by itself, before what depends on them. Once a process, before the first connection.
+ * Redirects the logs of the SDK and its native core to Galley's logger, and disables the SDK's signal handlers, which
+ * would end workers before what depends on them. Call once per process, before the first connection.
  */
 export function installTemporalRuntime(logger: Logger): void {
   const part = logger.child({ part: 'temporal' });
   Runtime.install({
     shutdownSignals: [],
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
-      // The SDK's "info" tells of its own states, which are of use only when something is looked for.
+      // The SDK's "info" is about its own states, which only matter for debugging.
       const ours = LEVELS[level];
       part[ours === 'info' || MEANT.has(message) ? 'debug' : ours](readable(meta), message);
     }),
@@ -24,7 +24,7 @@ export function installTemporalRuntime(logger: Logger): void {
   });
 }
 
-/** An error as its message, which a log of its fields would leave out, and without the token that only Temporal reads. */
+/** An error's message, which a log of its fields would omit, without the token that only Temporal reads. */
 function readable(meta: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
   const { taskToken: _, error, ...rest } = meta ?? {};
   return error === undefined ? rest : { ...rest, reason: errorText(error) };

@@ -15,12 +15,12 @@ export interface Temporal {
   namespace: string;
   /** host:port, for messages. */
   address: string;
-  /** Connects with its first call, so Temporal may be away when it is made. */
+  /** Connects at its first call, so Temporal may be unavailable when it is created. */
   client: Client;
   dataConverter: DataConverter;
-  /** Whether the namespace answers now; false after a second. */
+  /** Whether the namespace responds now; false after a second. */
   ready(): Promise<boolean>;
-  /** For a worker: waits for Temporal as long as it takes. Rejects only when `signal` is aborted. */
+  /** For a worker: waits for Temporal without limit. Rejects only if `signal` is aborted. */
   connectWorker(signal: AbortSignal): Promise<NativeConnection>;
   close(): Promise<void>;
 }
@@ -28,21 +28,21 @@ export interface Temporal {
 export interface TemporalOptions {
   settings: Pick<Settings, 'variables' | 'encryptionKeys'>;
   logger: Logger;
-  /** The embedded server's address, where `up` started one: it overrides every variable. */
+  /** The embedded server's address if `up` started one; it overrides all variables. */
   embedded?: { address: string; namespace: string };
 }
 
-/** Where Temporal's own clients look when nothing is configured. */
+/** The default of Temporal's own clients. */
 const DEFAULTS = { address: '127.0.0.1:7233', namespace: 'default' } as const;
 
 const READY_DEADLINE_MS = 1_000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 5_000;
 
-/** How often a wait that goes on is logged. */
+/** How often a long wait is logged. */
 const REMINDER_MS = 60_000;
 
-/** Connections by the standard Temporal client variables and configuration file (@temporalio/envconfig). */
+/** Connections by Temporal's standard client variables and configuration file (@temporalio/envconfig). */
 export function createTemporal({ settings, logger, embedded }: TemporalOptions): Temporal {
   const { connectionOptions, namespace } = connectConfig(settings, embedded);
   const { address = DEFAULTS.address, apiKey, metadata, tls } = connectionOptions;
@@ -78,7 +78,7 @@ export function openTemporal(options: TemporalOptions, lifetime: Lifetime): Temp
   return temporal;
 }
 
-/** Failures carry messages of their own: with a key they become payloads too. */
+/** Failures contain messages: with a key they are encrypted as payloads too. */
 function dataConverterOf([key, ...older]: readonly Buffer[]): DataConverter {
   if (key === undefined) return {};
   const failureConverterPath = fileURLToPath(new URL('./encrypted-failures.cjs', import.meta.url));

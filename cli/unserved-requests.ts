@@ -3,7 +3,7 @@ import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } 
 import type { Duplex } from 'node:stream';
 import type { ErrorBody } from '../contract/http-error.ts';
 
-/** What Node's parser calls a request that it can't hand on. Anything else is no HTTP at all. */
+/** Error codes of Node's parser for rejected requests. Anything else isn't HTTP. */
 const STATUS_OF: Readonly<Record<string, readonly [number, string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'the headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],
@@ -12,8 +12,9 @@ const STATUS_OF: Readonly<Record<string, readonly [number, string]>> = {
 const NOT_HTTP = [400, 'this is not a valid HTTP request'] as const;
 
 /**
- * Answers what never reaches an app, and what Node would answer without a body, in the shape of all other errors.
- * @param lingerMs how long a client may take to end a connection after the response that ends it
+ * Responds to requests that never reach an app, and to those that Node rejects without a body, in the format of all
+ * other errors.
+ * @param lingerMs how long a client may take to close a connection after the final response
  */
 export function answerUnserved(server: Server, lingerMs: number): void {
   const newest = new WeakMap<Duplex, ServerResponse>();
@@ -30,10 +31,10 @@ export function answerUnserved(server: Server, lingerMs: number): void {
     ending.add(socket);
     const last = newest.get(socket);
     const broken = last?.req.complete === false ? last : undefined;
-    // Requests that came whole before on this connection get their answers first, or this one would be taken for theirs.
+    // Earlier complete requests on this connection get their responses first, because clients match them by order.
     const before = [...(unanswered.get(socket) ?? [])].filter((response) => response !== broken);
     if (error.code !== 'ECONNRESET') await Promise.all(before.map(closed));
-    // Into an answer that has begun nothing can be said.
+    // A response that has begun can't become an error.
     if (error.code === 'ECONNRESET' || !socket.writable || broken?.headersSent) {
       socket.destroy();
       return;
@@ -52,7 +53,7 @@ async function closed(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => response.once('close', () => resolve()));
 }
 
-/** HTTP/1.1 asks for a Host header; Node's own refusal has no body. */
+/** HTTP/1.1 requires a Host header; Node's own response has no body. */
 export function requireHost(app: RequestListener): RequestListener {
   return (request, response) => {
     if (request.httpVersion !== '1.1' || request.headers.host !== undefined) {
@@ -74,7 +75,7 @@ function rawAnswer(status: number, message: string): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`;
 }
 
-/** The connection ends with it: what else the client has sent on it can't be told apart. */
+/** Closes the connection, because the rest of what the client sent can't be parsed. */
 function errorAnswer(error: string): { headers: Record<string, string | number>; body: string } {
   const content: ErrorBody = { error };
   const body = JSON.stringify(content);

@@ -4,8 +4,8 @@ import type { DataConverter } from '@temporalio/common';
 import { packageRoot } from './package-root.ts';
 
 /**
- * Where scripts/bundle-workflows.js put a workflow bundle: beside the build, or, run from the source as the tests do, in
- * `.cache`. With a data converter that encrypts failures, the bundle whose workflows do so too.
+ * The bundle of scripts/bundle-workflows.js: beside the build, or in `.cache` if run from source, as tests do. With a
+ * data converter that encrypts failures, the bundle whose workflows do so too.
  */
 export function workflowBundle(name: 'orchestrator' | 'platform', converter: DataConverter): { codePath: string } {
   const folder = extname(import.meta.url) === '.ts' ? '.cache' : 'dist';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The Admin API's wire format, as the platform answers it (seed, "Resources and their fields", completed by the
- * contract). A client must be more tolerant than this: it reads only the seed's fields.
+ * The Admin API's wire format as the platform sends it (seed, "Resources and their fields", completed by the contract).
+ * Clients must be more tolerant and read only the seed's fields.
  */
 
 const timestamp = z.iso.datetime({ offset: true });
@@ -12,7 +12,7 @@ export type ExportJobStatus = z.infer<typeof exportJobStatus>;
 
 export const exportJobId = z.string().regex(/^se_[0-9a-f]{16}$/);
 
-/** A static export job. `progress` is 0 to 100; neither it nor `pageCount` ever falls. */
+/** A static export job. `progress` is 0 to 100; it and `pageCount` never decrease. */
 export const exportJob = z.object({
   jobId: exportJobId,
   status: exportJobStatus,
@@ -26,7 +26,7 @@ export const exportJob = z.object({
 });
 export type ExportJob = z.infer<typeof exportJob>;
 
-/** A DNS name as a site is published under: lower case, at least one dot or `localhost`, no port. */
+/** The DNS name of a site: lower case, at least one dot or `localhost`, no port. */
 export const domainName = z
   .string()
   .trim()
@@ -37,7 +37,7 @@ export const domainName = z
     'expected a domain name such as docs.example.com',
   );
 
-/** What a version may look like: it stands in file names, headers and the values file. */
+/** Format of a version, which is used in file names, headers and the values file. */
 export const versionLabel = z
   .string()
   .min(1)
@@ -47,7 +47,7 @@ export const versionLabel = z
 export const startExportRequest = z.strictObject({
   domain: domainName,
   version: versionLabel.optional(),
-  // Bounded so that every list within the bounds also fits the 1 MiB that a body may have.
+  // Limited so that every valid list fits the 1 MiB of a body.
   paths: z
     .array(z.string().startsWith('/', 'expected a path that starts with "/"').max(1000))
     .min(1)
@@ -56,7 +56,7 @@ export const startExportRequest = z.strictObject({
 });
 export type StartExportRequest = z.infer<typeof startExportRequest>;
 
-/** A presigned link to the packed export. The link ends at `expiresAt`; the job and its files stay. */
+/** A presigned link to the packed export. Only the link expires at `expiresAt`; the job and its files stay. */
 export const bundle = z.object({
   jobId: exportJobId,
   bundleUrl: z.url(),
@@ -75,7 +75,7 @@ export type ExportCancellation = z.infer<typeof exportCancellation>;
 export const exportJobPage = z.object({ jobs: z.array(exportJob), nextCursor: z.string().nullable() });
 export type ExportJobPage = z.infer<typeof exportJobPage>;
 
-/** What the export met on its way (`GET /v1/static-export/jobs/{jobId}/report`). */
+/** An export's findings (`GET /v1/static-export/jobs/{jobId}/report`). */
 export const exportReport = z.object({
   jobId: exportJobId,
   brokenLinks: z.array(
@@ -84,24 +84,24 @@ export const exportReport = z.object({
   redirects: z.array(z.object({ from: z.string(), to: z.string(), status: z.int() })),
   skippedPages: z.array(z.object({ url: z.string(), reason: z.string() })),
   /**
-   * The rules that left addresses out: how many each (of an endless site at least so many), and some of them. Empty in
-   * reports of older releases.
+   * The rules that skipped URLs, with a count (for an endless site a minimum) and examples. Empty in reports of older
+   * releases.
    */
   leftOut: z
     .array(z.object({ rule: z.string(), reason: z.string(), count: z.int(), examples: z.array(z.string()) }))
     .default([]),
   /**
-   * What else its owner should know, of a page or (`url` null) of the whole: what a browser could not draw or was refused.
-   * Empty in reports of older releases.
+   * Notices about a page, or (`url` null) about the whole, for example what a browser could not render. Empty in
+   * reports of older releases.
    */
   notices: z.array(z.object({ url: z.string().nullable(), text: z.string() })).default([]),
-  /** True where one of the lists was cut; the counts below are whole. */
+  /** True if one of the lists was cut; the counts are complete. */
   truncated: z.boolean(),
   counts: z.object({ brokenLinks: z.int(), redirects: z.int(), skippedPages: z.int() }),
-  /** What an incremental export took over from the project's last one; absent in reports of older releases. */
+  /** What an incremental export reused from the project's last one; absent in reports of older releases. */
   reuse: z
     .object({
-      /** Addresses whose answer was what the last export had stored. */
+      /** URLs whose response equals what the last export stored. */
       unchangedAddresses: z.int(),
       files: z.int(),
       /** Files copied from the last archive, neither rewritten nor compressed again. */
@@ -134,7 +134,7 @@ export type AgentCancellation = z.infer<typeof agentCancellation>;
 export const agentJobPage = z.object({ jobs: z.array(agentJob), nextCursor: z.string().nullable() });
 export type AgentJobPage = z.infer<typeof agentJobPage>;
 
-/** The longest prompt in characters; past it 400. */
+/** The longest prompt in characters; a longer one gets 400. */
 export const MAX_PROMPT_CHARACTERS = 100_000;
 
 export const promptRequest = z.strictObject({ prompt: z.string().min(1).max(MAX_PROMPT_CHARACTERS) });

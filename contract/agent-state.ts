@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pullRequestState, review } from './pull-request-event.ts';
 
-/** What the queries `state` of `agentRule` and `agentChange` answer. Times are RFC 3339. */
+/** The results of the queries `state` of `agentRule` and `agentChange`. Times are RFC 3339. */
 
 export const agentChangePhase = z.enum([
   'prompting',
@@ -19,7 +19,7 @@ export type AgentChangePhase = z.infer<typeof agentChangePhase>;
 
 export const agentRulePhase = z.enum(['idle', 'collecting', 'limited', 'unconfigured']);
 
-/** How a change ended. `message` is the error of a failed one, and of an unchanged one what the agent said last. */
+/** How a change ended. `message`: the error of a failed one, the agent's last words of an unchanged one. */
 export const changeEnd = z.object({ phase: agentChangePhase, message: z.string().nullable() });
 export type ChangeEnd = z.infer<typeof changeEnd>;
 
@@ -27,38 +27,38 @@ export type ChangeEnd = z.infer<typeof changeEnd>;
 export const changeEnded = changeEnd.extend({ workflowId: z.string() });
 export type ChangeEnded = z.infer<typeof changeEnded>;
 
-/** A change that a rule started; `end` once the rule was told of it. */
+/** A change that a rule started; `end` once the change has reported it. */
 export const startedChange = z.object({ workflowId: z.string(), startedAt: z.string(), end: changeEnd.optional() });
 
 /**
- * Where a rule stands. `limited`: `maxPerHour` prompts were started, and what is collected waits for its turn.
- * `unconfigured`: no worker that was asked has the rule in its galley.yaml, so its last known settings stay in force.
+ * A rule's phase. `limited`: `maxPerHour` prompts were started, and collected events wait. `unconfigured`: no worker
+ * that was asked has the rule in its galley.yaml, so its last known settings apply.
  */
 export const agentRuleState = z.object({
   site: z.string(),
   rule: z.string(),
   phase: agentRulePhase,
-  /** Events collected and not yet prompted. */
+  /** Events collected but not yet in a prompt. */
   pendingCount: z.int(),
-  /** When they will be; null where there are none. */
+  /** When they will be prompted; null if there are none. */
   dueAt: z.string().nullable(),
-  /** The newest changes first, a bounded number. */
+  /** Newest first, limited. */
   changes: z.array(startedChange),
-  /** Addresses that want no more of this rule's mail. */
+  /** Addresses that have unsubscribed from this rule's mail. */
   unsubscribed: z.array(z.string()),
-  /** Why the rule isn't as it should be; null where nothing is wrong. Releases before 0.2 gave none. */
+  /** What is wrong with the rule; null if nothing. Releases before 0.2 gave none. */
   error: z.string().nullable().default(null),
 });
 export type AgentRuleState = z.infer<typeof agentRuleState>;
 
 /**
- * `unknown`: the mail server's answer was lost, so the mail may or may not have arrived; it is never sent again.
- * `refused`: the server will never take it. `unsubscribed`: the reviewer asked for no more.
+ * `unknown`: the mail server's response was lost, so the mail may have arrived; it is never sent again. `refused`: the
+ * server will never accept it. `unsubscribed`: the reviewer has unsubscribed.
  */
 export const mailOutcome = z.enum(['sent', 'unknown', 'refused', 'unsubscribed']);
 export type MailOutcome = z.infer<typeof mailOutcome>;
 
-/** One message to one person: `event` is what it told of. */
+/** One message to one person about `event`. */
 export const mailRecord = z.object({
   event: z.string(),
   to: z.string(),
@@ -68,14 +68,14 @@ export const mailRecord = z.object({
 });
 export type MailRecord = z.infer<typeof mailRecord>;
 
-/** Who was asked for a review on the forge, and who couldn't be. */
+/** The reviewers that were requested on the forge, and those that it rejected. */
 export const reviewRequestReport = z.object({
   requested: z.array(z.string()),
   refused: z.array(z.object({ name: z.string(), reason: z.string() })),
 });
 export type ReviewRequestReport = z.infer<typeof reviewRequestReport>;
 
-/** Where one change stands, from the prompt to the end of its pull request. */
+/** The state of one change, from the prompt to the end of its pull request. */
 export const agentChangeState = z.object({
   site: z.string(),
   rule: z.string(),
@@ -84,9 +84,9 @@ export const agentChangeState = z.object({
   prLink: z.string().nullable(),
   pullRequest: z.object({ title: z.string(), state: pullRequestState }).nullable(),
   error: z.string().nullable(),
-  /** What the agent said last, of a change that is `unchanged`; null if the service doesn't tell. */
+  /** The agent's last words if the change is `unchanged`; null if the service doesn't give them. */
   lastWords: z.string().nullable().default(null),
-  /** What was left out or went differently, each a sentence: no mail server is configured, say. */
+  /** What was skipped or went differently, as sentences, for example that no mail server is configured. */
   notes: z.array(z.string()),
   mails: z.array(mailRecord),
   reviewRequests: reviewRequestReport,

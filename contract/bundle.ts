@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Where the manifest stands in the archive, before every other file. */
+/** The manifest's path. It is the archive's first file. */
 export const MANIFEST_PATH = '.galley/manifest.json';
 
-/** The format this code writes; a reader refuses a higher one. */
+/** The format version that this code writes; readers reject a higher one. */
 export const BUNDLE_FORMAT_VERSION = 1;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -26,14 +26,14 @@ export const bundleManifest = z.object({
       size: z.int().min(0),
       sha256,
       contentType: z.string(),
-      /** A page's own address at the origin (path and query, encoded) where its path in the bundle is another. */
+      /** The page's URL at the origin (path and query, encoded) if its path in the bundle differs. */
       url: z
         .string()
         .regex(/^\/(?![/\\])[\x21-\x7e]*$/, 'expected a path with its query, percent-encoded')
         .optional(),
       /**
-       * A precompressed sibling: these are the bytes, in this content coding (`CONTENT_CODINGS`), of the file whose path
-       * is this one without its last extension. It is no page or asset of its own.
+       * A precompressed sibling: these bytes are the file at this path without the last extension, in this content
+       * coding (`CONTENT_CODINGS`). Not a page or asset of its own.
        */
       encoding: z
         .string()
@@ -47,7 +47,7 @@ export type BundleManifest = z.infer<typeof bundleManifest>;
 export type BundleFile = BundleManifest['files'][number];
 export type BundleRedirect = BundleManifest['redirects'][number];
 
-/** The text whose SHA-256 is `contentSha256`: one line `sha256  path` a file, in the manifest's order. */
+/** The text whose SHA-256 is `contentSha256`: one line `sha256  path` per file, in the manifest's order. */
 export function contentDigestLine(file: { path: string; sha256: string }): string {
   return `${file.sha256}  ${file.path}\n`;
 }

@@ -1,4 +1,4 @@
-/** The candidate that a mistyped word most likely stands for; undefined where none is near. */
+/** The candidate closest to a mistyped word; undefined if none is close. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -7,7 +7,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return near[0]?.candidate;
 }
 
-/** How many letters must be added, removed or replaced to make one word of the other (Levenshtein). */
+/** Levenshtein distance. */
 export function editDistance(from: string, to: string): number {
   const letters = [...to];
   let row = Array.from({ length: letters.length + 1 }, (_, index) => index);

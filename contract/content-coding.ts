@@ -1,4 +1,4 @@
-/** Content codings that a bundle may hold files in, by their names in HTTP, with the extensions of such files. */
+/** Content codings that a bundle may contain, by their HTTP names, with their file extensions. */
 export const CODING_EXTENSIONS = { br: '.br', gzip: '.gz', zstd: '.zst' } as const;
 
 export const CONTENT_CODINGS = ['br', 'gzip', 'zstd'] as const;

@@ -1,6 +1,6 @@
 /**
- * The beginning of a text: at most `maxLength` UTF-16 units, and never half of a character at its end, which neither a
- * database nor another program could keep as it is. A text that isn't longer stays what it is.
+ * The first `maxLength` UTF-16 units of a text, without a lone surrogate at the end, which databases and other programs
+ * can't store. Shorter texts are unchanged.
  */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;

@@ -9,7 +9,7 @@ function isUnit(text: string | undefined): text is Unit {
   return text !== undefined && text in UNIT_MS;
 }
 
-/** Reads `500ms`, `10s`, `5m`, `24h` or `2d` as milliseconds; undefined for anything else. */
+/** Parses `500ms`, `10s`, `5m`, `24h` or `2d` into milliseconds; undefined for anything else. */
 export function parseDurationMs(text: string): number | undefined {
   const [, amount, unit] = PATTERN.exec(text) ?? [];
   if (amount === undefined || !isUnit(unit)) return undefined;
@@ -19,10 +19,10 @@ export function parseDurationMs(text: string): number | undefined {
 
 const EXPECTED = 'expected a duration such as 500ms, 10s, 5m, 24h or 2d';
 
-/** Far more than anybody waits for, and far from where dates end: a time past that would stop a workflow for good. */
+/** Longer than anyone waits, and far from the largest date: a later time would stop a workflow for good. */
 const LONGEST_MS = 3650 * UNIT_MS.d;
 
-/** A duration as people write it in configuration; parsed to milliseconds. */
+/** A configured duration; parsed to milliseconds. */
 export const durationMs = z.string(EXPECTED).transform((text, context) => {
   const ms = parseDurationMs(text);
   if (ms === undefined) {
@@ -39,20 +39,20 @@ export const durationMs = z.string(EXPECTED).transform((text, context) => {
 /** A duration of at least one millisecond, in milliseconds. */
 export const positiveDurationMs = durationMs.refine((ms) => ms > 0, 'expected a duration longer than zero');
 
-/** Writes milliseconds in the largest unit that divides them: 90000 → `90s`, 7200000 → `2h`. */
+/** Formats milliseconds in the largest unit that divides them: 90000 → `90s`, 7200000 → `2h`. */
 export function formatDurationMs(ms: number): string {
   const units: Unit[] = ['d', 'h', 'm', 's'];
   const unit = units.find((candidate) => ms >= UNIT_MS[candidate] && ms % UNIT_MS[candidate] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;
 }
 
-/** A wait grows by at most this share. */
+/** Jitter adds at most this share. */
 const SPREAD = 0.2;
 
 /**
- * Spreads the waits of callers that a service sent away until the same moment: never shorter than `waitMs`, at most a fifth
- * longer. The more often a caller was sent away before, the earlier it comes, so that none is always beaten by others.
- * @param refusals how often it was sent away, at least 1
+ * Adds jitter to the waits of callers that a service rejected until the same time: never shorter than `waitMs`, at most
+ * a fifth longer. The more often a caller was rejected, the less is added, so that it isn't overtaken forever.
+ * @param refusals how often it was rejected, at least 1
  * @param random from 0 to 1
  */
 export function spreadMs(waitMs: number, refusals: number, random: number): number {

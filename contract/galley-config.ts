@@ -5,8 +5,8 @@ import { checkPromptTemplate } from './prompt-template.ts';
 import { secret, type WebhooksSection } from './webhook-settings.ts';
 
 /**
- * galley.yaml after `${VAR}` was filled in. An unknown key is an error, so a typing mistake never silently becomes a
- * default. Durations are read to milliseconds.
+ * galley.yaml after `${VAR}` interpolation. An unknown key is an error, so that a typo never means a default. Durations
+ * are parsed to milliseconds.
  */
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'expected letters, digits and "-", at most 63 characters');
@@ -23,7 +23,7 @@ const exportSettings = z.strictObject({
   maxWait: durationMs.default(60_000),
   whenBusy: z.enum(['queue', 'cancel']).default('queue'),
   refreshMargin: percent.default(0.2),
-  /** The operators are told of trouble that lasts this long. */
+  /** Operators get a mail about failures that last this long. */
   tellAfter: durationMs.default(10 * 60_000),
   deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
 });
@@ -43,7 +43,7 @@ const agentRule = z.strictObject({
   reviewers: z.array(mailAddress).default([]),
   quietPeriod: durationMs.default(30_000),
   maxPerHour: z.int().min(1).default(6),
-  /** One time after the request for review, or several; each sends one reminder until a reviewer's verdict. */
+  /** One or several times after the review request; each sends one reminder until a reviewer's verdict. */
   remindAfter: z
     .union([positiveDurationMs, z.array(positiveDurationMs).min(1).max(20)], {
       error: 'expected a duration such as 2d, or a list of them',

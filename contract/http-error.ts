@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Every error body of every server here has this one shape (seed, "Error body"). */
+/** The error body of all servers (seed, "Error body"). */
 export const errorBody = z.object({ error: z.string() });
 export type ErrorBody = z.infer<typeof errorBody>;
 
-/** Thrown when a request can't be answered with success; rendered as `{error}` with its status in one place per server. */
+/** Thrown to respond with an error; each server renders it as `{error}` with its status in one place. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;

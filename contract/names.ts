@@ -1,6 +1,6 @@
 /**
- * Every name that Temporal knows us by, with what it deduplicates. Clients, tests and the Temporal UI rely on these;
- * renaming one breaks running workflows.
+ * All names that Temporal knows, with what each deduplicates. Clients, tests and the Temporal UI rely on them; renaming
+ * one breaks running workflows.
  */
 
 export const TASK_QUEUES = {
@@ -10,10 +10,7 @@ export const TASK_QUEUES = {
   platform: 'galley-platform',
 } as const;
 
-/**
- * Where the agents of a platform's queue run: apart from everything else, so that those that wait for a free place hold
- * up nothing.
- */
+/** The queue of a platform's agents, separate so that waiting agents don't block anything else. */
 export function agentTaskQueue(platformQueue: string): string {
   return `${platformQueue}-agents`;
 }
@@ -27,16 +24,16 @@ export const WORKFLOW_TYPES = {
 } as const;
 
 export const WORKFLOW_IDS = {
-  /** One per site: two publishes of one site can never run two of these. */
+  /** One per site: two of them can never run for one site. */
   exportSite: (site: string): string => `export:${site}`,
-  /** One per rule of a site: it collects that rule's events. */
+  /** One per rule of a site; collects the rule's events. */
   agentRule: (site: string, rule: string): string => `agent-rule:${site}:${rule}`,
-  /** One per first delivery collected: a resent delivery can't prompt the agent twice. */
+  /** One per first collected delivery: a resent delivery can't prompt the agent twice. */
   agentChange: (site: string, rule: string, deliveryId: string): string =>
     `${changesOfSite(site)}${rule}:${deliveryId}`,
 } as const;
 
-/** What the ids of all of a site's changes begin with, and no other site's: no name of a site has a ":" in it. */
+/** The id prefix of all changes of one site. Unambiguous, because site names have no ":". */
 export function changesOfSite(site: string): string {
   return `agent:${site}:`;
 }
@@ -46,9 +43,9 @@ export const SIGNALS = {
   configChanged: 'configChanged',
   pullRequestChanged: 'pullRequestChanged',
   reviewed: 'reviewed',
-  /** To `agentRule`: a reviewer wants no more of this rule's mail. */
+  /** To `agentRule`: a reviewer has unsubscribed from this rule's mail. */
   unsubscribed: 'unsubscribed',
-  /** From `agentChange` to its rule: its pull request was merged by this commit, whose push prompts nothing. */
+  /** From `agentChange` to its rule: the commit that merged its pull request; its push must not prompt. */
   ownMerge: 'ownMerge',
   /** From `agentChange` to its rule: how it ended. */
   changeEnded: 'changeEnded',

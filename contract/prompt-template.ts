@@ -2,25 +2,25 @@ import Mustache from 'mustache';
 import { closest } from './closest-word.ts';
 
 /**
- * What an agent rule's `prompt` may name: a mustache template over the events that a prompt stands for. The whole
- * template is checked when the configuration is read, so that a typing mistake is no hole in every prompt.
+ * A mustache template over the events of a prompt. The whole template is checked when the configuration is read, so
+ * that a typo doesn't leave a gap in every prompt.
  */
 
 /** The fields of `event`, and of each of `events`. */
 export const EVENT_FIELDS = ['source', 'topic', 'action', 'id', 'title', 'url', 'author', 'at'] as const;
 
-/** `event` is the newest, `events` all (oldest first, a bounded number), `eventCount` how many there were. */
+/** `event` is the newest, `events` all (oldest first, limited), `eventCount` how many there were. */
 const ROOT_NAMES: readonly string[] = ['eventCount', 'events', 'event', ...EVENT_FIELDS.map((name) => `event.${name}`)];
 
-/** These hold no text of their own: they open a section. */
+/** These are no text: they open a section. */
 const GROUPS: readonly string[] = ['event', 'events'];
 
-/** Inside of a section over an event its fields can be named alone. */
+/** Within a section over an event its fields can be used directly. */
 type Scope = { names: readonly string[]; dot: boolean };
 
 type Tokens = ReturnType<typeof Mustache.parse>;
 
-/** Says in one sentence what is wrong with a prompt template; null where nothing is. */
+/** What is wrong with a prompt template, in one sentence; null if nothing. */
 export function checkPromptTemplate(template: string): string | null {
   let tokens: Tokens;
   try {
@@ -32,7 +32,7 @@ export function checkPromptTemplate(template: string): string | null {
   return checkTokens(tokens, { names: ROOT_NAMES, dot: false });
 }
 
-/** Neither a comment, nor a change of delimiters, nor blank text. */
+/** Not a comment, a change of delimiters, or blank text. */
 function saysSomething([kind, text]: Tokens[number]): boolean {
   return kind === 'text' ? text.trim() !== '' : kind !== '!' && kind !== '=';
 }

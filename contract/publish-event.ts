@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a CMS told us, read from a verified delivery. Prompts and mails use these fields as data. */
+/** A publish event read from a verified delivery. Prompts and mails use these fields as data. */
 export const publishEvent = z.object({
   source: z.string(),
   topic: z.string(),
@@ -9,9 +9,9 @@ export const publishEvent = z.object({
   title: z.string(),
   url: z.string(),
   author: z.string(),
-  /** When the event happened, else when it was received (RFC 3339). */
+  /** When the event happened, otherwise when it was received (RFC 3339). */
   at: z.string(),
-  /** A push that carries only an agent's own work: it is exported like any other, and prompts no agent (design 8). */
+  /** A push that only contains an agent's own work: it is exported, but prompts no agent (design 8). */
   agentsOwn: z.boolean().optional(),
 });
 export type PublishEvent = z.infer<typeof publishEvent>;
@@ -21,11 +21,11 @@ export const deliveryRef = z.object({
   id: z.string(),
   source: z.string(),
   receivedAt: z.string(),
-  /** How long a second delivery with this id is a resend rather than a new publish, in milliseconds. */
+  /** How long a second delivery with this id counts as a resend, in milliseconds. */
   dedupeMs: z.int().min(0),
   /**
-   * The vendor sends no id, so `id` is a hash of the body. The same body may be a second publish: it counts as a resend
-   * only while the first delivery still waits.
+   * The vendor sends no id, so `id` is a hash of the body. The same body may be a second publish: it only counts as a
+   * resend while the first delivery waits.
    */
   byBody: z.boolean().optional(),
 });
@@ -35,8 +35,8 @@ export type DeliveryRef = z.infer<typeof deliveryRef>;
 export const MAX_DELIVERIES_PER_SIGNAL = 1000;
 
 /**
- * The payload of the signal `published`: the deliveries it stands for, oldest first, and the newest event whole. An
- * agent rule is told each delivery's event (`events`, one for each of `deliveries`): a prompt may name them all.
+ * The payload of the signal `published`: its deliveries, oldest first, and the newest event. Agent rules get the event
+ * of each delivery (`events`, parallel to `deliveries`), because a prompt may list them all.
  */
 export const publishedSignal = z.object({
   deliveries: z.array(deliveryRef).min(1).max(MAX_DELIVERIES_PER_SIGNAL),

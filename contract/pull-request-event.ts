@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** What a forge told of a pull request, read from a verified delivery. `url` is the page that people open. */
+/** A forge's event about a pull request, read from a verified delivery. `url` is its page. */
 
 export const pullRequestState = z.enum(['open', 'merged', 'closed']);
 export type PullRequestState = z.infer<typeof pullRequestState>;
 
-/** The payload of the signal `pullRequestChanged`. Sent at least once: the delivery's id tells a resend. */
+/** The payload of the signal `pullRequestChanged`. Sent at least once; the delivery's id identifies resends. */
 export const pullRequestChanged = z.object({
   deliveryId: z.string(),
   url: z.string(),
   state: pullRequestState,
-  /** The commit that the merge put on the base branch; null while there is none, or where the forge tells none. */
+  /** The merge commit on the base branch; null if there is none or the forge doesn't say. */
   mergeCommitSha: z.string().nullable(),
   at: z.string(),
 });
@@ -19,7 +19,7 @@ export type PullRequestChanged = z.infer<typeof pullRequestChanged>;
 export const reviewVerdict = z.enum(['approved', 'changes-requested', 'commented']);
 export type ReviewVerdict = z.infer<typeof reviewVerdict>;
 
-/** One submitted review. `reviewer` is the forge's login; `bot`: the forge says that it is no person. */
+/** One submitted review. `reviewer` is the forge's login; `bot`: the forge says that it isn't a person. */
 export const review = z.object({
   reviewer: z.string(),
   verdict: reviewVerdict,
@@ -28,12 +28,12 @@ export const review = z.object({
 });
 export type Review = z.infer<typeof review>;
 
-/** A reviewer's verdict counts once, at its newest. */
+/** Identifies a reviewer's verdict; only the newest counts. */
 export function reviewKey({ reviewer, verdict }: Pick<Review, 'reviewer' | 'verdict'>): string {
   return `${reviewer.toLowerCase()} ${verdict}`;
 }
 
-/** How a pull request stands when a forge is asked. */
+/** A pull request's state as read from the forge. */
 export type PullRequestReading = Pick<PullRequestChanged, 'state' | 'mergeCommitSha'> & {
   title: string;
   reviews: Review[];

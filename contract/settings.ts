@@ -1,13 +1,16 @@
 import { z } from 'zod';
 
 /**
- * What the orchestrator's workflows need of galley.yaml, as an activity reads it. No secrets and no templates: it enters
- * the history, and workflows carry it along, because the last known settings stay in force where a worker knows none.
+ * The part of galley.yaml that workflows need, as an activity reads it. No secrets and no templates: it enters the
+ * history, and workflows keep it, because the last known settings apply if a worker knows none.
  */
 
 const ms = z.number();
 
-/** What the operator has set in a values file: a pin, and whether it is switched off. Releases before 0.2 told pins only. */
+/**
+ * What the operator has set in a values file: a pin, and whether it is switched off. Releases before 0.2 only gave
+ * pins.
+ */
 export const pinnedFile = z.object({
   valuesFile: z.string(),
   pin: z.string().nullable(),
@@ -21,43 +24,43 @@ export const siteSettings = z.object({
   quietPeriodMs: ms,
   maxWaitMs: ms,
   whenBusy: z.enum(['queue', 'cancel']),
-  /** Share of the link's lifetime, before its end, at which it is refreshed. */
+  /** Share of the link's lifetime, before its expiry, at which to refresh it. */
   refreshMargin: z.number(),
   minRefreshIntervalMs: ms,
   valuesFiles: z.array(z.string()),
-  /** The operators' pins as they stand now. A file that can't be read isn't listed; releases before 0.2 told none. */
+  /** The operators' current pins. Unreadable files are omitted; releases before 0.2 gave none. */
   pins: z.array(pinnedFile).optional(),
-  /** Who is told by mail of trouble that lasts; nobody without a mail server. Releases before 0.2 told none. */
+  /** Recipients of mails about lasting failures; empty without a mail server. Releases before 0.2 gave none. */
   operators: z.array(z.string()).optional(),
-  /** How long trouble has to last before they are told. */
+  /** How long a failure must last before they get a mail. */
   tellAfterMs: ms.optional(),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
-  /** The worker's build. Only releases before 0.2 told it. */
+  /** The worker's build. Only releases before 0.2 gave it. */
   build: z.string().optional(),
 });
 export type SiteSettings = z.infer<typeof siteSettings>;
 
 export const ruleSettings = z.object({
-  /** The names of all rules of the site: what one agent merges is to prompt none of them. */
+  /** All rules of the site: the merge of one agent's change must prompt none of them. */
   rules: z.array(z.string()),
   /** Mail addresses of the rule's own reviewers. */
   reviewers: z.array(z.string()),
-  /** Mail addresses of those who are told of failures. */
+  /** Recipients of mails about failures. */
   operators: z.array(z.string()),
   quietPeriodMs: ms,
   maxPerHour: z.number(),
-  /** Times after the request for review, ascending; each sends one reminder unless somebody reviewed by then. */
+  /** Times after the review request, ascending; each sends one reminder if there is no review by then. */
   remindAfterMs: z.array(ms),
   expireAfterMs: ms,
   /** Whether a forge, and whether a mail server, is configured. */
   forge: z.boolean(),
   mail: z.boolean(),
-  /** How long trouble has to last before the operators are told. Releases before 0.2 told none. */
+  /** How long a failure must last before the operators get a mail. Releases before 0.2 gave none. */
   tellAfterMs: ms.optional(),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
-  /** The worker's build. Only releases before 0.2 told it. */
+  /** The worker's build. Only releases before 0.2 gave it. */
   build: z.string().optional(),
 });
 export type RuleSettings = z.infer<typeof ruleSettings>;

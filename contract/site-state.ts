@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { mailRecord } from './agent-state.ts';
 
 /**
- * Where a site stands. `held`: the operator's pin names another version than the newest. `off`: every deployment is.
- * `unconfigured`: no worker that was asked has the site in its galley.yaml, so the last known settings stay in force.
+ * A site's phase. `held`: the operator's pin names another version than the newest. `off`: all deployments are.
+ * `unconfigured`: no worker that was asked has the site in its galley.yaml, so the last known settings apply.
  */
 export const sitePhase = z.enum([
   'idle',
@@ -20,13 +20,13 @@ export const sitePhase = z.enum([
 ]);
 export type SitePhase = z.infer<typeof sitePhase>;
 
-/** `status` is the HTTP status of the refusing service, null where there was none. */
+/** `status` is the HTTP status of the failed response, null if there was none. */
 export const siteError = z.object({ message: z.string(), status: z.int().nullable(), at: z.string() });
 export type SiteError = z.infer<typeof siteError>;
 
 /**
- * What became of a verified delivery. `started`: its burst's first; `coalesced`: exported with others; `duplicate`: a
- * resend; `filtered`: it concerns nothing; `verified`: no more is known than that, or nothing more is to be told.
+ * The result of a verified delivery. `started`: first of its burst; `coalesced`: exported with others; `duplicate`: a
+ * resend; `filtered`: not relevant; `verified`: anything else.
  */
 export const deliveryOutcome = z.enum(['verified', 'started', 'coalesced', 'duplicate', 'filtered']);
 
@@ -35,11 +35,11 @@ export const deliveryRecord = z.object({
   source: z.string(),
   at: z.string(),
   outcome: deliveryOutcome,
-  /** Who holds it; null where nobody does. */
+  /** The workflow that has it; null if none. */
   workflowId: z.string().nullable(),
-  /** The sender's own word for what happened, where it is still known. */
+  /** The sender's own word for the event, if still known. */
   topic: z.string().optional(),
-  /** What kept it from a workflow. */
+  /** Why no workflow has it. */
   why: z.string().optional(),
 });
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
@@ -58,30 +58,30 @@ export const deploymentState = z.object({
 });
 export type DeploymentState = z.infer<typeof deploymentState>;
 
-/** The answer of `GET /sites/{site}` and of the query `state`. Times are RFC 3339. */
+/** The response of `GET /sites/{site}` and the result of the query `state`. Times are RFC 3339. */
 export const siteState = z.object({
   site: z.string(),
   phase: sitePhase,
-  /** The job being exported, else the one deployed. */
+  /** The job being exported, otherwise the deployed one. */
   jobId: z.string().nullable(),
   version: z.string().nullable(),
   linkExpiresAt: z.string().nullable(),
   exportedAt: z.string().nullable(),
-  /** The newest version while a rollback keeps it from being served. Releases before 0.2 gave none. */
+  /** The newest version if a rollback keeps it from being served. Releases before 0.2 gave none. */
   withheld: z.object({ version: z.string().nullable(), exportedAt: z.string() }).nullable().default(null),
   nextRefreshAt: z.string().nullable(),
   lastError: siteError.nullable(),
   deployments: z.array(deploymentState),
-  /** Publishes that wait to be exported. Releases before 0.2 gave none. */
+  /** Publishes waiting for an export. Releases before 0.2 gave none. */
   pendingCount: z.int().default(0),
-  /** The newest deliveries first, a bounded number. */
+  /** Newest first, limited. */
   deliveries: z.array(deliveryRecord),
-  /** Where operators get mail: since when something is wrong, and what became of each mail about it. */
+  /** If operators get mail: since when something fails, and the outcome of each mail about it. */
   trouble: z
     .object({ since: z.string(), mails: z.array(mailRecord) })
     .nullable()
     .default(null),
-  /** Live progress of the running export where the Admin API tells it; read by describe, so null in the query. */
+  /** Progress of the running export if the Admin API gives it; read by describe, so null in the query. */
   progress: z.object({ percent: z.number().nullable(), pageCount: z.number().nullable() }).nullable(),
 });
 export type SiteState = z.infer<typeof siteState>;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The group of a deployment's values file that this product knows (seed, "Use of a bundle in a self-hosted
- * deployment"). The orchestrator writes `enabled` and `bundleUrl`; `version` is the operator's pin.
+ * The group of a deployment's values file that Galley uses (seed, "Use of a bundle in a self-hosted deployment"). The
+ * orchestrator writes `enabled` and `bundleUrl`; `version` is the operator's pin.
  */
 export const staticExportValues = z.object({
   enabled: z.boolean(),
@@ -11,6 +11,6 @@ export const staticExportValues = z.object({
 });
 export type StaticExportValues = z.infer<typeof staticExportValues>;
 
-/** A values file: other keys belong to others and are left alone. */
+/** A values file: all other keys stay unchanged. */
 export const valuesFile = z.looseObject({ staticExport: staticExportValues.optional() });
 export type ValuesFile = z.infer<typeof valuesFile>;

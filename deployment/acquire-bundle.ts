@@ -22,23 +22,23 @@ export type AcquireRequest = {
   state: DeploymentState;
   /** The version being served. */
   current: Site | undefined;
-  /** Ask the server even for the link that is already served: its object may have been replaced. */
+  /** Send the request even for the link that is already served: its object may have been replaced. */
   revalidate: boolean;
   signal: AbortSignal;
   onProgress(receivedBytes: number, totalBytes: number | undefined): void;
 };
 
-/** `etag` validates these bytes at the link's resource; `otherVersion` is an archive that the pin refuses. */
+/** `etag` validates these bytes at the link's resource; `otherVersion` is an archive that the pin rejects. */
 export type Acquired = { site: Site; etag: string | undefined };
 
 /**
- * Gets the version that a link and a pin ask for, with as little traffic as possible: nothing is fetched where the
- * link's path names bytes that are held, or where the server says that they are unchanged.
+ * Gets the version that a link and a pin ask for, with little traffic: nothing is downloaded if the link's path names
+ * bytes on the disk, or if the server says that they are unchanged.
  */
 export function createBundleAcquirer({ store, downloadsFolder, limits, logger }: AcquireDeps) {
-  /** Archives whose very bytes are no bundle: a fresh link to one of them changes nothing. */
+  /** Archives whose bytes are no valid bundle: another link to one of them changes nothing. */
   const knownBad = new Map<string, string>();
-  /** Archives of another version than a pin asked for. */
+  /** Archives of another version than the pinned one. */
   const knownVersions = new Map<string, string>();
 
   function checkPin(pinnedVersion: string | undefined, found: string): void {
@@ -119,7 +119,7 @@ export function createBundleAcquirer({ store, downloadsFolder, limits, logger }:
     }
   }
 
-  /** A version kept on the disk that the pin asks for, where the link leads to another one. */
+  /** The pinned version if it is on the disk and the link points to another one. */
   async function pinnedFromDisk({ pinnedVersion, state, current }: AcquireRequest): Promise<Site | undefined> {
     if (current?.manifest.version === pinnedVersion) return current;
     for (const archiveSha256 of state.previous) {

@@ -5,8 +5,8 @@ const MAX_SEGMENT_BYTES = 255;
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
 /**
- * Says what is wrong with a path inside a bundle, or undefined where it may be unpacked: relative, forward slashes,
- * no empty, `.` or `..` segment, nothing that another file system could read as a way out.
+ * What is wrong with a path inside a bundle; undefined if it may be unpacked: relative, forward slashes, no empty, `.`
+ * or `..` segment, nothing that another file system could read as an escape.
  */
 export function pathProblem(path: string): string | undefined {
   if (path === '') return 'is empty';
@@ -23,7 +23,7 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** What a path becomes on a file system that ignores case or composes characters: equal keys collide there. */
+/** The path on a file system that ignores case or composes characters: equal keys collide there. */
 export function collisionKey(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }

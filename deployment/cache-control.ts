@@ -1,7 +1,7 @@
-/** What stands between the last `.`, `-` or `_` and the extension (`.lean.js` and `.min.css` count as one). */
+/** The part between the last `.`, `-` or `_` and the extension (`.lean.js` and `.min.css` count as one). */
 const TOKEN = /[.\-_]([A-Za-z0-9]{8,64}|[A-Za-z0-9_-]{8})(?:\.(?:lean|min|chunk|module))?\.[a-z0-9]{2,5}$/;
 
-/** Whether a name clearly carries a hash of its content: hex, or letters of both cases and digits. No date, no word. */
+/** Whether a name clearly contains a content hash: hex, or letters of both cases and digits; not a date or a word. */
 export function isHashed(path: string): boolean {
   const token = TOKEN.exec(path)?.[1];
   if (token === undefined || !/\d/.test(token)) return false;
@@ -9,9 +9,9 @@ export function isHashed(path: string): boolean {
 }
 
 /**
- * Pages and everything without a hash in its name are asked for again each time (and answered 304 by their ETag).
- * Hashed assets are kept for a week rather than the usual year: the export rewrote links inside them, so a later export
- * may change such a file's bytes under its old name.
+ * Pages and all files without a hash in their name are revalidated each time (304 by their ETag). Hashed assets are
+ * cached for a week instead of the usual year: the export rewrote links inside them, so a later export may change such
+ * a file's bytes under its old name.
  */
 export function cacheControl(path: string): string {
   return isHashed(path) ? 'public, max-age=604800, immutable' : 'public, no-cache';

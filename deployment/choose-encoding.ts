@@ -5,9 +5,9 @@ import type { BundleFile } from '../contract/bundle.ts';
 const IDENTITY = 'identity';
 
 /**
- * The file or the one of its siblings that a request's Accept-Encoding prefers. Of those that it likes the same, the
- * smallest: what browsers send is no order of preference. The file itself where nothing is acceptable, which RFC 9110
- * (12.5.3) allows and every client can read.
+ * The file or sibling that the request's Accept-Encoding prefers; the smallest of equally acceptable ones, because
+ * browsers don't rank them. The file itself if nothing is acceptable, which RFC 9110 (12.5.3) allows and all clients
+ * can read.
  * @param siblings smallest first
  */
 export function chooseEncoding(

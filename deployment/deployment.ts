@@ -14,29 +14,29 @@ import { openVersionStore } from './version-store.ts';
 
 export type DeploymentOptions = {
   valuesFile: string;
-  /** Where versions and the pointer to the current one lie. One deployment a folder. */
+  /** Where versions and the pointer to the current one are stored. One folder per deployment. */
   homeDir: string;
   logger: Logger;
-  /** How often the values file is looked at besides being watched, in milliseconds. */
+  /** How often to poll the values file besides watching it, in milliseconds. */
   pollIntervalMs?: number;
-  /** The largest archive that is fetched. */
+  /** The largest archive to download. */
   maxBundleBytes?: number;
-  /** The most that an archive may unpack to. */
+  /** The largest unpacked size. */
   maxUnpackedBytes?: number;
   maxFiles?: number;
-  /** How many versions besides the one being served stay on the disk. */
+  /** How many versions besides the served one stay on the disk. */
   keepPrevious?: number;
   retryPauses?: RetryPauses;
   supersedeGraceMs?: number;
   /**
-   * Whether `start` rejects if the values file is invalid and there is no version to serve. True by default; false in a
-   * process that runs other parts too, which must not end because of one file.
+   * Whether `start` rejects if the values file is invalid and there is no version to serve. Default: true; false in a
+   * process with other parts, which must not end because of one file.
    */
   exitOnInvalidValues?: boolean;
 };
 
 export type Deployment = {
-  /** Answers at once, with 503 until there is something to serve. */
+  /** Responds immediately, with 503 until there is something to serve. */
   app: Express;
   /**
    * Opens the last good version, then follows the values file in the background.

@@ -11,9 +11,9 @@ import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 
 export type DownloadRequest = {
   link: URL;
-  /** The validator of the bytes already held from this resource: an answer that matches it is `unchanged`. */
+  /** The ETag of the bytes on the disk from this resource; a response that matches it is `unchanged`. */
   etag: string | undefined;
-  /** Where unfinished and finished downloads lie. */
+  /** The folder of unfinished and finished downloads. */
   folder: string;
   maxSizeBytes: number;
   signal: AbortSignal;
@@ -27,9 +27,9 @@ export type Download =
 const partNote = z.object({ etag: z.string() });
 
 /**
- * Fetches the archive to disk. What an interrupted download left is continued by a range request where the server
- * gave a strong validator; leftovers of other bundles are removed.
- * @throws BundleUnavailableError where it can't be had, BundleInvalidError where it is larger than allowed
+ * Downloads the archive. An interrupted download continues with a range request if the server gave a strong validator;
+ * leftovers of other bundles are removed.
+ * @throws BundleUnavailableError if it can't be read, BundleInvalidError if it is larger than allowed
  */
 export async function downloadBundle(request: DownloadRequest): Promise<Download> {
   const { link, folder } = request;
@@ -148,7 +148,7 @@ async function resumable(file: string, note: string): Promise<{ sizeBytes: numbe
   }
 }
 
-/** Weak validators promise no equal bytes, so they neither resume a download nor save one. */
+/** Weak validators don't promise equal bytes, so they neither resume a download nor save one. */
 function strong(etag: string | undefined): string | undefined {
   return etag?.startsWith('"') === true ? etag : undefined;
 }

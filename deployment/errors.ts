@@ -1,7 +1,10 @@
-/** How soon asking again makes sense: `soon` with a growing pause, `slowly` where only a new link can help. */
+/** When to retry: `soon` with a growing pause, `slowly` if only a new link can help. */
 export type RetryPace = 'soon' | 'slowly';
 
-/** Thrown when the values file can't be read or doesn't say what it must; `key` names the place, such as `staticExport.bundleUrl`. */
+/**
+ * Thrown if the values file can't be read or lacks what it needs; `key` names the place, such as
+ * `staticExport.bundleUrl`.
+ */
 export class ValuesFileError extends Error {
   override readonly name = 'ValuesFileError';
   readonly file: string;
@@ -14,7 +17,10 @@ export class ValuesFileError extends Error {
   }
 }
 
-/** Thrown when the bundle can't be had from its link just now; `status` is the HTTP status that refused it, if one did. */
+/**
+ * Thrown if the bundle can't be read from its link; `status` is the HTTP status of the error response, if there was
+ * one.
+ */
 export class BundleUnavailableError extends Error {
   override readonly name = 'BundleUnavailableError';
   readonly pace: RetryPace;
@@ -30,12 +36,12 @@ export class BundleUnavailableError extends Error {
   }
 }
 
-/** Thrown when the archive isn't a bundle that may be served: malformed, incomplete, hostile or too large. */
+/** Thrown if the archive isn't a servable bundle: malformed, incomplete, hostile or too large. */
 export class BundleInvalidError extends Error {
   override readonly name = 'BundleInvalidError';
 }
 
-/** Thrown when a sound bundle has another version than the one `staticExport.version` pins. */
+/** Thrown if a valid bundle has another version than `staticExport.version` pins. */
 export class VersionPinnedError extends Error {
   override readonly name = 'VersionPinnedError';
   readonly wanted: string;
@@ -43,7 +49,7 @@ export class VersionPinnedError extends Error {
 
   constructor(wanted: string, found: string) {
     super(
-      `staticExport.version pins ${JSON.stringify(wanted)}, but the bundle at the link is ${JSON.stringify(found)}: the version served stays`,
+      `staticExport.version pins ${JSON.stringify(wanted)}, but the bundle at the link is ${JSON.stringify(found)}: the served version stays`,
     );
     this.wanted = wanted;
     this.found = found;

@@ -1,14 +1,14 @@
-/** A system or library error's code (`ENOENT`, `Z_DATA_ERROR`, `UND_ERR_SOCKET`), where it has one. */
+/** A system or library error's code (`ENOENT`, `Z_DATA_ERROR`, `UND_ERR_SOCKET`), if it has one. */
 export function codeOf(error: unknown): string | undefined {
   return field(error, 'code');
 }
 
-/** Whether the operating system refused (a full disk, a missing right) rather than what was read being wrong. */
+/** Whether it is an operating system error (a full disk, a missing right) and not invalid data. */
 export function isSystemFault(error: unknown): boolean {
   return field(error, 'syscall') !== undefined;
 }
 
-/** An error in a word or two: its code says more than a wrapper's text, and neither ever holds a link. */
+/** An error in a word or two: its code says more than a wrapper's text, and neither contains a link. */
 export function reason(error: unknown): string {
   return codeOf(error) ?? field(error, 'name') ?? 'unknown fault';
 }

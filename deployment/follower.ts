@@ -14,7 +14,7 @@ export type FollowerDeps = {
   served: Served;
   acquire(request: AcquireRequest): Promise<Acquired>;
   pauses: RetryPauses;
-  /** How long a download may go on after the values file asks for another object, in milliseconds. */
+  /** How long a download may continue after the values file asks for another object, in milliseconds. */
   supersedeGraceMs: number;
   now: () => Date;
   random: () => number;
@@ -30,16 +30,16 @@ export type FollowerReport = {
 
 export type Follower = {
   report(): FollowerReport;
-  /** Tells what the values file says now; acted on at once, or as soon as the try under way has ended. */
+  /** Passes on what the values file asks for; acted on immediately or after the current attempt. */
   follow(target: Target): void;
-  /** Ends the try under way and resolves when nothing is written any more. */
+  /** Ends the current attempt; resolves when nothing is written any more. */
   stop(): Promise<void>;
 };
 
 /**
- * Makes what is served follow what the values file asks for: one try at a time, the newest wish next, failed tries
- * repeated after a pause. A wish that changes doesn't end the download under way at once, because links that are
- * refreshed faster than a bundle downloads would then never get it done.
+ * Makes the deployment serve what the values file asks for: one attempt at a time, the newest target next, with
+ * retries. A changed target doesn't end a download immediately, because links that are refreshed faster than a bundle
+ * downloads would never let it finish.
  */
 export function createFollower(deps: FollowerDeps): Follower {
   const { served, acquire, pauses, supersedeGraceMs, now, random, logger } = deps;
@@ -51,7 +51,7 @@ export function createFollower(deps: FollowerDeps): Follower {
   let grace: NodeJS.Timeout | undefined;
   let retry: NodeJS.Timeout | undefined;
   let failures = 0;
-  /** Until the link was answered for once since the start, what lies on the disk proves nothing about it. */
+  /** Until the link has been requested once since the start, the versions on the disk prove nothing about it. */
   let isFirst = true;
   let stopped = false;
 
@@ -120,7 +120,7 @@ export function createFollower(deps: FollowerDeps): Follower {
   }
 
   function planRetry(error: unknown): void {
-    // Only the file itself can mend these, and it is watched.
+    // Only a change of the file fixes these, and it is watched.
     if (error instanceof ValuesFileError) return;
     failures += 1;
     const delayMs = retryDelayMs(error, failures, random(), pauses);

@@ -6,10 +6,10 @@ import { linkLabel } from './link.ts';
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Statuses that a later try with the same link may cure. */
+/** Statuses that a retry with the same link may fix. */
 const PASSING: ReadonlySet<number> = new Set([408, 421, 425, 429]);
 
-/** Longest silence of a server before it is given up, before its answer and within it. */
+/** The longest silence of a server, before and within its response. */
 const SILENCE_MS = 30_000;
 
 export type HttpAnswer = {
@@ -19,10 +19,10 @@ export type HttpAnswer = {
 };
 
 /**
- * Asks for the link and follows redirects: at most five, only to http(s), never from https to http, and with the
- * link's own credentials (`https://user:password@…`) only for the host they were written for.
- * @returns the answer where it is 200, 206, 304 or 416
- * @throws BundleUnavailableError for every other answer and where there is none
+ * Requests the link and follows redirects: at most five, only to http(s), never from https to http, and with the link's
+ * own credentials (`https://user:password@…`) only for their host.
+ * @returns the response if it is 200, 206, 304 or 416
+ * @throws BundleUnavailableError for any other response and if there is none
  */
 export async function openHttp(link: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpAnswer> {
   let url = link;
@@ -60,7 +60,7 @@ async function ask(url: URL, headers: Record<string, string>, signal: AbortSigna
 function accepted(answer: HttpAnswer, url: URL): HttpAnswer {
   const { status, body } = answer;
   if (status === 200 || status === 206 || status === 304 || status === 416) return answer;
-  // Read to the end in the background so that the connection is free again; what it says may hold anything.
+  // Read to the end in the background to free the connection; its content is ignored.
   body.dump().catch(() => undefined);
   const where = `${linkLabel(url)} answered ${status}`;
   if (status >= 500 || PASSING.has(status)) {

@@ -10,14 +10,14 @@ import { collisionKey, pathProblem } from './archive-path.ts';
 import { BundleInvalidError } from './errors.ts';
 import { pathOfSibling } from './site.ts';
 
-/** `maxFiles` counts files without their precompressed siblings, of which each may have a few. */
+/** `maxFiles` counts files without their precompressed siblings. */
 export type BundleLimits = { maxUnpackedBytes: number; maxFiles: number };
 
 const MAX_SIBLINGS = 3;
 
 /**
- * Reads and checks a manifest before anything it names is written: format, paths, duplicates, bounds, redirects and
- * that `contentSha256` covers exactly its files.
+ * Parses and checks a manifest before anything is written: format, paths, duplicates, limits, redirects, and that
+ * `contentSha256` covers exactly its files.
  * @throws BundleInvalidError naming what is wrong
  */
 export function checkManifest(bytes: Buffer, limits: BundleLimits): BundleManifest {

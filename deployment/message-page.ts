@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 
-/** A page of our own, for when the site has none to show. `text` is ours and never holds anything from a request. */
+/** Galley's own page, if the site has none to show. `text` never contains anything from a request. */
 export function sendMessagePage(res: Response, status: number, title: string, text: string): void {
   res
     .status(status)

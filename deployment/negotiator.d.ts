@@ -1,8 +1,8 @@
-/** Of the package, what we use: its published types don't know `preferred`. */
+/** Types for what is used: the package's own don't have `preferred`. */
 declare module 'negotiator' {
   export default class Negotiator {
     constructor(request: { headers: Readonly<Record<string, string | readonly string[] | undefined>> });
-    /** Those of `available` that are acceptable, best first; `preferred` decides where the request likes some the same. */
+    /** The acceptable ones of `available`, best first; `preferred` decides between equal ones. */
     encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
   }
 }

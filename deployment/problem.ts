@@ -1,7 +1,7 @@
 import { BundleInvalidError, BundleUnavailableError, ValuesFileError, VersionPinnedError } from './errors.ts';
 import { reason } from './fault.ts';
 
-/** What the status says about a failed try: our own errors as they are, anything else without its details. */
+/** A failed attempt as the status shows it: Galley's own errors unchanged, others without details. */
 export function problemMessage(error: unknown): string {
   if (error instanceof BundleInvalidError) return `the bundle was refused: ${error.message}`;
   if (

@@ -11,10 +11,10 @@ export type Resolved =
 type Lookup = Pick<Site, 'file' | 'page' | 'redirect'>;
 
 /**
- * Finds what a request target means in a site. Only the manifest is asked, never the disk, so no spelling of a path
- * leads anywhere else. In this order: the origin's redirects, the page whose address this was at the origin, the file
- * of this name, the page without its `.html`, the folder's index page.
- * @param target as it stands in the request line: path and query, still encoded
+ * Resolves a request target. Uses only the manifest, never the disk, so no spelling of a path can escape. In this
+ * order: the origin's redirects, the page with this URL at the origin, the file of this name, the page without its
+ * `.html`, the folder's index page.
+ * @param target path and query from the request line, still encoded
  */
 export function resolveRequest(target: string, site: Lookup): Resolved {
   const mark = target.indexOf('?');
@@ -35,16 +35,16 @@ export function resolveRequest(target: string, site: Lookup): Resolved {
   const file = site.file(name === '' || name.endsWith('/') ? `${name}index.html` : name) ?? site.file(`${name}.html`);
   if (file !== undefined) return homeOf(file, search, site) ?? { kind: 'file', file };
 
-  // One page has one address: its relative links would lead elsewhere under the other one.
+  // A page has one URL: its relative links would break under another.
   const isFolder = name.endsWith('/');
   const other = isFolder ? `${withoutLastSlashes(name)}.html` : `${name}/index.html`;
   if (site.file(other) === undefined) return { kind: 'not-found' };
   const location = isFolder ? withoutLastSlashes(encodedPath) : `${encodedPath}/`;
-  // A location that began with two slashes would be another host's address.
+  // A location that begins with two slashes would be another host's URL.
   return { kind: 'redirect', location: location.replace(/^\/+/, '/') + search, status: 301 };
 }
 
-/** As a loop: an expression for slashes at the end tries at each slash of a path that is nothing but slashes. */
+/** A loop, because a regular expression for trailing slashes is slow on a path of slashes. */
 function withoutLastSlashes(text: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === '/') end -= 1;
@@ -52,9 +52,9 @@ function withoutLastSlashes(text: string): string {
 }
 
 /**
- * Where a page is asked for by its name in the bundle but had another address at the origin (`/guides/start.html` for
- * `/guides/start`), the browser is sent there: routers in the page know only that address, and relative links work from
- * both. Pages that ended in `.html` at the origin stay where they are.
+ * If a page is requested by its name in the bundle but had another URL at the origin (`/guides/start.html` for
+ * `/guides/start`), redirect the browser there: routers in the page know only that URL, and relative links work from
+ * both. Pages that ended in `.html` at the origin stay.
  */
 function homeOf(file: BundleFile, search: string, site: Lookup): Resolved | undefined {
   if (file.url === undefined || !file.contentType.startsWith('text/html')) return undefined;

@@ -7,15 +7,15 @@ export type RetryPauses = { soonBaseMs: number; soonMaxMs: number; slowlyMs: num
 export const RETRY_PAUSES: RetryPauses = {
   soonBaseMs: 1_000,
   soonMaxMs: MINUTE_MS,
-  // An expired link only comes back by a new link, and the values file is watched for that.
+  // An expired link only comes back as a new link, and the values file is watched.
   slowlyMs: 5 * MINUTE_MS,
-  // The same bytes will be as bad again; only a transfer fault or a mended server makes this worth while.
+  // The same bytes fail again; only a transfer error or a repaired server makes a retry useful.
   invalidMs: 10 * MINUTE_MS,
 };
 
 /**
- * How long to wait before the same link is tried again, in milliseconds.
- * @param failures how many tries in a row failed, this one included
+ * How long to wait before retrying the same link, in milliseconds.
+ * @param failures failed attempts in a row, including this one
  * @param random 0 to 1, spreads many deployments over time
  */
 export function retryDelayMs(error: unknown, failures: number, random: number, pauses = RETRY_PAUSES): number {

@@ -6,7 +6,7 @@ import { chooseEncoding } from './choose-encoding.ts';
 import { sendMessagePage } from './message-page.ts';
 import type { Site } from './site.ts';
 
-/** Types that a browser refuses with `nosniff` when an origin mislabels them, by the extension they must have. */
+/** Types that a browser rejects with `nosniff` if an origin mislabels them, by extension. */
 const STRICT_TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   mjs: 'text/javascript; charset=utf-8',
@@ -15,9 +15,9 @@ const STRICT_TYPES: Record<string, string> = {
 };
 
 /**
- * Sends a file of a site, or the precompressed sibling that the client likes best, with its ETag (the manifest's SHA-256
- * of the bytes that are sent), ranges and conditional requests. The site is held until the answer has ended, so a swap in
- * between neither cuts nor mixes it.
+ * Sends a file of a site, or its best precompressed sibling, with its ETag (the manifest's SHA-256 of the bytes sent),
+ * ranges and conditional requests. Holds the site until the response has ended, so that a swap neither cuts nor mixes
+ * it.
  */
 export function sendSiteFile(req: Request, res: Response, site: Site, file: BundleFile, status = 200): void {
   const release = site.hold();
@@ -27,14 +27,14 @@ export function sendSiteFile(req: Request, res: Response, site: Site, file: Bund
   res.setHeader('Cache-Control', status === 200 ? cacheControl(file.path) : 'no-cache');
   const siblings = site.siblings(file.path);
   const sent = chooseEncoding(req, file, siblings);
-  // Also with the file itself: a cache must not give it to those who asked for another one.
+  // For the file itself too, so that a cache doesn't serve it to clients that accept another coding.
   if (siblings.length > 0) res.vary('Accept-Encoding');
   if (sent.encoding !== undefined) res.setHeader('Content-Encoding', sent.encoding);
   res.setHeader('ETag', `"${sent.sha256}"`);
   const path = sent.path.split('/').map(encodeURIComponent).join('/');
   send(req, path, {
     root: site.root,
-    // Times differ between machines that serve the same bytes, and go back on a rollback: the ETag says it all.
+    // Times differ between machines with the same bytes, and go back on a rollback, so only the ETag is sent.
     lastModified: false,
     cacheControl: false,
     etag: false,

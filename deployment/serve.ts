@@ -19,7 +19,7 @@ export type ServeDeps = {
 
 const METHODS = 'GET, HEAD';
 
-/** The web server of one deployment: the site at `/`, what is known of it under `/-/`. */
+/** The web server of one deployment: the site at `/`, its status under `/-/`. */
 export function createServeApp(deps: ServeDeps): express.Express {
   const app = express();
   app.disable('x-powered-by');
@@ -37,7 +37,7 @@ const onlyReading: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** Only what can't change how an exported site works: framing, scripts and embedding stay the site's own business. */
+/** Only headers that can't change how an exported site works: framing, scripts and embedding are up to the site. */
 const commonHeaders: RequestHandler = (_req, res, next) => {
   res.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'strict-origin-when-cross-origin' });
   next();
@@ -77,7 +77,7 @@ function createSiteHandler({ site: currentSite, previous, isOff }: ServeDeps): R
       );
       return;
     }
-    // Taken once: whatever is swapped meanwhile, one request sees one version.
+    // Read once, so that a request sees one version even if another is swapped in.
     const site = currentSite();
     if (site === undefined) {
       res.set('Retry-After', '10');
@@ -93,7 +93,7 @@ function createSiteHandler({ site: currentSite, previous, isOff }: ServeDeps): R
     if (found.kind === 'file') {
       sendSiteFile(req, res, site, found.file);
     } else if (found.kind === 'redirect') {
-      // `location` encodes what a header can't hold: a manifest's redirect may be written in any script.
+      // `location` encodes what a header can't contain: a manifest's redirect may use any script.
       res.status(found.status).location(found.location).set('Cache-Control', 'no-cache').end();
     } else if (found.kind === 'malformed') {
       sendMessagePage(res, 400, 'This address is not valid', 'Please check how it is written.');
@@ -104,8 +104,8 @@ function createSiteHandler({ site: currentSite, previous, isOff }: ServeDeps): R
 }
 
 /**
- * A page that was opened before a swap still requests the files of its own version. If a file's name carries its hash, a
- * response from a version still on the disk can't mix anything up. Pages are never served from an older version.
+ * A page that was opened before a swap still requests the files of its own version. A file with its hash in the name
+ * can safely come from an older version on the disk; pages never do.
  */
 function sendNotFound(req: Request, res: Response, site: Site, previous: readonly Site[]): void {
   const path = req.path.slice(1);

@@ -8,10 +8,10 @@ export type Served = {
   state(): DeploymentState;
   /** The version that new requests get. */
   site(): Site | undefined;
-  /** Versions served before, newest first: pages still open in browsers ask for their assets. */
+  /** Older versions, newest first: pages still open in browsers request their assets. */
   previous(): readonly Site[];
   setEnabled(enabled: boolean): Promise<void>;
-  /** Serves the site from the next request on and remembers where it came from. Returns whether it is another one. */
+  /** Serves the site from the next request on and stores its source. Returns whether the site changed. */
   swap(site: Site, link: URL, etag: string | undefined): Promise<boolean>;
 };
 
@@ -25,8 +25,8 @@ export type ServedOptions = {
 };
 
 /**
- * The version being served, and the memory of it on the disk. Opened with the last good version, or with an older one
- * where that is damaged; the pointer is written before the swap, so a restart never goes back behind it.
+ * The served version and its record on the disk. Opens the last good version, or an older one if that is damaged. The
+ * pointer is written before the swap, so a restart never goes back.
  */
 export async function openServed({ stateFile, store, keepPrevious, now, logger }: ServedOptions): Promise<Served> {
   let state = await readState(stateFile);
@@ -40,7 +40,7 @@ export async function openServed({ stateFile, store, keepPrevious, now, logger }
     else previous.push(found);
   }
   if (site?.archiveSha256 !== state.current?.archiveSha256) {
-    logger.warn({ version: site?.manifest.version }, 'The last version is damaged on the disk: an older one serves');
+    logger.warn({ version: site?.manifest.version }, 'The last version is damaged on the disk: serving an older one');
     state = { ...state, current: site === undefined ? null : unlinked(site), previous: previous.map(archiveOf) };
   }
 
@@ -76,7 +76,7 @@ export async function openServed({ stateFile, store, keepPrevious, now, logger }
       site = next;
       previous = nextPrevious;
       const kept = new Set([next, ...nextPrevious].map(archiveOf));
-      // Not awaited: a slow reader may hold an old version for as long as it likes.
+      // Not awaited: a slow client may hold an old version for a long time.
       store.prune(kept).catch((error: unknown) => logger.warn({ err: error }, 'An old version could not be deleted'));
       return isOther;
     },

@@ -1,31 +1,31 @@
 import type { BundleFile, BundleManifest, BundleRedirect } from '../contract/bundle.ts';
 
-/** The path of the file whose precompressed sibling lies at this path. */
+/** The file whose precompressed sibling has this path. */
 export function pathOfSibling(path: string): string {
   return path.slice(0, path.lastIndexOf('.'));
 }
 
-/** One unpacked version, ready to be served. A request holds it from its first to its last byte. */
+/** One unpacked version, ready to be served. A request holds it until its last byte. */
 export type Site = {
   manifest: BundleManifest;
-  /** SHA-256 of the archive it came from; names the version on the disk. */
+  /** SHA-256 of the archive; the version's name on the disk. */
   archiveSha256: string;
   /** The folder with the site's files. */
   root: string;
   file(path: string): BundleFile | undefined;
-  /** The page whose address at the origin this is, where its path in the bundle is another. */
+  /** The page with this URL at the origin, if its path in the bundle differs. */
   page(url: string): BundleFile | undefined;
   /** The file's precompressed siblings, smallest first. */
   siblings(path: string): readonly BundleFile[];
   redirect(from: string): BundleRedirect | undefined;
   /** Keeps the folder until the returned function is called. */
   hold(): () => void;
-  /** Resolves when nobody holds it. */
+  /** Resolves when no request holds it. */
   idle(): Promise<void>;
 };
 
 export function createSite(root: string, archiveSha256: string, manifest: BundleManifest): Site {
-  // Siblings have no address of their own: at the origin there was nothing under their names.
+  // Siblings have no URL of their own, because the origin had none.
   const own = manifest.files.filter(({ encoding }) => encoding === undefined);
   const files = new Map(own.map((file) => [file.path, file]));
   const pages = new Map(own.map((file) => [file.url, file]));

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { syncFolder } from './tree-writer.ts';
 
 /**
- * What a deployment remembers across restarts. `current` is the pointer: replacing this file is the swap. Links are
- * kept as fingerprints only.
+ * A deployment's state across restarts. `current` is the pointer: replacing this file is the swap. Links are stored as
+ * fingerprints only.
  */
 const stateSchema = z.object({
   formatVersion: z.literal(1),
-  /** The last `enabled` that was read, for a start with an unreadable values file. */
+  /** The last known `enabled`, for a start with an unreadable values file. */
   enabled: z.boolean(),
   current: z
     .object({
@@ -20,7 +20,7 @@ const stateSchema = z.object({
       etag: z.string().optional(),
     })
     .nullable(),
-  /** Older versions that are kept, newest first. */
+  /** Older versions on the disk, newest first. */
   previous: z.array(z.string()),
 });
 export type DeploymentState = z.infer<typeof stateSchema>;
@@ -32,7 +32,7 @@ export const EMPTY_STATE: DeploymentState = {
   previous: [],
 };
 
-/** Reads the state; a missing or damaged file is an empty state, as everything in it can be had again. */
+/** Reads the state; if it is missing or damaged, it is empty, because everything can be downloaded again. */
 export async function readState(file: string): Promise<DeploymentState> {
   try {
     return stateSchema.parse(JSON.parse(await readFile(file, 'utf8')));
@@ -41,7 +41,7 @@ export async function readState(file: string): Promise<DeploymentState> {
   }
 }
 
-/** Replaces the state in one step: after a crash the old or the new one is there, never half of one. */
+/** Replaces the state atomically. */
 export async function writeState(file: string, state: DeploymentState): Promise<void> {
   const temporary = `${file}.new`;
   const handle = await open(temporary, 'w', 0o600);

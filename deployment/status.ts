@@ -3,7 +3,7 @@ import { linkFingerprint } from './link.ts';
 import type { Served } from './served.ts';
 import type { Target } from './target.ts';
 
-/** The answer of `GET /-/status`. Times are RFC 3339; everything about the version is null while none is served. */
+/** The response of `GET /-/status`. Times are RFC 3339; all fields about the version are null while none is served. */
 export type DeploymentStatus = {
   /** `off`: switched off in the values file; `empty`: nothing to serve yet. */
   state: 'serving' | 'empty' | 'off';
@@ -12,17 +12,17 @@ export type DeploymentStatus = {
   domain: string | null;
   pageCount: number | null;
   contentSha256: string | null;
-  /** When this version began to be served here; a restart doesn't change it. */
+  /** When this deployment began to serve this version; a restart doesn't change it. */
   since: string | null;
-  /** True where what is served is not, or not known to be, what the values file asks for. */
+  /** True if what is served isn't, or isn't known to be, what the values file asks for. */
   stale: boolean;
   /** The version that `staticExport.version` pins. */
   pinnedVersion: string | null;
-  /** Why the newest try failed; null once one has succeeded. `status` is the HTTP status that refused the bundle. */
+  /** Why the last attempt failed; null after a success. `status` is the HTTP status of the bundle's error response. */
   lastError: { message: string; status: number | null; at: string } | null;
-  /** When the values file's wish was last found fulfilled. */
+  /** When the served version last matched the values file. */
   checkedAt: string | null;
-  /** When a failed try is repeated by itself; a change of the values file is acted on at once. */
+  /** When a failed attempt is retried; a change of the values file is acted on immediately. */
   nextTryAt: string | null;
   download: { receivedBytes: number; totalBytes: number | null } | null;
 };

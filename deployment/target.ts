@@ -5,7 +5,7 @@ import { ValuesFileError } from './errors.ts';
 import { readValuesFile, type Wanted } from './values.ts';
 import { watchFile } from './watch-file.ts';
 
-/** What the values file says at the moment: a wish, or why none can be read. */
+/** What the values file asks for, or why it can't be read. */
 export type Target = { kind: 'wanted'; wanted: Wanted } | { kind: 'unreadable'; error: ValuesFileError };
 
 export type TargetWatch = {
@@ -14,8 +14,8 @@ export type TargetWatch = {
 };
 
 /**
- * Follows the values file and calls `onChange` when it says something else than before. For a `file:` link a new
- * archive under the old name is a change too, as that is how an air-gapped operator delivers.
+ * Follows the values file and calls `onChange` when it asks for something else. For a `file:` link a new archive under
+ * the same name is a change too, because air-gapped operators deliver that way.
  */
 export async function watchTarget(
   valuesFile: string,
@@ -37,13 +37,13 @@ export async function watchTarget(
     try {
       do {
         lookAgain = false;
-        // An editor that writes in place empties the file first: for a moment that isn't `enabled: false`.
+        // An editor that writes in place empties the file first, which doesn't mean `enabled: false`.
         const target = await readTarget(valuesFile, { emptyIsOff: false });
         const found = await signature(target);
         if (found === seen) continue;
         current = target;
         onChange(target);
-        // Only now: a change that met an error is reported again at the next look.
+        // Only after success, so that a change that met an error is reported again at the next poll.
         seen = found;
       } while (lookAgain);
     } finally {

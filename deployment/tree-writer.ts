@@ -4,30 +4,30 @@ import { dirname, join } from 'node:path';
 import { BundleInvalidError } from './errors.ts';
 import { quoted } from './manifest.ts';
 
-/** Files being written and flushed at once: the disk batches flushes, and one by one thousands of pages take minutes. */
+/** Files written and flushed at once: the disk batches flushes, and one by one thousands of pages take minutes. */
 const MAX_WRITES = 32;
 
 /** Up to this size a file is checked in memory and written while the next one is read. */
 const SMALL_BYTES = 512 * 1024;
 
-/** `sha256` undefined: taken as it comes (the manifest, which can't name itself). */
+/** `sha256` undefined: not checked (the manifest, which can't contain its own hash). */
 export type ExpectedFile = { path: string; size: number; sha256: string | undefined };
 
 type Content = AsyncIterable<Buffer> | Iterable<Buffer>;
 
 export type TreeWriter = {
   /**
-   * Checks a file and writes it. Its path must have been checked before.
-   * @throws BundleInvalidError where size or hash differ; a fault of the disk may show only in a later call
+   * Checks a file and writes it. The path must be checked already.
+   * @throws BundleInvalidError if size or hash differ; a disk error may only show in a later call
    */
   write(file: ExpectedFile, content: Content): Promise<void>;
   /** Waits until every file and folder is on the disk. */
   finish(): Promise<void>;
-  /** Waits for writes under way, whatever their outcome. */
+  /** Waits for pending writes, whatever their outcome. */
   abandon(): Promise<void>;
 };
 
-/** Writes checked files into a folder that nobody else uses. */
+/** Writes checked files into an exclusive folder. */
 export function createTreeWriter(root: string): TreeWriter {
   const folders = new Set<string>([root]);
   const writes = new Set<Promise<void>>();
@@ -74,7 +74,7 @@ export function createTreeWriter(root: string): TreeWriter {
   };
 }
 
-/** Passes a file's content on and throws at its end, at the latest, where it isn't what was expected. */
+/** Passes a file's content on and throws, at its end at the latest, if it isn't as expected. */
 async function* check({ path, size, sha256 }: ExpectedFile, content: Content): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let seenBytes = 0;
@@ -91,7 +91,7 @@ async function* check({ path, size, sha256 }: ExpectedFile, content: Content): A
 }
 
 async function writeDurably(target: string, content: Content): Promise<void> {
-  // `wx` never follows or overwrites anything that stands there already.
+  // `wx` never follows links or overwrites existing files.
   const handle = await open(target, 'wx', 0o644);
   try {
     for await (const chunk of content) await handle.writeFile(chunk);
@@ -101,7 +101,7 @@ async function writeDurably(target: string, content: Content): Promise<void> {
   }
 }
 
-/** Makes a folder's entries (new files, renames) survive a power cut. */
+/** Makes a folder's entries (new files, renames) durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

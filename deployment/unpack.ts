@@ -10,12 +10,12 @@ import { type BundleLimits, checkManifest, quoted } from './manifest.ts';
 import { createTreeWriter, type TreeWriter } from './tree-writer.ts';
 
 /**
- * An entry is some 200 bytes, so this is room for 300,000 files with three precompressed siblings each. The manifest is
+ * An entry has about 200 bytes, so this allows 300,000 files with three precompressed siblings each. The manifest is
  * read into memory.
  */
 const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
 
-/** What tar adds to a file at most: its header, a pax header with a long path, and padding. */
+/** The most that tar adds to a file: its header, a pax header with a long path, and padding. */
 const OVERHEAD_BYTES_PER_FILE = 8 * 1024;
 const END_BYTES = 1024 * 1024;
 
@@ -25,14 +25,13 @@ export type UnpackRequest = {
   folder: string;
   limits: BundleLimits;
   signal: AbortSignal;
-  /** Called with the checked manifest before any file is written; what it throws ends the unpacking. */
+  /** Called with the checked manifest before any file is written; an error ends the unpacking. */
   accept(manifest: BundleManifest): void;
 };
 
 /**
- * Unpacks a bundle into the folder and returns its manifest, once every entry was found equal to what the manifest
- * says and everything is on the disk. Whatever the archive holds, nothing is written outside the folder and no more
- * than the manifest announced.
+ * Unpacks a bundle into the folder. Returns its manifest once all entries match it and everything is on the disk. Never
+ * writes outside the folder or more than the manifest announces.
  * @throws BundleInvalidError naming what is wrong
  */
 export async function unpackBundle(request: UnpackRequest): Promise<BundleManifest> {
@@ -109,7 +108,7 @@ async function* bytesOf(entry: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   }
 }
 
-/** Counts unpacked bytes, so that a small archive can't become a large disk or an endless loop. */
+/** Counts unpacked bytes, so that a small archive can't fill the disk or never end. */
 function createBound(initialBytes: number): { stream: Transform; raise(bytes: number): void } {
   let limitBytes = initialBytes;
   let seenBytes = 0;
@@ -129,8 +128,8 @@ function createBound(initialBytes: number): { stream: Transform; raise(bytes: nu
 }
 
 /**
- * Whose fault it was. `error` ended the reading of entries, `fault` the stream of bytes; one tears the other down, so
- * that both are set and one of them may only say so. A full or broken disk isn't the archive's fault.
+ * Finds the cause. `error` ended the reading of entries, `fault` the stream of bytes; one causes the other, so both may
+ * be set. A full or broken disk isn't the archive's fault.
  */
 function blame(error: unknown, fault: unknown): unknown {
   if (error instanceof BundleInvalidError) return error;

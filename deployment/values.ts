@@ -6,16 +6,16 @@ import { nestsTooDeep } from '../contract/yaml-nesting.ts';
 import { ValuesFileError } from './errors.ts';
 import { codeOf, reason } from './fault.ts';
 
-/** What the operator and the orchestrator ask of this deployment. `link` is set whenever `enabled` is. */
+/** What the operator and the orchestrator ask of this deployment. `link` is set if `enabled` is. */
 export type Wanted = { enabled: false } | { enabled: true; link: URL; version: string | undefined };
 
-/** Values files are a few kilobytes; a larger one is the wrong file. */
+/** Values files have a few kilobytes; a larger one is the wrong file. */
 const MAX_SIZE_BYTES = 1024 * 1024;
 
 /**
- * Reads the `staticExport` group of a values file. Other keys are left alone; a file without the group means that
- * static export is off, as `enabled: false` does. So does a file without a byte if `emptyIsOff`.
- * @throws ValuesFileError naming the key and what was expected; undefined is returned where there is no file
+ * Reads the `staticExport` group of a values file and ignores other keys. Without the group, static export is off, as
+ * with `enabled: false`; the same for an empty file if `emptyIsOff`. Undefined if there is no file.
+ * @throws ValuesFileError naming the key and what was expected
  */
 export async function readValuesFile(
   file: string,
@@ -33,7 +33,7 @@ export async function readValuesFile(
   return parseValues(bytes.toString('utf8'), file);
 }
 
-/** The same for a text; `file` is only named in errors. */
+/** The same for a text; `file` is only for errors. */
 export function parseValues(text: string, file: string): Wanted {
   if (nestsTooDeep(text)) throw new ValuesFileError(file, null, 'expected YAML (it nests too deep)');
   const document = parseDocument(text);

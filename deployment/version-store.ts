@@ -6,22 +6,24 @@ import { syncFolder } from './tree-writer.ts';
 
 const STAGING_PREFIX = '.staging-';
 
-/** Files looked at together when a version is opened: thousands one by one are slow, all at once is many handles. */
+/** Files checked at once when a version is opened: one by one is slow, all at once needs many handles. */
 const STAT_BATCH = 64;
 
 export type VersionStore = {
   /** An empty folder to unpack into. */
   stage(): Promise<string>;
   discard(staging: string): Promise<void>;
-  /** Makes a staged version a kept one, in one rename. */
+  /** Turns a staged version into a stored one, in one rename. */
   keep(staging: string, archiveSha256: string): Promise<void>;
-  /** A kept version, or undefined where it is missing or incomplete. */
+  /** A stored version; undefined if it is missing or incomplete. */
   open(archiveSha256: string): Promise<Site | undefined>;
-  /** Deletes every version but the named ones, each as soon as no request reads it any more. */
+  /** Deletes all versions but the named ones, each as soon as no request reads it. */
   prune(kept: ReadonlySet<string>): Promise<void>;
 };
 
-/** Versions lie in `folder`, each named by its archive's SHA-256. Leftovers of a killed process are removed at once. */
+/**
+ * Stores versions in `folder`, each named by its archive's SHA-256. Removes leftovers of a killed process immediately.
+ */
 export async function openVersionStore(folder: string): Promise<VersionStore> {
   const opened = new Map<string, Site>();
   const removing = new Map<string, Promise<void>>();
@@ -44,7 +46,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
 
   async function removeWhenIdle(name: string): Promise<void> {
     if (!wanted.has(name)) await opened.get(name)?.idle();
-    // It may have been wanted again while a slow request was still reading it.
+    // It may be needed again since the slow request began to read it.
     if (wanted.has(name)) return;
     opened.delete(name);
     const removal = rm(join(folder, name), { recursive: true, force: true }).finally(() => removing.delete(name));
@@ -58,7 +60,7 @@ export async function openVersionStore(folder: string): Promise<VersionStore> {
 
     async keep(staging, archiveSha256) {
       const target = join(folder, archiveSha256);
-      // Only an incomplete version can stand there: a complete one would have been opened instead.
+      // What is there must be incomplete: otherwise it would have been opened.
       await rm(target, { recursive: true, force: true });
       await rename(staging, target);
       await syncFolder(folder);

@@ -1,15 +1,15 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Editors and atomic writers touch a file several times in a row; one look a little later sees the end of it. */
+/** Editors and atomic writers touch a file several times in a row; wait for the last one. */
 const SETTLE_MS = 50;
 
 export type FileWatch = { stop(): void };
 
 /**
- * Calls `onPossibleChange` after anything happened in the file's folder, and every `pollIntervalMs` besides. The folder
- * is watched rather than the file, because an atomic write replaces the file (and a mounted ConfigMap a link beside it);
- * the poll is for network disks and folders that don't exist yet, which tell nothing. The callee compares for itself.
+ * Calls `onPossibleChange` after any event in the file's folder, and every `pollIntervalMs`. It watches the folder,
+ * because an atomic write replaces the file (and a mounted ConfigMap a link beside it). It polls for network disks and
+ * missing folders, which have no events. The callee compares.
  */
 export function watchFile(file: string, pollIntervalMs: number, onPossibleChange: () => void): FileWatch {
   let watcher: FSWatcher | undefined;

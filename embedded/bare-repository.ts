@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { execa } from 'execa';
 import { findOnPath } from './find-on-path.ts';
 
-/** Thrown where git isn't installed; the message is for the person who starts the program. */
+/** Thrown if git isn't installed; the message is for the user. */
 export class GitUnavailable extends Error {
   override readonly name = 'GitUnavailable';
 }
@@ -20,14 +20,14 @@ export async function requireGit(): Promise<void> {
 
 export interface BareRepository {
   folder: string;
-  /** As a project names it. */
+  /** The URL for a project. */
   url: string;
   branch: string;
-  /** Runs git on it and resolves with what it printed. */
+  /** Runs git on it and resolves with its output. */
   git(...args: string[]): Promise<string>;
 }
 
-/** Whose configuration this machine's git has must not matter. */
+/** Ignores the git configuration of this machine. */
 const ENVIRONMENT = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -37,7 +37,10 @@ const ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: 'ada@example.com',
 };
 
-/** Makes a bare repository at `folder` whose one commit, on `branch`, holds these files, by path. @throws GitUnavailable */
+/**
+ * Creates a bare repository at `folder` with one commit on `branch` that holds these files, by path. @throws
+ * GitUnavailable
+ */
 export async function createBareRepository(
   folder: string,
   files: Readonly<Record<string, string>>,

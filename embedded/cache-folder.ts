@@ -4,8 +4,8 @@ import { join } from 'node:path';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The user's cache folder for what every checkout may share (the Temporal servers, tools of the tests), following each
- * platform's custom: `$XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`.
+ * The user's cache folder, shared by all checkouts (the Temporal servers, tools of the tests), following the platform's
+ * convention: `$XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`.
  */
 export function cacheFolder(env: Environment = process.env, platform: NodeJS.Platform = process.platform): string {
   const base = env.XDG_CACHE_HOME || (platform === 'win32' ? env.LOCALAPPDATA : undefined);

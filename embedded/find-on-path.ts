@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { programName } from './cache-folder.ts';
 
-/** The first executable of this name on the PATH; undefined where there is none. */
+/** The first executable of this name on the PATH; undefined if there is none. */
 export async function findOnPath(
   name: string,
   path: string | undefined = process.env.PATH,

@@ -7,23 +7,23 @@ import { tryLock } from 'fs-native-extensions';
 import { z } from 'zod';
 import { errorCode } from './report.ts';
 
-/** What the lock file says about its holder, for people: only the operating system's lock on the file counts. */
+/** The lock file's text about its holder, for people: only the operating system's lock counts. */
 const owner = z.object({ pid: z.int().positive(), host: z.string(), since: z.string() });
 type Owner = z.infer<typeof owner>;
 
-/** Thrown when another living process holds the folder; the message is for the person who starts the program. */
+/** Thrown if another living process holds the folder; the message is for the user. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
-/** A process that was killed a moment ago is still being put away: whoever restarts it at once shall not be refused. */
+/** A process that was killed a moment ago may still hold its lock, so that an immediate restart must wait briefly. */
 const DYING_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * Locks `lockFile` until the returned function is called or this process ends, however it ends. The operating system
- * keeps the lock, so it also excludes processes of other containers that share the folder, where process ids differ.
- * The file stays: if it were deleted, two processes could hold locks on two files of the same name.
+ * Locks `lockFile` until the returned function is called or this process ends. The operating system holds the lock, so
+ * it also excludes processes of other containers that share the folder, where process ids differ. The file is never
+ * deleted: otherwise two processes could lock two files of the same name.
  * @throws FolderInUse naming the process that holds it; Error if the file system has no locks.
  */
 export async function lockFolder(lockFile: string, folder: string): Promise<() => Promise<void>> {
@@ -88,7 +88,7 @@ async function holderOf(lockFile: string): Promise<string> {
     const { pid, host, since } = owner.parse(JSON.parse(await readFile(lockFile, 'utf8')));
     return `process ${pid}${host === hostname() ? '' : ` on ${host}`} since ${since}`;
   } catch {
-    // A holder that is writing its name, or Windows, where nobody else reads a locked file.
+    // The holder is writing its name, or this is Windows, where locked files can't be read.
     return 'another process';
   }
 }

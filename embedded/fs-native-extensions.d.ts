@@ -1,4 +1,4 @@
-/** Of the package, what we use: it publishes no types. */
+/** Types for what is used: the package publishes none. */
 declare module 'fs-native-extensions' {
   /**
    * Takes a lock of the operating system on an open file, which ends with the file descriptor or the process. False if

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 
 /**
  * Runs the program and ends it when descriptor 3 closes. That descriptor is a pipe from this process, which the system
- * closes however this process dies, SIGKILL included: so no child is ever left behind.
+ * closes even after SIGKILL, so no child is ever left behind.
  */
 const GUARD = `
 "$@" 3<&- &
@@ -28,11 +28,11 @@ export interface GuardedChild {
   process: ChildProcess;
   /** The end of what it wrote on both outputs. */
   output(): string;
-  /** Resolves when it has ended by itself or otherwise. */
+  /** Resolves when it has ended for any reason. */
   exited: Promise<void>;
-  /** Ends it in order; after 5 s by force. */
+  /** Terminates it; after 5 s kills it. */
   stop(): Promise<void>;
-  /** Ends it at once, as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function spawnGuarded(command: string, args: readonly string[], env: Node
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);
   const exited = new Promise<void>((resolve) => {
-    // Not 'exit', which is the guard's: its outputs close when the program itself, which has them too, is gone.
+    // Not 'exit', which is the guard's: the outputs close when the program itself, which shares them, has ended.
     child.once('close', () => resolve());
     child.once('error', (error) => {
       tail += error.message;

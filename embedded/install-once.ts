@@ -4,14 +4,14 @@ import { lock } from 'proper-lockfile';
 import type { Report } from './report.ts';
 
 export interface Installation {
-  /** The file or folder that exists only when it is whole. */
+  /** The file or folder that only exists once it is complete. */
   target: string;
   report: Report;
-  /** Makes the product under `folder` (empty, on the same disk) and returns its path there. */
+  /** Creates the product under `folder` (empty, on the same disk) and returns its path there. */
   install(folder: string): Promise<string>;
 }
 
-/** A lock not renewed for this long belongs to a process that died. */
+/** A lock that wasn't renewed for this long belongs to a dead process. */
 const LOCK_STALE_MS = 15_000;
 
 export async function exists(path: string): Promise<boolean> {
@@ -22,8 +22,8 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * Puts `target` in place at most once for all processes of the user: others wait for the one at work, and a death
- * half-way leaves nothing that looks whole. Resolves with `target`.
+ * Installs `target` once for all processes of the user: others wait for the one at work, and a crash leaves nothing
+ * that looks complete. Resolves with `target`.
  */
 export async function installOnce({ target, report, install }: Installation): Promise<string> {
   if (await exists(target)) return target;
@@ -43,7 +43,7 @@ export async function installOnce({ target, report, install }: Installation): Pr
   }
 }
 
-/** A machine that slept past the lock's life: the rename at the end is atomic, so two installers do no harm. */
+/** If a machine slept past the lock's expiry, the final rename is still atomic, so two installers do no harm. */
 function onCompromised(): void {}
 
 async function waitForLock(target: string, report: Report): Promise<() => Promise<void>> {

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net';
 import { errorCode } from './report.ts';
 
-/** Thrown when an address can't be listened on; the message is for the person who starts the program. */
+/** Thrown if an address can't be listened on; the message is for the user. */
 export class PortUnavailable extends Error {
   override readonly name = 'PortUnavailable';
 }
 
-/** What to say about an address that can't be listened on. `variable` is the one that chooses the port. */
-export function portUnavailable(error: unknown, wanted: { host: string; port: number; variable: string }): unknown {
+/** The message for an address that can't be listened on. `variable` is the one that sets the port. */
+export function portUnavailable(error: unknown, listener: { host: string; port: number; variable: string }): unknown {
   const code = errorCode(error);
-  const { host, port, variable } = wanted;
+  const { host, port, variable } = listener;
   if (code === 'EADDRINUSE')
     return new PortUnavailable(
       `Port ${port} on ${host} is in use: stop what listens there, or set ${variable} to another port (0: a free one).`,
@@ -27,15 +27,15 @@ export function portUnavailable(error: unknown, wanted: { host: string; port: nu
 
 /**
  * A port that is free now: `port` itself, or for 0 one of the system's choice.
- * @throws PortUnavailable when `port` is taken.
+ * @throws PortUnavailable if `port` is taken.
  */
-export async function freePort(wanted: { host: string; port: number; variable: string }): Promise<number> {
+export async function freePort(listener: { host: string; port: number; variable: string }): Promise<number> {
   const server = createServer();
   return await new Promise<number>((resolve, reject) => {
-    server.once('error', (error) => reject(portUnavailable(error, wanted)));
-    server.listen(wanted.port, wanted.host, () => {
+    server.once('error', (error) => reject(portUnavailable(error, listener)));
+    server.listen(listener.port, listener.host, () => {
       const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : wanted.port;
+      const port = typeof address === 'object' && address !== null ? address.port : listener.port;
       server.close(() => resolve(port));
     });
   });

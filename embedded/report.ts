@@ -1,4 +1,4 @@
-/** Tells a person what a long step is doing, one sentence a call. */
+/** Reports progress of a long step to a person, one sentence per call. */
 export type Report = (line: string) => void;
 
 /** Writes to standard error, so that a command's own output stays clean. */
@@ -6,7 +6,10 @@ export const reportToStderr: Report = (line) => {
   process.stderr.write(`${line}\n`);
 };
 
-/** An error's sentence. Read by shape: an error of another realm (a VM, a worker) is no instance of this one's Error. */
+/**
+ * An error's message. Read by shape, because an error of another realm (a VM, a worker) is no instance of this one's
+ * Error.
+ */
 export function errorText(error: unknown): string {
   return property(error, 'message') ?? String(error);
 }

@@ -15,12 +15,12 @@ export interface ToolRun {
 /** Time between two progress lines of a long run. */
 const PROGRESS_INTERVAL_MS = 10_000;
 
-/** The end of a tool's output that an error message carries. */
+/** How much of a tool's output an error message includes. */
 const TAIL_CHARACTERS = 1_000;
 
 /**
- * Runs a program to its end, with a line every 10 s meanwhile; resolves with what it wrote.
- * @throws Error with the end of its output when it is missing, fails or takes longer than `timeoutMs`.
+ * Runs a program to its end, with a progress line every 10 s; resolves with its output.
+ * @throws Error with the end of its output if it is missing, fails or takes longer than `timeoutMs`.
  */
 export async function runTool(run: ToolRun): Promise<string> {
   const startedAt = Date.now();

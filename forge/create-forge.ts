@@ -7,12 +7,12 @@ import { github } from './hosted/github.ts';
 import type { ForgeAuth } from './hosted/octokit-clients.ts';
 import { createOctokitForge } from './hosted/octokit-forge.ts';
 
-/** One HTTP call may take this long, connection and body included (design 4). */
+/** Timeout of one HTTP call, including connection and body (design 4). */
 const CALL_TIMEOUT_MS = 15_000;
 
 export type CreateForgeOptions = {
   kind: ForgeKind;
-  /** What people open, or the API; github.com where it is missing, and Gitea needs it. */
+  /** The web or API URL; default: github.com. Gitea needs it. */
   url?: string | undefined;
   /** A token, or a GitHub App's number and private key (PEM; its line ends may be written as `\n`). */
   auth: ForgeAuth;
@@ -22,8 +22,8 @@ export type CreateForgeOptions = {
 };
 
 /**
- * A hosted forge. No call is made here.
- * @throws TypeError where the url or the credentials can't be used; ForgeError from its methods.
+ * A hosted forge. Makes no call yet.
+ * @throws TypeError if the url or the credentials are unusable; ForgeError from its methods.
  */
 export function createForge({ kind, url, auth, logger, timeoutMs = CALL_TIMEOUT_MS }: CreateForgeOptions): Forge {
   if (kind === 'gitea' && !('token' in auth)) throw new TypeError('Gitea has no Apps: it needs a token');

@@ -2,23 +2,23 @@ import { request } from 'undici';
 import { ForgeError } from './forge-error.ts';
 import { readBounded } from './read-bounded.ts';
 
-/** More than any pull request's lists come to. */
+/** Larger than any pull request's lists. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export type EmbeddedForgeOptions = {
-  /** Where the platform is called, a path of its own included. Its links may name another, public address. */
+  /** The platform's URL, with its path if it has one. Its links may name another, public URL. */
   url: string;
   operatorToken: string;
-  /** For one call, connection and answer included; 15 s by default. */
+  /** For one call, including connection and response; 15 s by default. */
   timeoutMs?: number;
 };
 
-/** Asks for a path below a pull request's page ('' is the page itself). Throws a `ForgeError`. */
+/** Requests a path below a pull request's page ('' is the page itself). Throws a `ForgeError`. */
 export type EmbeddedForgeClient = (pullRequestUrl: string, path: string, body?: object) => Promise<unknown>;
 
 /**
- * Calls the platform's pull request pages as JSON. Of a link only the page counts, never the host: the token goes to
- * `url` alone, which may be an address that only machines inside know.
+ * Requests the platform's pull request pages as JSON. Only the path of a link is used, never the host: the token goes
+ * to `url` alone, which may be an internal address.
  */
 export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): EmbeddedForgeClient {
   const base = new URL(options.url.replace(/\/*$/, '/'));
@@ -43,14 +43,14 @@ export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): Embedd
       return JSON.parse(text);
     } catch (error) {
       if (error instanceof ForgeError) throw error;
-      throw noAnswer(signal.aborted ? `there was no answer within ${timeoutMs / 1000} s` : `${error}`, {
+      throw noAnswer(signal.aborted ? `there was no response within ${timeoutMs / 1000} s` : `${error}`, {
         retryable: !(error instanceof SyntaxError),
       });
     }
   };
 }
 
-/** Where the linked page is called. Throws a `ForgeError` for a link that is no page of an embedded forge. */
+/** The internal URL of a linked page. Throws a `ForgeError` if the link isn't a page of an embedded forge. */
 function addressOf(pullRequestUrl: string, base: URL): string {
   const url = URL.canParse(pullRequestUrl) ? new URL(pullRequestUrl) : undefined;
   const page = /\/(pulls\/pr_[0-9a-f]{32})$/.exec(url?.pathname ?? '')?.[1];
@@ -68,21 +68,21 @@ function refusal(status: number, text: string, retryAfter: string | string[] | u
 }
 
 function noAnswer(reason: string, { retryable }: { retryable: boolean }): ForgeError {
-  return new ForgeError(`The embedded forge could not be asked: ${reason}`, { status: null, retryable });
+  return new ForgeError(`The embedded forge can't be reached: ${reason}`, { status: null, retryable });
 }
 
 function tooLong(): ForgeError {
-  return noAnswer('its answer is too long', { retryable: false });
+  return noAnswer('its response is too long', { retryable: false });
 }
 
-/** The sentence of an error answer, on one line and bounded. */
+/** The message of an error response, as one line of limited length. */
 function saidIn(text: string): string {
   let said = '';
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && 'error' in body) said = String(body.error);
   } catch {
-    // Something in between answered: its page is no sentence.
+    // A proxy's page isn't a message.
   }
-  return said.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, 300) || 'it says no more';
+  return said.replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, 300) || 'no further message';
 }

@@ -30,8 +30,9 @@ const fileShapes = z.array(z.object({ filename: z.string(), previous_filename: z
 const VERDICTS = { APPROVED: 'approved', CHANGES_REQUESTED: 'changes-requested', COMMENTED: 'commented' } as const;
 
 /**
- * The orchestrator's side of the platform's embedded forge: its pull request pages, read as JSON. Reading needs only the
- * link; asking for reviews and making a reviewer's link need the operator token. It knows no people, so no login has an address.
+ * The orchestrator's side of the platform's embedded forge: reads its pull request pages as JSON. Reading needs only
+ * the link; review requests and reviewers' links need the operator token. It has no accounts, so no login has a mail
+ * address.
  */
 export function createEmbeddedForgeReader(options: EmbeddedForgeOptions): ForgeReader {
   const call = createEmbeddedForgeClient(options);
@@ -51,12 +52,12 @@ export function createEmbeddedForgeReader(options: EmbeddedForgeOptions): ForgeR
     async requestReviews(url, { logins, teams }) {
       const requested: string[] = [];
       const refused: { name: string; reason: string }[] = [];
-      const wanted = [
+      const requests = [
         ...logins.map((name) => ({ name, body: { reviewers: [name] } })),
         ...teams.map((name) => ({ name, body: { team_reviewers: [name] } })),
       ];
-      // One by one: one that is refused must not stop the others.
-      for (const { name, body } of wanted) {
+      // One by one, so that a rejected one doesn't stop the others.
+      for (const { name, body } of requests) {
         try {
           await call(url, '/requested_reviewers', body);
           requested.push(name);
@@ -87,7 +88,7 @@ function read<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.outp
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;
   const field = parsed.error.issues[0]?.path.join('.') || 'the whole';
-  throw new ForgeError(`The embedded forge's answer is not what its pages give (${field})`, {
+  throw new ForgeError(`The embedded forge's response has an unexpected format (${field})`, {
     status: null,
     retryable: false,
   });
@@ -108,7 +109,7 @@ function toPullRequest(url: string, shape: z.output<typeof pullRequestShape>): P
   };
 }
 
-/** Each reviewer's last verdict; a remark after it takes nothing back. */
+/** Each reviewer's last verdict; a later comment doesn't withdraw it. */
 function lastWords(shapes: z.output<typeof reviewShapes>): Review[] {
   const last = new Map<string, Review>();
   for (const { user, state, submitted_at: at } of shapes) {

@@ -1,10 +1,10 @@
-/** Thrown when a forge refuses a call or can't be reached. `retryable`: the same call may succeed later. */
+/** Thrown if a forge rejects a call or can't be reached. `retryable`: the same call may succeed later. */
 export class ForgeError extends Error {
   override readonly name = 'ForgeError';
-  /** The HTTP status of the refusal; null where there was no answer. */
+  /** The HTTP status of the error; null if there was no response. */
   readonly status: number | null;
   readonly retryable: boolean;
-  /** What the forge asked to wait, in milliseconds; null where it named no time. */
+  /** The wait that the forge asked for, in milliseconds; null if none. */
   readonly retryAfterMs: number | null;
 
   constructor(

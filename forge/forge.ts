@@ -2,40 +2,40 @@ import type { ReviewRequestReport } from '../contract/agent-state.ts';
 import type { PullRequestState, Review } from '../contract/pull-request-event.ts';
 
 /**
- * The port to where pull requests live. The platform writes (opens and updates), the orchestrator reads (states,
- * reviewers). Every method throws `ForgeError` where the forge refuses or can't be reached.
+ * Port to the host of pull requests. The platform writes (opens and updates), the orchestrator reads (states,
+ * reviewers). Every method throws `ForgeError` if the forge rejects the call or can't be reached.
  */
 
 export type PullRequest = {
-  /** The page that people open; every method that takes a `url` takes this one. */
+  /** The pull request's web page; the `url` of all methods. */
   url: string;
   number: number;
   state: PullRequestState;
   title: string;
-  /** The forge's login; '' where it has none. */
+  /** The forge's login; '' if it has none. */
   author: string;
   headBranch: string;
   headSha: string;
   baseBranch: string;
-  /** Null while it isn't merged. */
+  /** Null until it is merged. */
   mergeCommitSha: string | null;
 };
 
-/** `repository` is the address that is cloned, such as https://github.com/acme/docs. */
+/** `repository` is the clone URL, such as https://github.com/acme/docs. */
 export type BranchOfRepository = { repository: string; branch: string };
 
 export type NewPullRequest = BranchOfRepository & { base: string; title: string; body: string };
 
-/** What git is given to fetch and push over HTTP. A secret: never logged, never in an argument list. */
+/** Credentials for git over HTTP. A secret: never logged, never in an argument list. */
 export type GitCredentials = { username: string; password: string };
 
 export interface ForgeWriter {
-  /** The pull request of a branch: an open one, else the newest; null where there never was one. */
+  /** A branch's pull request: the open one, otherwise the newest; null if there never was one. */
   findPullRequest(target: BranchOfRepository): Promise<PullRequest | null>;
-  /** Opens one; where the branch has an open one already, that one is answered, so a repeated call opens nothing new. */
+  /** Opens a pull request, or returns the branch's open one, so a repeated call opens nothing new. */
   openPullRequest(request: NewPullRequest): Promise<PullRequest>;
   updatePullRequest(url: string, change: { title?: string; body?: string }): Promise<PullRequest>;
-  /** Null where git needs none. */
+  /** Null if git needs none. */
   gitCredentials(repository: string): Promise<GitCredentials | null>;
 }
 
@@ -44,22 +44,24 @@ export type ReviewRequests = { logins: readonly string[]; teams: readonly string
 
 export interface ForgeReader {
   readPullRequest(url: string): Promise<PullRequest & { reviews: Review[] }>;
-  /** Paths from the repository's root; a renamed file by its old and its new one. */
+  /** Paths relative to the repository's root; a renamed file has its old and its new one. */
   listChangedFiles(url: string): Promise<string[]>;
-  /** The CODEOWNERS file of the base branch; null where there is none. */
+  /** The base branch's CODEOWNERS file; null if there is none. */
   readCodeOwners(url: string): Promise<string | null>;
-  /** Asks each; one that the forge refuses (not a collaborator, unknown, the author) doesn't stop the others. */
-  requestReviews(url: string, wanted: ReviewRequests): Promise<ReviewRequestReport>;
-  /** The login of who has this mail address, null where the forge doesn't tell. */
+  /**
+   * Requests each review; one that the forge rejects (not a collaborator, unknown, the author) doesn't stop the others.
+   */
+  requestReviews(url: string, requests: ReviewRequests): Promise<ReviewRequestReport>;
+  /** The login with this mail address; null if the forge doesn't say. */
   findLogin(mail: string): Promise<string | null>;
-  /** The address that a login shows publicly, null where it shows none. */
+  /** A login's public mail address; null if it has none. */
   findMail(login: string): Promise<string | null>;
   /**
-   * The link that lets the reviewer with this mail address act on the pull request, for a mail to that address only; null
-   * if the forge has accounts of its own. A secret: never logged.
+   * The link with which the reviewer of this mail address can act on the pull request, for a mail to that address only;
+   * null if the forge has accounts. A secret: never logged.
    */
   reviewLink(url: string, mail: string): Promise<string | null>;
 }
 
-/** A forge that is both, as hosted ones are. */
+/** Both ports, as hosted forges implement them. */
 export type Forge = ForgeWriter & ForgeReader;

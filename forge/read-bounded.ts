@@ -1,6 +1,6 @@
 /**
- * Reads a body whole, up to `maxBytes`. Throws what `tooLong` makes where more comes, and what the body itself fails
- * with: what is still to come when a deadline ends must not pass for an answer.
+ * Reads a whole body up to `maxBytes`. Throws `tooLong()` if it is longer, and the body's own errors: a body cut by a
+ * timeout must not pass as complete.
  */
 export async function readBounded(
   body: AsyncIterable<Uint8Array>,

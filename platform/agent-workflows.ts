@@ -11,28 +11,30 @@ import type { AgentRunKey } from './store/agent-runs.ts';
 import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
 import { findWorkflow, type WorkflowState } from './workflow-state.ts';
 
-/** The row of a run ends a moment before its workflow does, and a message may come in between. In all about 3 s. */
+/** A run's row ends a moment before its workflow, and a message may arrive in between. About 3 s in total. */
 const CLOSING_WAITS_MS = [50, 100, 200, 400, 800, 1_600];
 
 const memo = z.looseObject({ run: z.int() });
 
-/** The newest workflow of a job and the run it is for (0: unknown). */
+/** A job's newest workflow and its run (0: unknown). */
 export type AgentWorkflow =
   | (Exclude<WorkflowState, { state: 'unknown' }> & { run: number })
   | Extract<WorkflowState, { state: 'unknown' }>;
 
-/** The one place that starts, cancels and looks at the workflows of agent jobs: one a run, each with the job's id. */
+/**
+ * The one place that starts, cancels and describes the workflows of agent jobs: one per run, each with the job's id.
+ */
 export type AgentWorkflows = {
   /**
-   * Starts a run's workflow; that it, or a later run's, was started before is success too. Throws where Temporal is
-   * away, and where an earlier run's workflow is still there.
+   * Starts a run's workflow. Succeeds if it, or a later run's, was started before. Throws if Temporal is unavailable or
+   * an earlier run's workflow is still open.
    */
   start(key: AgentRunKey): Promise<void>;
-  /** Asks a run's workflow to stop; that there is none to stop is success too. Throws where Temporal is away. */
+  /** Cancels a run's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
   cancel(key: AgentRunKey): Promise<void>;
-  /** Ends a run's workflow, whatever it does; that there is none to end is success too. Throws if Temporal is away. */
+  /** Terminates a run's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
   terminate(key: AgentRunKey, reason: string): Promise<void>;
-  /** Throws where Temporal is away. */
+  /** Throws if Temporal is unavailable. */
   look(jobId: string): Promise<AgentWorkflow>;
 };
 
@@ -50,7 +52,7 @@ export function createAgentWorkflows({
     return found && { ...found, run: memo.safeParse(found.memo).data?.run ?? 0 };
   }
 
-  /** The workflow of exactly this run: what comes late must not reach the next one. */
+  /** The workflow of exactly this run: a late request must not affect the next one. */
   async function onRunning({ jobId, run }: AgentRunKey, call: (handle: WorkflowHandle) => Promise<unknown>) {
     const found = await describe(jobId);
     if (found?.state !== 'running' || found.run !== run) return;
@@ -61,12 +63,12 @@ export function createAgentWorkflows({
     }
   }
 
-  /** False where a workflow of this job is running. */
+  /** False if a workflow of this job is running. */
   async function tryStart({ jobId, run }: AgentRunKey): Promise<boolean> {
     try {
       await inTime(client, () =>
         client.workflow.start(WORKFLOW_TYPES.agentJob, {
-          // At most one at a time for a job. A late second one for a run that is over finds so by the row, and ends.
+          // Only one at a time per job. A late second start for a run that is over ends when it reads the row.
           workflowId: jobId,
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           taskQueue,

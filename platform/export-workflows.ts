@@ -8,15 +8,15 @@ import { TASK_QUEUES, WORKFLOW_TYPES } from '../contract/names.ts';
 import { inTime, TASK_TIMEOUT } from './temporal-calls.ts';
 import { findWorkflow, type WorkflowState } from './workflow-state.ts';
 
-/** The one place that starts, cancels and looks at the workflows of static export jobs. */
+/** The one place that starts, cancels and describes the workflows of static export jobs. */
 export type ExportWorkflows = {
-  /** Starts a job's workflow; that it was started before is success too. Throws where Temporal is away. */
+  /** Starts a job's workflow. Succeeds if it was started before. Throws if Temporal is unavailable. */
   start(jobId: string): Promise<void>;
-  /** Asks a job's workflow to stop; that there is none to stop is success too. Throws where Temporal is away. */
+  /** Cancels a job's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
   cancel(jobId: string): Promise<void>;
-  /** Ends a job's workflow, whatever it does; that there is none to end is success too. Throws if Temporal is away. */
+  /** Terminates a job's workflow. Succeeds if there is none. Throws if Temporal is unavailable. */
   terminate(jobId: string, reason: string): Promise<void>;
-  /** Throws if Temporal is away. */
+  /** Throws if Temporal is unavailable. */
   look(jobId: string): Promise<WorkflowState>;
 };
 
@@ -40,7 +40,7 @@ export function createExportWorkflows({
       try {
         await inTime(client, () =>
           client.workflow.start(WORKFLOW_TYPES.staticExportJob, {
-            // The id is the job's, and a closed one is never reused: a job can't run twice.
+            // The workflow id is the job's, and closed ids are never reused, so a job can't run twice.
             workflowId: jobId,
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
             taskQueue,

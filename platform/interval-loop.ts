@@ -1,18 +1,18 @@
 export type IntervalLoop = {
-  /** Fires when the loop is told to stop. */
+  /** Fires when the loop stops. */
   readonly signal: AbortSignal;
-  /** Begins the first turn. A second call does nothing. */
+  /** Starts the first turn. A second call does nothing. */
   start(): void;
-  /** Ends the pause under way, or skips the next one where a turn is under way. */
+  /** Ends the current pause, or skips the next one during a turn. */
   wake(): void;
-  /** Ends after the turn under way. */
+  /** Stops after the current turn. */
   stop(): Promise<void>;
 };
 
 /**
- * Takes one turn after another, with a pause between them, until it is stopped.
- * @param options `turn` answers true where the next turn shall follow at once; what it throws is told to `onFailure`, and
- * the loop goes on after the pause.
+ * Runs turns with a pause between them until it is stopped.
+ * @param options `turn` returns true if the next turn should follow immediately. Its errors go to `onFailure`, and the
+ *   loop continues after the pause.
  */
 export function createIntervalLoop(options: {
   intervalMs: number;

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { HttpError } from '../contract/http-error.ts';
 
-/** More than this helps nobody, and an answer shouldn't grow with the request. */
+/** The most problems in a message: it mustn't grow with the request. */
 const MAX_ISSUES = 5;
 
-/** Reads input by its schema. Throws an `HttpError` 400 that names each wrong field and what was expected of it. */
+/** Parses input by its schema. Throws an `HttpError` 400 that names each wrong field and what was expected. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;

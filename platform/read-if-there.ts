@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { errorCode } from './error-code.ts';
 
-/** A file's bytes; undefined where there is no such file. */
+/** A file's bytes; undefined if it doesn't exist. */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);

@@ -22,28 +22,28 @@ const PAGE_SIZE = 100;
 
 type Page = { untouchedSince: Date; latest: Date; afterSequence: number; limit: number };
 
-/** No limit looks further back. */
+/** Longer than the window of any limit. */
 const USES_KEPT_MS = 86_400_000;
 
-/** What ended jobs left in the object store is in nobody's way: it is looked for rarely. */
+/** Objects left by ended jobs do no harm, so the sweep is rare. */
 const SWEEP_INTERVAL_MS = 3_600_000;
-/** No activity that uploads may take longer than a quarter of it. */
+/** No activity that uploads may take longer than a quarter of this. */
 const UPLOAD_MS = 86_400_000;
-/** A worker that comes back later than this after its job's end is found by the next sweep. */
+/** A worker that returns later than this after its job's end leaves objects for the next sweep. */
 const SWEEP_AFTER_MS = 600_000;
 
-/** Processes' clocks differ by less; a time further ahead was written by a clock that was wrong for a moment. */
+/** Clocks of processes differ by less; a time further ahead comes from a wrong clock. */
 const CLOCK_ERROR_MS = 3_600_000;
 
-/** A worker of a broken release may be replaced in this time, and its jobs go on. */
+/** Time to replace a worker of a broken release, so that its jobs can continue. */
 const STUCK_AFTER_MS = 30 * 60_000;
 
 export type Reconciler = {
-  /** Begins to look, now and after each interval. */
+  /** Runs now and after each interval. */
   start(): void;
-  /** Ends after the look under way. */
+  /** Stops after the current turn. */
   stop(): Promise<void>;
-  /** One look. Throws where the database or Temporal is away. */
+  /** One turn. Throws if the database or Temporal is unavailable. */
   reconcile(): Promise<void>;
 };
 
@@ -54,19 +54,19 @@ export type ReconcilerDeps = {
   logger: Logger;
   taskQueue?: string;
   intervalMs?: number;
-  /** How long a row must have been untouched before it is looked at: its workflow may be just about to move it. */
+  /** How long a row must have been unchanged before it is checked, because its workflow may be about to update it. */
   graceMs?: number;
-  /** How long a workflow's task must have failed, and the job must have made no progress, before the job fails. */
+  /** How long a workflow task must have failed, without progress of the job, before the job fails. */
   stuckAfterMs?: number;
   /** The clock, in milliseconds since 1970. */
   now?: () => number;
 };
 
 /**
- * Brings jobs and their workflows back together (design 10): starts the workflow of a job that has none yet, tells a
- * running one again that it was cancelled, and fails a job whose workflow has ended, is gone or can't continue. It
- * decides nothing while Temporal is away. Any number of processes may do so at once: each step is idempotent. It also forgets what has expired. Of an agent
- * job nothing is swept: its logs stay, and the packs of a run go with its end.
+ * Reconciles jobs with their workflows (design 10): starts missing workflows, repeats cancels, and fails jobs whose
+ * workflow has ended, is gone or can't continue. It does nothing while Temporal is unavailable. Every step is
+ * idempotent, so any number of processes may do this at once. It also deletes expired rows. Agent jobs need no sweep:
+ * their logs stay, and a run's packs are deleted at its end.
  */
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const {
@@ -93,7 +93,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     onFailure(error) {
       logger.warn(
         { err: withoutValues(error), retryInMs: intervalMs },
-        'Jobs and workflows could not be compared; trying again',
+        'Jobs and workflows could not be compared; retrying',
       );
     },
   });
@@ -141,7 +141,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   return { reconcile, start: loop.start, stop: loop.stop };
 }
 
-/** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */
+/** The row was read before its workflow, so it may have changed; every update is guarded. */
 async function settle(
   row: ExportJobRow,
   { db, objects, workflows, logger, failingBefore }: SettlingDeps,
@@ -162,7 +162,7 @@ async function settle(
     { jobId: row.id, workflow: workflow.state, reason: error },
     'Failed an export without a working workflow',
   );
-  // After the row: whatever the workflow still does finds that the job is over.
+  // After the row, so that the workflow finds the job over, whatever it still does.
   if (workflow.state === 'running') await workflows.terminate(row.id, error);
 }
 
@@ -174,7 +174,7 @@ type SettlingDeps = {
   failingBefore: Date;
 };
 
-/** An activity that makes progress may yet end, and the workflow task with it. */
+/** An activity that makes progress may still end, and then the workflow task succeeds. */
 function isStuck(
   { updatedAt }: ExportJobRow,
   { failingSince }: Extract<WorkflowState, { state: 'running' }>,

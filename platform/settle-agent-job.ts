@@ -8,8 +8,8 @@ import type { Database } from './store/database.ts';
 import { lostReason } from './workflow-state.ts';
 
 /**
- * What an active job and its newest workflow need to come together again. A workflow of an earlier run is about to end,
- * or has: the current run's is started after it. `stuck`: its workflow task has failed since before `failingBefore`.
+ * How to reconcile an active job with its newest workflow. A workflow of an earlier run ends soon or has ended; the
+ * current run's is started after it. `stuck`: its workflow task has been failing since before `failingBefore`.
  */
 export function decideAgentJob(
   job: UnsettledAgentJob,
@@ -30,11 +30,11 @@ type SettlingDeps = {
   objects: ObjectStore;
   workflows: AgentWorkflows;
   logger: Logger;
-  /** A workflow whose task has failed since before this moment is given up. */
+  /** A workflow whose task has been failing since before this time is given up. */
   failingBefore: Date;
 };
 
-/** The row was read before its workflow is looked at, and every change of it is guarded: it may move on meanwhile. */
+/** The row was read before its workflow, so it may have changed; every update is guarded. */
 export async function settleAgentJob(
   job: UnsettledAgentJob,
   { db, objects, workflows, logger, failingBefore }: SettlingDeps,
@@ -53,7 +53,7 @@ export async function settleAgentJob(
       return;
     case 'lost':
     case 'stuck': {
-      // As where a run ends by itself; an object store that is away must not keep the job from ending.
+      // As at a run's normal end. An unavailable object store must not keep the job from ending.
       await forgetPacks(objects, key).catch((error: unknown) => {
         logger.warn({ err: error, ...key }, 'What a lost agent run worked with could not be removed');
       });
@@ -63,7 +63,7 @@ export async function settleAgentJob(
         { ...key, workflow: workflow.state, reason: error },
         'Failed an agent run without a working workflow',
       );
-      // After the row: whatever the workflow still does finds that the run is over.
+      // After the row, so that the workflow finds the run over, whatever it still does.
       if (decision === 'stuck') await workflows.terminate(key, error);
     }
   }

@@ -5,19 +5,18 @@ import { getExportJob } from './store/export-jobs.ts';
 import { forgetCrawls, projectsToForget, usedObjects } from './store/kept-crawls.ts';
 
 const KEYS_PER_DELETE = 500;
-/** Projects whose objects in use are remembered: a project's jobs don't lie beside each other in the store. */
+/** Projects whose used objects are cached: a project's jobs aren't adjacent in the store. */
 const MAX_PROJECTS = 1_000;
 
-/** The job whose work an object is. */
+/** The job that an object belongs to. */
 function jobOf(key: string): string {
   return key.slice(WORK_FOLDER.length).split('/', 1)[0] ?? '';
 }
 
 /**
- * Deletes what ended jobs still have in the store beside their archive and report and what the project's next export
- * may take over: a worker that was cut off comes back after its job was cleared up, and writes once more; another died
- * while it cleared up. Only jobs this database knows to have ended before `endedBefore` count; what else lies there may
- * be another platform's. Returns the number of objects deleted.
+ * Deletes objects of ended jobs that aren't their archive or report and that the project's next export can't reuse.
+ * Workers leave them if they write after the clean-up or die during it. Only jobs that ended before `endedBefore` in
+ * this database count, because other objects may be another platform's. Returns the number of deleted objects.
  */
 export async function sweepExports({
   db,
@@ -37,7 +36,7 @@ export async function sweepExports({
   let used: ReadonlySet<string> = new Set();
   const usedOf = new Map<string, ReadonlySet<string>>();
 
-  /** Read once: what is used later of jobs that ended before is used already. */
+  /** Read once: jobs that ended before can't begin to use more. */
   async function usedBy(projectId: string): Promise<ReadonlySet<string>> {
     const keysInUse = usedOf.get(projectId) ?? (await usedObjects(db, projectId, WORK_FOLDER));
     usedOf.set(projectId, keysInUse);
@@ -59,7 +58,7 @@ export async function sweepExports({
     keys = await forgetCrawls(db, projectId);
     await deleteKeys();
   }
-  // Keys come in order, so a job's lie beside each other.
+  // Keys are sorted, so a job's objects are adjacent.
   for await (const key of objects.list(WORK_FOLDER)) {
     if (signal.aborted) break;
     if (jobOf(key) !== jobId) {

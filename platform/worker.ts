@@ -11,38 +11,38 @@ import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
 import { DEFAULT_AGENT_SETTINGS } from './activities/agent/agent-deps.ts';
 import { createAgentActivities } from './activities/agent/create-agent-activities.ts';
 import { createPlatformActivities, type PlatformActivityDeps } from './activities/create-platform-activities.ts';
-import { tellFailuresWithoutValues } from './tell-failures.ts';
+import { redactQueryValues } from './redact-failures.ts';
 
 export type PlatformWorkerDeps = PlatformActivityDeps & {
   connection: NativeConnection;
   namespace?: string;
   taskQueue?: string;
-  /** Another bundle than the build's own (scripts/bundle-workflows.js). */
+  /** Replaces the build's own bundle (scripts/bundle-workflows.js). */
   workflowBundle?: WorkflowBundleOption;
   dataConverter?: DataConverter;
   identity?: string;
-  /** For Temporal's Worker Versioning; without it the worker takes any work of its queue. */
+  /** For Temporal's Worker Versioning; without it the worker polls the queue unversioned. */
   version?: WorkerVersion | undefined;
-  /** False leaves the runs of agents to `createAgentWorker` in another process. The steps around them are taken here. */
+  /** False leaves agents to `createAgentWorker` in another process. The steps around them still run here. */
   runsAgents?: boolean;
 };
 
-/** Three large exports: of each one share is at work here, and the others wait for a process that has none. */
+/** Three large exports: one share of each runs here, and other shares wait for a free process. */
 const ACTIVITIES = 24;
 const WORKFLOW_TASKS = 20;
 
-/** What runs at a stop gives back what it holds in this time; another worker goes on with it. */
+/** Running activities release their leases within this time when the worker stops; another worker continues. */
 const SHUTDOWN_GRACE = '5s';
 const SHUTDOWN_FORCE = '10s';
 const AGENT_SHUTDOWN_GRACE = '1s';
 
-/** What runs the platform's workers: as a Temporal `Worker`, though it may be two of them. */
+/** Runs the platform's workers: like a Temporal `Worker`, but possibly two of them. */
 export type PlatformWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 
 /**
- * Makes the worker that runs the platform's workflows and activities, and a second one beside it for agents, which takes
- * only as many at a time as `agents.runsAtOnce`, unless `runsAgents` is false. `worker.run()` resolves after `worker.shutdown()`, once what was running
- * has ended or been handed back. Where one of them can't be made, none is left, and the connection may be closed.
+ * Creates the worker for the platform's workflows and activities and, unless `runsAgents` is false, a second one for
+ * agents, which runs at most `agents.runsAtOnce` at a time. `worker.run()` resolves after `worker.shutdown()`, once
+ * everything has ended or was released. If one can't be created, none remains, and the connection may be closed.
  */
 export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<PlatformWorker> {
   const taskQueue = deps.taskQueue ?? TASK_QUEUES.platform;
@@ -53,7 +53,7 @@ export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<Pl
     ...workflowSource(deps.workflowBundle),
     maxConcurrentActivityTaskExecutions: ACTIVITIES,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
-    // A killed worker's workflows would otherwise wait 10 s for it before another one is asked.
+    // Otherwise a killed worker's workflows would wait 10 s for it before another one gets them.
     stickyQueueScheduleToStartTimeout: '2s',
   });
   if (deps.agents === undefined || deps.runsAgents === false) return main;
@@ -65,7 +65,7 @@ export async function createPlatformWorker(deps: PlatformWorkerDeps): Promise<Pl
   }
 }
 
-/** Makes the worker that runs agents and does nothing else: neither exports nor workflows, nor the steps around agents. */
+/** Creates a worker that only runs agents: no exports, no workflows, no steps around agents. */
 export async function createAgentWorker(deps: PlatformWorkerDeps): Promise<Worker> {
   const { runAgent } = createAgentActivities(deps);
   return await Worker.create({
@@ -73,12 +73,12 @@ export async function createAgentWorker(deps: PlatformWorkerDeps): Promise<Worke
     taskQueue: agentTaskQueue(deps.taskQueue ?? TASK_QUEUES.platform),
     activities: { runAgent },
     maxConcurrentActivityTaskExecutions: deps.agents?.runsAtOnce ?? DEFAULT_AGENT_SETTINGS.runsAtOnce,
-    // No agent ends by itself in seconds; the time is better spent on ending it and on storing its log.
+    // Agents don't end within seconds, so use the time to kill them and to store their logs.
     shutdownGraceTime: AGENT_SHUTDOWN_GRACE,
   });
 }
 
-/** A worker that was made holds its threads and its connection, and gives them back only at the end of a run. */
+/** A created worker holds threads and its connection, which it only releases at the end of a run. */
 async function discard(worker: Worker): Promise<void> {
   const running = worker.run();
   worker.shutdown();
@@ -92,11 +92,11 @@ function sharedOptions(deps: PlatformWorkerDeps): Shared {
   return {
     connection,
     namespace,
-    interceptors: { activity: [tellFailuresWithoutValues] },
+    interceptors: { activity: [redactQueryValues] },
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),
     ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),
-    // Heartbeats are what notices a killed worker (within 5 s) and what shows progress: they mustn't be saved up.
+    // Heartbeats detect a killed worker (within 5 s) and show progress, so don't throttle them.
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
@@ -104,7 +104,7 @@ function sharedOptions(deps: PlatformWorkerDeps): Shared {
   };
 }
 
-/** Two workers as one: both run until both are told to stop, and where one breaks off, so does the other. */
+/** Two workers as one: if one fails, the other stops too. */
 function together(main: Worker, agents: Worker): PlatformWorker {
   const shutdown = (): void => {
     for (const worker of [main, agents]) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -120,7 +120,7 @@ function together(main: Worker, agents: Worker): PlatformWorker {
   };
 }
 
-/** The bundle that the build made, which starts at once; from source the workflows are bundled at start. */
+/** The build's bundle starts immediately; from source the workflows are bundled at startup. */
 function workflowSource(bundle: WorkflowBundleOption | undefined) {
   if (bundle !== undefined) return { workflowBundle: bundle };
   if (import.meta.url.endsWith('.ts')) {

@@ -3,16 +3,16 @@ import { inTime } from './temporal-calls.ts';
 
 /** One failed workflow task may be a killed worker. A third attempt isn't. */
 const FAILING_ATTEMPT = 3;
-/** Signals and requests to cancel may come after the last workflow task. */
+/** Signals and cancel requests may come after the last workflow task. */
 const NEWEST_EVENTS = 20;
 
-/** How a job's newest workflow stands. */
+/** The state of a job's newest workflow. */
 export type WorkflowState =
-  /** `failingSince`: its workflow task has failed again and again since then; null if it hasn't. */
+  /** `failingSince`: when its workflow task began to fail repeatedly; null if it doesn't fail. */
   | { state: 'running'; failingSince: Date | null }
   /** `status` as Temporal names it, such as `TERMINATED`. */
   | { state: 'ended'; status: string }
-  /** Temporal has never had it, or no longer has it. */
+  /** Temporal never had it or no longer has it. */
   | { state: 'unknown' };
 
 export type FoundWorkflow = Exclude<WorkflowState, { state: 'unknown' }> & {
@@ -20,7 +20,7 @@ export type FoundWorkflow = Exclude<WorkflowState, { state: 'unknown' }> & {
   memo: Record<string, unknown> | undefined;
 };
 
-/** Looks at the newest workflow of an id. Undefined if Temporal doesn't have one; throws if Temporal is away. */
+/** Describes the newest workflow of an id. Undefined if Temporal has none; throws if Temporal is unavailable. */
 export async function findWorkflow(client: Client, workflowId: string): Promise<FoundWorkflow | undefined> {
   const handle = client.workflow.getHandle(workflowId);
   try {
@@ -36,8 +36,8 @@ export async function findWorkflow(client: Client, workflowId: string): Promise<
 }
 
 /**
- * When the newest workflow task failed or timed out, if it did. Temporal writes the first failure to the history and
- * none of the attempts after it.
+ * When the newest workflow task first failed or timed out, if it did. Temporal's history has the first failure, but not
+ * its retries.
  */
 async function lastFailure(client: Client, workflowId: string, runId: string): Promise<Date | null> {
   const { history } = await inTime(client, () =>
@@ -57,7 +57,7 @@ async function lastFailure(client: Client, workflowId: string, runId: string): P
   return hasFailed && newest?.eventTime ? new Date(Number(newest.eventTime.seconds ?? 0) * 1_000) : null;
 }
 
-/** Why a job without a result has ended, for its owner. */
+/** Why a job ended without a result, for its owner. */
 export function lostReason(job: 'export' | 'run', workflow: WorkflowState): string {
   const again = job === 'export' ? 'Start it again' : 'Send the prompt again';
   switch (workflow.state) {

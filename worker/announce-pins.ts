@@ -9,33 +9,33 @@ import { SIGNALS, WORKFLOW_IDS } from '../contract/names.ts';
 /** A values file and the site that is deployed to it. */
 export type WatchedFile = { site: string; valuesFile: string };
 
-/** What is needed of Temporal's client. */
+/** The used part of Temporal's client. */
 type PinClient = { workflow: { getHandle(workflowId: string): { signal(name: string): Promise<void> } } };
 
 export type AnnouncePinsOptions = {
   client: PinClient;
   logger: Logger;
   files: readonly WatchedFile[];
-  /** The watch goes on until this is true. */
+  /** Watches until this is true. */
   ended: () => boolean;
   sleep?: (ms: number) => Promise<unknown>;
 };
 
 /**
- * An operator who pins a version or switches a deployment off looks at the result within this time. Unchanged files cost no
- * more than a stat.
+ * After an operator pins a version or switches a deployment off, Galley notices within this time. Unchanged files only
+ * cost a stat.
  */
 const EVERY_MS = 5_000;
 
 type Seen = { stamp: string } & Switches;
 
 /**
- * Signals `configChanged` to a site whenever an operator sets, changes or takes away the pin of one of its values files, or
- * changes `enabled`: the workflow itself asks no file as long as none is held or off. Never throws; a signal that fails is
- * tried again.
+ * Signals `configChanged` to a site when an operator sets, changes or removes the pin of one of its values files, or
+ * changes `enabled`: the workflow itself reads no file unless one is held or off. Never throws; a failed signal is
+ * repeated.
  */
 export async function announcePins(options: AnnouncePinsOptions): Promise<void> {
-  // Each file has a watch of its own, so that one whose file system hangs keeps no other waiting.
+  // A watch per file, so that a hanging file system doesn't delay the others.
   await Promise.all(options.files.map((file) => watch(file, options)));
 }
 
@@ -45,14 +45,14 @@ async function watch({ site, valuesFile }: WatchedFile, options: AnnouncePinsOpt
   while (!ended()) {
     try {
       const now = await look(valuesFile, seen);
-      // What was set while no worker ran is new to its site. What was taken back meanwhile the site looks for by itself.
+      // Announces what was set while no worker ran. The site itself notices what was removed meanwhile.
       if ((seen?.pin ?? null) !== now.pin || (seen?.off ?? false) !== now.off) {
-        await tell(client, site);
+        await signalSite(client, site);
         logger.info({ site, valuesFile, pin: now.pin, off: now.off }, "an operator's pin or `enabled` has changed");
       }
       seen = now;
     } catch (error) {
-      // A file that is still to come or in the middle of being edited, or Temporal away: looked at again.
+      // The file doesn't exist yet or is being edited, or Temporal is unavailable: try again later.
       logger.debug({ site, valuesFile, error: String(error) }, 'a values file could not be watched');
     }
     await sleep(EVERY_MS);
@@ -66,7 +66,7 @@ async function look(valuesFile: string, before: Seen | undefined): Promise<Seen>
   return { stamp, ...(await createValuesFileTarget(valuesFile).readSwitches()) };
 }
 
-async function tell(client: PinClient, site: string): Promise<void> {
+async function signalSite(client: PinClient, site: string): Promise<void> {
   try {
     await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).signal(SIGNALS.configChanged);
   } catch (error) {

@@ -13,53 +13,55 @@ import { announcePins, type WatchedFile } from './announce-pins.ts';
 
 export type OrchestratorWorkerDeps = {
   connection: NativeConnection;
-  /** Tells sites of pins that operators change; without it they find out at their next timer. */
+  /** Tells sites of pins that operators change; without it they notice at their next timer. */
   client?: Client;
   namespace?: string;
   taskQueue?: string;
   readSite: ReadSite;
-  /** The values files whose pins are watched on behalf of their sites. */
+  /** The values files to watch for pins. */
   deployments?: readonly WatchedFile[];
   adminApi: { url: string; key: string; quickAsksMs?: readonly number[] };
-  /** Time between two refreshes of one link at least (`MIN_REFRESH_INTERVAL`). */
+  /** Minimum time between two refreshes of one link (`MIN_REFRESH_INTERVAL`). */
   minRefreshIntervalMs: number;
-  /** The mail server of galley.yaml; without it nobody gets mail. */
+  /** The mail server of galley.yaml; without it no mail is sent. */
   smtp?: { url: string; from: string } | undefined;
-  /** Mail addresses of those who are told of failures. */
+  /** Mail addresses that get reports of failures. */
   operators?: readonly string[];
-  /** Where reviews are asked for and pull requests are followed; without it only the mail part of a review runs. */
+  /** Without it reviews are requested by mail only, and pull requests aren't followed. */
   forge?: ActivityDeps['forge'];
-  /** Where reviewers reach the receiver, as their mails name it. */
+  /** The receiver's public URL for mails. */
   publicUrl?: string | undefined;
-  /** Signs the links to unsubscribe; the Admin API key by default. */
+  /** Signs unsubscribe links; the Admin API key by default. */
   unsubscribeKey?: string | undefined;
-  /** Whether the search attributes were found usable (decided where the program starts). */
+  /** Whether the search attributes are usable (determined at program start). */
   searchAttributes: boolean;
   logger: Logger;
-  /** The bundle made by scripts/bundle-workflows.js; without it the workflows are bundled at start, which takes seconds. */
+  /** The bundle of scripts/bundle-workflows.js; without it the workflows are bundled at start, which takes seconds. */
   workflowBundle?: WorkflowBundleOption;
   dataConverter?: DataConverter;
-  /** For Temporal's Worker Versioning; without it the worker takes any work of its queue. */
+  /** For Temporal's Worker Versioning; without it the worker polls the queue unversioned. */
   version?: WorkerVersion | undefined;
   identity?: string;
 };
 
-/** Activities wait for other machines nearly all of their time, so many of them cost little. */
+/** Activities mostly wait for other machines, so many of them cost little. */
 const ACTIVITIES = 100;
 const WORKFLOW_TASKS = 40;
 
 /**
- * Workflows kept in memory. Each takes about 1.6 MB; the SDK's own number would let 10,000 sites fill the whole heap. The
- * others are replayed at their next turn, and their histories are short.
+ * Workflows cached in memory. Each takes about 1.6 MB, so with the SDK's default 10,000 sites would fill the heap.
+ * Others are replayed at their next task, and their histories are short.
  */
 const CACHED_WORKFLOWS = 500;
 
-/** What runs at a stop has this long to end; it is repeated elsewhere by then, so nothing is lost by a shorter one. */
+/**
+ * Running activities may take this long when the worker stops. Later ones are retried elsewhere, so nothing is lost.
+ */
 const SHUTDOWN_GRACE = '8s';
 
 /**
- * Makes the worker that runs every workflow and activity of the orchestrator. `worker.run()` resolves after
- * `worker.shutdown()`, once what was running has ended or been handed back.
+ * Creates the worker for all workflows and activities of the orchestrator. `worker.run()` resolves after
+ * `worker.shutdown()`, once everything has ended or was released.
  */
 export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Promise<Worker> {
   const { connection, client, logger, dataConverter, identity, workflowBundle, version } = deps;
@@ -89,9 +91,9 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
     maxConcurrentActivityTaskExecutions: ACTIVITIES,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxCachedWorkflows: CACHED_WORKFLOWS,
-    // A killed worker's workflows would otherwise wait 10 s for it before another one is asked.
+    // Otherwise a killed worker's workflows would wait 10 s for it before another one gets them.
     stickyQueueScheduleToStartTimeout: '2s',
-    // Heartbeats are what notices a killed worker (within 5 s) and what shows progress: they mustn't be saved up.
+    // Heartbeats detect a killed worker (within 5 s) and show progress, so don't throttle them.
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,

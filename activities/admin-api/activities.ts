@@ -1,20 +1,20 @@
+import { createAdminApiCaller } from './call-admin-api.ts';
 import { createCancelExport } from './cancel-export.ts';
 import { createCreateBundle } from './create-bundle.ts';
 import { createExportKey } from './create-export-key.ts';
 import { createFindExport } from './find-export.ts';
 import type { AdminApiClient } from './http-client.ts';
-import { createPatientCall } from './patient-call.ts';
 import { createPollExport } from './poll-export.ts';
 import { createReadExport } from './read-export.ts';
 import { createStartExport } from './start-export.ts';
 
 /**
- * The static export part of the Admin API as activities, one HTTP call each (a bundle that isn't ready makes two, a key
- * none).
- * @param options.quickAsksMs pauses between the first questions about a job; the tests on skipped time want none.
+ * The static export part of the Admin API as activities, one HTTP call each (`createBundle` makes two for a bundle that
+ * isn't ready; `createExportKey` makes none).
+ * @param options.quickAsksMs pauses between the first polls of a job; tests on skipped time want none.
  */
 export function createAdminApiActivities(client: AdminApiClient, options: { quickAsksMs?: readonly number[] } = {}) {
-  const call = createPatientCall(client);
+  const call = createAdminApiCaller(client);
   return {
     createExportKey,
     startExport: createStartExport(call),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Makes the `Idempotency-Key` of one deliberate try to export. An activity does this because a workflow repeats its ids
- * and its random numbers after a reset or a restored database, and a repeated key gets the old job as the answer.
+ * Makes the `Idempotency-Key` of one export attempt. A workflow can't make it: after a reset or a restored database it
+ * repeats its ids and random numbers, and a repeated key would return the old job.
  */
 export async function createExportKey(): Promise<string> {
   return randomUUID();

@@ -1,18 +1,18 @@
-import { field } from './answer-fields.ts';
-import type { PatientCall } from './patient-call.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
+import { field } from './response-fields.ts';
 
-/** Newest jobs looked through for a pinned version; an older pin keeps the link it has. */
+/** Number of recent jobs searched for a pinned version. An older pin keeps the link it has. */
 const LIMIT = 100;
 
 /**
- * Finds the completed job that made a version, by the list of jobs where the service offers one. Null where it doesn't,
- * or where the version is not among the newest hundred.
+ * Finds the completed job of a version in the service's list of jobs. Null if the service has no list or the version
+ * isn't among the newest hundred.
  */
-export function createFindExport(call: PatientCall) {
+export function createFindExport(call: CallAdminApi) {
   return async function findExport(input: { domain: string; version: string }): Promise<string | null> {
     const query = new URLSearchParams({ domain: input.domain, status: 'completed', limit: String(LIMIT) });
-    const { verdict, answer } = await call('list', { method: 'GET', path: `/v1/static-export/jobs?${query}` });
-    const jobs = verdict === 'success' ? field(answer, 'jobs') : undefined;
+    const { verdict, response } = await call('list', { method: 'GET', path: `/v1/static-export/jobs?${query}` });
+    const jobs = verdict === 'success' ? field(response, 'jobs') : undefined;
     if (!Array.isArray(jobs)) return null;
     const items: readonly unknown[] = jobs;
     const found = items.find((job) => read(job, 'version') === input.version && read(job, 'status') === 'completed');

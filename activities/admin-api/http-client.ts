@@ -1,23 +1,23 @@
 import { request } from 'undici';
 
-/** One call may take this long, connection and body included (design 4). */
+/** Limit for one call, including connection and body (design 4). */
 export const CALL_TIMEOUT_MS = 15_000;
 
-/** No answer of this API is anywhere near this long; what is longer is not its answer. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** No response of this API comes near this size. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 export type AdminApiCall = {
   method: 'GET' | 'POST';
-  /** Below the service's base address, beginning with "/". */
+  /** Relative to the service's base URL; begins with "/". */
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Keeps only so many bytes at the end of the answer, however long it is. */
+  /** Keeps only this many bytes from the end of the response. */
   endBytes?: number;
 };
 
-/** What came back, whatever the status. `body` is undefined where it wasn't JSON. */
-export type AdminApiAnswer = {
+/** Any response, whatever its status. `body` is undefined if it wasn't JSON. */
+export type AdminApiResponse = {
   status: number;
   body: unknown;
   text: string;
@@ -26,18 +26,18 @@ export type AdminApiAnswer = {
   retryAfter: string | undefined;
 };
 
-/** Thrown when the service gave no complete answer: no connection, a reset, or more than 15 s. */
-export class NoAnswerError extends Error {
-  override readonly name = 'NoAnswerError';
+/** Thrown if the service gave no complete response: no connection, a reset, or a timeout. */
+export class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
 }
 
-/** Sends one call with the key. Redirects are never followed: the key belongs to the configured address only. */
-export type AdminApiClient = (call: AdminApiCall, cancelled?: AbortSignal) => Promise<AdminApiAnswer>;
+/** Sends one call with the key. Never follows redirects: the key belongs to the configured URL only. */
+export type AdminApiClient = (call: AdminApiCall, cancelled?: AbortSignal) => Promise<AdminApiResponse>;
 
 /**
- * Makes a client of an Admin API.
- * @param options `url`: the base address, a path prefix included; `key`: the bearer key; `timeoutMs`: for one call.
- * @throws NoAnswerError from the calls.
+ * Makes an Admin API client.
+ * @param options `url`: the base URL, with or without a path prefix; `key`: the bearer key; `timeoutMs`: for one call.
+ * @throws NoResponseError from the calls.
  */
 export function createAdminApiClient(options: { url: string; key: string; timeoutMs?: number }): AdminApiClient {
   const base = options.url.replace(/\/+$/, '');
@@ -71,7 +71,7 @@ export function createAdminApiClient(options: { url: string; key: string; timeou
     } catch (error) {
       if (cancelled?.aborted) throw error;
       const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : describeFault(error);
-      throw new NoAnswerError(`${method} ${path}: ${reason}`);
+      throw new NoResponseError(`${method} ${path}: ${reason}`);
     }
   };
 }
@@ -81,7 +81,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+    if (sizeBytes > MAX_RESPONSE_BYTES) throw new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

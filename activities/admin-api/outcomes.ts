@@ -1,31 +1,31 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { errorText } from './answer-fields.ts';
-import type { AdminApiAnswer, AdminApiCall } from './http-client.ts';
+import type { AdminApiCall, AdminApiResponse } from './http-client.ts';
+import { errorText } from './response-fields.ts';
 import { parseRetryAfterMs } from './timestamps.ts';
 
-/** What a failed activity tells the workflow: the `type` of its ApplicationFailure. */
+/** The `type` of the ApplicationFailure that a workflow gets from these activities. */
 export type AdminApiFailureType =
-  /** 401 or 403: trying again only helps once somebody mended the key or the plan. */
+  /** 401 or 403: a retry only helps after someone has fixed the key or the plan. */
   | 'KeyRefused'
-  /** Any other 4xx or a redirect: this request will never be accepted as it is. */
+  /** Any other 4xx, or a redirect: this request will never be accepted. */
   | 'Rejected'
   /** The job is unknown (404) or its files are gone (410). */
   | 'JobGone'
-  /** The job ended without success. */
+  /** The job failed or was cancelled. */
   | 'JobFailed'
-  /** 429, or 503 with Retry-After: not before the time in the details. */
+  /** 429, or 503 with Retry-After: don't retry before the time in the details. */
   | 'RateLimited'
-  /** 5xx, resets, timeouts or unreadable answers, for longer than one activity waits. */
+  /** 5xx, resets, timeouts or unreadable responses that lasted longer than the activity retries. */
   | 'Unavailable'
-  /** Nothing is wrong: the job still runs. Only ever seen as a pending activity's last failure. */
+  /** No error: the job is still running. Only seen as a pending activity's last failure. */
   | 'StillRunning'
-  /** Nothing is wrong: another export of this domain has to end first. Seen as 'StillRunning' is. */
+  /** No error: another export of this domain must end first. Only seen as a pending activity's last failure. */
   | 'DomainBusy';
 
-/** `details[0]` of every failure here. */
+/** `details[0]` of each of these failures. */
 export type AdminApiFailureDetails = { status: number | null; retryAfterMs: number | null };
 
-/** What an operation makes of a status that isn't 2xx. */
+/** What a status other than 2xx means for an operation. */
 export type Verdict =
   | 'key-refused'
   | 'rejected'
@@ -39,10 +39,10 @@ export type Verdict =
 
 export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log';
 
-/** Where an operation differs from the common reading below. */
+/** Exceptions to the statuses in `verdictOf`. */
 const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
   start: { 409: 'busy' },
-  // Nothing of its own: an agent works on as many prompts as it gets, and 429 says how long to wait.
+  // No exceptions: a project can have many agent jobs at once, and 429 says how long to wait.
   prompt: {},
   read: { 404: 'gone', 410: 'gone' },
   bundle: { 404: 'gone', 409: 'not-ready', 410: 'gone' },
@@ -51,32 +51,32 @@ const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
   log: { 404: 'unsupported', 405: 'unsupported', 410: 'unsupported', 501: 'unsupported' },
 };
 
-/** Reads a status: one table for every operation, so that no caller decides on its own. */
-export function verdictOf(operation: Operation, answer: Pick<AdminApiAnswer, 'status' | 'retryAfter'>): Verdict {
-  const own = OWN_VERDICTS[operation][answer.status];
+/** Interprets a status. One table for all operations, so callers don't decide on their own. */
+export function verdictOf(operation: Operation, response: Pick<AdminApiResponse, 'status' | 'retryAfter'>): Verdict {
+  const own = OWN_VERDICTS[operation][response.status];
   if (own !== undefined) return own;
-  if (answer.status === 401 || answer.status === 403) return 'key-refused';
-  if (answer.status === 429) return 'later';
-  if (answer.status === 503 && answer.retryAfter !== undefined) return 'later';
-  if (answer.status === 408 || answer.status === 425 || answer.status >= 500) return 'retry';
+  if (response.status === 401 || response.status === 403) return 'key-refused';
+  if (response.status === 429) return 'later';
+  if (response.status === 503 && response.retryAfter !== undefined) return 'later';
+  if (response.status === 408 || response.status === 425 || response.status >= 500) return 'retry';
   return 'rejected';
 }
 
-export function isSuccess(answer: AdminApiAnswer): boolean {
-  return answer.status >= 200 && answer.status < 300;
+export function isSuccess(response: AdminApiResponse): boolean {
+  return response.status >= 200 && response.status < 300;
 }
 
-/** "POST /v1/… was answered 403: no plan": the one sentence that operators read. */
-export function describeAnswer(call: AdminApiCall, answer: AdminApiAnswer): string {
-  const where = answer.status >= 300 && answer.status < 400 ? ' (a redirect; check adminApi.url)' : '';
-  return `${call.method} ${call.path} was answered ${answer.status}${where}: ${errorText(answer)}`;
+/** For example "POST /v1/… was answered 403: no plan". Operators read this sentence. */
+export function describeResponse(call: AdminApiCall, response: AdminApiResponse): string {
+  const where = response.status >= 300 && response.status < 400 ? ' (a redirect; check adminApi.url)' : '';
+  return `${call.method} ${call.path} was answered ${response.status}${where}: ${errorText(response)}`;
 }
 
-export function retryAfterOf(answer: AdminApiAnswer): number | null {
-  return parseRetryAfterMs(answer.retryAfter, answer.date) ?? null;
+export function retryAfterOf(response: AdminApiResponse): number | null {
+  return parseRetryAfterMs(response.retryAfter, response.date) ?? null;
 }
 
-/** A failure that Temporal doesn't retry: the workflow decides what comes next. */
+/** A failure that Temporal doesn't retry: the workflow decides what to do. */
 export function finalFailure(
   type: AdminApiFailureType,
   message: string,
@@ -87,7 +87,7 @@ export function finalFailure(
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
 }
 
-/** A failure that means "ask again later" and is no error: BENIGN keeps it out of error logs and metrics. */
+/** A failure that means "poll again later". BENIGN keeps it out of error logs and metrics. */
 export function benignWait(type: 'StillRunning' | 'DomainBusy', message: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type,

@@ -1,11 +1,11 @@
-/** Shortest and longest time between two questions about one job (design 3). */
+/** Shortest and longest pause between two polls of one job (design 3). */
 const FIRST_MS = 1_000;
 const LONGEST_MS = 15_000;
 const GROWTH = 1.3;
 
 /**
- * How long to wait after the given attempt (1 is the first) before asking again: a second at first, growing to 15.
- * A longer `retryAfterMs` from the service wins.
+ * How long to wait after the given attempt (the first is 1): a second at first, growing to 15. A longer `retryAfterMs`
+ * from the service wins.
  */
 export function pollDelayMs(attempt: number, retryAfterMs: number | null = null): number {
   const grown = Math.min(FIRST_MS * GROWTH ** Math.max(attempt - 1, 0), LONGEST_MS);

@@ -1,9 +1,9 @@
-import type { ExportProgress } from './answer-fields.ts';
-import { endTimeOf, progressOf, textField } from './answer-fields.ts';
-import type { AdminApiAnswer } from './http-client.ts';
-import type { PatientCall } from './patient-call.ts';
-import { reportProgress, troubleFailure } from './patient-call.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
+import { reportProgress, troubleFailure } from './call-admin-api.ts';
+import type { AdminApiResponse } from './http-client.ts';
 import { pollJob, QUICK_ASKS_MS, readAt } from './poll-job.ts';
+import type { ExportProgress } from './response-fields.ts';
+import { endTimeOf, progressOf, textField } from './response-fields.ts';
 import { unreadable } from './start-export.ts';
 
 export type FinishedExport =
@@ -11,18 +11,18 @@ export type FinishedExport =
       status: 'completed';
       version: string | null;
       pageCount: number | null;
-      /** When the job ended (RFC 3339). Null if the service doesn't tell; releases before 0.2 left it out. */
+      /** When the job ended (RFC 3339). Null if the service doesn't say; releases before 0.2 omitted it. */
       exportedAt?: string | null;
     }
   | { status: 'failed'; error: string };
 
-type Reading = { finished: FinishedExport } | { running: string; progress: ExportProgress; answer: AdminApiAnswer };
+type Reading = { finished: FinishedExport } | { running: string; progress: ExportProgress; response: AdminApiResponse };
 
 /**
- * Waits for an export's end (poll-job.ts); how far it has come is told as the heartbeat, and while it runs as the
- * pending activity's failure. A status word that isn't known as an end means running.
+ * Polls an export until it ends (poll-job.ts) and reports its progress as the heartbeat and as the pending activity's
+ * failure. An unknown status means running.
  */
-export function createPollExport(call: PatientCall, quickAsksMs: readonly number[] = QUICK_ASKS_MS) {
+export function createPollExport(call: CallAdminApi, quickAsksMs: readonly number[] = QUICK_ASKS_MS) {
   return async function pollExport({ jobId }: { jobId: string }): Promise<FinishedExport> {
     return await pollJob(async () => {
       const reading = await readJob(call, jobId);
@@ -37,24 +37,24 @@ function standing(jobId: string, { running, progress }: { running: string; progr
   return [`${jobId} is ${running}`, ...far.filter(Boolean)].join(', ');
 }
 
-/** Job ids are opaque: whatever stands in one stays one part of the path. */
+/** Job ids are opaque, so escape them. */
 export function jobPath(jobId: string): string {
   return `/v1/static-export/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** Reads a job. Throws `JobGone` where it is unknown. */
-export async function readJob(call: PatientCall, jobId: string): Promise<Reading> {
-  const answer = await readAt(call, jobPath(jobId));
-  const status = textField(answer, 'status')?.toLowerCase();
-  if (status === undefined) throw troubleFailure(unreadable(answer.status, 'status', answer.text), answer.status);
-  const progress = progressOf(answer);
+/** Reads a job. Throws `JobGone` if it is unknown. */
+export async function readJob(call: CallAdminApi, jobId: string): Promise<Reading> {
+  const response = await readAt(call, jobPath(jobId));
+  const status = textField(response, 'status')?.toLowerCase();
+  if (status === undefined) throw troubleFailure(unreadable(response.status, 'status', response.text), response.status);
+  const progress = progressOf(response);
   reportProgress(progress);
   if (status === 'completed') {
-    const version = textField(answer, 'version')?.slice(0, 200) ?? null;
-    return { finished: { status, version, pageCount: progress.pageCount, exportedAt: endTimeOf(answer) } };
+    const version = textField(response, 'version')?.slice(0, 200) ?? null;
+    return { finished: { status, version, pageCount: progress.pageCount, exportedAt: endTimeOf(response) } };
   }
   if (status === 'failed') {
-    return { finished: { status, error: textField(answer, 'error') ?? 'the service gave no reason' } };
+    return { finished: { status, error: textField(response, 'error') ?? 'the service gave no reason' } };
   }
-  return { running: status, progress, answer };
+  return { running: status, progress, response };
 }

@@ -1,19 +1,19 @@
 import { Context, sleep } from '@temporalio/activity';
-import type { AdminApiAnswer } from './http-client.ts';
-import { benignWait, describeAnswer, finalFailure, retryAfterOf } from './outcomes.ts';
-import type { PatientCall } from './patient-call.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
+import type { AdminApiResponse } from './http-client.ts';
+import { benignWait, describeResponse, finalFailure, retryAfterOf } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 
-/** How a job stands: its end, or that it still runs, as a sentence for people, with the answer that said so. */
-export type JobReading<Finished> = { finished: Finished } | { running: string; answer: AdminApiAnswer };
+/** A job's state: its end, or a sentence that says it is still running, with the response. */
+export type JobReading<Finished> = { finished: Finished } | { running: string; response: AdminApiResponse };
 
-/** Pauses within the first attempt: a server retries no sooner than a second, and small jobs are done before that. */
+/** Pauses within the first attempt: Temporal retries after a second at the earliest, and small jobs end before that. */
 export const QUICK_ASKS_MS: readonly number[] = [200, 300, 500, 1000];
 
 /**
- * Asks how a job stands and returns when it has ended. While it runs, the activity fails with a benign "StillRunning",
- * so that Temporal asks again by its retry policy: no worker slot and no history between two questions.
- * @param quickAsksMs pauses between the first questions, all within the first attempt.
+ * Polls until a job has ended. While the job runs, the activity fails with a benign "StillRunning" and Temporal retries
+ * it, so waiting takes no worker slot and no history.
+ * @param quickAsksMs pauses between the first polls, all within the first attempt.
  */
 export async function pollJob<Finished>(
   ask: () => Promise<JobReading<Finished>>,
@@ -26,16 +26,16 @@ export async function pollJob<Finished>(
     if ('finished' in reading) return reading.finished;
     const pauseMs = pausesMs[asked];
     if (pauseMs === undefined) {
-      throw benignWait('StillRunning', reading.running, pollDelayMs(attempt, retryAfterOf(reading.answer)));
+      throw benignWait('StillRunning', reading.running, pollDelayMs(attempt, retryAfterOf(reading.response)));
     }
     await sleep(pauseMs);
   }
 }
 
-/** Reads a job at its path. Throws `JobGone` where it is unknown. */
-export async function readAt(call: PatientCall, path: string): Promise<AdminApiAnswer> {
+/** Reads the job at a path. Throws `JobGone` if it is unknown. */
+export async function readAt(call: CallAdminApi, path: string): Promise<AdminApiResponse> {
   const request = { method: 'GET', path } as const;
-  const { verdict, answer } = await call('read', request);
-  if (verdict !== 'success') throw finalFailure('JobGone', describeAnswer(request, answer), answer.status);
-  return answer;
+  const { verdict, response } = await call('read', request);
+  if (verdict !== 'success') throw finalFailure('JobGone', describeResponse(request, response), response.status);
+  return response;
 }

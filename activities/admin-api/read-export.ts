@@ -1,28 +1,28 @@
-import { endTimeOf, textField, timeField } from './answer-fields.ts';
-import type { PatientCall } from './patient-call.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
 import { jobPath } from './poll-export.ts';
 import { readAt } from './poll-job.ts';
+import { endTimeOf, textField, timeField } from './response-fields.ts';
 
-/** A job as far as the service tells: everything is null where it doesn't. */
+/** A job's fields; null if the service doesn't give them. */
 export type ExportDescription = {
   status: string | null;
   domain: string | null;
   version: string | null;
-  /** When the job was made, and when it ended (RFC 3339). Releases before 0.2 left them out. */
+  /** When the job was created and when it ended (RFC 3339). Releases before 0.2 omitted them. */
   createdAt?: string | null;
   exportedAt?: string | null;
 };
 
-/** Reads a job without waiting for its end. Throws `JobGone` where it is unknown. */
-export function createReadExport(call: PatientCall) {
+/** Reads a job without waiting for its end. Throws `JobGone` if it is unknown. */
+export function createReadExport(call: CallAdminApi) {
   return async function readExport(input: { jobId: string }): Promise<ExportDescription> {
-    const answer = await readAt(call, jobPath(input.jobId));
+    const response = await readAt(call, jobPath(input.jobId));
     return {
-      status: textField(answer, 'status')?.toLowerCase() ?? null,
-      domain: textField(answer, 'domain')?.toLowerCase() ?? null,
-      version: textField(answer, 'version')?.slice(0, 200) ?? null,
-      createdAt: timeField(answer, 'createdAt'),
-      exportedAt: endTimeOf(answer),
+      status: textField(response, 'status')?.toLowerCase() ?? null,
+      domain: textField(response, 'domain')?.toLowerCase() ?? null,
+      version: textField(response, 'version')?.slice(0, 200) ?? null,
+      createdAt: timeField(response, 'createdAt'),
+      exportedAt: endTimeOf(response),
     };
   };
 }

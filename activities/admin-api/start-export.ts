@@ -1,33 +1,33 @@
 import { Context } from '@temporalio/activity';
-import { errorText, textField, timeField } from './answer-fields.ts';
+import type { CallAdminApi } from './call-admin-api.ts';
+import { troubleFailure } from './call-admin-api.ts';
 import { benignWait, finalFailure, retryAfterOf } from './outcomes.ts';
-import type { PatientCall } from './patient-call.ts';
-import { troubleFailure } from './patient-call.ts';
 import { pollDelayMs } from './poll-delay.ts';
+import { errorText, textField, timeField } from './response-fields.ts';
 import { parseTimestampMs } from './timestamps.ts';
 
 export type StartExportInput = {
   domain: string;
-  /** One deliberate try (create-export-key.ts): every attempt repeats it, so a lost answer makes no second job. */
+  /** The same for every attempt (create-export-key.ts), so a lost response creates no second job. */
   idempotencyKey: string;
 };
 
 export type StartedExport = {
   jobId: string;
   version: string | null;
-  /** When the service made the job (RFC 3339). Null if it doesn't tell; releases before 0.2 left it out. */
+  /** When the service created the job (RFC 3339). Null if it doesn't say; releases before 0.2 omitted it. */
   createdAt?: string | null;
-  /** The job's age in milliseconds by the service's own clock; null if it doesn't tell. */
+  /** The job's age in milliseconds by the service's clock; null if unknown. */
   ageMs?: number | null;
 };
 
 /**
- * Starts an export job. While another export of the domain is active (409) it waits for that one to end and then
- * starts its own: the active one may have read older content, so it is never adopted.
+ * Starts an export job. If another export of the domain is active (409), it waits and starts its own: the active one
+ * may have read older content, so Galley never adopts it.
  */
-export function createStartExport(call: PatientCall) {
+export function createStartExport(call: CallAdminApi) {
   return async function startExport(input: StartExportInput): Promise<StartedExport> {
-    const { verdict, answer } = await call('start', {
+    const { verdict, response } = await call('start', {
       method: 'POST',
       path: '/v1/static-export/jobs',
       body: { domain: input.domain },
@@ -36,22 +36,22 @@ export function createStartExport(call: PatientCall) {
     if (verdict === 'busy') {
       throw benignWait(
         'DomainBusy',
-        `waiting for the active export of ${input.domain} to end: ${errorText(answer)}`,
-        pollDelayMs(Context.current().info.attempt, retryAfterOf(answer)),
+        `waiting for the active export of ${input.domain} to end: ${errorText(response)}`,
+        pollDelayMs(Context.current().info.attempt, retryAfterOf(response)),
       );
     }
-    if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(answer)}`, answer.status);
-    const jobId = textField(answer, 'jobId');
-    // The answer may have been cut on its way: the same key asks for the same job again.
-    if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'jobId', answer.text), answer.status);
-    const createdAt = timeField(answer, 'createdAt');
-    const answeredAtMs = parseTimestampMs(answer.date);
+    if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(response)}`, response.status);
+    const jobId = textField(response, 'jobId');
+    // The response may have been cut. The same key returns the same job.
+    if (jobId === undefined) throw troubleFailure(unreadable(response.status, 'jobId', response.text), response.status);
+    const createdAt = timeField(response, 'createdAt');
+    const answeredAtMs = parseTimestampMs(response.date);
     const ageMs = createdAt === null || answeredAtMs === undefined ? null : answeredAtMs - Date.parse(createdAt);
-    return { jobId, version: textField(answer, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
+    return { jobId, version: textField(response, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
   };
 }
 
-/** An error text for a success without the field that makes it one. */
+/** The error message for a 2xx without a required field. */
 export function unreadable(status: number, name: string, text: string): string {
   const kind = /^\s*</.test(text) ? 'an HTML page' : text.trim() === '' ? 'an empty body' : 'an unreadable or cut body';
   return `the Admin API answered ${status} without "${name}" (${kind})`;

@@ -1,12 +1,12 @@
-/** Longest wait that a Retry-After may ask for; longer ones are cut to it (design 4). */
+/** Longest accepted Retry-After; longer ones are cut to it (design 4). */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt _](\d{2}:\d{2}:)(\d{2})(?:[.,](\d+))?\s*([Zz]|[+-]\d{2}:?\d{2}|)$/;
 
 /**
- * Reads a timestamp as services write it, in milliseconds since 1970: RFC 3339 in every spelling (lower case, a space
- * for the T, any number of fraction digits, a leap second), without a zone as UTC, an HTTP date, or a number of seconds
- * or milliseconds. Undefined where it can't be read.
+ * Parses a timestamp into milliseconds since 1970. Accepts RFC 3339 in every spelling (lower case, a space for the T,
+ * any number of fraction digits, a leap second), no zone as UTC, an HTTP date, or a number of seconds or milliseconds.
+ * Undefined if it is none of these.
  */
 export function parseTimestampMs(value: unknown): number | undefined {
   if (typeof value === 'number') return fromNumber(value);
@@ -16,7 +16,7 @@ export function parseTimestampMs(value: unknown): number | undefined {
   const match = RFC_3339.exec(text);
   if (!match) return finite(Date.parse(text));
   const [, day = '', hourMinute = '', second = '', fraction = '', zone = ''] = match;
-  // JavaScript knows no 61st second; the last one before it is near enough for a link's end.
+  // JavaScript has no leap seconds; the second before is close enough for a link's expiry.
   const wholeSecond = second === '60' ? '59' : second;
   const offset = zone === '' || zone.toUpperCase() === 'Z' ? 'Z' : zone.replace(/^([+-]\d{2}):?(\d{2})$/, '$1:$2');
   const ms = finite(Date.parse(`${day}T${hourMinute}${wholeSecond}${offset}`));
@@ -24,8 +24,8 @@ export function parseTimestampMs(value: unknown): number | undefined {
 }
 
 /**
- * Reads `Retry-After` (seconds, or a date) as a wait in milliseconds, 0 to one hour. The date is compared with the
- * answer's own `Date` where there is one, so that clock skew does no harm.
+ * Parses `Retry-After` (seconds or a date) as a wait in milliseconds, 0 to one hour. A date is compared with the
+ * response's `Date` if it has one, so clock skew doesn't matter.
  */
 export function parseRetryAfterMs(value: string | undefined, answerDate: string | undefined): number | undefined {
   if (value === undefined) return undefined;
@@ -38,7 +38,7 @@ function untilMs(value: string, answerDate: string | undefined): number | undefi
   return end === undefined ? undefined : end - (parseTimestampMs(answerDate) ?? Date.now());
 }
 
-/** Below this a number is seconds (it would be 1973 in milliseconds, the year 5138 in seconds). */
+/** A smaller number is seconds (as milliseconds it would be 1973; as seconds, this is the year 5138). */
 const MS_FROM = 1e11;
 
 function fromNumber(value: number): number | undefined {

@@ -1,5 +1,5 @@
+import { createAdminApiCaller } from '../admin-api/call-admin-api.ts';
 import type { AdminApiClient } from '../admin-api/http-client.ts';
-import { createPatientCall } from '../admin-api/patient-call.ts';
 import { QUICK_ASKS_MS } from '../admin-api/poll-job.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import { createCancelAgentJob } from './cancel-agent-job.ts';
@@ -13,11 +13,11 @@ export function createAgentJobActivities(
   client: AdminApiClient,
   deps: {
     readSite: ReadSite;
-    /** Pauses between the first questions about a job; the tests on skipped time want none. */
+    /** Pauses between the first polls of a job; tests on skipped time want none. */
     quickAsksMs?: readonly number[];
   },
 ) {
-  const call = createPatientCall(client);
+  const call = createAdminApiCaller(client);
   return {
     renderAgentPrompt: createRenderAgentPrompt(deps.readSite),
     createAgentJob: createCreateAgentJob(call, deps),

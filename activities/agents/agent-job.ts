@@ -1,47 +1,47 @@
-import { field, textField } from '../admin-api/answer-fields.ts';
-import type { AdminApiAnswer } from '../admin-api/http-client.ts';
+import { troubleFailure } from '../admin-api/call-admin-api.ts';
+import type { AdminApiResponse } from '../admin-api/http-client.ts';
 import { finalFailure } from '../admin-api/outcomes.ts';
-import { troubleFailure } from '../admin-api/patient-call.ts';
+import { field, textField } from '../admin-api/response-fields.ts';
 import { unreadable } from '../admin-api/start-export.ts';
 
-/** An agent job that is over. */
+/** An agent job that has ended. */
 export type FinishedAgentJob = {
   status: 'completed' | 'failed' | 'archived';
-  /** The pull request's page; null where no file was changed, or the job failed. */
+  /** The pull request's page; null if the agent changed no file or the job failed. */
   prLink: string | null;
-  /** Why it failed, where the service tells. */
+  /** Why it failed, if the service says so. */
   error: string | null;
 };
 
-/** An agent's error may be the end of what it printed; longer ones are cut. */
+/** An agent's error may be the end of its output; a longer one is cut. */
 const MAX_ERROR = 2_000;
 
-/** Longer addresses exist, but none of a pull request. */
+/** No pull request has a longer URL. */
 const MAX_LINK = 2_000;
 
-/** Projects and jobs are opaque: whatever stands in an id stays one part of the path. */
+/** Project and job ids are opaque, so escape them. */
 export function agentJobPath({ projectId, jobId }: { projectId: string; jobId?: string }): string {
   const job = `/v2/agent/${encodeURIComponent(projectId)}/job`;
   return jobId === undefined ? job : `${job}/${encodeURIComponent(jobId)}`;
 }
 
-/** A job's end, or the word for how it stands: a status that isn't known as an end means it still runs. */
-export function readAgentJob(answer: AdminApiAnswer): { finished: FinishedAgentJob } | { running: string } {
-  const status = textField(answer, 'status')?.toLowerCase();
-  if (status === undefined) throw troubleFailure(unreadable(answer.status, 'status', answer.text), answer.status);
+/** A job's end, or its status: an unknown status means the job is still running. */
+export function readAgentJob(response: AdminApiResponse): { finished: FinishedAgentJob } | { running: string } {
+  const status = textField(response, 'status')?.toLowerCase();
+  if (status === undefined) throw troubleFailure(unreadable(response.status, 'status', response.text), response.status);
   if (status !== 'completed' && status !== 'failed' && status !== 'archived') return { running: status };
-  const error = field(answer, 'error');
+  const error = field(response, 'error');
   const said = typeof error === 'string' && error.trim() !== '' ? error.slice(0, MAX_ERROR) : null;
-  // Whatever a failed job left there mustn't hide why it failed.
-  return { finished: { status, prLink: status === 'failed' ? null : linkOf(answer), error: said } };
+  // A failed job's `prLink` may be anything, and mustn't hide the error.
+  return { finished: { status, prLink: status === 'failed' ? null : linkOf(response), error: said } };
 }
 
-/** Read by people and put into mails, so nothing but a web address may stand there. */
-function linkOf(answer: AdminApiAnswer): string | null {
-  const value = field(answer, 'prLink');
+/** People read it and mails link to it, so accept web URLs only. */
+function linkOf(response: AdminApiResponse): string | null {
+  const value = field(response, 'prLink');
   if (value === undefined || value === null || value === '') return null;
   if (typeof value === 'string' && value.length <= MAX_LINK && URL.canParse(value)) {
     if (/^https?:$/.test(new URL(value).protocol)) return value;
   }
-  throw finalFailure('Rejected', 'the Admin API told a prLink that is no web address', answer.status);
+  throw finalFailure('Rejected', 'the Admin API gave a prLink that is not a web URL', response.status);
 }

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { textField } from '../admin-api/answer-fields.ts';
-import { describeAnswer, finalFailure } from '../admin-api/outcomes.ts';
-import { type PatientCall, troubleFailure } from '../admin-api/patient-call.ts';
+import { type CallAdminApi, troubleFailure } from '../admin-api/call-admin-api.ts';
+import { describeResponse, finalFailure } from '../admin-api/outcomes.ts';
+import { textField } from '../admin-api/response-fields.ts';
 import { unreadable } from '../admin-api/start-export.ts';
 import type { ReadSite } from '../sites/read-site.ts';
 import { agentJobPath } from './agent-job.ts';
@@ -10,21 +10,23 @@ import { type AgentPrompt, createRenderAgentPrompt, type RenderAgentPromptInput 
 export type CreateAgentJobInput = AgentPrompt & {
   site: string;
   rule: string;
-  /** The same for every attempt, so a lost answer makes no second job. */
+  /** The same for every attempt, so a lost response creates no second job. */
   idempotencyKey: string;
 };
 
 /** What workflows of releases before 0.2 pass: each attempt renders the prompt. */
 export type UnrenderedAgentJobInput = RenderAgentPromptInput & Pick<CreateAgentJobInput, 'idempotencyKey'>;
 
-/** The project goes with the job: a configuration that names another one later doesn't have this job. */
+/**
+ * The project is kept with the job: if the configuration names another project later, that one doesn't have this job.
+ */
 export type CreatedAgentJob = { projectId: string; jobId: string };
 
 /**
- * Makes an agent job. Every attempt sends the same project and text, so that the service recognizes a repeated request
- * by its key even if the rule was edited in between.
+ * Creates an agent job. Every attempt sends the same project and text, so the service recognizes a repeated request by
+ * its key even if the rule was edited in between.
  */
-export function createCreateAgentJob(call: PatientCall, { readSite }: { readSite: ReadSite }) {
+export function createCreateAgentJob(call: CallAdminApi, { readSite }: { readSite: ReadSite }) {
   const render = createRenderAgentPrompt(readSite);
   return async function createAgentJob(input: CreateAgentJobInput | UnrenderedAgentJobInput): Promise<CreatedAgentJob> {
     const { projectId, prompt } = 'prompt' in input ? input : await render(input);
@@ -34,19 +36,19 @@ export function createCreateAgentJob(call: PatientCall, { readSite }: { readSite
       body: { prompt },
       headers: { 'idempotency-key': input.idempotencyKey },
     } as const;
-    const { verdict, answer } = await call('prompt', request).catch(explainReusedKey);
-    if (verdict !== 'success') throw finalFailure('Rejected', describeAnswer(request, answer), answer.status);
-    const jobId = textField(answer, 'id');
-    // The answer may have been cut on its way: the same key asks for the same job again.
-    if (jobId === undefined) throw troubleFailure(unreadable(answer.status, 'id', answer.text), answer.status);
+    const { verdict, response } = await call('prompt', request).catch(explainReusedKey);
+    if (verdict !== 'success') throw finalFailure('Rejected', describeResponse(request, response), response.status);
+    const jobId = textField(response, 'id');
+    // The response may have been cut. The same key returns the same job.
+    if (jobId === undefined) throw troubleFailure(unreadable(response.status, 'id', response.text), response.status);
     return { projectId, jobId };
   };
 }
 
-/** 422 also stands for a key used before: a release before 0.2 may have sent another text under it. */
+/** 422 can also mean a reused key: a release before 0.2 may have sent another text with it. */
 function explainReusedKey(error: unknown): never {
   if (error instanceof ApplicationFailure && statusOf(error) === 422) {
-    const message = `${error.message} (if this is about the Idempotency-Key: an earlier attempt sent another prompt under it, its answer was lost, and that attempt's job exists)`;
+    const message = `${error.message} (if this is about the Idempotency-Key: an earlier attempt sent another prompt with it, the response was lost, and that attempt's job exists)`;
     throw finalFailure('Rejected', message, 422);
   }
   throw error;

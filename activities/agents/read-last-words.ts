@@ -1,27 +1,27 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { PatientCall } from '../admin-api/patient-call.ts';
+import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
 import { plainLine } from '../reviewers/plain-line.ts';
 import { agentJobPath } from './agent-job.ts';
 
-/** The end of a log that is read; an agent's last sentences stand there. */
+/** How much of the log's end is read: the agent's last sentences. */
 const END_BYTES = 16_384;
 
 const MAX_LINES = 5;
 const MAX_LINE_CHARACTERS = 200;
 
-/** The platform's line before each run's output. */
+/** The header that the platform writes before each run's output. */
 const RUN_LINE = /^=== run \d+.* ===$/;
 
 /**
- * Reads what the agent of a job printed last: a few lines, without control characters. Null if it printed nothing, or the
- * service has no log of agent jobs: a hosted one needn't.
+ * Reads the last lines that a job's agent printed, without control characters. Null if it printed nothing or the
+ * service has no log of agent jobs, which is optional.
  */
-export function createReadLastWords(call: PatientCall) {
+export function createReadLastWords(call: CallAdminApi) {
   return async function readLastWords(job: { projectId: string; jobId: string }): Promise<string | null> {
     const path = `${agentJobPath(job)}/log`;
-    const { verdict, answer } = await call('log', { method: 'GET', path, endBytes: END_BYTES });
-    if (verdict !== 'success' || !/^text\/plain\b/i.test(answer.contentType)) return null;
-    return lastWords(answer.text);
+    const { verdict, response } = await call('log', { method: 'GET', path, endBytes: END_BYTES });
+    if (verdict !== 'success' || !/^text\/plain\b/i.test(response.contentType)) return null;
+    return lastWords(response.text);
   };
 }
 

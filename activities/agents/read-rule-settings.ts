@@ -9,7 +9,10 @@ export type RuleSettingsDeps = {
   searchAttributes: boolean;
 };
 
-/** Reads a rule's settings each time, so a changed configuration needs no new workflow. Throws `NotConfigured` (not-configured.ts). */
+/**
+ * Reads a rule's settings at each call, so a changed configuration needs no new workflow. Throws `NotConfigured`
+ * (not-configured.ts).
+ */
 export function createReadRuleSettings(deps: RuleSettingsDeps) {
   return async function readRuleSettings(input: { site: string; rule: string }): Promise<RuleSettings> {
     const { site, rule } = await findRule(deps.readSite, input, deps.mail ? deps.operators : []);

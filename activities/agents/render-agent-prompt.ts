@@ -9,14 +9,11 @@ export type RenderAgentPromptInput = {
   rule: string;
   /** Oldest first. */
   events: PublishEvent[];
-  /** How many events there were, those included that are not in `events`. */
+  /** How many events there were, including those missing from `events`. */
   eventCount: number;
 };
 
-/**
- * What is sent to the Admin API: which project, and the text to the character. A prompt has at most 100,000 characters,
- * so its JSON is at most 600 kB.
- */
+/** What is sent to the Admin API. A prompt has at most 100,000 characters, so its JSON is at most 600 kB. */
 export type AgentPrompt = { projectId: string; prompt: string };
 
 /**

@@ -4,22 +4,22 @@ import { cutText } from '../../contract/cut-text.ts';
 import { EVENT_FIELDS } from '../../contract/prompt-template.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 
-/** A prompt is text for an agent: nothing in it is HTML. */
+/** A prompt is plain text, so nothing is escaped. */
 const options = { escape: String } as const;
 
 type Tokens = ReturnType<typeof Mustache.parse>;
 
 /**
- * Fills in a rule's template. Values are data: what looks like a tag in one stays what it is, and neither partials nor
- * functions can be reached. A prompt that would be longer than the Admin API takes loses the oldest of `events` first,
- * then its end, and says so in its last line.
+ * Renders a rule's template. Values are data: tags in them aren't read, and partials and functions can't be reached. If
+ * the prompt exceeds the Admin API's limit, it loses the oldest of `events` first, then its end, and its last line says
+ * so.
  * @param eventCount how many events there were; at least those in `events`, oldest first.
  */
 export function renderPrompt(template: string, events: readonly PublishEvent[], eventCount: number): string {
   const tellable = fitting(template, events, eventCount);
   const whole = render(template, events, tellable, eventCount);
   const leftOut = eventCount - tellable;
-  // A template that tells of no list of events has left nothing out.
+  // A template that doesn't list events has left none out.
   const note =
     leftOut > 0 && listsEvents(Mustache.parse(template)) ? `\n\n(${leftOut} older events are not listed here.)` : '';
   if (whole.length + note.length <= MAX_PROMPT_CHARACTERS) return whole + note;
@@ -27,7 +27,7 @@ export function renderPrompt(template: string, events: readonly PublishEvent[], 
   return cutText(whole, MAX_PROMPT_CHARACTERS - note.length - cutNote.length) + note + cutNote;
 }
 
-/** How many of the newest events can be listed: all, or as many as leave the prompt and a note within its bounds. */
+/** How many of the newest events fit, with a note, into a prompt. */
 function fitting(template: string, events: readonly PublishEvent[], eventCount: number): number {
   const fits = (count: number): boolean =>
     render(template, events, count, eventCount).length <= MAX_PROMPT_CHARACTERS - NOTE_CHARACTERS;
@@ -54,12 +54,12 @@ function render(template: string, events: readonly PublishEvent[], count: number
   return Mustache.render(template, view, undefined, options);
 }
 
-/** Only what a prompt may name, each a text: an event's other fields are ours. */
+/** Only the documented fields, as text: an event's other fields are internal. */
 function fieldsOf(event: PublishEvent): object {
   return bare(Object.fromEntries(EVENT_FIELDS.map((name) => [name, event[name]])));
 }
 
-/** Without what every object inherits: mustache would find `constructor` there, and call it. */
+/** Without a prototype: mustache would find `constructor` there and call it. */
 function bare(fields: object): object {
   return Object.assign(Object.create(null), fields);
 }

@@ -6,23 +6,23 @@ import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './depl
 import { ValuesFileError } from './edit-values.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
-/** `type` of the failure where only a person can help: the file can't be read or edited. */
+/** `type` of the failure that only a person can fix: the file can't be read or edited. */
 export type DeploymentFailureType = 'InvalidValuesFile';
 
-/** An operator who takes a pin away, or switches a deployment on, looks at the result within this time. */
+/** After an operator removes a pin or switches a deployment on, Galley notices within this time. */
 const PIN_EVERY_MS = 10_000;
 
 export type DeploymentActivityDeps = {
   logger: Logger;
-  /** Makes the target of a path; the values-file implementation by default. */
+  /** Makes the target of a path; the values file by default. */
   targetOf?: (valuesFile: string) => DeploymentTarget;
 };
 
 export function createDeploymentActivities({ logger, targetOf = createValuesFileTarget }: DeploymentActivityDeps) {
-  /** Writes that haven't ended, by their values file, also those whose attempt timed out meanwhile. */
+  /** Writes in progress by values file, including those whose attempt has timed out. */
   const writing = new Map<string, Promise<DeploymentReport>>();
 
-  /** A file system that hangs holds a thread for each access, and Node has only a few for all files. */
+  /** A hanging file system blocks a thread for each access, and Node has only a few for all files. */
   async function writeAlone(valuesFile: string, write: DeploymentWrite): Promise<DeploymentReport> {
     if (writing.has(valuesFile)) throw new Error('an earlier write has not ended: does its file system hang?');
     const written = targetOf(valuesFile).write(write);
@@ -35,7 +35,7 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
   }
 
   return {
-    /** Writes a link to one deployment. The link itself is never logged: whoever has it can read the bundle. */
+    /** Writes a link to one deployment. Never logs the link: anyone who has it can read the bundle. */
     async writeDeployment(input: DeploymentWrite & { valuesFile: string }): Promise<DeploymentReport> {
       const { valuesFile, ...write } = input;
       try {
@@ -51,8 +51,8 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
     },
 
     /**
-     * Returns the deployments whose pin or switch is no longer as given. Until then it fails with a benign "PinUnchanged", so
-     * that Temporal asks again by its retry policy.
+     * Returns the deployments whose pin or switch has changed. Until then it fails with a benign "PinUnchanged", so
+     * that Temporal polls again by its retry policy.
      */
     async waitForPinChange(held: PinnedFile[]): Promise<PinnedFile[]> {
       const now = await Promise.all(held.map(switchesNow));
@@ -75,7 +75,7 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
     try {
       return { valuesFile, ...(await targetOf(valuesFile).readSwitches()) };
     } catch (error) {
-      // A file in the middle of being edited, most likely. What it says is known when it can be read.
+      // Probably being edited right now: the next poll reads it.
       logger.debug({ valuesFile, error: String(error) }, 'a values file could not be read');
       return held;
     }

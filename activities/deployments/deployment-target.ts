@@ -1,53 +1,55 @@
-/** One link to be written to one deployment. */
+/** One link to write to one deployment. */
 export type DeploymentWrite = {
-  /** When the site's chain of runs began, in milliseconds: a site that was removed and came back writes over the old one's. */
+  /**
+   * When the site's chain of runs began, in milliseconds. A removed site that comes back overwrites the old one's link.
+   */
   epoch: number;
   /** Counts the writes of one epoch; a lower one never overwrites a higher one. */
   sequence: number;
-  /** `deploy` may change the job that is served; `refresh` counts only for the job that is deployed. */
+  /** `deploy` may change the served job; `refresh` only renews the link of the deployed job. */
   kind: 'deploy' | 'refresh';
   jobId: string;
   version: string | null;
-  /** True for the site's newest job; false where an operator's pin asks for this one. */
+  /** True for the site's newest job; false if an operator's pin asks for this one. */
   newest: boolean;
   bundleUrl: string;
-  /** When the service made the job (RFC 3339); null if it doesn't tell. Releases before 0.2 left it out. */
+  /** When the service created the job (RFC 3339); null if it doesn't say. Releases before 0.2 omitted it. */
   createdAt?: string | null;
-  /** The site has deployed to this file before, so a false `enabled` is the operator's. */
+  /** The site has deployed to this file before, so if `enabled` is false, an operator set it. */
   deployedBefore?: boolean;
-  /** A person chose this job by a rollback: it may be older than the newest one that was deployed. */
+  /** An operator rolled back to this job: it may be older than the newest deployed one. */
   rolledBack?: boolean;
 };
 
-/** How a deployment stands after a write, or after a refused one. */
+/** A deployment's state after a write, or after a rejected one. */
 export type DeploymentReport = {
   outcome:
     | 'written'
-    /** A newer write was there already, or the refreshed job is no longer the deployed one. */
+    /** A newer write came first, or the refreshed job is no longer deployed. */
     | 'superseded'
-    /** A newer job was deployed already: nothing was written. */
+    /** A newer job is deployed: nothing was written. */
     | 'older'
     /** The operator's pin names another version: nothing was written. */
     | 'held'
-    /** The job was meant for a pin that is gone or has changed: nothing was written. */
+    /** The job was meant for a pin that has changed or is gone: nothing was written. */
     | 'unpinned';
-  /** The operator's `version`, null without one. */
+  /** The operator's `version`; null without one. */
   pin: string | null;
-  /** The operator switched the deployment off after an earlier deploy. Releases before 0.2 left it out. */
+  /** The operator switched the deployment off after an earlier deploy. Releases before 0.2 omitted it. */
   off?: boolean;
-  /** The job whose link stands there now, null where that isn't known. */
+  /** The job whose link the file has; null if unknown. */
   jobId: string | null;
-  /** The newest write that the deployment has seen, null before the first. */
+  /** The newest write that the deployment has seen; null before the first. */
   newest: { epoch: number; sequence: number } | null;
 };
 
 /**
- * The port to whatever serves a bundle. An implementation never lets an older write replace a newer one and may be
- * called twice with the same write.
+ * Port to what serves a bundle. An implementation never lets an older write replace a newer one and may be called twice
+ * with the same write.
  */
 export type DeploymentTarget = {
   write(write: DeploymentWrite): Promise<DeploymentReport>;
-  /** What the operator has set, as it stands now. */
+  /** The operator's current settings. */
   readSwitches(): Promise<Switches>;
 };
 

@@ -3,44 +3,44 @@ import { type Document, isAlias, isMap, isScalar, type Pair, parseDocument, type
 import { nestsTooDeep } from '../../contract/yaml-nesting.ts';
 import { endOfKey, endOfLine, indentAt, replacementFor, type Splice, spliceAll } from './splice.ts';
 
-/** Thrown when a values file can't be edited without changing what isn't ours; names the place. */
+/** Thrown if a values file can't be edited without changing the operator's text; names the place. */
 export class ValuesFileError extends Error {
   override readonly name = 'ValuesFileError';
 }
 
-/** What this program writes. `enabled` only ever becomes true; undefined leaves it as it is. */
+/** What Galley writes. `enabled` only ever becomes true; undefined leaves it unchanged. */
 export type ValuesEdit = { enabled: true | undefined; bundleUrl: string };
 
 const GROUP = 'staticExport';
 
 /**
- * Writes `staticExport.enabled` and `staticExport.bundleUrl` into the text of a values file by replacing their
- * characters only: comments, order, quoting, anchors and line ends elsewhere stay byte for byte.
- * @throws ValuesFileError where the text isn't YAML, or the group is something else than a group.
+ * Sets `staticExport.enabled` and `staticExport.bundleUrl` in a values file by replacing only their characters:
+ * comments, order, quoting, anchors and line ends elsewhere stay byte for byte.
+ * @throws ValuesFileError if the text isn't YAML or `staticExport` isn't a group.
  */
 export function editValues(text: string, edit: ValuesEdit): string {
   const before = parse(text);
   const expected = expectedValues(text, edit);
   for (const splices of candidateSplices(text, before, edit)) {
     const edited = spliceAll(text, splices);
-    // Splicing is only trusted where reading the result gives exactly what was meant.
+    // Accept the splice only if parsing the result gives exactly the expected values.
     if (holds(edited, expected)) return edited;
   }
-  throw new ValuesFileError(`${GROUP} stands where it can't be edited in place: write it as a plain group`);
+  throw new ValuesFileError(`${GROUP} can't be edited in place: write it as a plain group`);
 }
 
-/** The operator's pin: `staticExport.version` as text, null where there is none. */
+/** The operator's pin: `staticExport.version` as text; null if there is none. */
 export function readPin(text: string): string | null {
   const pin: unknown = parse(text).getIn([GROUP, 'version']);
   return typeof pin === 'string' || typeof pin === 'number' ? readPinText(text, String(pin)) : null;
 }
 
-/** Whether `staticExport.enabled` is `false`. A file without the key isn't switched off. */
+/** Whether `staticExport.enabled` is `false`. A missing key doesn't count. */
 export function isOff(text: string): boolean {
   return parse(text).getIn([GROUP, 'enabled']) === false;
 }
 
-/** `version: 1.10` is the number 1.1 in YAML; what the operator typed is what counts. */
+/** `version: 1.10` is the number 1.1 in YAML, so read what the operator typed. */
 function readPinText(text: string, fallback: string): string | null {
   const node: unknown = parse(text).getIn([GROUP, 'version'], true);
   const source = isScalar(node) ? (node.source ?? fallback) : fallback;
@@ -51,14 +51,14 @@ function parse(text: string): Document.Parsed {
   if (nestsTooDeep(text)) throw new ValuesFileError('not YAML that can be read: it nests too deep');
   const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: true });
   const [error] = document.errors;
-  if (error) throw new ValuesFileError(`not YAML that can be read: ${error.message.split('\n')[0]}`);
+  if (error) throw new ValuesFileError(`not valid YAML: ${error.message.split('\n')[0]}`);
   if (document.contents !== null && !isMap(document.contents) && !isEmptyScalar(document.contents)) {
     throw new ValuesFileError('expected keys and values at the top of the file');
   }
   return document;
 }
 
-/** The same edit made on the parsed document, as the yardstick for the spliced text. */
+/** The same edit on the parsed document, to check the spliced text against. */
 function expectedValues(text: string, edit: ValuesEdit): unknown {
   const document = parse(text);
   const group: unknown = document.get(GROUP, true);
@@ -121,7 +121,7 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
     const lines = `${indent}${GROUP}:${newline}${block(`${indent}  `)}${newline}`;
     const glue = text === '' || text === '\ufeff' || text.endsWith('\n') ? '' : newline;
     yield [{ from: text.length, to: text.length, text: `${glue}${lines}` }];
-    // At the end there may be a document end mark, or a block text that would swallow a line break.
+    // The end may hold a document end mark, or a block text that would swallow a line break.
     yield [{ from: start, to: start, text: `${lines.slice(indent.length)}${indent}` }];
   }
 }
@@ -129,9 +129,9 @@ function* candidateSplices(text: string, document: Document.Parsed, edit: Values
 function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: string): Generator<Splice[]> {
   const splices: Splice[] = [];
   const missing: [string, string][] = [];
-  const wanted: [string, true | string][] = [['bundleUrl', edit.bundleUrl]];
-  if (edit.enabled) wanted.unshift(['enabled', true]);
-  for (const [name, value] of wanted) {
+  const values: [string, true | string][] = [['bundleUrl', edit.bundleUrl]];
+  if (edit.enabled) values.unshift(['enabled', true]);
+  for (const [name, value] of values) {
     const pair = findPair(group, name);
     if (pair === undefined) missing.push([name, JSON.stringify(value)]);
     else splices.push(...replacementFor(pair, value, group.flow === true, newline));
@@ -148,7 +148,7 @@ function* groupSplices(text: string, group: YAMLMap, edit: ValuesEdit, newline: 
     const lines = missing.map(([name, value]) => `${name}: ${value}`);
     const switchValue = findPair(group, 'enabled')?.value;
     if (isScalar(switchValue) && switchValue.range) {
-      // The link is looked for below the switch; what follows the switch on its line stays there.
+      // Put the link on the line below `enabled`; the rest of that line stays.
       const at = endOfLine(text, switchValue.range[1]);
       yield [...splices, { from: at, to: at, text: lines.map((line) => `${newline}${indent}${line}`).join('') }];
     }

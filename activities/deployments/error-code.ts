@@ -1,4 +1,4 @@
-/** Whether a fault of the file system has this code, such as `ENOENT`. */
+/** Whether a file system error has this code, such as `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }

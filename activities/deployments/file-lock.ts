@@ -4,17 +4,17 @@ import { lock } from 'proper-lockfile';
 import { hasCode } from './error-code.ts';
 import { resolveLinks } from './replace-file.ts';
 
-/** A holder that was killed is believed dead after this long without a sign of life. */
+/** A lock that wasn't refreshed for this long belongs to a killed process. */
 const STALE_MS = 5_000;
 
-/** Together about 6 s: longer than a dead holder's lock lasts, and shorter than an activity's attempt. */
+/** About 6 s in total: longer than a dead holder's lock lasts, shorter than an activity's attempt. */
 const RETRIES = { retries: 22, factor: 1.2, minTimeout: 50, maxTimeout: 400 };
 
 /**
- * Runs `work` while holding `<file>.lock`. Workers are several processes on one host (and a killed one's activity may
- * run once more elsewhere), so a lock within the process isn't enough; a folder is made as the lock, because that is
- * atomic on network file systems too.
- * @param work gets a check that throws once the lock was lost, to be called right before each change.
+ * Runs `work` while holding `<file>.lock`. Several worker processes can write one file (a killed one's activity may run
+ * again elsewhere), so a lock within the process isn't enough. The lock is a folder, because creating one is atomic on
+ * network file systems too.
+ * @param work gets a check that throws once the lock was lost; call it right before each change.
  */
 export async function withFileLock<T>(file: string, work: (stillHeld: () => void) => Promise<T>): Promise<T> {
   const target = await resolveLinks(file);
@@ -25,7 +25,7 @@ export async function withFileLock<T>(file: string, work: (stillHeld: () => void
     stale: STALE_MS,
     update: 1_000,
     retries: RETRIES,
-    // The default throws where nobody can catch it, which would end the worker.
+    // The default handler throws from a timer, which would end the worker.
     onCompromised: (error) => {
       lost = error;
     },

@@ -4,9 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { hasCode } from './error-code.ts';
 
 /**
- * Replaces a file's content as a whole: readers see the old bytes or the new ones, also after a crash. Mode and owner
- * stay; a symbolic link stays one and its target is replaced. Missing folders are made.
- * @param lastCheck runs when only the rename is left to do; where it throws, nothing has changed.
+ * Replaces a file atomically: readers see the old bytes or the new ones, also after a crash. Keeps mode and owner; a
+ * symbolic link stays and its target is replaced. Creates missing folders.
+ * @param lastCheck runs right before the rename; if it throws, nothing has changed.
  */
 export async function replaceFile(
   path: string,
@@ -35,7 +35,7 @@ export async function replaceFile(
   await syncFolder(folder);
 }
 
-/** The file that a path stands for, links followed; the path itself where nothing is there yet. */
+/** The target of a path, following links; the path itself if it doesn't exist yet. */
 export async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -53,7 +53,7 @@ async function copyModeAndOwner(file: FileHandle, target: string): Promise<void>
   if (current === null) return;
   const made = await file.stat();
   if (made.uid !== current.uid || made.gid !== current.gid) {
-    // Only root may give files away; for others the group's and the mode's rights still hold.
+    // Only root may change the owner; others keep the group and the mode.
     await file.chown(current.uid, current.gid).catch((error: unknown) => {
       if (!hasCode(error, 'EPERM')) throw error;
     });
@@ -61,7 +61,7 @@ async function copyModeAndOwner(file: FileHandle, target: string): Promise<void>
   await file.chmod(current.mode & 0o7777);
 }
 
-/** Makes the rename itself durable. Not every file system can sync a folder; the content is synced either way. */
+/** Makes the rename durable. Not every file system can sync a folder; the content is synced either way. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -4,10 +4,10 @@ import { hasCode } from './error-code.ts';
 import { replaceFile } from './replace-file.ts';
 
 /**
- * Stands beside the values file and remembers the newest write: `epoch` is when the site's chain of runs began
- * (milliseconds), `sequence` counts its writes, `jobId` names the job whose link was written, and `newestJobAt` (RFC 3339)
- * is when the newest job that was deployed here was made, which a rollback or a pin doesn't change.
- * `enabling` marks a first deploy that has yet to set `enabled`: until then a false one isn't the operator's.
+ * Stored beside the values file to remember the newest write: `epoch` is when the site's chain of runs began
+ * (milliseconds), `sequence` counts its writes, `jobId` is the job whose link was written, and `newestJobAt` (RFC 3339)
+ * is when the newest deployed job was created, unaffected by rollbacks and pins. `enabling` marks a first deploy that
+ * has yet to set `enabled`, so a false one isn't the operator's.
  */
 const sidecar = z.object({
   epoch: z.int().min(0),
@@ -23,7 +23,7 @@ export function sidecarPath(valuesFile: string): string {
   return `${valuesFile}.galley.json`;
 }
 
-/** Null where there is none, or none that can be read: the next write makes a new one. */
+/** Null if it is missing or can't be read: the next write creates a new one. */
 export async function readSidecar(valuesFile: string): Promise<Sidecar | null> {
   try {
     const parsed = sidecar.safeParse(JSON.parse(await readFile(sidecarPath(valuesFile), 'utf8')));
@@ -38,13 +38,12 @@ export async function writeSidecar(valuesFile: string, content: Sidecar): Promis
   await replaceFile(sidecarPath(valuesFile), `${JSON.stringify(content)}\n`);
 }
 
-/** Whether a job was made before the newest one that was deployed. False if either time is unknown. */
+/** Whether a job was created before the newest deployed one. False if either time is unknown. */
 export function isOlderJob(createdAt: string | null, current: Sidecar | null): boolean {
   const newestAt = current?.newestJobAt ?? null;
   return createdAt !== null && newestAt !== null && Date.parse(createdAt) < Date.parse(newestAt);
 }
 
-/** Whether write `a` comes before write `b`. */
 export function isOlder(a: Pick<Sidecar, 'epoch' | 'sequence'>, b: Pick<Sidecar, 'epoch' | 'sequence'>): boolean {
   return a.epoch === b.epoch ? a.sequence < b.sequence : a.epoch < b.epoch;
 }

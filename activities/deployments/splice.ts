@@ -1,6 +1,6 @@
 import { isAlias, isScalar, type Pair, parse, type Scalar } from 'yaml';
 
-/** Replaces the characters `from` to `to` (offsets, `to` excluded) by `text`. */
+/** Replaces the characters `from` to `to` (offsets, `to` excluded) with `text`. */
 export type Splice = { from: number; to: number; text: string };
 
 /** Applies splices that don't overlap. */
@@ -10,7 +10,7 @@ export function spliceAll(text: string, splices: readonly Splice[]): string {
     .reduce((result, { from, to, text: inserted }) => result.slice(0, from) + inserted + result.slice(to), text);
 }
 
-/** How a pair's value becomes another one, in the value's own quoting. Nothing where it is that value already. */
+/** Splices that give a pair another value in its own quoting; none if it has that value already. */
 export function replacementFor(pair: Pair, value: true | string, inFlow: boolean, newline: string): Splice[] {
   const node = pair.value;
   if (isAlias(node)) return [{ from: node.range?.[0] ?? 0, to: node.range?.[1] ?? 0, text: JSON.stringify(value) }];
@@ -32,7 +32,7 @@ export function replacementFor(pair: Pair, value: true | string, inFlow: boolean
 }
 
 function quoteLike({ type: style, value: old }: Scalar, value: string, inFlow: boolean): string {
-  // Where no text stood, there is no quoting to keep.
+  // The old value wasn't a string, so there is no quoting to keep.
   if (typeof old !== 'string') return JSON.stringify(value);
   if (style === 'QUOTE_SINGLE' && !/[\r\n\t]/.test(value)) return `'${value.replaceAll("'", "''")}'`;
   return style === 'PLAIN' && isPlain(value, inFlow) ? value : JSON.stringify(value);
@@ -48,7 +48,7 @@ function isPlain(value: string, inFlow: boolean): boolean {
   }
 }
 
-/** Offset behind a key's colon, and behind its value's anchor or tag. */
+/** Offset after a key's colon and its value's anchor or tag. */
 export function endOfKey(pair: Pair): number {
   const marks = ['map-value-ind', 'anchor', 'tag'];
   const last = pair.srcToken?.sep?.findLast((token) => marks.includes(token.type));
@@ -63,7 +63,7 @@ export function endOfLine(text: string, from: number): number {
   return text[at - 1] === '\r' ? at - 1 : at;
 }
 
-/** As many spaces as the character at `offset` is indented by. */
+/** The indentation of the line at `offset`, as spaces. */
 export function indentAt(text: string, offset: number): string {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   const bom = text[lineStart] === '\ufeff' ? 1 : 0;

@@ -6,13 +6,13 @@ import { withFileLock } from './file-lock.ts';
 import { replaceFile } from './replace-file.ts';
 import { isOlder, isOlderJob, readSidecar, type Sidecar, writeSidecar } from './sidecar.ts';
 
-/** A file that changes more often than this while it is written is left to the activity's retry. */
+/** If the file changes more often than this during a write, the activity's retry handles it. */
 const MAX_DISTURBANCES = 5;
 
 /**
- * A self-hosted deployment, told through its values file. The file and its sidecar are changed under a lock; the
- * sidecar goes first, because from then on an older write that comes late is refused, and a crash in between is
- * mended by the retry of the same write.
+ * A self-hosted deployment, controlled by its values file. The file and its sidecar are changed under a lock, sidecar
+ * first: from then on a late older write is rejected, and if the process crashes in between, the retry of the same
+ * write completes it.
  */
 export function createValuesFileTarget(path: string): DeploymentTarget {
   return {
@@ -23,7 +23,7 @@ export function createValuesFileTarget(path: string): DeploymentTarget {
 
 const reading = new Map<string, Promise<Switches>>();
 
-/** Questions that come while the file is being read share the answer, so a file system that hangs holds one thread. */
+/** Concurrent reads share one access, so a hanging file system blocks only one thread. */
 function readSwitchesOnce(path: string): Promise<Switches> {
   const begun = reading.get(path);
   if (begun !== undefined) return begun;
@@ -34,10 +34,10 @@ function readSwitchesOnce(path: string): Promise<Switches> {
   return read;
 }
 
-/** Somebody changed the file between our reading and our writing it. */
+/** The file changed between reading and writing it. */
 class ChangedMeanwhile extends Error {}
 
-/** An operator's editor takes no lock: a change that comes in between is read and edited, not written over. */
+/** An operator's editor takes no lock: read and edit again after a concurrent change instead of overwriting it. */
 async function writeUndisturbed(
   path: string,
   write: DeploymentWrite,
@@ -69,7 +69,8 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
   if (current !== null && isSuperseded(write, current)) return refused('superseded');
   if (write.newest && pin !== null && !servesPin(pin, write, current)) return refused('held');
   if (!write.newest && (pin === null || (write.version !== null && pin !== write.version))) return refused('unpinned');
-  // Only the first deploy switches serving on. An operator who switched it off gets fresh links and stays off.
+  // Only the first deploy enables the export. If an operator disables it later, the link stays fresh and `enabled`
+  // stays false.
   const edited = editValues(text, {
     enabled: write.kind === 'deploy' && !off ? true : undefined,
     bundleUrl: write.bundleUrl,
@@ -77,13 +78,13 @@ async function writeLink(path: string, write: DeploymentWrite, stillHeld: () => 
   const newestJobAt = published ? createdAt : (current?.newestJobAt ?? null);
   stillHeld();
   const written = { epoch, sequence, jobId, version, newestJobAt, enabling: false };
-  // Should this write be lost in between, the next one has to know that it didn't set `enabled`.
+  // If this write is lost halfway, the next one must know that it didn't set `enabled`.
   const enabling = disabled && !off && write.kind === 'deploy';
   await writeSidecar(path, { ...written, enabling });
   if (edited !== text) {
     await replaceFile(path, edited, async () => {
       stillHeld();
-      if ((await readText(path)) !== text) throw new ChangedMeanwhile(`${path} keeps being changed by somebody else`);
+      if ((await readText(path)) !== text) throw new ChangedMeanwhile(`${path} keeps changing during the write`);
     });
   }
   if (enabling) await writeSidecar(path, written);
@@ -98,7 +99,7 @@ function isSuperseded(write: DeploymentWrite, current: Sidecar): boolean {
   return isOlder(write, current) || (write.kind === 'refresh' && write.jobId !== current.jobId);
 }
 
-/** A service that tells no versions leaves only one reading of a pin: what is deployed stays. */
+/** If the service gives no versions, a pin can only mean: keep what is deployed. */
 function servesPin(pin: string, write: DeploymentWrite, current: Sidecar | null): boolean {
   if (write.version !== null) return pin === write.version;
   return current === null || current.jobId === write.jobId;
@@ -108,7 +109,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    // The first deploy makes the file.
+    // The first deploy creates the file.
     if (hasCode(error, 'ENOENT')) return '';
     throw error;
   }

@@ -7,21 +7,21 @@ import { createPlanReview } from './plan-review.ts';
 import { createReadPullRequest } from './read-pull-request.ts';
 
 export type ForgeActivityDeps = {
-  /** Where pull requests live; undefined without a `forge` in galley.yaml: then only the mail part runs. */
+  /** Undefined without `forge` in galley.yaml: then reviews are requested by mail only. */
   forge?: ForgeReader | undefined;
-  /** How long planning waits for a forge that is down; 15 minutes by default. */
-  patienceMs?: number | undefined;
+  /** How long planning retries a forge that is down; 15 minutes by default. */
+  retryForMs?: number | undefined;
 };
 
 export type ReviewRequestInput = { prLink: string; logins: readonly string[]; teams: readonly string[] };
 
-/** What the orchestrator asks of a forge. Failures are those of forge-failure.ts. */
-export function createForgeActivities({ forge, patienceMs }: ForgeActivityDeps) {
+/** The forge's activities. They fail with the types of forge-failure.ts. */
+export function createForgeActivities({ forge, retryForMs }: ForgeActivityDeps) {
   const readPullRequest = createReadPullRequest(forge);
   return {
-    planReview: createPlanReview(forge, patienceMs),
+    planReview: createPlanReview(forge, retryForMs),
 
-    /** Asks for reviews on the forge; who can't be asked is told, and stops nobody else. May be repeated. */
+    /** Requests reviews on the forge. Returns the reviewers that it rejects and still asks the others. Idempotent. */
     async requestReview({ prLink, logins, teams }: ReviewRequestInput): Promise<ReviewRequestReport> {
       if (forge === undefined || logins.length + teams.length === 0) return { requested: [], refused: [] };
       return await heartbeatWhile(() => askForge(() => forge.requestReviews(prLink, { logins, teams })));

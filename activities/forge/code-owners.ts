@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import ignore from 'ignore';
 
 /**
- * CODEOWNERS as GitHub reads it: patterns like those of .gitignore, the last one that matches a file decides, and one
- * without owners leaves its files to nobody. A line that GitHub would skip is skipped here too.
+ * CODEOWNERS as GitHub reads it: patterns like those of .gitignore; the last match decides, and a pattern without
+ * owners means that its files have none. Lines that GitHub skips are skipped.
  */
 
 export type CodeOwners = {
-  /** Logins without their "@". */
+  /** Without "@". */
   logins: string[];
-  /** Names of teams, without the organization. */
+  /** Team names without the organization. */
   teams: string[];
   mails: string[];
 };
@@ -18,27 +18,27 @@ type Owner = { kind: 'login' | 'team' | 'mail'; name: string };
 
 export type OwnershipRule = { pattern: string; owners: readonly Owner[] };
 
-/** GitHub reads no larger file. */
+/** GitHub ignores larger files. */
 const MAX_CHARACTERS = 3 * 1024 * 1024;
 
 /** No login, team or mail address is longer. */
 const MAX_OWNER = 254;
 
-/** Reads the rules of a CODEOWNERS file, in its order. Never throws: what can't be read counts for nothing. */
+/** Parses a CODEOWNERS file. Never throws: unreadable lines are skipped. */
 export function parseCodeOwners(text: string): OwnershipRule[] {
   if (text.length > MAX_CHARACTERS) return [];
   return text.split(/\r\n|\r|\n/).flatMap(readLine);
 }
 
-/** Comparing goes on for this long before other work of the process, such as heartbeats, gets its turn. */
+/** Matching yields to the event loop after this long, so that heartbeats go out. */
 const TURN_MS = 20;
 
-/** Thousands of patterns with thousands of files take seconds; what takes longer is no file that people keep. */
+/** Thousands of patterns and files take seconds; more than this isn't a real CODEOWNERS file. */
 const MAX_MS = 60_000;
 
 /**
- * Who owns at least one of the paths (from the repository's root), each once, in the order in which they are met. Null
- * where comparing them takes longer than `maxMs`.
+ * Owners of at least one of the paths (relative to the repository's root), each once, in the order found. Null if
+ * matching takes longer than `maxMs`.
  */
 export async function ownersOf(
   rules: readonly OwnershipRule[],
@@ -59,7 +59,7 @@ export async function ownersOf(
   return { logins: named('login'), teams: named('team'), mails: named('mail') };
 }
 
-/** The last rule that matches each path. Rule by rule, because a matcher keeps what it was asked for as long as it lives. */
+/** The last rule that matches each path. Iterates by rule because a matcher caches all it was asked. */
 async function decisiveRules(
   rules: readonly OwnershipRule[],
   paths: readonly string[],
@@ -68,7 +68,7 @@ async function decisiveRules(
   const startMs = performance.now();
   let turnMs = startMs;
   const found = new Map<string, OwnershipRule>();
-  // A path that no repository holds is refused by the matcher; it has no owners.
+  // The matcher throws for a path that no repository can hold; it has no owners.
   let open = [...new Set(paths)].filter((path) => ignore.isPathValid(path));
   for (const rule of rules.toReversed()) {
     const matches = matcherOf(rule.pattern);
@@ -97,14 +97,14 @@ function readLine(line: string): OwnershipRule[] {
   return [{ pattern, owners }];
 }
 
-/** The words of a line up to a comment. A space that follows a backslash belongs to the pattern. */
+/** The words of a line up to a comment. A space after a backslash belongs to the pattern. */
 function wordsOf(line: string): string[] {
   const words = line.trim().match(/(?:\\.|[^\s\\]|\\$)+/g) ?? [];
   const comment = words.findIndex((word) => word.startsWith('#'));
   return comment === -1 ? words : words.slice(0, comment);
 }
 
-/** Negations, ranges of characters and an escaped "#" mean nothing in CODEOWNERS; "[…]" begins a section of GitLab's. */
+/** CODEOWNERS has no negation, character ranges or escaped "#"; "[…]" begins a section on GitLab. */
 function isPattern(word: string): boolean {
   return !/^!|[[\]]|^\\#/.test(word);
 }
@@ -112,14 +112,14 @@ function isPattern(word: string): boolean {
 function matcherOf(pattern: string): (path: string) => boolean {
   const start = literalStart(pattern);
   const rules = ignore({ ignorecase: false }).add(pattern);
-  // In .gitignore `docs/*` takes folders with all that is in them; in CODEOWNERS it takes the files there, and no deeper.
+  // In .gitignore `docs/*` includes subfolders; in CODEOWNERS it matches only the files directly in `docs`.
   const deeper = /(^|[^*])\/\*$/.test(pattern) ? ignore({ ignorecase: false }).add(`${pattern}/**`) : undefined;
   return (path) => path.startsWith(start) && rules.ignores(path) && deeper?.ignores(path) !== true;
 }
 
-/** What every path begins with that the pattern matches: most patterns are ruled out by that alone, a hundred times faster. */
+/** The literal prefix of all matching paths. It rules out most patterns a hundred times faster than matching. */
 function literalStart(pattern: string): string {
-  // Only a slash at the beginning or in the middle ties a pattern to the root.
+  // Only a slash at the beginning or in the middle anchors a pattern to the root.
   if (!/\/./.test(pattern) && !pattern.startsWith('/')) return '';
   return /^[^*?\\]*/.exec(pattern.replace(/^\/|\/$/g, ''))?.[0] ?? '';
 }

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type PullRequestReading, type PullRequestState, reviewKey } from '../../contract/pull-request-event.ts';
 
-/** What the workflow knows already; null before the first answer. */
+/** What the workflow knows; null before the first response. */
 export type KnownPullRequest = {
   state: PullRequestState;
   title: string;
@@ -10,15 +10,15 @@ export type KnownPullRequest = {
   reviews: string[];
 };
 
-/** Webhooks tell within seconds: asking is for what was lost, and mustn't use up a forge's patience. */
+/** Webhooks arrive within seconds. Polling only finds lost ones and mustn't exhaust the forge's rate limit. */
 const FIRST_DELAY_MS = 15 * 60_000;
 const LONGEST_DELAY_MS = 60 * 60_000;
 const GROWTH = 1.3;
 
 /**
- * Waits until a pull request differs from what is known, and tells how it stands then. It asks once; while nothing has
- * changed it fails with a benign "Unchanged", so that Temporal asks again by its retry policy, every quarter of an hour
- * at first and every hour later: no history and no worker slot in between. Failures are those of `read`.
+ * Returns a pull request's state once it differs from what is known. Each attempt reads it once and fails with a benign
+ * "Unchanged" if nothing has changed; Temporal retries after 15 minutes at first and an hour later. So waiting takes no
+ * history and no worker slot.
  */
 export function createFollowPullRequest(read: (input: { prLink: string }) => Promise<PullRequestReading>) {
   return async function followPullRequest(input: {

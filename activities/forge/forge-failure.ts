@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { ForgeError } from '../../forge/forge-error.ts';
 
-/** What a failed activity of this folder tells the workflow: the `type` of its ApplicationFailure. */
+/** The `type` of the ApplicationFailure that a workflow gets from this folder's activities. */
 export type ForgeFailureType =
-  /** The forge will answer the same again: a token without rights, a pull request that isn't there. */
+  /** A retry won't help: the token lacks rights, or the pull request doesn't exist. */
   | 'ForgeRefused'
-  /** The forge can't be reached, or asks for time. Retried by Temporal. */
+  /** The forge can't be reached or asks to wait. Temporal retries it. */
   | 'ForgeUnavailable'
   /** No forge is configured. */
   | 'NoForge';
@@ -13,11 +13,11 @@ export type ForgeFailureType =
 /** `details[0]` of the first two. */
 export type ForgeFailureDetails = { status: number | null; retryAfterMs: number | null };
 
-/** Waiting longer than this for a forge that asked for rest is left to the next attempt. */
+/** If the forge asks for a longer wait, the next attempt asks again. */
 const LONGEST_WAIT_MS = 3_600_000;
 const SHORTEST_WAIT_MS = 1_000;
 
-/** Makes of a forge's error what Temporal retries, at the time that the forge named, or doesn't. */
+/** Maps a forge error to a failure: retryable at the time that the forge names, or final. */
 export function forgeFailure(error: ForgeError): ApplicationFailure {
   const { status, retryable, retryAfterMs, message } = error;
   const details: ForgeFailureDetails = { status, retryAfterMs };
@@ -34,7 +34,7 @@ export function forgeFailure(error: ForgeError): ApplicationFailure {
   });
 }
 
-/** Runs a call to a forge; its ForgeError becomes the activity's failure. */
+/** Runs a forge call and turns a ForgeError into the activity's failure. */
 export async function askForge<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

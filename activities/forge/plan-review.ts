@@ -10,38 +10,39 @@ export type ReviewPlanInput = {
   site: string;
   rule: string;
   prLink: string;
-  /** The rule's own list of addresses. */
+  /** The addresses listed in the rule. */
   reviewers: readonly string[];
 };
 
 export type ReviewPlan = {
-  /** The pull request's title, or one of our own where no forge tells it. */
+  /** The pull request's title, or a generic one if no forge gives it. */
   title: string;
   mails: string[];
   logins: string[];
   teams: string[];
-  /** Somebody in `mails` may review under a login that isn't in `logins`. */
+  /** Someone in `mails` may review under a login that isn't in `logins`. */
   unknownLogins: boolean;
-  /** What the forge didn't tell, as a sentence for the operators; null where the plan is whole. */
+  /** What is missing from the plan, as a sentence for the operators; null if it is complete. */
   note: string | null;
 };
 
 /**
- * How long a forge that is down is waited for, from the activity's first attempt on. After that the plan is made of what
- * is known: a late mail to the rule's own reviewers is worth more than a complete list that never comes.
+ * How long to retry a forge that is down, counted from the activity's first attempt. Then the plan uses what is known:
+ * a mail to the rule's own reviewers matters more than a complete list.
  */
-export const PATIENCE_MS = 15 * 60_000;
+export const RETRY_FOR_MS = 15 * 60_000;
 
-/** A forge that refuses one thing often refuses many; the first few say what is wrong. */
+/** A forge that rejects one request often rejects many; the first few explain the cause. */
 const MAX_NOTES = 3;
 
 type Ask = <T>(what: string, call: () => Promise<T>, otherwise: T) => Promise<T>;
 
 /**
- * Finds out who is to review: the rule's list, and the owners (CODEOWNERS) of the changed files, without the author.
- * A forge that is down fails the activity, to be retried, for `patienceMs`; what it refuses is done without at once.
+ * Finds the reviewers: the rule's list and the owners (CODEOWNERS) of the changed files, without the author. If the
+ * forge is down, the activity fails and is retried for `retryForMs`; if the forge rejects a request, the plan goes on
+ * without that part.
  */
-export function createPlanReview(forge: ForgeReader | undefined, patienceMs = PATIENCE_MS) {
+export function createPlanReview(forge: ForgeReader | undefined, retryForMs = RETRY_FOR_MS) {
   return async function planReview(input: ReviewPlanInput): Promise<ReviewPlan> {
     if (forge === undefined) return planOf(input, { ...withoutForge(input), note: null });
     const { scheduledTimestampMs } = Context.current().info;
@@ -51,20 +52,20 @@ export function createPlanReview(forge: ForgeReader | undefined, patienceMs = PA
         return await call();
       } catch (error) {
         if (!(error instanceof ForgeError)) throw error;
-        if (error.retryable && Date.now() - scheduledTimestampMs < patienceMs) throw forgeFailure(error);
+        if (error.retryable && Date.now() - scheduledTimestampMs < retryForMs) throw forgeFailure(error);
         notes.add(`${what}: ${error.message}`);
         return otherwise;
       }
     };
-    const told = await heartbeatWhile(() => readForge(forge, input, ask));
+    const fromForge = await heartbeatWhile(() => readForge(forge, input, ask));
     return planOf(input, {
-      ...told,
+      ...fromForge,
       note: notes.size === 0 ? null : `without the forge’s ${[...notes].slice(0, MAX_NOTES).join('; ')}`,
     });
   };
 }
 
-type Told = {
+type FromForge = {
   title: string;
   author: { login: string; mail: string | null };
   owners: CodeOwners;
@@ -77,7 +78,7 @@ const NO_OWNERS: CodeOwners = { logins: [], teams: [], mails: [] };
 
 const UNCOMPARABLE = { status: null, retryable: false } as const;
 
-async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): Promise<Omit<Told, 'note'>> {
+async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): Promise<Omit<FromForge, 'note'>> {
   const { prLink } = input;
   const pullRequest = await ask('pull request', () => forge.readPullRequest(prLink), null);
   if (pullRequest === null) return withoutForge(input);
@@ -101,7 +102,7 @@ async function readForge(forge: ForgeReader, input: ReviewPlanInput, ask: Ask): 
   return { title, author: { login, mail }, owners, loginOf, mailOf };
 }
 
-/** One after the other: forges count requests, and reviewers are few. Keys are in lower case. */
+/** One at a time: forges limit requests, and reviewers are few. Keys are in lower case. */
 async function lookUp(
   names: readonly string[],
   find: (name: string) => Promise<string | null>,
@@ -114,7 +115,7 @@ async function lookUp(
   return found;
 }
 
-function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<Told, 'note'> {
+function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<FromForge, 'note'> {
   const number = /\/(\d+)\/?$/.exec(prLink)?.[1];
   return {
     title: number === undefined ? `Pull request by ${rule}` : `Pull request #${number} by ${rule}`,
@@ -125,7 +126,10 @@ function withoutForge({ rule, prLink }: ReviewPlanInput): Omit<Told, 'note'> {
   };
 }
 
-function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf, mailOf, note }: Told): ReviewPlan {
+function planOf(
+  { reviewers }: ReviewPlanInput,
+  { title, author, owners, loginOf, mailOf, note }: FromForge,
+): ReviewPlan {
   const isAuthor = (login: string): boolean => author.login !== '' && same(login, author.login);
   const isAuthorsMail = (mail: string): boolean =>
     (author.mail !== null && same(mail, author.mail)) || isAuthor(loginOf.get(mail.toLowerCase()) ?? '');
@@ -141,7 +145,7 @@ function planOf({ reviewers }: ReviewPlanInput, { title, author, owners, loginOf
   return { title, mails, logins, teams: unique(owners.teams), unknownLogins, note };
 }
 
-/** CODEOWNERS and profiles are written by anyone: what isn't a plain address gets no mail. */
+/** Anyone can write CODEOWNERS and profiles, so only plain addresses get mail. */
 function isMail(text: string): boolean {
   return z.email().safeParse(text).success;
 }
@@ -150,7 +154,7 @@ function same(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Each once, whatever its case; the first spelling stays. */
+/** Removes duplicates regardless of case; keeps the first spelling. */
 function unique(names: readonly string[]): string[] {
   const seen = new Map(names.toReversed().map((name) => [name.toLowerCase(), name]));
   return names.filter((name, index) => seen.get(name.toLowerCase()) === name && names.indexOf(name) === index);

@@ -4,7 +4,7 @@ import type { ForgeReader } from '../../forge/forge.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
 import { askForge } from './forge-failure.ts';
 
-/** Asks the forge once. Failures are those of forge-failure.ts. */
+/** Reads the pull request once. Fails with the types of forge-failure.ts. */
 export function createReadPullRequest(forge: ForgeReader | undefined) {
   return async function readPullRequest({ prLink }: { prLink: string }): Promise<PullRequestReading> {
     if (forge === undefined) {

@@ -19,30 +19,29 @@ import { composeSiteMail } from './site-mail.ts';
 import { createUnsubscribeLink } from './unsubscribe-link.ts';
 
 export type ReviewerActivityDeps = {
-  /** Undefined without `smtp` in galley.yaml. Whoever made it closes it, after the worker has ended. */
+  /** Undefined without `smtp` in galley.yaml. The caller closes it after the worker has ended. */
   mailer?: Mailer | undefined;
-  /** For the mark before a mail's last line and for who unsubscribed; the worker's own by default. */
+  /** Stores the sending mark and queries who unsubscribed; the worker's own client by default. */
   client?: Client | undefined;
-  /** Where reviewers reach the receiver; undefined where they can't: then mails carry no link to unsubscribe. */
+  /** The receiver's public URL; without it mails have no unsubscribe link. */
   publicUrl?: string | undefined;
-  /** Makes the links by which reviewers act; without it a mail names the pull request's page only. */
+  /** Makes the reviewers' own links; without it a mail only links the pull request's page. */
   forge?: Pick<ForgeReader, 'reviewLink'> | undefined;
-  /** Signs the links to unsubscribe. */
+  /** Signs unsubscribe links. */
   unsubscribeKey: string;
   logger: Logger;
   timing?: SendOnceDeps['timing'];
 };
 
 /**
- * Mail to people, each message to one address and at most once (send-once.ts). To be called with
- * `heartbeatTimeout: '30s'` (within it a mail server has to take a message up to its last line; a killed worker is
- * noticed after it), `startToCloseTimeout: '5m'` and unlimited attempts: waits and the end after 36 hours are decided
- * here.
+ * Mails to reviewers and operators, each to one address and at most once (send-once.ts). Call them with
+ * `heartbeatTimeout: '30s'` (a mail server must take a message up to its last line within it), `startToCloseTimeout:
+ * '5m'` and unlimited attempts: waits and giving up after 36 hours are decided here.
  */
 export function createReviewerActivities(deps: ReviewerActivityDeps) {
   const { mailer, publicUrl, unsubscribeKey, forge, logger, timing = {} } = deps;
   return {
-    /** Asks one reviewer for a review, or reminds of it. */
+    /** Requests a review from one reviewer, or sends a reminder. */
     async sendReviewMail(input: ReviewMailInput): Promise<MailResult> {
       const { site, rule, to: address } = input;
       return await send(input, async ({ sender }, client, date) => {
@@ -57,7 +56,7 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
         } catch (error) {
           if (!(error instanceof ForgeError)) throw error;
           if (error.retryable) return later('ReviewLinkUnknown', "the reviewer's link can't be made", error);
-          // The mail still tells of the pull request, which may have ended by now, or live on another forge.
+          // Send the mail anyway: the pull request may have ended, or it is on another forge.
           logger.warn(
             { site, rule, reason: plainLine(error.message, 300) },
             "A mail has no reviewer's link of its own",
@@ -69,19 +68,19 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
       });
     },
 
-    /** Tells one operator that a job failed. */
+    /** Reports a failed job to one operator. */
     async sendOperatorMail(input: OperatorMailInput): Promise<MailResult> {
       return await send(input, async ({ sender }, _, date) => composeOperatorMail(input, { sender, date }));
     },
 
-    /** Tells one operator that a site is in trouble, or that it is over. */
+    /** Reports to one operator that a site fails, or works again. */
     async sendSiteMail(input: SiteMailInput): Promise<MailResult> {
       return await send({ ...input, changeId: input.workflowId }, async ({ sender }, _, date) =>
         composeSiteMail(input, { sender, date }),
       );
     },
 
-    /** Tells one operator that no worker knows a rule, or that one does again. */
+    /** Reports to one operator that no worker knows a rule, or that one does again. */
     async sendRuleMail(input: RuleMailInput): Promise<MailResult> {
       return await send({ ...input, changeId: input.workflowId }, async ({ sender }, _, date) =>
         composeRuleMail(input, { sender, date }),
@@ -100,7 +99,7 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
   ): Promise<MailResult> {
     const result = await resultOf(input.to, compose);
     const { site, rule, event, changeId } = input;
-    // Whom it went to is in the workflow's state, for those who may read it.
+    // The log doesn't name the recipient; the workflow's state does, for those who may read it.
     logger.info({ site, rule, event, workflowId: changeId, outcome: result.outcome }, 'mail');
     return result;
   }
@@ -116,7 +115,7 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
     }
     const earlier = earlierResult();
     if (earlier !== null) return earlier;
-    // Owners' addresses come from files and profiles that anyone may have written.
+    // Owners' addresses come from files and profiles that anyone can write.
     if (!z.email().safeParse(to).success) {
       return { outcome: 'refused', detail: `not a mail address: ${plainLine(to, 100)}` };
     }

@@ -4,7 +4,7 @@ import addressparser from 'nodemailer/lib/addressparser';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { type MailContent, renderHtml, renderText } from './mail-content.ts';
 
-/** Who our mails are from: `smtp.from` of galley.yaml. */
+/** The sender of all mails: `smtp.from` of galley.yaml. */
 export type Sender = { name: string; address: string; domain: string };
 
 /** A message with its headers, to exactly one address. */
@@ -23,8 +23,8 @@ export type MailDraft = {
 };
 
 /**
- * Reads `smtp.from`, such as `Galley <galley@example.com>`.
- * @throws ConfigurationError where it isn't one address with a domain.
+ * Parses `smtp.from`, such as `Galley <galley@example.com>`.
+ * @throws ConfigurationError if it isn't one address with a domain.
  */
 export function readSender(from: string): Sender {
   const [first, ...others] = addressparser(from, { flatten: true });
@@ -35,13 +35,13 @@ export function readSender(from: string): Sender {
   return { name: first.name, address: first.address, domain: domain.toLowerCase() };
 }
 
-/** Puts a message together. The same draft always makes the same bytes, boundaries included. */
+/** Composes a message. The same draft always gives the same bytes, including boundaries. */
 export function composeMail(draft: MailDraft): OutgoingMail {
   const { sender, to, date, subject, threadId, list, unsubscribeLink, content } = draft;
   return {
     from: { name: sender.name, address: sender.address },
     to: { name: '', address: to },
-    // Said once more, so that no reading of the headers could ever add an address.
+    // Set explicitly, so that no header can ever add a recipient.
     envelope: { from: sender.address, to: [to] },
     subject,
     date,
@@ -50,7 +50,7 @@ export function composeMail(draft: MailDraft): OutgoingMail {
     headers: {
       'List-Id': prepared(`${quoted(list.name)} ${list.id}`),
       ...(unsubscribeLink === null ? {} : unsubscribeHeaders(unsubscribeLink)),
-      // Nobody's out-of-office note should answer (RFC 3834; Exchange goes by a header of its own).
+      // Prevents out-of-office replies (RFC 3834; Exchange has its own header).
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
     },
@@ -63,7 +63,7 @@ export function composeMail(draft: MailDraft): OutgoingMail {
   };
 }
 
-/** One click in the mail program, which sends a POST (RFC 8058), or the page behind the link. */
+/** Unsubscribing is one click in the mail program, which sends a POST (RFC 8058), or the page behind the link. */
 function unsubscribeHeaders(link: string): Record<string, { prepared: true; value: string }> {
   return {
     'List-Unsubscribe': prepared(`<${link}>`),
@@ -71,7 +71,7 @@ function unsubscribeHeaders(link: string): Record<string, { prepared: true; valu
   };
 }
 
-/** As mail has them (RFC 5322). Left to nodemailer's `newline`, they would be made after the message is held back. */
+/** CRLF (RFC 5322). Nodemailer's `newline` would convert only after the message is held back. */
 function withMailLineEnds(text: string): string {
   return text.replaceAll('\n', '\r\n');
 }
@@ -81,7 +81,7 @@ function quoted(text: string): string {
   return `"${text.replace(/[^\w .-]/g, '')}"`;
 }
 
-/** Written as it is: a link that were folded or encoded would lead nowhere. */
+/** Prevents folding and encoding, which would break the link. */
 function prepared(value: string): { prepared: true; value: string } {
   return { prepared: true, value };
 }

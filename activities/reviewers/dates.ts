@@ -2,7 +2,9 @@ import { plainLine } from './plain-line.ts';
 
 const FORMAT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-/** "21 November 2026 at 11:30 UTC": readers sit in many time zones, so the zone is named. Else the text as it came. */
+/**
+ * "21 November 2026 at 11:30 UTC", with the zone because readers are in many; the original text if it can't be parsed.
+ */
 export function dayAndTime(timestamp: string): string {
   const ms = Date.parse(timestamp);
   return Number.isNaN(ms) ? plainLine(timestamp, 60) || 'an unknown time' : `${FORMAT.format(ms)} UTC`;
@@ -11,7 +13,7 @@ export function dayAndTime(timestamp: string): string {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** "2 days" or "5 hours", rounded down; null where it isn't an hour yet or the time can't be read. */
+/** "2 days" or "5 hours", rounded down; null for less than an hour or an unreadable time. */
 export function timeBetween(timestamp: string, now: Date): string | null {
   const passedMs = now.getTime() - Date.parse(timestamp);
   if (passedMs >= 2 * DAY_MS) return `${Math.floor(passedMs / DAY_MS)} days`;

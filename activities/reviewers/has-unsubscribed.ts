@@ -2,17 +2,17 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
 
-/** A query is answered by a worker, which may have to replay the workflow first. The attempt's time is short, though. */
+/** A worker answers the query and may have to replay the workflow first. The attempt has little time, though. */
 const QUERY_TIMEOUT_MS = 5_000;
 
-/** The part of the rule's state that is needed: a workflow of another release may tell more, or less. */
+/** Only the needed part of the rule's state, so that workflows of other releases can be read. */
 const ruleState = z.object({ unsubscribed: z.array(z.string()) });
 
 export type QueryClient = Pick<Client, 'workflow' | 'withDeadline'>;
 
 /**
- * Whether an address wants no more of a rule's mail. A rule whose workflow isn't there (any more) has heard of nobody.
- * Rejects where the workflow can't be asked at the moment: somebody who unsubscribed mustn't get a mail for that.
+ * Whether an address has unsubscribed from a rule's mail. False if the rule's workflow doesn't exist (any more).
+ * Rejects if the query fails: Galley must not mail someone who may have unsubscribed.
  */
 export async function hasUnsubscribed(
   client: QueryClient,

@@ -2,11 +2,9 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * A message on its way to a mail server that stops before its last line until permission is given. Without that line and
- * the dot after it, the server has no message: a connection that ends before then leaves nothing behind (RFC 5321, 4.1.1.4).
- *
- * Nothing is read before somebody reads from here, which nodemailer does once the server has answered DATA: permission
- * is asked for as late as can be.
+ * A message that stops before its last line until permission is given. Without that line and the final dot, the server
+ * doesn't have the message: if the connection ends before, nothing was sent (RFC 5321, 4.1.1.4). Nodemailer starts to
+ * read after the response to DATA, so permission is requested as late as possible.
  */
 export class HeldMessage extends Readable {
   readonly #source: Readable;
@@ -14,14 +12,14 @@ export class HeldMessage extends Readable {
   #started = false;
   #released = false;
 
-  /** @param permission rejects where the message mustn't go; the stream is destroyed with its reason. */
+  /** @param permission rejects if the message must not be sent; its reason destroys the stream. */
   constructor(source: Readable, permission: () => Promise<void>) {
     super();
     this.#source = source;
     this.#permission = permission;
   }
 
-  /** True from the moment at which the last line may be on the wire. It never becomes false again. */
+  /** True once the last line may have been sent. Never becomes false again. */
   get released(): boolean {
     return this.#released;
   }
@@ -42,7 +40,7 @@ export class HeldMessage extends Readable {
     const lastLine = message.lastIndexOf('\n', message.length - 2) + 1;
     this.push(message.subarray(0, lastLine));
     await this.#permission();
-    // The connection may have gone while we waited: then the line stays here, which is known for certain.
+    // If the connection has closed meanwhile, the last line certainly wasn't sent.
     if (this.destroyed) return;
     this.#released = true;
     this.push(message.subarray(lastLine));

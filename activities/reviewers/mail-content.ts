@@ -1,16 +1,16 @@
 import Mustache from 'mustache';
 import { wrapText } from './wrap-text.ts';
 
-/** What a mail says, apart from how it looks. Every text is plain; nothing of it is read as a template or as HTML. */
+/** A mail's content without its layout. All texts are plain, never templates or HTML. */
 export type MailContent = {
   /** What mail programs show beside the subject. */
   preview: string;
   heading: string;
   lead: string;
-  /** What it is about, and the page to go to; null where there is none. */
+  /** The subject's title and page; null if there is none. */
   action: { title: string; url: string; label: string } | null;
   facts: { label: string; value: string; href: string | null }[];
-  /** Lines that are shown as they are, such as a program's last words. */
+  /** Lines shown verbatim, such as a program's last output. */
   output: readonly string[];
   paragraphs: string[];
   footer: string;
@@ -18,8 +18,8 @@ export type MailContent = {
 };
 
 /**
- * Styles stand at the elements, because several mail programs drop a style sheet; the sheet only adds what can't stand
- * there: dark mode. Nothing is loaded from anywhere, so that opening a mail tells nobody.
+ * Inline styles, because several mail programs drop style sheets; the sheet only adds dark mode. Nothing is loaded, so
+ * opening a mail is not reported to anyone.
  */
 const HTML = `<!doctype html>
 <html lang="en">
@@ -81,7 +81,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Mustache's own also escapes "/" and "=": needless where attributes are quoted, and filters read addresses as they are. */
+/**
+ * Mustache's own escape also escapes "/" and "=", which isn't needed in quoted attributes and hides URLs from mail
+ * filters.
+ */
 function escapeHtml(text: unknown): string {
   return String(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
@@ -93,7 +96,7 @@ export function renderHtml(content: MailContent): string {
   return Mustache.render(HTML, view, {}, { escape: escapeHtml });
 }
 
-/** The plain part: the same words in the same order. */
+/** The plain-text part: the same words in the same order. */
 export function renderText({ heading, lead, action, facts, output, paragraphs, footer, stop }: MailContent): string {
   const blocks = [
     wrapText(heading),

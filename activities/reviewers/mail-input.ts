@@ -1,10 +1,10 @@
 import type { MailOutcome } from '../../contract/agent-state.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 
-/** What a mail to a reviewer tells of: each is told once to each address. */
+/** The reason for a mail to a reviewer. Each reviewer gets one mail per event. */
 export type ReviewMailEvent = 'review-requested' | `reminder-${number}`;
 
-/** One mail to one reviewer. `changeId` is the workflow's id: with `event` and `to` it makes the mail's identity. */
+/** One mail to one reviewer. The Message-ID is made of `changeId` (the workflow's id), `event` and `to`. */
 export type ReviewMailInput = {
   site: string;
   rule: string;
@@ -12,58 +12,58 @@ export type ReviewMailInput = {
   event: ReviewMailEvent;
   to: string;
   pullRequest: { url: string; title: string };
-  /** The newest event that the change answers to. */
+  /** The newest event that caused the change. */
   publish: PublishEvent;
-  /** How many events it answers to, the newest included. */
+  /** How many events caused the change, including the newest. */
   eventCount: number;
-  /** When the review was first asked for (RFC 3339): a reminder says since when it waits. Default: the publish. */
+  /** When the review was first requested (RFC 3339); reminders mention it. Default: the publish. */
   requestedAt?: string;
 };
 
-/** One mail to one operator: a job failed, and somebody has to look. */
+/** One mail to one operator about a failed job. */
 export type OperatorMailInput = {
   site: string;
   rule: string;
   changeId: string;
   event: 'job-failed';
   to: string;
-  /** Null where the job was never accepted. */
+  /** Null if the job was never accepted. */
   jobId: string | null;
   message: string;
 };
 
-/** One mail to one operator: a site can't be exported or kept fresh, or is well again. Times are RFC 3339. */
+/** One mail to one operator: a site can't be exported or refreshed, or works again. Times are RFC 3339. */
 export type SiteMailInput = {
   site: string;
   domain: string;
   workflowId: string;
   event: 'site-trouble' | 'site-recovered';
   to: string;
-  /** When the trouble began: with `event` and `to` it makes the mail's identity. */
+  /** When the failure began; with `event` and `to` it makes the Message-ID. */
   since: string;
-  /** What is wrong; null once nothing is. */
+  /** What fails; null once it works again. */
   error: { message: string; status: number | null } | null;
-  /** What is served meanwhile, and until when its link lasts. */
+  /** The served version and its link's expiry. */
   version: string | null;
   linkExpiresAt: string | null;
 };
 
-/** One mail to one operator: no worker that is asked knows a rule, or one does again. Times are RFC 3339. */
+/** One mail to one operator: no worker that was asked knows a rule, or one does again. Times are RFC 3339. */
 export type RuleMailInput = {
   site: string;
   rule: string;
   workflowId: string;
   event: 'rule-trouble' | 'rule-recovered';
   to: string;
-  /** When the trouble began: with `event` and `to` it makes the mail's identity. */
+  /** When the failure began; with `event` and `to` it makes the Message-ID. */
   since: string;
   /** Why the rule has no settings; null once it has. */
   error: string | null;
-  /** Events collected and not yet prompted. */
+  /** Events collected but not yet in a prompt. */
   pendingCount: number;
-  /** Whether it goes on with the last settings that it was told. */
+  /** Whether the rule continues with its last known settings. */
   keepsSettings: boolean;
 };
 
-/** `detail` is the mail server's answer, or a sentence on why it isn't known or nothing was sent. */
+/** `detail`: the mail server's response, or why the outcome is unknown or nothing was sent. */
 export type MailResult = { outcome: MailOutcome; detail: string | null };

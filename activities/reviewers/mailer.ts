@@ -5,47 +5,47 @@ import { type OutgoingMail, readSender, type Sender } from './compose-mail.ts';
 import { answerText, type Delivery, readFailure } from './delivery.ts';
 import { HeldMessage } from './held-message.ts';
 
-/** Long enough for servers that greet slowly on purpose; what fails is tried again anyway. */
+/** Long enough for servers that delay their greeting; failures are retried anyway. */
 const CONNECTION_TIMEOUT_MS = 10_000;
 const GREETING_TIMEOUT_MS = 20_000;
 
-/** Silence after which a connection counts as lost. Some servers look through a message before they answer it. */
+/** A connection that is silent for this long counts as lost. Some servers scan a message before they respond. */
 const SOCKET_TIMEOUT_MS = 120_000;
 
-/** Servers end idle connections after minutes; one that we end ourselves never breaks in the middle of a mail. */
+/** Servers close idle connections after minutes. Closing first means that none breaks in the middle of a mail. */
 const IDLE_TIMEOUT_MS = 30_000;
 
-/** As many as mail services commonly allow one client. */
+/** Mail services commonly allow one client this many. */
 const CONNECTIONS = 5;
 
 export type MailerOptions = {
-  /** `smtp://` (STARTTLS where the server offers it) or `smtps://`, with user and password where they are needed. */
+  /** `smtp://` (STARTTLS if the server offers it) or `smtps://`, with user and password if needed. */
   url: string;
-  /** As in a mail's From, such as `Galley <galley@example.com>`. */
+  /** The `From` header, such as `Galley <galley@example.com>`. */
   from: string;
   socketTimeoutMs?: number;
 };
 
 export type DeliveryOptions = {
-  /** Awaited before the message's last line goes out; where it rejects, nothing is sent. */
+  /** Awaited before the message's last line is sent; if it rejects, nothing is sent. */
   beforeLastLine: () => Promise<void>;
-  /** Ends the attempt as long as the last line isn't out; has no effect after that. */
+  /** Ends the attempt unless the last line is already out. */
   unlessReleased: AbortSignal;
-  /** Ends the attempt whatever it does: after the last line, its outcome is unknown. */
+  /** Ends the attempt in any case; after the last line, the outcome is unknown. */
   anyway: AbortSignal;
 };
 
 export type Mailer = {
   sender: Sender;
-  /** Hands one message over. Never rejects: what went wrong is the answer. */
+  /** Sends one message. Never rejects: the result holds the error. */
   deliver(mail: OutgoingMail, options: DeliveryOptions): Promise<Delivery>;
-  /** Ends the connections; deliveries under way end with them. */
+  /** Closes the connections, including those in use. */
   close(): void;
 };
 
 /**
- * Makes the way to the mail server, over a pool of connections.
- * @throws ConfigurationError where `from` can't be read.
+ * Makes a mailer over a pool of connections.
+ * @throws ConfigurationError if `from` can't be parsed.
  */
 export function createMailer({ url, from, socketTimeoutMs = SOCKET_TIMEOUT_MS }: MailerOptions): Mailer {
   const sender = readSender(from);
@@ -53,7 +53,7 @@ export function createMailer({ url, from, socketTimeoutMs = SOCKET_TIMEOUT_MS }:
     url,
     pool: true,
     maxConnections: CONNECTIONS,
-    // The pool would send a message again whose connection broke. That is decided in one place only, and not there.
+    // The pool would resend a message if its connection broke. Only send-once.ts decides that.
     maxRequeues: 0,
     idleTimeout: IDLE_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -63,11 +63,11 @@ export function createMailer({ url, from, socketTimeoutMs = SOCKET_TIMEOUT_MS }:
     ...(needsTls(url) ? { requireTLS: true } : {}),
   });
 
-  // A plugin sees a message only as nodemailer made it: by its signal it is found again here.
+  // Plugins only see the message that nodemailer made; its signal identifies ours.
   const holds = new WeakMap<AbortSignal, (source: Readable) => HeldMessage>();
   transport.use('stream', (mail, done) => {
     const hold = mail.data.signal && holds.get(mail.data.signal);
-    if (hold === undefined) return done(new Error('a message that nobody holds back'));
+    if (hold === undefined) return done(new Error('the message was sent without its hold'));
     mail.message.processFunc(hold);
     done();
   });
@@ -91,13 +91,13 @@ export function createMailer({ url, from, socketTimeoutMs = SOCKET_TIMEOUT_MS }:
     try {
       const { response = '' } = await transport.sendMail({ ...mail, signal });
       if (isReleased()) return { kind: 'accepted', answer: answerText(response) };
-      return { kind: 'unsent', reason: 'the mail server answered before it had the message' };
+      return { kind: 'unsent', reason: 'the mail server responded before it had the message' };
     } catch (error) {
       return readFailure(error, isReleased());
     } finally {
       options.anyway.removeEventListener('abort', stopAnyway);
       options.unlessReleased.removeEventListener('abort', stopUnlessReleased);
-      // From here on the answer stands, so the last line mustn't follow it.
+      // The attempt has ended, so the last line must not be sent any more.
       if (!isReleased()) held?.destroy();
     }
   }
@@ -105,7 +105,7 @@ export function createMailer({ url, from, socketTimeoutMs = SOCKET_TIMEOUT_MS }:
   return { sender, deliver, close: () => transport.close({ force: true }) };
 }
 
-/** A password is sent over an open network only where the address says so (`?requireTLS=false`). */
+/** A password needs TLS unless the server is local or the URL says otherwise (`?requireTLS=false`). */
 function needsTls(url: string): boolean {
   const { protocol, password, hostname, searchParams } = new URL(url);
   const isLocal =

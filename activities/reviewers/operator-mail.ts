@@ -5,7 +5,7 @@ import { listId, messageId } from './mail-identity.ts';
 import type { OperatorMailInput } from './mail-input.ts';
 import { plainLine } from './plain-line.ts';
 
-/** Writes the mail that tells an operator of a failed job. */
+/** Composes the mail about a failed job. */
 export function composeOperatorMail(
   input: OperatorMailInput,
   { sender, date }: { sender: Sender; date: Date },
@@ -29,7 +29,7 @@ function contentOf({ site, rule, jobId, changeId, message }: OperatorMailInput):
   return {
     preview: lines.join(' ').slice(0, 200),
     heading: 'An agent job failed',
-    lead: `The rule “${rule}” of the site “${site}” has no pull request to show for its last publish. No reviewer was told.`,
+    lead: `The rule “${rule}” of the site “${site}” opened no pull request for its last publish. No reviewer was notified.`,
     action: null,
     facts: [
       { label: 'Job', value: jobId === null ? 'none: it was never accepted' : plainLine(jobId, 200), href: null },
@@ -39,9 +39,9 @@ function contentOf({ site, rule, jobId, changeId, message }: OperatorMailInput):
     output: lines,
     paragraphs: [
       jobId === null
-        ? 'What to do: mend what this answer names, such as the project’s repository, the prompt, or the Admin API’s address and key in galley.yaml.'
-        : 'What to do: read the job’s log (GET /v2/agent/{projectId}/job/{id}/log of the Admin API), and mend what it names: the prompt in galley.yaml, the agent’s command line, or access to the repository.',
-      'The next publish starts a new job by itself. The workflow named above shows each step in the Temporal UI.',
+        ? 'What to do: fix what this response names, such as the project’s repository, the prompt, or the Admin API’s address and key in galley.yaml.'
+        : 'What to do: read the job’s log (GET /v2/agent/{projectId}/job/{id}/log of the Admin API), and fix what it names: the prompt in galley.yaml, the agent’s command line, or access to the repository.',
+      'The next publish starts a new job. The workflow named above shows each step in the Temporal UI.',
     ],
     footer: 'You get this mail because galley.yaml lists you under operators.',
     stop: null,

@@ -2,15 +2,15 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { MailResult } from './mail-input.ts';
 
-/** What a failed activity of this folder tells: the `type` of its ApplicationFailure. Temporal retries all but the last. */
+/** The `type` of the ApplicationFailure from this folder's activities. Temporal retries all but the last. */
 export type MailFailureType =
-  /** The mail server wants to be asked again (4xx: greylisting, a full mailbox). */
+  /** The mail server asks for a retry (4xx: greylisting, a full mailbox). */
   | 'MailDeferred'
-  /** The mail server, or Temporal, can't be reached as it should. Nothing was sent. */
+  /** The mail server or Temporal can't be reached. Nothing was sent. */
   | 'MailUnsent'
-  /** Who has unsubscribed isn't known at the moment. Nothing was sent. */
+  /** Temporal can't say who has unsubscribed. Nothing was sent. */
   | 'SubscriptionsUnknown'
-  /** The forge can't make the reviewer's link at the moment. Nothing was sent. */
+  /** The forge can't make the reviewer's link. Nothing was sent. */
   | 'ReviewLinkUnknown'
   /** galley.yaml has no `smtp`. */
   | 'NoMailServer';
@@ -21,21 +21,21 @@ export type RetryTiming = {
   longestMs: number;
 };
 
-/** Greylisting wants some minutes; what still isn't taken after that won't be within seconds. */
+/** Greylisting takes some minutes, so there is no point in retrying within seconds. */
 export const DEFERRED: RetryTiming = { firstMs: 60_000, longestMs: 30 * 60_000 };
 
-/** A server that is restarted is back within seconds. */
+/** A restarted server is back within seconds. */
 export const UNSENT: RetryTiming = { firstMs: 5_000, longestMs: 10 * 60_000 };
 
-/** Mail servers themselves give up after days. A review that nobody heard of within this time needs another way. */
+/** Mail servers themselves give up after days. A review request that is this late needs another channel. */
 export const GIVE_UP_AFTER_MS = 36 * 3_600_000;
 
-/** Shares out the retries of mails that failed together. */
+/** Spreads the retries of mails that failed together. */
 const JITTER = 0.1;
 
 /**
- * Throws what Temporal retries after a fitting wait; once it has been tried for `giveUpAfterMs` it returns that the mail
- * is refused, with the reason.
+ * Throws a failure that Temporal retries after a fitting wait. After `giveUpAfterMs` it returns that the mail is
+ * refused, with the reason.
  */
 export function retryLater(
   type: MailFailureType,
@@ -54,7 +54,7 @@ export function retryLater(
     type,
     message: reason,
     nextRetryDelay: delayMs,
-    // A server that asks for patience is no error of anybody's.
+    // A server that defers mail is no error.
     ...(type === 'MailDeferred' ? { category: 'BENIGN' } : {}),
   });
 }

@@ -15,10 +15,10 @@ export type ReviewMailContext = {
 };
 
 /**
- * Writes the mail that asks a reviewer for a review, or reminds of it.
- * @param date when it was first meant to go out: every attempt sends the same bytes.
- * @param unsubscribeLink null where the receiver has no public address.
- * @param reviewLink lets this reviewer act on the pull request; null if its page is reached by an account.
+ * Composes the mail that requests a review, or a reminder.
+ * @param date when it was first meant to be sent: every attempt sends the same bytes.
+ * @param unsubscribeLink null if the receiver has no public URL.
+ * @param reviewLink lets this reviewer act on the pull request; null if its page needs an account.
  */
 export function composeReviewMail(
   input: ReviewMailInput,
@@ -29,7 +29,7 @@ export function composeReviewMail(
     sender,
     to,
     date,
-    // The same for every mail of a pull request: where it differed, mail programs would make a thread of each.
+    // The same for all mails of a pull request, because mail programs thread by subject.
     subject: `[${site}] ${plainLine(pullRequest.title, 120)}`,
     messageId: messageId(input, sender.domain),
     threadId: threadId(pullRequest.url, sender.domain),
@@ -55,11 +55,11 @@ function contentOf(
     ],
     output: [],
     paragraphs: [
-      `The rule “${rule}” of the site “${site}” passed this to its coding agent, which changed files and opened the pull request. Nothing is merged until somebody approves and merges it.`,
+      `The rule “${rule}” of the site “${site}” passed this to its coding agent, which changed files and opened the pull request. Nothing is merged until someone approves and merges it.`,
       ...(reviewLink === null
         ? []
         : [
-            `The link is yours: whoever opens it can approve and merge as ${plainLine(to, 254)}. Don’t forward this mail.`,
+            `This link is personal: anyone who opens it can approve and merge as ${plainLine(to, 254)}. Don’t forward this mail.`,
           ]),
     ],
     footer: `You get this mail because the rule “${rule}” of “${site}” names you as a reviewer, or because you own files that changed.`,
@@ -76,7 +76,7 @@ function openingOf(
     return {
       preview: `${verbOf(publish)}: ${what}`,
       heading: 'A pull request awaits your review',
-      lead: 'An agent proposes changes that follow from a publish. Please have a look.',
+      lead: 'A coding agent proposes changes after a publish. Please review them.',
     };
   }
   const since = requestedAt ?? publish.at;
@@ -96,7 +96,7 @@ function publishFacts(publish: PublishEvent): MailContent['facts'] {
   const url = plainLine(publish.url, 300);
   return [
     { label: verbOf(publish), value: titleOf(publish), href: link },
-    // What isn't an address of a page is told all the same, but not linked.
+    // If it isn't a web URL, show it without a link.
     ...(link === null && url !== '' ? [{ label: 'Where', value: url, href: null }] : []),
     { label: 'When', value: when, href: null },
   ];

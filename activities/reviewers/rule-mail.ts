@@ -5,7 +5,7 @@ import { listId, messageId, threadId } from './mail-identity.ts';
 import type { RuleMailInput } from './mail-input.ts';
 import { plainLine } from './plain-line.ts';
 
-/** Writes the mail that tells an operator that no worker knows a rule, or that one does again. Both are one thread. */
+/** Composes the mail that no worker knows a rule, or that one does again. Both are in one thread. */
 export function composeRuleMail(input: RuleMailInput, { sender, date }: { sender: Sender; date: Date }): OutgoingMail {
   const { site, rule, workflowId, event, to, since } = input;
   return composeMail({
@@ -25,8 +25,8 @@ function troubleOf(input: RuleMailInput): MailContent {
   const { site, rule, error, keepsSettings } = input;
   const lines = errorLines(error ?? '');
   const meanwhile = keepsSettings
-    ? 'It goes on with the last settings that it was told, but each prompt needs a worker that knows the rule.'
-    : 'It collects what is published until a worker knows it.';
+    ? 'It continues with its last settings, but each prompt needs a worker that knows the rule.'
+    : 'It collects publishes until a worker knows it.';
   return {
     preview: lines.join(' ').slice(0, 200),
     heading: 'An agent rule is not configured',
@@ -35,8 +35,8 @@ function troubleOf(input: RuleMailInput): MailContent {
     facts: factsOf(input),
     output: lines,
     paragraphs: [
-      'What to do: give every worker the same galley.yaml. If the rule is no longer wanted, end it: galley agents remove SITE RULE says what ends.',
-      'You get one mail when it is over, and none before. The workflow named above shows each step in the Temporal UI.',
+      'What to do: give every worker the same galley.yaml. If the rule is no longer wanted, run: galley agents remove SITE RULE.',
+      'You get one mail when this is resolved. The workflow named above shows each step in the Temporal UI.',
     ],
     footer: 'You get this mail because galley.yaml lists you under operators.',
     stop: null,
@@ -60,8 +60,8 @@ function recoveryOf(input: RuleMailInput): MailContent {
 
 function factsOf({ workflowId, since, pendingCount }: RuleMailInput): MailContent['facts'] {
   const facts = [
-    { label: 'In trouble since', value: since },
-    { label: 'Events that wait', value: String(pendingCount) },
+    { label: 'Failing since', value: since },
+    { label: 'Waiting events', value: String(pendingCount) },
     { label: 'Workflow', value: plainLine(workflowId, 300) },
   ];
   return facts.map((fact) => ({ ...fact, href: null }));

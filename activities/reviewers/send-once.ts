@@ -7,13 +7,13 @@ import { DEFERRED, type RetryTiming, retryLater, UNSENT } from './retry-later.ts
 import { createSendingMark, type HeartbeatClient, readNote } from './sending-mark.ts';
 
 /**
- * Until the mark is set the attempt doesn't heartbeat (sending-mark.ts), so it must come to that point within the
- * heartbeat timeout, or end. The rest of the timeout is for storing the mark.
+ * The attempt doesn't heartbeat until the mark is set (sending-mark.ts), so it must get there within this share of the
+ * heartbeat timeout, or end. The rest is for storing the mark.
  */
 const SHARE_UNTIL_MARK = 0.75;
 const DEFAULT_HEARTBEAT_TIMEOUT_MS = 30_000;
 
-/** A worker that stops waits this long for the answer to a last line that is out: after it, the outcome is unknown. */
+/** A stopping worker waits this long for the response to a last line; then the outcome is unknown. */
 const LAST_ANSWER_MS = 5_000;
 
 const INTERRUPTED =
@@ -27,12 +27,12 @@ export type SendOnceDeps = {
 };
 
 /**
- * Sends a message at most once, however often the activity is retried (design 9). SMTP can't do better: between the
- * message's last line and the server's answer nobody knows. The order is: everything but the last line, the mark
- * "sending" stored in Temporal, the last line, the answer. Then:
- * - accepted: `sent`; a permanent refusal (550): `refused`; both are noted, so that a retry reports the same;
- * - a refusal for now (451), or no connection: the mark is cleared, and the failure is retried by Temporal;
- * - no answer: `unknown`, now or in the retry that finds the mark.
+ * Sends a message at most once, however often the activity is retried (design 9). SMTP allows no more: between the
+ * message's last line and the server's response, the outcome is unknown. The order is: everything but the last line,
+ * the mark "sending" stored in Temporal, the last line, the response. Then:
+ * - accepted: `sent`; rejected for good (550): `refused`; both are stored, so a retry returns the same;
+ * - rejected for now (451), or no connection: the mark is cleared and Temporal retries the failure;
+ * - no response: `unknown`, now or in the retry that finds the mark.
  * @param startedMs when the attempt began.
  */
 export async function sendOnce(
@@ -60,14 +60,14 @@ export async function sendOnce(
   }
 }
 
-/** What earlier attempts of this activity make of this one; null where it is to send. */
+/** The result that earlier attempts of this activity left; null if this one is to send. */
 export function earlierResult(): MailResult | null {
   const note = readNote(Context.current().info.heartbeatDetails);
   if (note === null) return null;
   return note.stage === 'answered' ? note.result : { outcome: 'unknown', detail: INTERRUPTED };
 }
 
-/** Null for what is to be tried again. */
+/** Null if a retry is needed. */
 function resultOf(delivery: Delivery): MailResult | null {
   switch (delivery.kind) {
     case 'accepted':

@@ -11,38 +11,36 @@ import { mailOutcome } from '../../contract/agent-state.ts';
 import type { MailResult } from './mail-input.ts';
 
 /**
- * The note that an attempt leaves in Temporal (its heartbeat details) for the attempts after it. It is why a mail is sent
- * at most once: `sending` is stored before the message's last line goes out, and whoever finds it there sends nothing.
- *
- * How each way of failing is met:
+ * The note that an attempt stores in Temporal (its heartbeat details) for later attempts. It makes sure that a mail is
+ * sent at most once: `sending` is stored before the message's last line goes out, and an attempt that finds it sends
+ * nothing. If something fails:
  * - The process dies before the note is stored: no last line went out, so the next attempt may send.
- * - It dies after that: the next attempt finds `sending` and reports "unknown", also where the last line never went out.
- * - The note can't be stored, or nobody says that it was: nothing is sent. It may be stored all the same, so it is
- *   cleared before the attempt ends.
- * - Temporal has given this attempt up meanwhile (a partition, a pause): its heartbeats are refused, so it can't send.
- *
- * `Context.heartbeat` tells nobody when it arrived, so the note goes through a client, which does. And it never runs
- * beside the note: the worker sends its heartbeats later, the older one possibly after ours, and would wipe the note out.
- * So an attempt is silent until the note is stored; from then on every heartbeat of the worker repeats it.
+ * - It dies after that: the next attempt finds `sending` and reports "unknown", even if the last line never went out.
+ * - The note isn't confirmed as stored: nothing is sent. It may be stored anyway, so it is cleared before the attempt
+ *   ends.
+ * - Temporal has given up this attempt (a partition, a pause): it rejects the heartbeat, so nothing is sent.
+ * `Context.heartbeat` gives no confirmation, so the note goes through a client. The worker sends its own heartbeats
+ * with a delay, so an older one could overwrite the note: the attempt doesn't heartbeat until the note is stored, and
+ * then repeats it.
  */
 export type SendingMark = {
-  /** Stores `sending`. Resolves once Temporal has it; rejects where that isn't certain. */
+  /** Stores `sending`. Resolves once Temporal has it; rejects if that isn't certain. */
   set(): Promise<void>;
-  /** Replaces the note, if there may be one, and waits for that as long as it makes sense. Never rejects. */
+  /** Replaces the mark, if there may be one, and waits as long as useful. Never rejects. */
   replace(note: Exclude<Note, { stage: 'sending' }>): Promise<void>;
-  /** Ends the heartbeats. */
+  /** Stops the heartbeats. */
   stop(): void;
 };
 
 export type Note =
   /** The mail server may have the message. */
   | { stage: 'sending' }
-  /** It certainly hasn't. */
+  /** It certainly doesn't have it. */
   | { stage: 'not-sent' }
-  /** The server has answered. */
+  /** The server has responded. */
   | { stage: 'answered'; result: MailResult };
 
-/** Longer than Temporal ever needs, shorter than a mail server's patience in the middle of a message. */
+/** Longer than Temporal needs, shorter than a mail server waits in the middle of a message. */
 const STORE_TIMEOUT_MS = 5_000;
 
 const REPLACE_ATTEMPTS = 3;
@@ -50,7 +48,6 @@ const REPLACE_ATTEMPTS = 3;
 /** Well within the heartbeat timeout. */
 const EVERY_MS = 1_500;
 
-/** The client's part that is needed here. */
 export type HeartbeatClient = Pick<Client, 'activity' | 'withDeadline'>;
 
 const mailResult = z.object({ outcome: mailOutcome, detail: z.string().nullable() });
@@ -76,15 +73,15 @@ export function createSendingMark(client: HeartbeatClient): SendingMark {
       const note: Note = { stage: 'sending' };
       asked = store(note);
       await asked;
-      // The message may have come to its end while this was being stored: an old note mustn't follow the last one.
+      // The attempt may have ended meanwhile: an old note must not follow the last one.
       if (!ended) timer = setInterval(() => context.heartbeat(note), EVERY_MS);
     },
     async replace(note) {
       stop();
       if (asked === undefined) return;
-      // An older request mustn't arrive after this one.
+      // An older request must not arrive after this one.
       await asked.catch(() => {});
-      // The worker keeps this one and puts it into the report of a failed attempt, should the requests below be lost.
+      // The worker puts the last heartbeat into the report of a failed attempt, in case the requests below are lost.
       context.heartbeat(note);
       for (let attempt = 1; attempt <= REPLACE_ATTEMPTS; attempt++) {
         if (await store(note).then(() => true, isSettled)) return;
@@ -94,7 +91,7 @@ export function createSendingMark(client: HeartbeatClient): SendingMark {
   };
 }
 
-/** Stored, with news for us; or never to be stored, because this attempt has been given up. */
+/** Temporal has stored it, or never will because it has given up this attempt. */
 function isSettled(error: unknown): boolean {
   return [ActivityCancelledError, ActivityPausedError, ActivityResetError, ActivityNotFoundError].some(
     (kind) => error instanceof kind,
@@ -102,8 +99,8 @@ function isSettled(error: unknown): boolean {
 }
 
 /**
- * What an earlier attempt of this activity has left; null where it left nothing, or that it certainly sent nothing. What
- * can't be read counts as `sending`: better no mail than two.
+ * The note of an earlier attempt; null if there is none or it certainly sent nothing. An unreadable note counts as
+ * `sending`: no mail is better than two.
  */
 export function readNote(details: unknown): Exclude<Note, { stage: 'not-sent' }> | null {
   if (details === undefined || details === null) return null;

@@ -5,7 +5,7 @@ import { listId, messageId, threadId } from './mail-identity.ts';
 import type { SiteMailInput } from './mail-input.ts';
 import { plainLine } from './plain-line.ts';
 
-/** Writes the mail that tells an operator that a site is in trouble, or that it is over. Both are one thread. */
+/** Composes the mail that a site fails, or works again. Both are in one thread. */
 export function composeSiteMail(input: SiteMailInput, { sender, date }: { sender: Sender; date: Date }): OutgoingMail {
   const { site, workflowId, event, to, since } = input;
   return composeMail({
@@ -29,13 +29,13 @@ function troubleOf(input: SiteMailInput): MailContent {
   return {
     preview: lines.join(' ').slice(0, 200),
     heading: 'A site is not up to date',
-    lead: `What was published last on “${domain}” (site “${site}”) can’t be exported or deployed. What was deployed before goes on being served for as long as its link lasts.`,
+    lead: `The last publish on “${domain}” (site “${site}”) can’t be exported or deployed. The previous version is served until its link expires.`,
     action: null,
     facts: [...factsOf(input), ...status],
     output: lines,
     paragraphs: [
-      'What to do: mend what this answer names, such as the key of the Admin API, a page that fails, or the values file. It is tried again by itself, and at once with the next publish.',
-      'You get one mail when it is over, and none before. The workflow named above shows each step in the Temporal UI.',
+      'What to do: fix what this response names, such as the key of the Admin API, a page that fails, or the values file. Galley retries by itself, and immediately after the next publish.',
+      'You get one mail when this is resolved. The workflow named above shows each step in the Temporal UI.',
     ],
     footer: 'You get this mail because galley.yaml lists you under operators.',
     stop: null,
@@ -60,9 +60,9 @@ function recoveryOf(input: SiteMailInput): MailContent {
 
 function factsOf({ workflowId, since, version, linkExpiresAt }: SiteMailInput): MailContent['facts'] {
   const facts = [
-    { label: 'In trouble since', value: since },
+    { label: 'Failing since', value: since },
     { label: 'Version served', value: version === null ? 'none known' : plainLine(version, 200) },
-    { label: 'Its link ends', value: linkExpiresAt === null ? 'not known' : plainLine(linkExpiresAt, 100) },
+    { label: 'Link expires', value: linkExpiresAt === null ? 'not known' : plainLine(linkExpiresAt, 100) },
     { label: 'Workflow', value: plainLine(workflowId, 300) },
   ];
   return facts.map((fact) => ({ ...fact, href: null }));

@@ -1,13 +1,12 @@
 import { createHmac } from 'node:crypto';
 
-/** Whose mail about which rule. */
+/** Who unsubscribes from which rule. */
 export type Subscription = { site: string; rule: string; address: string };
 
 /**
- * The link by which a reviewer ends a rule's mails:
- * `{publicUrl}/unsubscribe/{site}/{rule}/{address in base64url}/{token}`. The token is an HMAC under `key`, so
- * nobody can unsubscribe somebody else without having one of their mails. A secret: never logged.
- * @param publicUrl where the receiver is reached by its readers, with or without a path.
+ * A reviewer's unsubscribe link: `{publicUrl}/unsubscribe/{site}/{rule}/{address in base64url}/{token}`. The token is
+ * an HMAC under `key`, so only the recipient of a mail can unsubscribe its address. Never logged.
+ * @param publicUrl the receiver's public URL, with or without a path.
  */
 export function createUnsubscribeLink(publicUrl: string, subscription: Subscription, key: string): string {
   const { site, rule, address } = subscription;

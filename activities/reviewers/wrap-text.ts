@@ -1,10 +1,9 @@
-/** The width that plain mail has been read in for decades, and that leaves room for the ">" of answers. */
+/** The usual width of plain mail, with room for the ">" of replies. */
 const WIDTH = 72;
 
 /**
- * Breaks a line between words at 72 characters. A word that is longer, such as an address, stays whole: broken, it could
- * no longer be opened.
- * @param first what the first line begins with; `rest` begins the others, and is the same by default.
+ * Wraps a line at 72 characters. A longer word, such as a URL, stays whole so that it can be opened.
+ * @param first prefix of the first line; `rest` is that of the others, and defaults to `first`.
  */
 export function wrapText(text: string, first = '', rest = first): string {
   const lines: string[] = [];

@@ -6,7 +6,7 @@ import type { ReadSite } from './read-site.ts';
 
 export type SiteSettingsDeps = {
   readSite: ReadSite;
-  /** What the operator has set in a values file. */
+  /** Reads what the operator has set in a values file. */
   readSwitches: (valuesFile: string) => Promise<Switches>;
   minRefreshIntervalMs: number;
   operators: readonly string[];
@@ -15,10 +15,13 @@ export type SiteSettingsDeps = {
   searchAttributes: boolean;
 };
 
-/** A file system that hangs mustn't keep a site from its settings. */
-const PIN_PATIENCE_MS = 2_000;
+/** A hanging file system must not keep a site from its settings. */
+const PIN_TIMEOUT_MS = 2_000;
 
-/** Reads a site's settings each time, so a changed configuration needs no new workflow. Throws `NotConfigured` (not-configured.ts). */
+/**
+ * Reads a site's settings at each call, so a changed configuration needs no new workflow. Throws `NotConfigured`
+ * (not-configured.ts).
+ */
 export function createReadSiteSettings(deps: SiteSettingsDeps) {
   return async function readSiteSettings({ site }: { site: string }): Promise<SiteSettings> {
     const config = await deps.readSite(site);
@@ -48,6 +51,6 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       (switches) => [{ valuesFile, ...switches }],
       () => [],
     );
-    return await Promise.race([asked, sleep(PIN_PATIENCE_MS, [], { ref: false })]);
+    return await Promise.race([asked, sleep(PIN_TIMEOUT_MS, [], { ref: false })]);
   }
 }

@@ -8,7 +8,7 @@ export type ConfiguredRule = { site: SiteConfig; rule: SiteConfig['agent'][numbe
 
 /**
  * Finds an agent rule and its site. Throws `NotConfigured` (not-configured.ts).
- * @param operators who can be told while no worker knows the rule
+ * @param operators who gets a mail while no worker knows the rule
  */
 export async function findRule(
   readSite: ReadSite,

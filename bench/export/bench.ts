@@ -37,15 +37,15 @@ const WARM_UP_PAGES = 5_000;
 
 /** Makes a worker one that has been at it for long: exports that don't count, one after another. */
 export async function warmUp(bench: ExportBench, origin: string, name: string): Promise<void> {
-  // Whoever wants less measured wants less of this too.
-  const wanted = Math.min(bench.pages, WARM_UP_PAGES);
+  // Fewer measured runs also mean fewer warm-up runs.
+  const warmUpPages = Math.min(bench.pages, WARM_UP_PAGES);
   let pageCount = 0;
-  while (pageCount < wanted) {
+  while (pageCount < warmUpPages) {
     pageCount += (await measureFullExport(bench, origin, `${name}, to warm up`)).pageCount;
   }
 }
 
-/** Exports the whole site, as for the first time. */
+/** Exports the whole site, as at the first time. */
 export async function measureFullExport(bench: ExportBench, origin: string, what: string): Promise<MeasuredExport> {
   return await measureExport(bench, await bench.product.newProject(origin), what);
 }

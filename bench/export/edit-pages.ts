@@ -11,7 +11,7 @@ export async function editPages(folder: string, { share, seed }: { share: number
     const name = names[Math.floor(random() * names.length)];
     if (name !== undefined) chosen.add(name);
   }
-  // Servers tell of changes by the second: an edit must not fall into that of the one before.
+  // Validators have whole seconds: two edits must not fall into the same one.
   const modified = new Date(Math.floor(Date.now() / 1_000) * 1_000 + seed * 1_000);
   for (const name of chosen) {
     const path = join(folder, name);
@@ -21,7 +21,7 @@ export async function editPages(folder: string, { share, seed }: { share: number
   return count;
 }
 
-/** A generator of numbers from 0 to 1, as good as choosing pages asks for (a linear congruence of 32 bits). */
+/** A pseudo-random generator from 0 to 1 (a 32-bit linear congruence). */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

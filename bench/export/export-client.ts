@@ -4,14 +4,14 @@ import { z } from 'zod';
 export interface Project {
   id: string;
   domain: string;
-  /** Of an organization of its own, so that no limit of starts an hour is met. */
+  /** A key of an organization of its own, so that hourly limits don't apply. */
   key: string;
 }
 
 export interface FinishedExport {
   jobId: string;
   pageCount: number;
-  /** From the request that starts it to the first answer to the bundle's link. */
+  /** From the start request to the first response to the bundle's link. */
   seconds: number;
   sizeBytes: number;
 }
@@ -19,7 +19,7 @@ export interface FinishedExport {
 const job = z.object({ jobId: z.string(), status: z.string(), pageCount: z.number(), error: z.string().nullable() });
 const bundle = z.object({ bundleUrl: z.string(), sizeBytes: z.number() });
 
-/** How often a job is asked for: closely while it is young, so that little of a short export's time is waiting. */
+/** Poll intervals: short at first, so that a short export's time is mostly not waiting. */
 export const POLL_MS = { young: 50, old: 250, oldAfter: 5_000 } as const;
 
 /** Exports a project as a client of the Admin API does: start, poll, ask for the link, fetch from it. */

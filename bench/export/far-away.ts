@@ -8,7 +8,7 @@ import type { CountingSite } from './requests.ts';
 
 const created = z.object({ listen: z.string() });
 
-/** The same site behind toxiproxy, which holds what passes for so long, each way. */
+/** The same site behind toxiproxy, which adds this latency each way. */
 export async function putFarAway(site: CountingSite, eachWayMs: number, lifetime: Lifetime): Promise<CountingSite> {
   const port = await freePort();
   const child = spawnGuarded(await locateRealTool('toxiproxy-server'), ['-host', '127.0.0.1', '-port', String(port)], {

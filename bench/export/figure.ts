@@ -2,7 +2,7 @@
 export interface Goal {
   is: 'at most' | 'at least' | 'under' | 'exactly';
   bound: number;
-  /** How the bound is written where its number is clumsy: `1/12`. */
+  /** How to write a bound whose number is unwieldy: `1/12`. */
   written?: string;
 }
 

@@ -1,4 +1,6 @@
-/** Runs every contender once a round, beginning with another one each time, so that the machine's moods fall on all alike. */
+/**
+ * Runs every contender once a round, starting with another one each time, so that the machine's load affects all alike.
+ */
 export async function interleave<Name extends string, Result>(
   rounds: number,
   contenders: Readonly<Record<Name, () => Promise<Result>>>,

@@ -14,7 +14,7 @@ export const MANUALS = {
 
 export type ManualName = keyof typeof MANUALS;
 
-/** Thrown when the machine lacks what is to be exported: names every package and the command that installs it. */
+/** Thrown if a manual to export is missing: names all packages and the command that installs them. */
 export class ManualsMissing extends Error {
   override readonly name = 'ManualsMissing';
 }

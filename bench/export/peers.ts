@@ -15,7 +15,7 @@ export interface PeerRun extends Usage {
 /** As many requests at a time as website-scraper was measured with when the goals were set. */
 const SCRAPER_CONCURRENCY = 32;
 
-/** wget's way of saying that some address of the site doesn't exist. */
+/** wget's exit code if some URL of the site doesn't exist. */
 const WGET_SERVER_ERROR = 8;
 
 /** `wget --mirror -k -E -p`, then `tar czf`: from its start to the archive's last byte. */

@@ -11,7 +11,7 @@ export interface Usage {
 /** Linux counts processor time in hundredths of a second whatever its own clock. */
 const TICKS_A_SECOND = 100;
 
-/** What a process has used; undefined where it has ended. */
+/** A process's usage; undefined if it has ended. */
 export async function usageOf(pid: number): Promise<Usage | undefined> {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -35,7 +35,7 @@ export async function residentMb(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 }
 
-/** Lets the process's peak begin anew at what is resident now. */
+/** Resets the process's peak to its current resident memory. */
 export async function resetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5');
 }

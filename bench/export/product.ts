@@ -35,7 +35,7 @@ export type ObjectsOption = 'files' | 's3';
 
 const OPERATOR_TOKEN = 'bench-operator';
 const WORKER = 'platform-worker';
-/** Alike for all projects: a link that leads nowhere is written with it, and exports of one site are to be compared. */
+/** The same for all projects: broken links contain it, and exports of one site are compared. */
 const DOMAIN = 'docs.example.test';
 const SECOND_WORKER = `${WORKER}-2`;
 

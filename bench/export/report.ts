@@ -26,6 +26,6 @@ function reading(runs: number): string[] {
     `${runs === 1 ? 'One run' : `Medians of ${runs} runs, contenders in turn`}; a figure is the ratio of two medians unless it names its unit.`,
     "An export's time is from the request that starts it to the first answer to the bundle's link, as a client sees it,",
     `which asks every ${POLL_MS.young} ms, after ${POLL_MS.oldAfter / 1_000} s every ${POLL_MS.old} ms. The platform is warm, as a service is that runs for months;`,
-    'the others begin anew each time, as commands do. A figure that is a peak of memory is the largest of all runs.',
+    'the others start cold each time, as commands do. A figure that is a peak of memory is the largest of all runs.',
   ];
 }

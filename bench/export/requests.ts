@@ -1,4 +1,4 @@
-/** What an origin was asked for since the last reset. */
+/** The requests that an origin got since the last reset. */
 export interface RequestCounts {
   requests: number;
   /** Different addresses. */
@@ -17,7 +17,7 @@ export interface CountingSite {
 
 const NAMED = 1_000;
 
-/** Counts by address, from one `METHOD STATUS ADDRESS` a line. */
+/** Counts by URL, from one `METHOD STATUS URL` per line. */
 export function countRequests(log: string): RequestCounts {
   const counts = new Map<string, number>();
   let requests = 0;

@@ -52,7 +52,7 @@ export interface ExportBenchOptions {
   manuals?: Readonly<Record<ManualName, string>>;
 }
 
-/** Measures the rows one after the other on one platform. All that it starts is ended and removed, whatever happens. */
+/** Measures the rows one after the other on one platform. Always ends and removes everything it started. */
 export async function runExportBench(
   options: ExportBenchOptions,
   { progress }: { progress: (text: string) => void },

@@ -6,8 +6,8 @@ export type Stages = Readonly<Record<string, number>>;
 type Span = { name: string; fromMs: number; toMs: number };
 
 /**
- * Where the time of an export went, read from its workflow's history: from each activity's scheduling to its end, so
- * that Temporal's own part of it counts. Activities of one name that overlap count once.
+ * Where an export's time went, from its workflow's history: from each activity's scheduling to its end, including
+ * Temporal's part. Overlapping activities of one name count once.
  */
 export async function readStages(client: Client, jobId: string): Promise<Stages> {
   const { events } = await client.workflow.getHandle(jobId).fetchHistory();

@@ -1,4 +1,4 @@
-/** Of the package's options, those that we use: it has no types of its own. */
+/** Types for the options in use: the package has none. */
 declare module 'website-scraper' {
   export default function scrape(options: {
     urls: readonly string[];

@@ -14,7 +14,7 @@ export type Measurement = z.infer<typeof measurement>;
 
 export const loopOptions = z.object({
   inFlight: z.int().min(1),
-  /** Sent before anything is counted: the code warms up, the connections open. */
+  /** Warm-up: sent before anything is counted. */
   warmUpMs: z.int().min(0),
   measureMs: z.int().min(1),
 });
@@ -25,8 +25,8 @@ type LoopClock = { nowMs(): number; sleep(ms: number): Promise<void> };
 const realClock: LoopClock = { nowMs: () => performance.now(), sleep: (ms) => delay(ms) };
 
 /**
- * Keeps `inFlight` calls under way: each that ends makes room for the next. `send` gets a running number and tells
- * whether its answer counts. What was sent in the warm-up, or is answered after the end, is not counted.
+ * Keeps `inFlight` calls in progress. `send` gets a running number and returns whether its response counts. Calls of
+ * the warm-up and responses after the end don't count.
  */
 export async function closedLoop(
   { inFlight, warmUpMs, measureMs }: LoopOptions,

@@ -1,6 +1,6 @@
 import express from 'express';
 
-/** A process: what Express alone answers on this machine, on a port of its own. It reads no body and knows nobody. */
+/** A process: Express alone on a port of its own, without reading bodies or checking signatures. */
 const app = express();
 app.disable('x-powered-by').disable('etag');
 app.post('/webhooks/:site/:source', (_request, response) => void response.status(202).json({ accepted: [] }));

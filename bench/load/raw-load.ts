@@ -6,8 +6,8 @@ import { closedLoop, loopOptions } from './closed-loop.ts';
 import { oneDelivery } from './one-delivery.ts';
 
 /**
- * A process: what the receiver spares Temporal. A client with nothing tuned signals the sites' workflows in turn, one
- * delivery a call, with the payload that the receiver would send for it, and prints the measurement.
+ * A process that measures what the receiver saves Temporal: an untuned client signals the sites' workflows in turn, one
+ * delivery per call, with the receiver's payload, and prints the measurement.
  */
 const options = loopOptions.extend({
   address: z.string(),

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { deliveryId, type stormResult } from '../storm/delivery-ids.ts';
 import { entryBody, signedHeaders } from './signed-delivery.ts';
 
-/** A process: sends so many deliveries to one path, each again until it is answered 202, as a CMS does. */
+/** A process: sends that many deliveries to one path, each repeated until the response is 202, like a CMS. */
 const options = z.object({ origin: z.string(), path: z.string(), deliveries: z.int(), inFlight: z.int() });
 
-/** Sooner than a CMS, so that a refusal costs the bench little. */
+/** Sooner than a CMS, so that a rejection costs little time. */
 const RESEND_AFTER_MS = 500;
 const TOLD_EVERY = 10_000;
 

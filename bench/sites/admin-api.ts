@@ -22,8 +22,8 @@ export interface LinkingAdminApi {
 }
 
 /**
- * The static export endpoints of an Admin API that answers at once: each site has one job, which is completed when it is
- * started. It counts the links that each site gets.
+ * The static export endpoints of an Admin API that responds immediately: each site has one job, which is completed when
+ * it is started. Counts the links of each site.
  * @param siteOf the site of a domain
  */
 export async function startLinkingAdminApi(siteOf: (domain: string) => string): Promise<LinkingAdminApi> {

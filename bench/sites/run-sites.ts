@@ -19,7 +19,7 @@ import { type Growth, growth, type SiteSample, sampleSite } from './site-sample.
 
 export type SitesOptions = {
   sites: number;
-  /** Lifetime of the links whose refreshes are measured; without it, as long as this machine can keep up with. */
+  /** Lifetime of the links whose refreshes are measured; by default as long as this machine can sustain. */
   linkSeconds?: number | undefined;
   /** How long sites with long links are watched. */
   idleSeconds: number;
@@ -49,14 +49,14 @@ const WORKER = 'worker';
 const DOMAIN = '.example.com';
 const DAY_MS = 86_400_000;
 
-/** Requests under way at a time. The worker is busy with as many, and Temporal isn't flooded. */
+/** Concurrent requests: enough to keep the worker busy without flooding Temporal. */
 const AT_A_TIME = 20;
 
 /** An export costs more than a refresh, so all links can be refreshed well within the time that all exports took. */
 const LINK_OF_START = 1.5;
 const SHORTEST_DEFAULT_LINK_SECONDS = 60;
 
-/** Bounds a bench that hangs, and nothing else. */
+/** Only ends a bench that hangs. */
 const STEP_TIMEOUT_MS = 4 * 3_600_000;
 
 /** Runs the sites on one worker and returns what they cost. */
@@ -88,7 +88,7 @@ async function measure(
     sites: names,
     exportSettings: { quietPeriod: '1s', maxWait: '1s' },
     adminApi,
-    // A file that is switched off would be announced to its site after the first deploy.
+    // A disabled file would be announced to its site after the first deploy.
     values: 'staticExport:\n  enabled: true\n',
   });
   const bench: Bench = { ...options, names, folder, client: temporal.client, adminApi, progress, programs };
@@ -150,7 +150,7 @@ async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): P
   return { ...grown, linkSeconds, peakMb: await peakMb(pid), ended: endedLinks(bench) - endedBefore };
 }
 
-/** The workflows' timers fire meanwhile, and nobody takes up what they begin. */
+/** The workflows' timers fire meanwhile, with no worker to handle them. */
 async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<void> {
   const lastEndMs = Math.max(...names.map((site) => adminApi.links(site).expiresAtMs));
   const waitMs = Math.max(lastEndMs - Date.now(), 0);

@@ -24,10 +24,7 @@ export interface Growth {
 
 const ASK_AGAIN_MS = 50;
 
-/**
- * Waits until nothing of the site's workflow is under way, and samples it then: its events belong to whole refreshes, and
- * to none that is half done.
- */
+/** Samples a site when its workflow is idle, so that the events belong to whole refreshes. */
 export async function sampleSite(client: Client, adminApi: LinkingAdminApi, site: string): Promise<SiteSample> {
   for (;;) {
     const links = adminApi.links(site).count;

@@ -26,9 +26,9 @@ export async function startCountingAdminApi({ jobMs }: { jobMs: number }): Promi
     const nowMs = Date.now();
     jobs.push({ startedAtMs: nowMs, endsAtMs: nowMs + jobMs, bundled: false });
     most = Math.max(most, jobs.filter(({ endsAtMs }) => endsAtMs > nowMs).length);
-    response.status(202).json(told(jobs.length - 1));
+    response.status(202).json(jobView(jobs.length - 1));
   });
-  app.get('/v1/static-export/jobs/:id', ({ params }, response) => void response.json(told(Number(params.id))));
+  app.get('/v1/static-export/jobs/:id', ({ params }, response) => void response.json(jobView(Number(params.id))));
   app.post('/v1/static-export/jobs/:id/bundle', ({ params }, response) => {
     const job = jobs[Number(params.id)];
     if (job) job.bundled = true;
@@ -36,7 +36,7 @@ export async function startCountingAdminApi({ jobMs }: { jobMs: number }): Promi
     response.json({ jobId: params.id, bundleUrl: `http://127.0.0.1/bundle-${params.id}.tar.gz`, expiresAt });
   });
 
-  function told(index: number): object {
+  function jobView(index: number): object {
     const running = (jobs[index]?.endsAtMs ?? 0) > Date.now();
     return { jobId: String(index), status: running ? 'running' : 'completed', progress: running ? 50 : 100 };
   }

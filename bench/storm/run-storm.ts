@@ -77,8 +77,8 @@ async function storm(
   const samples = await memory.stop();
 
   progress('waiting for the export of the last publish');
-  const patience = { describe: 'exported the last publish', timeoutMs: 120_000 };
-  const lastExported = await waitFor(() => adminApi.bundledAfter(sent.endedAtMs), patience).catch(() => false);
+  const options = { describe: 'exported the last publish', timeoutMs: 120_000 };
+  const lastExported = await waitFor(() => adminApi.bundledAfter(sent.endedAtMs), options).catch(() => false);
 
   progress('counting in the histories');
   const runs = await workflowChain(temporal.client, WORKFLOW_IDS.exportSite(SITE));

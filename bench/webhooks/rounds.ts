@@ -17,13 +17,13 @@ export type RoundsOptions = LoopOptions & { rounds: number; worker: boolean };
 
 const SITES = 20;
 
-/** Temporal refuses the 10,001st signal of one execution. */
+/** Temporal rejects the 10,001st signal of one execution. */
 const SIGNALS_PER_WORKFLOW = 9_000;
 
-/** Nothing is exported meanwhile: taking in is what is measured. */
+/** Nothing is exported meanwhile: only receiving is measured. */
 const NO_EXPORT = { quietPeriod: '1h', maxWait: '1h' };
 
-/** Measures every case once a round, so that what else the machine does falls on all of them alike. */
+/** Measures every case once a round, so that the machine's load affects all alike. */
 export async function measureRounds(
   options: RoundsOptions,
   { progress }: { progress: (text: string) => void },
@@ -59,7 +59,7 @@ async function measure(options: RoundsOptions, progress: (text: string) => void,
   cleanups.add(express.stop);
 
   const raw = (round: number, count: number): Promise<Measurement> => {
-    // Where a worker runs, workflows continue as new by themselves.
+    // With a worker, workflows continue as new by themselves.
     const signalsPerWorkflow = worker ? Number.MAX_SAFE_INTEGER : SIGNALS_PER_WORKFLOW;
     const sites = pick(sitesOf(round, 'raw'), count);
     return runLoad('raw-load', { ...loop, address: temporal.address, sites, signalsPerWorkflow }, measurement);
@@ -87,7 +87,7 @@ async function measure(options: RoundsOptions, progress: (text: string) => void,
   return measured;
 }
 
-/** One more than is signalled in turn: each round and case has workflows of its own, which start empty. */
+/** A new workflow for each round and case, so that it starts empty. */
 function sitesOf(round: number, kind: 'raw' | 'site'): string[] {
   return Array.from({ length: SITES + 1 }, (_, index) => `${kind}-${round}-${index}`);
 }

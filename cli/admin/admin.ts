@@ -4,7 +4,7 @@ import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../..
 
 type OfOrganization = { organization?: string | undefined };
 
-/** What the commands `keys`, `organizations` and `projects` do, wherever the platform's database is. */
+/** The actions of the commands `keys`, `organizations` and `projects`, wherever the platform's database is. */
 export interface Admin {
   createKey(request: CreateKeyRequest): Promise<CreatedKey>;
   listKeys(filter: OfOrganization): Promise<KeyListing[]>;

@@ -4,13 +4,13 @@ import { type Context, createContext } from '../context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from '../home.ts';
 import type { Admin } from './admin.ts';
 
-/** A command shouldn't wait for ever for a database that isn't there, as a service does. */
+/** Unlike a service, a command must not wait forever for a missing database. */
 const OPEN_TIMEOUT_MS = 15_000;
 
 /**
- * Runs `use` on the platform's database: directly on DATABASE_URL; on the embedded one through the running `up`, or,
- * where none runs, by opening it for the moment.
- * @param openTimeoutMs how long a database that can't be reached is tried
+ * Runs `use` on the platform's database: directly on DATABASE_URL; for the embedded one through the running `up`, or by
+ * opening it if none runs.
+ * @param openTimeoutMs how long to retry an unreachable database
  */
 export async function withAdmin(use: (admin: Admin) => Promise<void>, openTimeoutMs = OPEN_TIMEOUT_MS): Promise<void> {
   const context = createContext({ quiet: true });
@@ -50,7 +50,7 @@ async function onDatabase(
   use: (admin: Admin) => Promise<void>,
   openTimeoutMs: number,
 ): Promise<void> {
-  // Imported when it is needed: the database's code costs a second that `galley --help` needn't.
+  // Imported on demand, because loading the database's code takes a second that `galley --help` doesn't need.
   const { openDatabase } = await import('../../platform/store/database.ts');
   const { adminOnDatabase } = await import('./admin-on-database.ts');
   const signal = AbortSignal.timeout(openTimeoutMs);

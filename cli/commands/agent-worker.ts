@@ -7,9 +7,9 @@ export function agentWorkerCommand(): Command {
     .description("run the Admin API's agents, beside platform-worker --no-agents")
     .addHelpText(
       'after',
-      '\nIt does nothing but fetch a repository, run the agent in its sandbox and keep what it leaves, so it can have a\n' +
+      '\nIt only fetches a repository, runs the agent in its sandbox and stores the result, so it can have a\n' +
         'machine or container of its own, with fewer secrets. Needs DATABASE_URL, and the OBJECT_STORE_URL of the platform.\n' +
-        'Waits for the database and for Temporal as long as it takes. Any number may run. SIGINT and SIGTERM end it.',
+        'Waits for the database and for Temporal. Any number may run. SIGINT and SIGTERM end it.',
     )
     .action(async () => {
       const context = createContext();

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { agentRuleState } from '../../contract/agent-state.ts';
 import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 
-/** Read loosely: an api of another release may say more or less. */
+/** Parsed loosely, because an api of another release may send more or fewer fields. */
 const ended = agentRuleState.partial().loose();
 
 export function agentsCommand(): Command {
@@ -14,10 +14,10 @@ export function agentsCommand(): Command {
     .argument('<rule>', 'the name of the rule')
     .option('--json', 'print what was removed as JSON')
     .option(...API_URL_OPTION)
-    .description('end an agent rule, and say what ends')
+    .description('end an agent rule and report what ended')
     .addHelpText(
       'after',
-      `\nChanges that the rule started go on. Take the rule out of galley.yaml first: the next publish starts it again.\n${TOKEN_HELP}`,
+      `\nChanges that the rule started continue. Take the rule out of galley.yaml first: the next publish starts it again.\n${TOKEN_HELP}`,
     )
     .action(async (site: string, rule: string, options: { json?: boolean; url?: string }) => {
       const ask = await openOrchestrator(options);
@@ -31,9 +31,9 @@ export function agentsCommand(): Command {
 function whatEnded(site: string, rule: string, state: z.infer<typeof ended>): string {
   const waiting = state.pendingCount ?? 0;
   const facts = [
-    `The rule ${rule} of ${site} was removed: it prompts no agent any more.`,
-    waiting > 0 && `${waiting} event(s) that waited were dropped.`,
-    (state.changes?.length ?? 0) > 0 && 'Changes that it started go on until their pull requests end.',
+    `The rule ${rule} of ${site} was removed and no longer prompts an agent.`,
+    waiting > 0 && `${waiting} waiting event(s) were dropped.`,
+    (state.changes?.length ?? 0) > 0 && 'Changes that it started continue until their pull requests end.',
     'If galley.yaml still names the rule, the next publish starts it again.',
   ];
   return facts.map((fact) => (fact ? `${fact}\n` : '')).join('');

@@ -5,7 +5,7 @@ import { runService } from '../run-service.ts';
 
 export function apiCommand(): Command {
   return new Command('api')
-    .description('receive publish webhooks and tell where the sites stand')
+    .description('receive publish webhooks and show the state of the sites')
     .option('--no-config', 'run without a galley.yaml, and so without sites')
     .addHelpText(
       'after',

@@ -7,11 +7,11 @@ export function configCommand(): Command {
   const command = new Command('config').description('galley.yaml');
   command
     .command('check')
-    .description('read galley.yaml and the environment, and say what is wrong')
+    .description('check galley.yaml and the environment and report problems')
     .addHelpText(
       'after',
-      '\nReads the file that GALLEY_CONFIG names, else ./galley.yaml. Nothing is started or called.\n' +
-        'Exit code 0 when all is well, 2 with a line for each mistake.',
+      '\nReads the file in GALLEY_CONFIG, otherwise ./galley.yaml. Starts and calls nothing.\n' +
+        'Exit code 0 if everything is valid, 2 with a line for each problem.',
     )
     .action(check);
   return command;

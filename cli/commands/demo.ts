@@ -5,11 +5,11 @@ import { createLifetime, untilSignal } from '../lifetime.ts';
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('see the whole way of a publish on this machine, with this project’s own documentation')
-    .option('--once', 'end when every step was seen')
+    .description('follow a publish through every step on this machine, with this project’s own documentation')
+    .option('--once', 'exit after the last step')
     .addHelpText(
       'after',
-      '\nExit code 0 only if every step was seen. Free ports and a temporary folder; nothing is left behind.',
+      '\nExit code 0 only if every step succeeded. Uses free ports and a temporary folder, and removes everything.',
     )
     .action(demo);
 }
@@ -28,14 +28,14 @@ async function demo({ once }: { once?: boolean }): Promise<void> {
   const seen = runDemo({ logger, lifetime, variables: settings.variables, mergesItself: once === true, say }).then(
     async () => {
       allSeen = true;
-      say('\nEvery step was seen.');
+      say('\nEvery step succeeded.');
       if (once) return;
-      say('Everything goes on running: Ctrl-C ends it.');
+      say('Everything keeps running: press Ctrl-C to stop it.');
       await asked;
     },
   );
   const interrupted = asked.then(() => {
-    if (!allSeen) throw new CommandError('The demo was ended before every step was seen');
+    if (!allSeen) throw new CommandError('The demo was stopped before its last step');
   });
   try {
     await Promise.race([seen, interrupted, lifetime.failed]);

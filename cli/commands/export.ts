@@ -4,7 +4,7 @@ import { FAIL_ON, type FailOn } from '../export/export-summary.ts';
 
 export function exportCommand(): Command {
   return new Command('export')
-    .argument('<domain>', 'the domain the site is published under')
+    .argument('<domain>', "the site's domain")
     .requiredOption('--out <path>', 'an archive if it ends in .tar.gz or .tgz, otherwise a folder')
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
     .option('--report <file>', 'where to write the report (JSON): broken links, redirects, what was left out and why')

@@ -10,18 +10,18 @@ export function keysCommand(): Command {
   const command = new Command('keys').description('keys of the Admin API');
   command
     .command('create')
-    .description('make a key, and its organization where that is missing')
-    .requiredOption('--organization <name>', 'whose key it is')
+    .description("create a key, and its organization if it doesn't exist")
+    .requiredOption('--organization <name>', 'the organization that owns the key')
     .addOption(
       new Option('--plan <plan>', "a new organization's plan (default: enterprise)").choices(['enterprise', 'free']),
     )
     .option('--name <label>', 'what the key is for')
     .option('--json', 'print {id, key, organization}')
-    .addHelpText('after', `\nThe key is shown this once; only its hash is kept.${WHERE}`)
+    .addHelpText('after', `\nThe key is shown only once; Galley stores only its hash.${WHERE}`)
     .action(create);
   command
     .command('list')
-    .description('list the keys, without what they open')
+    .description('list the keys, without their secrets')
     .option('--organization <name>', 'only this organization')
     .option('--json', 'print JSON')
     .addHelpText('after', WHERE)
@@ -29,7 +29,7 @@ export function keysCommand(): Command {
   command
     .command('revoke')
     .argument('<id>', 'as `keys list` shows it')
-    .description('make a key worthless from now on')
+    .description('revoke a key')
     .addHelpText('after', WHERE)
     .action(revoke);
   return command;
@@ -39,7 +39,7 @@ async function create({ json, ...request }: CreateOptions): Promise<void> {
   await withAdmin(async (admin) => {
     const { id, key, organization } = await admin.createKey(request);
     process.stdout.write(json ? `${JSON.stringify({ id, key, organization })}\n` : `${key}\n`);
-    if (!json) process.stderr.write(`Key ${id} of ${organization}. It is shown only now: keep it as a secret.\n`);
+    if (!json) process.stderr.write(`Key ${id} of ${organization}. It is shown only once: keep it secret.\n`);
   });
 }
 

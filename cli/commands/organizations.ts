@@ -11,7 +11,7 @@ export function organizationsCommand(): Command {
     .addOption(new Option('--plan <plan>', 'the new plan').choices(['enterprise', 'free']).makeOptionMandatory())
     .option('--json', 'print {organization, plan}')
     .description("change an organization's plan")
-    .addHelpText('after', '\nThe plan counts at once, for all keys and projects of the organization.')
+    .addHelpText('after', '\nThe plan applies immediately, to all keys and projects of the organization.')
     .action(set);
   return command;
 }

@@ -5,8 +5,8 @@ import { runService } from '../run-service.ts';
 
 export function platformWorkerCommand(): Command {
   return new Command('platform-worker')
-    .description("run the Admin API's jobs: export sites, and let agents work")
-    .option('--no-agents', 'leave agents to agent-worker; the steps around them are still taken here')
+    .description("run the Admin API's jobs: export sites and run agents")
+    .option('--no-agents', 'leave agents to agent-worker; the steps around them still run here')
     .addHelpText(
       'after',
       '\nNeeds DATABASE_URL, and the OBJECT_STORE_URL of the platform. Waits for the database and for Temporal as long as\n' +

@@ -9,7 +9,7 @@ export function platformCommand(): Command {
     .addHelpText(
       'after',
       '\nListens on HOST (127.0.0.1) and PLATFORM_PORT (3100); needs DATABASE_URL. Waits for the database and for Temporal,\n' +
-        'and answers 503 meanwhile only without the database. OPERATOR_TOKEN opens its admin routes.',
+        'and responds 503 only while the database is unavailable. OPERATOR_TOKEN opens its admin routes.',
     )
     .action(async () => {
       const { settings, logger } = createContext();

@@ -34,7 +34,7 @@ export function projectsCommand(): Command {
   const add = command
     .command('add')
     .description('add a project to an organization')
-    .requiredOption('--organization <name>', 'whose project it is')
+    .requiredOption('--organization <name>', 'the organization that owns the project')
     .requiredOption('--project <id>', 'its id, prj_…')
     .requiredOption('--domain <domain>', 'the domain it is published under');
   withSettings(add).action(async ({ json, organization, domain, ...options }: Options) => {
@@ -45,9 +45,9 @@ export function projectsCommand(): Command {
   });
   const set = command
     .command('set')
-    .description('change what is named of a project; an empty value clears it')
+    .description('change the given settings of a project; an empty value clears one')
     .requiredOption('--project <id>', 'its id, prj_…')
-    .option('--organization <name>', 'only if it is of this organization')
+    .option('--organization <name>', 'only if it belongs to this organization')
     .option('--domain <domain>', 'the domain it is published under');
   withSettings(set).action(async ({ json, organization, domain, ...options }: Options) => {
     const request: SetProjectRequest = {
@@ -77,17 +77,14 @@ export function projectsCommand(): Command {
 function withSettings(command: Command): Command {
   return command
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
-    .option(
-      '--repository <address>',
-      'where its sources are: an https, ssh or file address, or a folder of this machine',
-    )
-    .option('--ref <branch>', "the branch that agents start from; else the repository's default")
+    .option('--repository <address>', 'the URL of its sources: https, ssh or file, or a folder of this machine')
+    .option('--ref <branch>', "the branch that agents start from (default: the repository's)")
     .option('--external <policy...>', 'assets of other hosts: bundle, keep, or the hosts to keep as links')
     .addOption(new Option('--scripts <policy>', 'scripts of the pages').choices(['auto', 'keep', 'strip']))
     .addOption(new Option('--source-maps <policy>', 'source maps of scripts and styles').choices(['omit', 'keep']))
     .addOption(new Option('--robots <policy>', 'robots.txt and nofollow').choices(['respect', 'ignore']))
     .addOption(
-      new Option('--render <how>', 'pages as the origin answers them, or as a browser shows them').choices([
+      new Option('--render <how>', 'pages as the origin sends them, or as a browser shows them').choices([
         'http',
         'browser',
       ]),
@@ -99,7 +96,7 @@ function withSettings(command: Command): Command {
       ]),
     )
     .addOption(
-      new Option('--incremental <choice>', "whether exports take over what hasn't changed since the last one").choices([
+      new Option('--incremental <choice>', "whether exports reuse what hasn't changed since the last one").choices([
         'true',
         'false',
       ]),
@@ -110,13 +107,13 @@ function withSettings(command: Command): Command {
         'none',
       ]),
     )
-    .option('--webhook <url>', 'where the embedded forge tells of pull requests: …/webhooks/SITE/github')
-    .option('--webhook-secret <secret>', 'what those deliveries are signed with; - reads it from standard input')
+    .option('--webhook <url>', "receives the embedded forge's pull request events: …/webhooks/SITE/github")
+    .option('--webhook-secret <secret>', 'the secret that signs those deliveries; - reads it from standard input')
     .option('--json', 'print the project as JSON')
     .addHelpText('after', WHERE);
 }
 
-/** What is named on the command line; an empty text clears. */
+/** The options that were given; an empty text clears a setting. */
 async function changes(options: Options): Promise<Omit<SetProjectRequest, 'project' | 'organization' | 'domain'>> {
   const { origin, repository, ref, external, scripts, sourceMaps, robots, render, discover, incremental } = options;
   const { precompress, webhook, webhookSecret } = options;

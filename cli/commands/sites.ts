@@ -1,14 +1,15 @@
 import { Command } from 'commander';
 import { z } from 'zod';
+import { exportJobId } from '../../contract/admin-api.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 
 const rejected = z.object({ source: z.string(), reason: z.string(), count: z.number(), lastAt: z.string() });
 
-/** Read loosely: an api of another release may say more or less. */
+/** Parsed loosely, because an api of another release may send more or fewer fields. */
 const status = siteState
-  // A default would tell of what this api did not.
+  // No defaults, which would report what this api didn't send.
   .extend({
     rejected: z.array(rejected),
     trouble: siteState.shape.trouble.unwrap(),
@@ -23,9 +24,9 @@ type Status = z.infer<typeof status>;
 
 const removed = status.extend({ endedRules: z.array(z.string()).default([]) });
 
-/** What operators do to a site, by the last part of its path. */
+/** The operators' actions on a site, by the last part of their path. */
 const ACTIONS = {
-  export: 'export a site at once, without a publish',
+  export: 'export a site now, without a publish',
   refresh: 'renew the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
@@ -36,9 +37,9 @@ export function sitesCommand(): Command {
   command
     .command('status')
     .argument('[site]', 'one site; without it all of them')
-    .option('--json', 'print the answer as JSON')
+    .option('--json', 'print the response as JSON')
     .option(...API_URL_OPTION)
-    .description('say where each site stands')
+    .description('show the state of each site')
     .addHelpText('after', TOKEN_HELP)
     .action(showStatus);
   for (const [name, description] of Object.entries(ACTIONS)) {
@@ -56,11 +57,25 @@ export function sitesCommand(): Command {
       });
   }
   command
+    .command('rollback')
+    .argument('<site>', 'the name of the site in galley.yaml')
+    .argument('<version-or-job>', 'an earlier version, or the id of an export job')
+    .option('--json', 'print the site as JSON')
+    .option(...API_URL_OPTION)
+    .description('deploy an earlier export until the next publish')
+    .addHelpText('after', TOKEN_HELP)
+    .action(async (site: string, name: string, options: Options) => {
+      const ask = await openOrchestrator(options);
+      const body = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
+      const answer = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
+      process.stdout.write(options.json ? asJson(answer) : line(status.parse(answer)));
+    });
+  command
     .command('remove')
     .argument('<site>', 'the name of the site')
     .option('--json', 'print what was removed as JSON')
     .option(...API_URL_OPTION)
-    .description('end a site and its agent rules, and say what ends')
+    .description('end a site and its agent rules and report what ended')
     .addHelpText(
       'after',
       `\nWhat is deployed stays, but its link is no longer refreshed. Take the site out of galley.yaml first: its next\npublish starts it again.\n${TOKEN_HELP}`,
@@ -87,12 +102,13 @@ async function showStatus(site: string | undefined, options: Options): Promise<v
   else process.stdout.write(sites.length === 0 ? 'no sites\n' : sites.map(line).join(''));
 }
 
-/** Every page of the list, in its order. */
+/** All pages of the list, in order. */
 async function askForAll(ask: OrchestratorClient): Promise<Status[]> {
   const sites: Status[] = [];
   for (let path: string | undefined = '/sites?limit=200'; path !== undefined; ) {
     const parsed: z.ZodSafeParseResult<z.infer<typeof statusList>> = statusList.safeParse(await ask(path));
-    if (!parsed.success) throw new CommandError('The api answered GET /sites in a form that this release can not read');
+    if (!parsed.success)
+      throw new CommandError('The api answered GET /sites in a format that this release can not read');
     sites.push(...parsed.data.sites);
     const { nextCursor } = parsed.data;
     const goesOn = typeof nextCursor === 'string' && parsed.data.sites.length > 0;
@@ -105,7 +121,7 @@ function asJson(answer: unknown): string {
   return `${JSON.stringify(answer, null, 2)}\n`;
 }
 
-/** More of these are in the JSON. */
+/** `--json` shows more of them. */
 const NEWEST = 10;
 
 function inFull(site: Status): string {
@@ -124,10 +140,10 @@ function whatEnded(site: z.infer<typeof removed>): string {
   const exporting = site.phase === 'exporting' && site.jobId;
   const waiting = site.pendingCount ?? 0;
   const facts = [
-    `${site.site} was removed: Galley exports and refreshes it no more.`,
+    `${site.site} was removed: Galley no longer exports or refreshes it.`,
     exporting && `The export ${site.jobId} was cancelled.`,
-    waiting > 0 && `${waiting} publish(es) that waited were dropped.`,
-    ...site.endedRules.map((rule) => `The agent rule ${rule} ended. Changes that it started go on.`),
+    waiting > 0 && `${waiting} waiting publish(es) were dropped.`,
+    ...site.endedRules.map((rule) => `The agent rule ${rule} ended. Changes that it started continue.`),
     ...(site.deployments ?? []).map(({ valuesFile, version }) => version && `${valuesFile} keeps version ${version}.`),
     site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not renewed.`,
     'If galley.yaml still names the site, its next publish starts it again.',
@@ -135,7 +151,7 @@ function whatEnded(site: z.infer<typeof removed>): string {
   return facts.map((fact) => (fact ? `${fact}\n` : '')).join('');
 }
 
-/** Senders choose their words, and a terminal obeys some. */
+/** Senders choose these texts, which may contain terminal sequences. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }

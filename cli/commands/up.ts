@@ -4,7 +4,7 @@ import { runService } from '../run-service.ts';
 
 export function upCommand(): Command {
   return new Command('up')
-    .description('start everything on this machine in one go (npm start)')
+    .description('start everything on this machine (npm start)')
     .addHelpText(
       'after',
       `

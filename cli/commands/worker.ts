@@ -5,12 +5,11 @@ import { runService } from '../run-service.ts';
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description("run the sites' workflows: export, deploy, refresh, prompt agents and tell reviewers")
+    .description("run the sites' workflows: export, deploy, refresh, prompt agents and notify reviewers")
     .option('--no-config', 'run without a galley.yaml, and so without sites')
     .addHelpText(
       'after',
-      '\nReads galley.yaml (GALLEY_CONFIG); waits for Temporal as long as it takes. Any number may run. SIGINT and SIGTERM\n' +
-        'end it.',
+      '\nReads galley.yaml (GALLEY_CONFIG); waits for Temporal. Any number may run. SIGINT and SIGTERM\n' + 'end it.',
     )
     .action(async (options: { config: boolean }) => {
       const { settings, logger } = createContext();

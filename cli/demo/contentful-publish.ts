@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { source } from '../../api/sources/contentful.ts';
 
-/** What Contentful sends when an editor publishes an entry. */
+/** The webhook that Contentful sends when an editor publishes an entry. */
 export interface PublishedEntry {
   id: string;
   title: string;
 }
 
-/** Delivers a signed publish event, as Contentful would. Resolves with the status and body of the answer. */
+/** Sends a signed publish event, like Contentful. Resolves with the response's status and body. */
 export async function publish(
   url: URL,
   secret: string,

@@ -3,13 +3,13 @@ import { appendFile, cp, readdir, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CommandError } from '../command-error.ts';
 
-/** A copy of this project's documentation: VitePress sources that the demo edits, and what VitePress builds of them. */
+/** A copy of this project's documentation: VitePress sources that the demo edits, and their build. */
 export interface DocumentationSite {
-  /** What the origin serves. */
+  /** The folder that the origin serves. */
   builtFolder: string;
-  /** The page that is edited, as the site's visitors address it. */
+  /** The URL path of the edited page. */
   page: string;
-  /** Adds a paragraph to that page and builds again, as an editor's publish would. */
+  /** Adds a paragraph to that page and builds again. */
   edit(paragraph: string): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function createDocumentationSite(root: string, folder: string): Pro
     recursive: true,
     filter: (source) => !LEFT_BEHIND.has(basename(source)),
   });
-  // VitePress finds itself and its theme from the folder of the site upwards.
+  // VitePress looks for itself and its theme in the parent folders.
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
   const file = await pageToEdit(sources);
   await build(root, sources);
@@ -43,7 +43,7 @@ async function pageToEdit(sources: string): Promise<string> {
   return first;
 }
 
-/** In a process of its own: a build keeps a processor busy for seconds, and the workers must go on meanwhile. */
+/** In a process of its own: a build takes a processor for seconds, and the workers must continue meanwhile. */
 async function build(root: string, sources: string): Promise<void> {
   const program = join(root, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
   const child = spawn(process.execPath, [program, 'build', sources], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import send from 'send';
 
-/** Serves a built site as its own host would: clean URLs, folders by their index, 404.html for what isn't there. */
+/** Serves a built site like its own host: clean URLs, index pages of folders, and 404.html. */
 export function createOrigin(folder: string): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://origin');

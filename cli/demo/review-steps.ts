@@ -7,7 +7,7 @@ import { type Stage, workflowUrl } from './steps.ts';
 import { until } from './watch.ts';
 import { OWNER, REVIEWER, RULE, SITE } from './workspace.ts';
 
-/** The change that the rule made of the first publish. */
+/** The change that the rule made after the first publish. */
 export interface Change {
   workflowId: string;
   prLink: string;
@@ -17,7 +17,7 @@ const AGENT_TIMEOUT_MS = 120_000;
 const MAIL_TIMEOUT_MS = 60_000;
 const MERGE_TIMEOUT_MS = 60_000;
 
-/** Resolves when the agent's pull request is open. @throws CommandError where the job failed or changed nothing. */
+/** Resolves when the agent's pull request is open. @throws CommandError if the job failed or changed nothing. */
 export async function seePullRequest(stage: Stage): Promise<Change> {
   const { everything, repository, say, signal } = stage;
   const ruleId = WORKFLOW_IDS.agentRule(SITE, RULE);
@@ -41,12 +41,12 @@ export async function seePullRequest(stage: Stage): Promise<Change> {
   return { workflowId, prLink };
 }
 
-/** Resolves when both reviewers have their mail, and one each, with the key of the link in the first reviewer's. */
+/** Resolves when both reviewers have one mail each, with the token of the first reviewer's link. */
 export async function seeMails({ mailbox, say, signal }: Stage, { prLink }: Change): Promise<string> {
   const mails = await until('a mail to each reviewer', MAIL_TIMEOUT_MS, signal, async () => {
     const arrived = await mailbox.mails();
-    const wanted = [REVIEWER, OWNER].map((address) => arrived.find((mail) => isTo(mail, address)));
-    return wanted.every((mail) => mail !== undefined) ? arrived : undefined;
+    const mails = [REVIEWER, OWNER].map((address) => arrived.find((mail) => isTo(mail, address)));
+    return mails.every((mail) => mail !== undefined) ? arrived : undefined;
   });
   if (mails.length !== 2)
     throw new CommandError(`expected one mail to each of two reviewers, but there are ${mails.length}`);
@@ -64,9 +64,8 @@ function isTo(mail: ReceivedMail, address: string): boolean {
 }
 
 /**
- * Does what a reviewer does on the page that the link in the mail opens; resolves when the change's workflow has
- * completed.
- * @param token the link's key.
+ * Approves and merges on the page of the link in the mail; resolves when the change's workflow has completed.
+ * @param token the link's token.
  */
 export async function approveAndMerge(stage: Stage, { workflowId, prLink }: Change, token: string): Promise<void> {
   const { everything, repository, say, signal } = stage;

@@ -16,24 +16,24 @@ import { approveAndMerge, seeMails, seePullRequest } from './review-steps.ts';
 import { publishEntry, type Stage, seeRefreshes, seeServed, watchExport } from './steps.ts';
 import { createWorkspace, DOMAIN, REPOSITORY_FILES, REVIEWER, SITE, type Workspace } from './workspace.ts';
 
-interface Surroundings {
+interface Context {
   logger: Logger;
   lifetime: Lifetime;
   variables: Variables;
-  /** The demo merges the pull request itself; else that is left to whoever watches. */
+  /** Whether the demo merges the pull request itself; otherwise the user does. */
   mergesItself: boolean;
   say(line: string): void;
 }
 
-/** So short that refreshes are seen while one watches. */
+/** Short, so that the user can watch refreshes. */
 const LINK_TTL = '12s';
 
 /**
- * The whole way once. First half: publish, export, deploy; edit, publish again; refresh twice. Second half, of the same
- * publish: prompt, pull request, mail, merge.
- * @throws CommandError naming the step that wasn't seen.
+ * The whole way once. First half: publish, export, deploy; edit, publish again; refresh twice. Second half, for the
+ * same publish: prompt, pull request, mail, merge.
+ * @throws CommandError naming the step that failed.
  */
-export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Surroundings): Promise<void> {
+export async function runDemo({ logger, lifetime, variables, mergesItself, say }: Context): Promise<void> {
   const { signal } = lifetime;
   const step = numbered(say);
   await requireGit();
@@ -105,7 +105,7 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
   }
 }
 
-/** The example agent is part of Galley, so it is the only agent that runs without a sandbox when there is none. */
+/** The example agent is part of Galley, so it alone runs without a sandbox if there is none. */
 async function hasSandbox(path = ''): Promise<boolean> {
   try {
     await readSandbox(path);

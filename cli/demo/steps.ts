@@ -25,7 +25,7 @@ const DEPLOY_TIMEOUT_MS = 180_000;
 const REFRESH_TIMEOUT_MS = 90_000;
 const REFRESHES = 2;
 
-/** Sends a signed webhook. Resolves with the moment it was sent, in epoch milliseconds. */
+/** Sends a signed webhook. Resolves with the time it was sent, in epoch milliseconds. */
 export async function publishEntry({ everything, workspace, say }: Stage, title: string): Promise<number> {
   const url = new URL(`/webhooks/${SITE}/contentful`, everything.addresses.api);
   const sentAt = Date.now();
@@ -36,7 +36,7 @@ export async function publishEntry({ everything, workspace, say }: Stage, title:
   return sentAt;
 }
 
-/** Shows the job that follows a publish; resolves with its id when the values file names its bundle. */
+/** Shows the job that follows a publish; resolves with its id when the values file has its bundle. */
 export async function watchExport(stage: Stage, previousJobId: string | null): Promise<string> {
   const { everything, workspace, say, signal } = stage;
   const { addresses, operatorToken } = everything;
@@ -47,7 +47,7 @@ export async function watchExport(stage: Stage, previousJobId: string | null): P
   });
   say(`  Temporal UI: ${workflowUrl(everything, jobId)}`);
   const bar = createProgressBar('  export');
-  // The site tells the job's progress only while it exports: afterwards the last one stands.
+  // The site only has the job's progress during the export, so keep the last one.
   let last = { percent: 0, pageCount: 0 };
   try {
     await until('the export deployed', DEPLOY_TIMEOUT_MS, signal, async () => {
@@ -67,7 +67,7 @@ export async function watchExport(stage: Stage, previousJobId: string | null): P
   return jobId;
 }
 
-/** Resolves with the moment when the deployment serves the page with this text. */
+/** Resolves with the time when the deployment serves the page with this text. */
 export async function seeServed({ everything, documentation, say, signal }: Stage, text: string): Promise<number> {
   const [deployment] = everything.addresses.deployments;
   if (deployment === undefined) throw new CommandError('there is no deployment');
@@ -79,7 +79,7 @@ export async function seeServed({ everything, documentation, say, signal }: Stag
   return Date.now();
 }
 
-/** Waits for fresh links of the same job in the values file. */
+/** Waits for new links of the same job in the values file. */
 export async function seeRefreshes({ workspace, say, signal }: Stage): Promise<void> {
   let link = await readBundleUrl(workspace.valuesFile);
   for (let count = 1; count <= REFRESHES; count += 1) {
@@ -96,7 +96,7 @@ export function workflowUrl({ addresses, temporal }: Everything, workflowId: str
   return `${addresses.temporalUi}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`;
 }
 
-/** What a signature opens is nobody else's business. */
+/** Removes the signature, which is a secret. */
 function withoutQuery(link: string | undefined): string {
   return link === undefined ? 'no bundle' : `${link.split('?')[0]}?…`;
 }

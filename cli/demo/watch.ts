@@ -14,7 +14,7 @@ const observedState = siteState.pick({ phase: true, jobId: true, version: true, 
 });
 export type ObservedState = z.infer<typeof observedState>;
 
-/** Asks until `look` finds something; a fault on the way is "not yet". @throws CommandError after `timeoutMs`. */
+/** Polls until `look` returns something; errors count as "not yet". @throws CommandError after `timeoutMs`. */
 export async function until<T>(
   what: string,
   timeoutMs: number,
@@ -31,17 +31,17 @@ export async function until<T>(
   throw new CommandError(`not seen within ${timeoutMs / 1000} s: ${what}`);
 }
 
-/** Where the site stands, as `GET /sites/{site}` tells it. */
+/** The site's state from `GET /sites/{site}`. */
 export async function readSiteState(api: string, site: string, token: string): Promise<ObservedState> {
   return observedState.parse(await requestJson({ url: new URL(`/sites/${site}`, api), token }));
 }
 
-/** The link that the deployment is configured with; undefined before the first deploy. */
+/** The deployment's link; undefined before the first deploy. */
 export async function readBundleUrl(file: string): Promise<string | undefined> {
   return valuesFile.parse(parse(await readFile(file, 'utf8'))).staticExport?.bundleUrl;
 }
 
-/** A page's text where it is served; undefined otherwise. */
+/** A page's text; undefined if it isn't served. */
 export async function readPage(url: string): Promise<string | undefined> {
   const response = await fetch(url);
   const text = await response.text();

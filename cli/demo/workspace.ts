@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 
-/** The demo's one site. The domain needs no DNS: its project names the origin on this machine. */
+/** The demo's only site. Its domain needs no DNS, because its project sets the origin. */
 export const SITE = 'handbook';
 export const DOMAIN = 'handbook.example.com';
 
-/** The demo's one agent rule, and who hears of its pull requests: the rule's list, and CODEOWNERS of the repository. */
+/** The demo's only agent rule. Its pull requests are reviewed by the rule's list and the repository's CODEOWNERS. */
 export const RULE = 'changelog';
 export const REVIEWER = 'ada@example.com';
 export const OWNER = 'grace@example.com';
@@ -22,7 +22,7 @@ export const REPOSITORY_FILES = {
 
 /**
  * The first line becomes the pull request's title. The example agent reads only the sentence after it
- * (examples/replace-agent.js); another agent takes any text.
+ * (examples/replace-agent.js); other agents take any text.
  */
 const PROMPT = `Add "{{ event.title }}" to the changelog
 
@@ -37,13 +37,13 @@ Replace '# Changelog
 const CONTENTFUL_SECRET = `\${CONTENTFUL_SECRET}`;
 const FORGE_SECRET = `\${FORGE_SECRET}`;
 
-/** The demo's own folder: configuration, values file, state. Gone at its end. */
+/** The demo's temporary folder: configuration, values file, state. */
 export interface Workspace {
   folder: string;
   configFile: string;
   valuesFile: string;
   contentfulSecret: string;
-  /** Signs what the embedded forge tells of pull requests. */
+  /** Signs the embedded forge's webhooks. */
   forgeSecret: string;
   remove(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function createWorkspace(smtpUrl: string): Promise<Workspace> {
     domain: DOMAIN,
     webhooks: { contentful: { secret: CONTENTFUL_SECRET }, github: { secret: FORGE_SECRET } },
     export: { quietPeriod: '500ms', maxWait: '5s', deployments: [{ valuesFile: 'values.yaml' }] },
-    // One prompt is enough to see: what is published after it is collected, and waits for the next hour.
+    // One prompt is enough: later publishes are collected and wait for the next hour.
     agent: [{ name: RULE, on: 'publish', prompt: PROMPT, reviewers: [REVIEWER], quietPeriod: '500ms', maxPerHour: 1 }],
   };
   const smtp = { url: smtpUrl, from: 'Galley <galley@example.com>' };

@@ -7,7 +7,7 @@ export interface AdminApi {
   key: string;
 }
 
-/** Only the seed's fields are needed, so that any service with its API will do; what else it tells is used. */
+/** Only the specified fields are needed, so that any service with this API works; others are used if present. */
 const startedJob = z.looseObject({ jobId: z.string().min(1) });
 const jobState = z.looseObject({
   status: z.string(),
@@ -36,7 +36,7 @@ export async function createBundle({ url, key }: AdminApi, jobId: string): Promi
   return bundleLink.parse(await requestJson({ url: at(url, path), token: key, method: 'POST' }));
 }
 
-/** The job's report as the service tells it. Throws where the service has none. */
+/** The job's report from the service. Throws if the service has none. */
 export async function readReport({ url, key }: AdminApi, jobId: string): Promise<unknown> {
   return requestJson({ url: at(url, `${JOBS}/${encodeURIComponent(jobId)}/report`), token: key });
 }
@@ -47,7 +47,7 @@ export async function cancelExport({ url, key }: AdminApi, jobId: string): Promi
   await requestJson({ url: at(url, path), token: key, method: 'POST' }).catch(() => undefined);
 }
 
-/** A base address may have a path of its own. */
+/** A base URL may have a path. */
 function at(base: string, path: string): URL {
   return new URL(`${base.replace(/\/+$/, '')}${path}`);
 }

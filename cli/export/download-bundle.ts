@@ -8,12 +8,12 @@ import { errorText } from '../../embedded/report.ts';
 import { CommandError } from '../command-error.ts';
 import type { BundleLink } from './admin-api-client.ts';
 
-/** A link is asked for its first byte this long; the rest may take its time. */
+/** Timeout for the link's first byte; the rest may take longer. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
- * Puts the archive at `file`, whole or not at all; resolves with its size in bytes.
- * @throws CommandError when the link is refused, breaks off, or its bytes aren't those that were promised.
+ * Writes the archive to `file` atomically; resolves with its size in bytes.
+ * @throws CommandError if the link is rejected, breaks off, or its bytes don't match the hash.
  */
 export async function downloadBundle({ bundleUrl, sha256 }: BundleLink, file: string): Promise<number> {
   await mkdir(dirname(file), { recursive: true });

@@ -9,7 +9,7 @@ import { createLifetime, untilSignal } from '../lifetime.ts';
 import { type AdminApi, readReport } from './admin-api-client.ts';
 import { exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
 import { ExportFailed, exportToFile } from './export-to-file.ts';
-import { openPlatform, type Wanted } from './open-platform.ts';
+import { openPlatform, type PlatformOptions } from './open-platform.ts';
 import { checkFile, checkOutput, type Output, unpackTo } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
 
@@ -38,8 +38,8 @@ export async function exportOnce(given: string, options: ExportOptions): Promise
   const cancelled = untilSignal().then(() => {
     throw new CommandError('The export was cancelled');
   });
-  const wanted = { domain: domain.data, origin: options.origin };
-  const work = run(wanted, { ...options, output, reportFile }, { context, lifetime, folder });
+  const site = { domain: domain.data, origin: options.origin };
+  const work = run(site, { ...options, output, reportFile }, { context, lifetime, folder });
   try {
     await Promise.race([work, cancelled, lifetime.failed]);
   } finally {
@@ -50,20 +50,20 @@ export async function exportOnce(given: string, options: ExportOptions): Promise
   }
 }
 
-type Surroundings = Parameters<typeof openPlatform>[1];
+type Deps = Parameters<typeof openPlatform>[1];
 
 interface Results extends Pick<ExportOptions, 'failOn' | 'json'> {
   output: Output;
   reportFile: string | undefined;
 }
 
-async function run(wanted: Wanted, results: Results, surroundings: Surroundings): Promise<void> {
-  const { signal } = surroundings.lifetime;
+async function run(site: PlatformOptions, results: Results, deps: Deps): Promise<void> {
+  const { signal } = deps.lifetime;
   const { output, reportFile, failOn = [] } = results;
-  const { domain } = wanted;
-  const api = await openPlatform(wanted, surroundings);
+  const { domain } = site;
+  const api = await openPlatform(site, deps);
   const bar = createProgressBar(domain);
-  const archive = output.kind === 'archive' ? output.path : join(surroundings.folder, 'bundle.tar.gz');
+  const archive = output.kind === 'archive' ? output.path : join(deps.folder, 'bundle.tar.gz');
   try {
     const exported = await exportToFile(api, { domain, file: archive, bar, signal });
     if (output.kind === 'folder') await unpackTo(output.path, archive, signal);

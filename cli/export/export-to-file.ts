@@ -8,10 +8,10 @@ const POLL_MS = 500;
 
 interface Request {
   domain: string;
-  /** Where the archive goes. */
+  /** The archive's file. */
   file: string;
   bar: ProgressBar;
-  /** Aborted: the job is cancelled. */
+  /** Aborting it cancels the job. */
   signal: AbortSignal;
 }
 
@@ -21,7 +21,7 @@ export interface Exported {
   sizeBytes: number;
 }
 
-/** Thrown when the job failed; its report may say more. */
+/** Thrown if the job failed; its report may say more. */
 export class ExportFailed extends CommandError {
   readonly jobId: string;
 
@@ -32,8 +32,8 @@ export class ExportFailed extends CommandError {
 }
 
 /**
- * Exports a domain and puts the archive in a file.
- * @throws ExportFailed when the job fails, CommandError when it is refused or the archive can't be fetched.
+ * Exports a domain and writes the archive to a file.
+ * @throws ExportFailed if the job fails, CommandError if it is rejected or the archive can't be downloaded.
  */
 export async function exportToFile(api: AdminApi, { domain, file, bar, signal }: Request): Promise<Exported> {
   const jobId = await startExport(api, domain);

@@ -11,29 +11,29 @@ import type { Lifetime } from '../lifetime.ts';
 import { ADMIN_KEY_FILE, ensureProject } from '../up/first-organization.ts';
 import type { AdminApi } from './admin-api-client.ts';
 
-export interface Wanted {
+export interface PlatformOptions {
   domain: string;
   origin: string | undefined;
 }
 
-interface Surroundings {
+interface Deps {
   context: Context;
   lifetime: Lifetime;
-  /** An empty folder for the state of a platform that is started for the purpose. */
+  /** An empty folder for the state of a temporary platform. */
   folder: string;
 }
 
 /**
- * The service that exports: the one that the variables name, the running `up`, or one started for the purpose. On the
- * two of ours the domain gets its project.
+ * The service that exports: the one in the variables, the running `up`, or a temporary one. On the latter two, creates
+ * the domain's project.
  */
-export async function openPlatform(wanted: Wanted, surroundings: Surroundings): Promise<AdminApi> {
-  const { settings } = surroundings.context;
-  if (settings.adminApiUrl !== undefined) return namedService(settings, wanted);
-  return (await runningUp(settings, wanted)) ?? (await startForThePurpose(wanted, surroundings));
+export async function openPlatform(options: PlatformOptions, deps: Deps): Promise<AdminApi> {
+  const { settings } = deps.context;
+  if (settings.adminApiUrl !== undefined) return namedService(settings, options);
+  return (await runningUp(settings, options)) ?? (await startTemporaryPlatform(options, deps));
 }
 
-function namedService({ adminApiUrl: url, adminApiKey: key }: Settings, { origin }: Wanted): AdminApi {
+function namedService({ adminApiUrl: url, adminApiKey: key }: Settings, { origin }: PlatformOptions): AdminApi {
   if (url === undefined || key === undefined)
     throw new ConfigurationError(['ADMIN_API_KEY: expected the key of the service that ADMIN_API_URL names']);
   if (origin !== undefined)
@@ -41,7 +41,7 @@ function namedService({ adminApiUrl: url, adminApiKey: key }: Settings, { origin
   return { url, key };
 }
 
-async function runningUp(settings: Settings, wanted: Wanted): Promise<AdminApi | undefined> {
+async function runningUp(settings: Settings, options: PlatformOptions): Promise<AdminApi | undefined> {
   const home = openHome(settings.home);
   const running = await home.running();
   if (!running?.platform) return undefined;
@@ -49,11 +49,14 @@ async function runningUp(settings: Settings, wanted: Wanted): Promise<AdminApi |
   const key = await home.readSecret(ADMIN_KEY_FILE);
   if (token === undefined || key === undefined)
     throw new CommandError(`${settings.home} lacks the keys of its galley up`);
-  await prepareProject(adminOverHttp({ platformUrl: running.platform, token }), wanted);
+  await prepareProject(adminOverHttp({ platformUrl: running.platform, token }), options);
   return { url: running.platform, key };
 }
 
-async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }: Surroundings): Promise<AdminApi> {
+async function startTemporaryPlatform(
+  options: PlatformOptions,
+  { context, lifetime, folder }: Deps,
+): Promise<AdminApi> {
   reportToStderr('Starting a platform for this export');
   const { installTemporalRuntime } = await import('../temporal-runtime.ts');
   const { chooseTemporal } = await import('../up/choose-temporal.ts');
@@ -73,14 +76,14 @@ async function startForThePurpose(wanted: Wanted, { context, lifetime, folder }:
   };
   installTemporalRuntime(logger);
   const operatorToken = randomBytes(32).toString('base64url');
-  const surroundings = { settings, home: openHome(folder), logger, lifetime };
-  const { temporal, searchAttributes } = await chooseTemporal(surroundings);
-  const { url, key, admin } = await startPlatform({ temporal, searchAttributes, operatorToken }, surroundings);
-  await prepareProject(admin, wanted);
+  const deps = { settings, home: openHome(folder), logger, lifetime };
+  const { temporal, searchAttributes } = await chooseTemporal(deps);
+  const { url, key, admin } = await startPlatform({ temporal, searchAttributes, operatorToken }, deps);
+  await prepareProject(admin, options);
   return { url, key };
 }
 
-async function prepareProject(admin: Admin, { domain, origin }: Wanted): Promise<void> {
+async function prepareProject(admin: Admin, { domain, origin }: PlatformOptions): Promise<void> {
   const project = await ensureProject(admin, { domain });
   if (origin !== undefined) await admin.setProject({ project, origin });
 }

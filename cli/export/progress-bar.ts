@@ -7,7 +7,7 @@ export interface ProgressBar {
   stop(): void;
 }
 
-/** Without a terminal, a line at each tenth instead of a bar. */
+/** Without a terminal, prints a line at each tenth instead of a bar. */
 export function createProgressBar(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
   if (!stream.isTTY) return createProgressLines(label, stream);
   const bar = new SingleBar({

@@ -11,12 +11,12 @@ import { DEFAULT_RUNNER_LIMITS } from '../../platform/activities/agent/runners/r
 import type { Settings } from '../environment.ts';
 import { packageRoot } from '../package-root.ts';
 
-/** What the agent's processes get of the worker's variables, besides those that AGENT_ENV names. */
+/** The worker's variables that the agent's processes get besides those in AGENT_ENV. */
 const HANDED_ON = ['PATH', 'LANG', 'TZ'];
 
 /**
- * What does the work of agent jobs, as the variables AGENT_… say. `ownServers` are `host:port`s that no agent may reach.
- * @throws ConfigurationError where AGENT_COMMAND or AGENT_CHECK_COMMAND is no command line.
+ * Creates the agent runner that the variables AGENT_… configure. `ownServers` are `host:port`s that no agent may reach.
+ * @throws ConfigurationError if AGENT_COMMAND or AGENT_CHECK_COMMAND isn't a valid command line.
  */
 export function agentRunnerOf(
   settings: Pick<Settings, 'agent' | 'variables'>,

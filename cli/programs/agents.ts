@@ -10,24 +10,24 @@ import { commandTrouble } from './command-trouble.ts';
 import { forgesOf } from './forges.ts';
 import type { PlatformStore } from './platform-store.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   store: PlatformStore;
   home: Home;
-  /** What the embedded forge's pages are named by. */
+  /** The base URL of the embedded forge's pages. */
   publicUrl: string;
   temporal: Pick<Temporal, 'address'>;
   logger: Logger;
 }
 
-/** What git gets of the worker's variables: where programs are, the way out, and keys for SSH. */
+/** The worker's variables that git gets: the search path, proxies, and keys for SSH. */
 const FOR_GIT = [
   'PATH',
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]),
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'GIT_SSL_CAINFO', 'SSH_AUTH_SOCK', 'GIT_SSH_COMMAND'],
 ];
 
-/** Variables of Galley's own that an agent must never repeat in its output. */
+/** Galley's own secrets, which an agent must never print. */
 const OWN_SECRETS = [
   ...[
     'OPERATOR_TOKEN',
@@ -40,17 +40,17 @@ const OWN_SECRETS = [
   ...['FORGE_APP_PRIVATE_KEY', 'DATABASE_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'TEMPORAL_API_KEY'],
 ];
 
-/** PostgreSQL's own, where an address names none. */
+/** PostgreSQL's default port. */
 const POSTGRES_PORT = 5432;
 
-/** Shorter values are no secrets, and masking them (`1`, `true`) would make logs unreadable. */
+/** Shorter values aren't secrets, and masking them (`1`, `true`) would make logs unreadable. */
 const SECRET_CHARACTERS = 8;
 
 /**
- * All that the worker needs for agent jobs, as the variables say.
- * @throws ConfigurationError where AGENT_COMMAND is no command line, or the forge's access can't be used.
+ * The worker's settings for agent jobs.
+ * @throws ConfigurationError if AGENT_COMMAND isn't a valid command line, or the forge's credentials are unusable.
  */
-export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger }: Surroundings): AgentDeps {
+export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger }: Context): AgentDeps {
   const { agent, forge, variables } = settings;
   const embedded = createEmbeddedForge({ db: store.db, publicUrl: () => publicUrl, logger });
   return {
@@ -63,7 +63,7 @@ export function agentDepsOf({ settings, store, home, publicUrl, temporal, logger
   };
 }
 
-/** As `host:port`; none where the database is the embedded one, which listens on loopback only. */
+/** As `host:port`; empty for the embedded database, which only listens on loopback. */
 function databaseServer({ databaseUrl }: Pick<Settings, 'databaseUrl'>): string[] {
   if (databaseUrl === undefined) return [];
   const { hostname, port } = new URL(databaseUrl);
@@ -78,9 +78,9 @@ function secretsOf({ agent, variables }: Settings): string[] {
 }
 
 /**
- * Says at the start what would fail every job: a variable of AGENT_ENV that isn't set, a command that isn't there or
- * that the sandbox hides, no bubblewrap, a machine that forbids what it needs. If no agent was configured, that the
- * example agent works.
+ * Warns at start about what would fail every job: a missing variable of AGENT_ENV, a command that isn't there or that
+ * the sandbox hides, no bubblewrap, a machine that forbids what it needs. Also if no agent is configured and the
+ * example agent runs.
  */
 export async function warnOfAgentTrouble(
   settings: Pick<Settings, 'agent' | 'variables'>,

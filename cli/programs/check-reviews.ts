@@ -3,8 +3,8 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 
 /**
- * Checks what each key of galley.yaml can't say for itself: whether agent rules, mail and the forge have all they need.
- * @param ownPlatform the embedded platform will be called, which knows its projects and where its forge is.
+ * Checks galley.yaml across keys: whether agent rules, mail and the forge have everything they need.
+ * @param ownPlatform the embedded platform is used, which knows its projects and its forge's URL.
  * @throws ConfigurationError with a line for each key.
  */
 export function checkReviews(config: GalleyConfig, { ownPlatform }: { ownPlatform: boolean }): void {
@@ -39,7 +39,7 @@ function forgeProblems(forge: GalleyConfig['forge']): string[] {
   ];
 }
 
-/** Somebody else's Admin API names its projects as it likes. */
+/** Another Admin API may name its projects differently. */
 function projectProblems(sites: GalleyConfig['sites']): string[] {
   return Object.entries(sites)
     .filter(([, { agent, projectId }]) => agent.length > 0 && projectId === undefined)

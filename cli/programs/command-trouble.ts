@@ -6,13 +6,13 @@ import { isOfSystem } from '../../platform/activities/agent/runners/sandbox/moun
 import type { Settings } from '../environment.ts';
 import { agentEnvironment } from './agent-runner.ts';
 
-/** What the sandbox makes anew: a word below them needn't name a file of this machine. */
+/** Folders that the sandbox creates: paths below them needn't be files of this machine. */
 const MADE_INSIDE = ['/dev', '/proc', '/etc', '/scratch'];
 
 /**
- * What would keep AGENT_COMMAND from starting in a job, in one sentence: a program that isn't on this machine, or files
- * named by it that the sandbox hides. Undefined where nothing is known to be in the way.
- * @throws ConfigurationError where it is no command line.
+ * Why AGENT_COMMAND can't start in a job, in one sentence: a missing program, or named files that the sandbox hides.
+ * Undefined if there is no known reason.
+ * @throws ConfigurationError if it isn't a valid command line.
  */
 export async function commandTrouble(settings: Pick<Settings, 'agent' | 'variables'>): Promise<string | undefined> {
   const { work, sandbox, readablePaths } = settings.agent;

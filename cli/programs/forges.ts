@@ -16,9 +16,9 @@ interface PlatformForges {
 }
 
 /**
- * Where the pull requests of a repository live: `file://` ones on the platform itself, others on the forge that FORGE_…
- * name. The returned function throws a `ForgeError` where none is named.
- * @throws ConfigurationError where FORGE_URL or the credentials can't be used.
+ * The forge of a repository: the embedded one for `file://`, otherwise the one configured by FORGE_…. The returned
+ * function throws a `ForgeError` if none is configured.
+ * @throws ConfigurationError if FORGE_URL or the credentials are unusable.
  */
 export function forgesOf({ hosted, embedded, logger }: PlatformForges): (repository: string) => ForgeWriter {
   const forge =
@@ -43,8 +43,8 @@ function withAuth({ kind, url, auth }: ForgeSettings) {
 }
 
 /**
- * What the orchestrator reads pull requests by; undefined without a `forge` in galley.yaml.
- * @throws ConfigurationError where the section, which `checkReviews` has found complete, can't be used.
+ * The forge that the orchestrator reads; undefined without `forge` in galley.yaml.
+ * @throws ConfigurationError if the section, which `checkReviews` found complete, is unusable.
  */
 export function forgeReaderOf(section: GalleyConfig['forge'], logger: Logger): ForgeReader | undefined {
   if (section?.token === undefined) return undefined;
@@ -53,7 +53,7 @@ export function forgeReaderOf(section: GalleyConfig['forge'], logger: Logger): F
   return url === undefined ? undefined : createEmbeddedForgeReader({ url, operatorToken: token });
 }
 
-/** The forges speak of their options; here they are settings. */
+/** Translates the forges' option names into those of the configuration. */
 function namedSetting<T>(name: string, create: () => T): T {
   try {
     return create();

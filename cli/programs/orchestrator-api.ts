@@ -6,7 +6,7 @@ import type { SearchAttributes } from '../search-attributes.ts';
 import { type HttpService, serve } from '../serve.ts';
 import type { Temporal } from '../temporal.ts';
 
-interface Wanted {
+interface Options {
   config: GalleyConfig;
   operatorToken: string | undefined;
   unsubscribeSecret: string | undefined;
@@ -14,26 +14,26 @@ interface Wanted {
   port: number;
 }
 
-interface Surroundings {
+interface Context {
   temporal: Temporal;
   searchAttributes: SearchAttributes;
   logger: Logger;
   lifetime: Lifetime;
 }
 
-/** Receives webhooks and tells sites' states until the lifetime ends. Answers also while Temporal is away. */
-export async function startOrchestratorApi(wanted: Wanted, surroundings: Surroundings): Promise<HttpService> {
-  const { temporal, searchAttributes, lifetime } = surroundings;
+/** Receives webhooks and serves sites' states until the lifetime ends, also while Temporal is unavailable. */
+export async function startOrchestratorApi(options: Options, context: Context): Promise<HttpService> {
+  const { temporal, searchAttributes, lifetime } = context;
   const app = createApi({
     client: temporal.client,
-    config: wanted.config,
-    operatorToken: wanted.operatorToken,
-    unsubscribeSecret: wanted.unsubscribeSecret,
-    logger: surroundings.logger.child({ part: 'api' }),
+    config: options.config,
+    operatorToken: options.operatorToken,
+    unsubscribeSecret: options.unsubscribeSecret,
+    logger: context.logger.child({ part: 'api' }),
     temporalReady: temporal.ready,
     searchAttributesReady: searchAttributes.ready,
   });
-  const service = await serve(app, { host: wanted.host, port: wanted.port, variable: 'PORT' });
+  const service = await serve(app, { host: options.host, port: options.port, variable: 'PORT' });
   lifetime.onStop('api server', service.stop);
   return service;
 }

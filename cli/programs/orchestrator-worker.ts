@@ -10,14 +10,14 @@ import { forgeReaderOf } from './forges.ts';
 import type { MailLinks } from './mail-links.ts';
 import { runWorker } from './run-worker.ts';
 
-interface Wanted {
+interface Options {
   config: GalleyConfig;
   minRefreshIntervalMs: number;
   mailLinks: MailLinks;
   version?: WorkerVersion | undefined;
 }
 
-interface Surroundings {
+interface Context {
   temporal: Temporal;
   searchAttributes: SearchAttributes;
   logger: Logger;
@@ -25,16 +25,16 @@ interface Surroundings {
 }
 
 /**
- * Runs every workflow and activity of the orchestrator until the lifetime ends. Resolves when it polls.
- * @throws ConfigurationError where the forge of galley.yaml can't be used.
+ * Runs all workflows and activities of the orchestrator until the lifetime ends. Resolves when it polls.
+ * @throws ConfigurationError if the forge of galley.yaml is unusable.
  */
-export async function startOrchestratorWorker(wanted: Wanted, surroundings: Surroundings): Promise<void> {
-  const { temporal, searchAttributes, lifetime } = surroundings;
-  const { config, minRefreshIntervalMs, mailLinks, version } = wanted;
-  const logger = surroundings.logger.child({ part: 'worker' });
+export async function startOrchestratorWorker(options: Options, context: Context): Promise<void> {
+  const { temporal, searchAttributes, lifetime } = context;
+  const { config, minRefreshIntervalMs, mailLinks, version } = options;
+  const logger = context.logger.child({ part: 'worker' });
   const forge = forgeReaderOf(config.forge, logger);
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) => {
-    // Temporal answers by now; whether it takes our search attributes is known a moment later.
+    // Temporal responds by now; whether it accepts the search attributes is known shortly after.
     await searchAttributes.settled;
     return await createOrchestratorWorker({
       connection,

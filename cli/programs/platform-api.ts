@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { createAgentWorkflows } from '../../platform/agent-workflows.ts';
 import { createPlatformApi } from '../../platform/api/create-platform-api.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
-import { createForgeUpkeep, type ForgeUpkeep } from '../../platform/forge/upkeep.ts';
+import { createForgeTasks, type ForgeTasks } from '../../platform/forge/background-tasks.ts';
 import { createReconciler } from '../../platform/reconciler.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import type { Settings } from '../environment.ts';
@@ -12,7 +12,7 @@ import { type HttpService, serve } from '../serve.ts';
 import type { Temporal } from '../temporal.ts';
 import type { PlatformStore } from './platform-store.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   store: PlatformStore;
   temporal: Temporal;
@@ -22,19 +22,19 @@ interface Surroundings {
 }
 
 export interface PlatformService extends HttpService {
-  /** Resolves when the database is there and its migrations have run. */
+  /** Resolves when the database is available and migrated. */
   migrated: Promise<void>;
 }
 
-/** Serves the Admin API until the lifetime ends. Answers 503 while its database is away. */
-export async function startPlatformApi(surroundings: Surroundings): Promise<PlatformService> {
-  const { settings, store, temporal, operatorToken, lifetime } = surroundings;
-  const logger = surroundings.logger.child({ part: 'platform' });
+/** Serves the Admin API until the lifetime ends. Responds 503 while its database is unavailable. */
+export async function startPlatformApi(context: Context): Promise<PlatformService> {
+  const { settings, store, temporal, operatorToken, lifetime } = context;
+  const logger = context.logger.child({ part: 'platform' });
   const workflows = createExportWorkflows({ client: temporal.client });
   const agentWorkflows = createAgentWorkflows({ client: temporal.client });
   let listeningUrl = '';
   const publicUrl = () => settings.platformPublicUrl ?? listeningUrl;
-  const forge = createForgeUpkeep({ db: store.db, publicUrl, logger });
+  const forge = createForgeTasks({ db: store.db, publicUrl, logger });
   const app = withSettingsNamed(() =>
     createPlatformApi({
       ...store,
@@ -57,16 +57,16 @@ export async function startPlatformApi(surroundings: Surroundings): Promise<Plat
   const migrated = migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   migrated.then(
     () => {
-      startReconciler(surroundings, logger);
-      startForge(surroundings, forge);
+      startReconciler(context, logger);
+      startForge(context, forge);
     },
     (error: Error) => lifetime.fail(error),
   );
   return { ...service, migrated };
 }
 
-/** In the API's process, because there the accepted jobs are what must not be lost; several do no harm. */
-function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Logger): void {
+/** In the API's process, which owns the accepted jobs; several reconcilers do no harm. */
+function startReconciler({ store, temporal, lifetime }: Context, logger: Logger): void {
   if (lifetime.signal.aborted) return;
   const reconciler = createReconciler({
     db: store.db,
@@ -78,13 +78,13 @@ function startReconciler({ store, temporal, lifetime }: Surroundings, logger: Lo
   lifetime.onStop('reconciler', reconciler.stop);
 }
 
-function startForge({ lifetime }: Surroundings, forge: ForgeUpkeep): void {
+function startForge({ lifetime }: Context, forge: ForgeTasks): void {
   if (lifetime.signal.aborted) return;
   forge.start();
   lifetime.onStop('embedded forge', forge.stop);
 }
 
-/** The platform speaks of its options; here they are variables. */
+/** Translates the platform's option names into those of the variables. */
 function withSettingsNamed<T>(create: () => T): T {
   try {
     return create();

@@ -10,27 +10,27 @@ import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   home: Home;
   logger: Logger;
   lifetime: Lifetime;
-  /** Where `up` runs the database itself. */
+  /** Set if `up` runs the database itself. */
   embedded?: EmbeddedDatabase | undefined;
 }
 
 export interface PlatformStore {
-  /** Connects with its first query; migrations are the caller's affair. */
+  /** Connects at its first query; the caller runs migrations. */
   db: Database;
   objects: ObjectStore;
 }
 
 /**
- * The platform's database and object store as the variables name them.
- * @throws ConfigurationError where one is missing or wrong.
+ * The platform's database and object store from the variables.
+ * @throws ConfigurationError if one is missing or invalid.
  */
-export async function openPlatformStore(surroundings: Surroundings): Promise<PlatformStore> {
-  const { settings, home, logger, lifetime, embedded } = surroundings;
+export async function openPlatformStore(context: Context): Promise<PlatformStore> {
+  const { settings, home, logger, lifetime, embedded } = context;
   const target = embedded ?? (settings.databaseUrl === undefined ? undefined : { url: settings.databaseUrl });
   if (target === undefined)
     throw new ConfigurationError([

@@ -7,18 +7,20 @@ import { agentDepsOf, warnOfAgentTrouble } from './agents.ts';
 import { runWorker } from './run-worker.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
-interface Surroundings extends WorkerParts {
+interface Context extends WorkerParts {
   searchAttributes: SearchAttributes;
   /** False: `agent-worker` runs them. */
   runsAgents?: boolean;
 }
 
-/** Runs the platform's jobs until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls. */
-export async function startPlatformWorker(surroundings: Surroundings): Promise<void> {
-  const { store, temporal, searchAttributes, lifetime, runsAgents = true } = surroundings;
-  const logger = surroundings.logger.child({ part: 'platform worker' });
-  const { settings } = surroundings;
-  const agents = agentDepsOf({ ...surroundings, logger });
+/**
+ * Runs the platform's jobs until the lifetime ends. Waits for the database, then for Temporal; resolves when it polls.
+ */
+export async function startPlatformWorker(context: Context): Promise<void> {
+  const { store, temporal, searchAttributes, lifetime, runsAgents = true } = context;
+  const logger = context.logger.child({ part: 'platform worker' });
+  const { settings } = context;
+  const agents = agentDepsOf({ ...context, logger });
   if (runsAgents) await warnOfAgentTrouble(settings, logger);
   await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   const browser = createBrowserPool({ ...settings.browser, logger });

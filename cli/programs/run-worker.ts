@@ -6,7 +6,7 @@ import type { Lifetime } from '../lifetime.ts';
 import type { Temporal } from '../temporal.ts';
 import { untilTemporalReturns } from './temporal-return.ts';
 
-/** A Temporal worker, or what runs as one. */
+/** A Temporal worker, or several as one. */
 type RunningWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 
 interface WorkerProgram {
@@ -14,32 +14,32 @@ interface WorkerProgram {
   create(connection: NativeConnection): Promise<RunningWorker>;
 }
 
-interface Surroundings {
+interface Context {
   temporal: Temporal;
   logger: Logger;
   lifetime: Lifetime;
 }
 
-/** A worker that broke off is made anew after this pause. */
+/** A failed worker is replaced after this pause. */
 const RESTART_MS = 2_000;
 
 /**
- * Runs a worker until the lifetime ends: waits for Temporal, and starts again when the worker breaks off. After an
- * outage of Temporal a fresh worker takes over: the old one's polls would wait up to 10 s more before the next try.
+ * Runs a worker until the lifetime ends: waits for Temporal, and restarts a worker that fails. After an outage of
+ * Temporal a new worker takes over, because the old one's polls would wait up to 10 s before their next attempt.
  * Resolves when it polls for the first time.
  */
-export async function runWorker(program: WorkerProgram, { temporal, logger, lifetime }: Surroundings): Promise<void> {
+export async function runWorker(program: WorkerProgram, { temporal, logger, lifetime }: Context): Promise<void> {
   const { signal } = lifetime;
   let current: RunningWorker | undefined;
   let polling: () => void = () => {};
   const started = new Promise<void>((resolve) => {
     polling = resolve;
   });
-  /** Workers that were replaced and let what they run come to its end. */
+  /** Replaced workers that are finishing their running tasks. */
   const draining = new Set<Promise<void>>();
 
   const retire = (worker: RunningWorker, running: Promise<void>): void => {
-    logger.info({ worker: program.name }, 'Temporal is back: a fresh worker takes over');
+    logger.info({ worker: program.name }, 'Temporal is back: a new worker takes over');
     worker.shutdown();
     const drained = running
       .catch((error: unknown) => logger.warn({ worker: program.name, reason: errorText(error) }, 'Ended uncleanly'))
@@ -57,7 +57,7 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
       const running = worker.run().finally(() => connection.close());
       polling();
       const tellOutage = (): void =>
-        logger.warn({ worker: program.name, address: temporal.address }, 'Temporal is away: waiting for it');
+        logger.warn({ worker: program.name, address: temporal.address }, 'Temporal is unavailable: waiting for it');
       const returned = untilTemporalReturns(temporal.ready, AbortSignal.any([signal, over.signal]), tellOutage).then(
         () => 'returned' as const,
         () => running,
@@ -78,13 +78,13 @@ export async function runWorker(program: WorkerProgram, { temporal, logger, life
         await runOnce();
       } catch (error) {
         if (signal.aborted) return;
-        logger.error({ worker: program.name, reason: errorText(error) }, 'The worker broke off; it starts again');
+        logger.error({ worker: program.name, reason: errorText(error) }, 'The worker failed; restarting it');
         await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   };
 
-  // At once, not at this program's turn: workers drain for seconds, and do so side by side.
+  // Immediately, not at this program's turn: workers drain for seconds, so drain them in parallel.
   signal.addEventListener('abort', () => {
     if (current?.getState() === 'RUNNING') current.shutdown();
   });

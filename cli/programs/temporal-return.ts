@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often Temporal is asked whether it answers: rarely while it does, often while it is awaited. */
+/** How often to check whether Temporal responds: rarely while it does, often during an outage. */
 const LOOK_EVERY_MS = 2_000;
 const AWAIT_EVERY_MS = 500;
 
 /**
- * After this long away a worker's polls wait for seconds between two tries. Shorter silences are left alone: they may be
- * this machine's own, and a worker that is replaced hands back what it runs.
+ * After an outage of this length a worker's polls wait seconds between attempts. Shorter ones are ignored: they may be
+ * this machine's own, and a replaced worker hands back its tasks.
  */
 const OUTAGE_MS = 6_000;
 
-/** The time as this wait sees it. */
+/** The clock of this wait. */
 export interface Clock {
   now(): number;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -19,8 +19,8 @@ export interface Clock {
 const REAL_CLOCK: Clock = { now: Date.now, sleep: (ms, signal) => sleep(ms, undefined, { signal }) };
 
 /**
- * Resolves once Temporal answers again after an outage. Rejects only when `signal` is aborted.
- * @param ready whether Temporal answers now; takes a second at most.
+ * Resolves once Temporal responds again after an outage. Rejects only if `signal` is aborted.
+ * @param ready whether Temporal responds now; takes a second at most.
  * @param onOutage called once, when a silence has become an outage.
  */
 export async function untilTemporalReturns(

@@ -7,11 +7,11 @@ import { openTemporal, type Temporal } from '../temporal.ts';
 import { installTemporalRuntime } from '../temporal-runtime.ts';
 import { openPlatformStore, type PlatformStore } from './platform-store.ts';
 
-/** What every worker of the platform stands on. */
+/** What all workers of the platform need. */
 export interface WorkerParts {
   settings: Settings;
   home: Home;
-  /** Where the platform's pages are, which pull requests of the embedded forge are named by. */
+  /** The base URL of the platform's pages, for pull requests of the embedded forge. */
   publicUrl: string;
   store: PlatformStore;
   temporal: Temporal;
@@ -20,8 +20,8 @@ export interface WorkerParts {
 }
 
 /**
- * Opens it as the variables say; nothing is connected yet.
- * @throws ConfigurationError where the database or the object store is missing or wrong.
+ * Creates the parts from the variables; nothing is connected yet.
+ * @throws ConfigurationError if the database or the object store is missing or invalid.
  */
 export async function openWorkerParts(
   { settings, logger }: Pick<WorkerParts, 'settings' | 'logger'>,

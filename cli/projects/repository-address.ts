@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { UsageError } from '../command-error.ts';
 
-/** `git@github.com:acme/docs.git`, as git takes it too: a host and a path, and no slash before the colon. */
+/** `git@github.com:acme/docs.git`, git's short form: a host and a path, and no slash before the colon. */
 const SHORT_SSH = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
 
 /**
- * The address of a repository as people write it: an https, http, ssh or file address, git's short form for ssh, or a
- * folder on this machine. Resolves with an address, and with what to warn of where it doesn't look like a repository.
- * @throws UsageError where it holds a password: those belong into FORGE_TOKEN.
+ * Normalizes a repository's URL: https, http, ssh or file, git's short form for ssh, or a local folder. Resolves with a
+ * URL, and a warning if it doesn't look like a repository.
+ * @throws UsageError if it contains a password, which belongs into FORGE_TOKEN.
  */
 export async function repositoryAddress(text: string): Promise<{ address: string; warning: string | undefined }> {
   const address = asAddress(text);
@@ -26,7 +26,7 @@ function asAddress(text: string): string {
   return pathToFileURL(resolve(text)).href;
 }
 
-/** No more than a warning: the folder is the platform worker's to read, perhaps on another machine. */
+/** Only a warning, because the platform worker that reads the folder may be on another machine. */
 async function warningOf(folder: string): Promise<string | undefined> {
   for (const head of [join(folder, 'HEAD'), join(folder, '.git', 'HEAD')]) {
     const isThere = await access(head).then(
@@ -35,5 +35,5 @@ async function warningOf(folder: string): Promise<string | undefined> {
     );
     if (isThere) return undefined;
   }
-  return `Warning: there is no git repository at ${folder} on this machine. The address is kept all the same.`;
+  return `Warning: there is no git repository at ${folder} on this machine. The address is stored anyway.`;
 }

@@ -7,12 +7,12 @@ import { byteSize } from './byte-size.ts';
 const MINUTE_MS = 60_000;
 const MIB = 1024 ** 2;
 
-/** Timers of Node end at once where they are told to wait for more than 24 days. */
+/** Node's timers fire immediately for delays over 24 days. */
 const LONGEST_RUN_MS = 7 * 24 * 60 * MINUTE_MS;
 
 const onOrOff = z.enum(['on', 'off'], { error: 'expected on or off' });
 
-/** Galley's own secrets: an agent that is given one could change more than a checkout. */
+/** Galley's own secrets, with which an agent could change more than a checkout. */
 const WITHHELD = new Set([
   'DATABASE_URL',
   'OPERATOR_TOKEN',
@@ -40,7 +40,7 @@ const variableNames = z
 function wrongName(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return 'expected names of variables, separated by commas';
   if (WITHHELD.has(name)) return `${name} is a secret of Galley's own, which no agent is given`;
-  if (OWN.has(name)) return `${name} is set anew for each run`;
+  if (OWN.has(name)) return `${name} is set for each run`;
   return undefined;
 }
 
@@ -49,7 +49,7 @@ const absolutePaths = z
   .transform((text) => text.split(',').map((path) => path.trim()))
   .refine((paths) => paths.every(isAbsolute), 'expected absolute paths, separated by commas');
 
-/** The variables AGENT_…, each by itself; what they mean together is `readAgentSettings`'s. */
+/** The variables AGENT_…, one by one; `readAgentSettings` checks their combination. */
 export const agentVariables = {
   AGENT_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
   AGENT_MODEL: z.string().optional(),
@@ -70,22 +70,22 @@ export const agentVariables = {
   AGENT_MAX_OUTPUT: byteSize.default(10 * MIB),
 };
 
-/** What does the work of agent jobs, and within which bounds. */
+/** The agent and its limits. */
 export interface AgentSettings {
   work:
     | { kind: 'command'; commandLine: string }
     | { kind: 'model'; url: string; apiKey: string | undefined; checkCommand: string | undefined }
-    /** Understands one kind of sentence: for demonstrations and tests. */
+    /** Handles one kind of sentence: for demonstrations and tests. */
     | { kind: 'example' };
-  /** What jobs report as `model`, and what a model's endpoint is asked for. */
+  /** The `model` of jobs, and the name for a model's endpoint. */
   model: string;
   timeoutMs: number;
   sandbox: boolean;
-  /** What the agent may reach, as `host:port`; empty: it has no network. */
+  /** What the agent may reach, as `host:port`; empty: no network. */
   allowedHosts: readonly string[];
-  /** Names of the variables that the agent is given with their values. */
+  /** Variables that are passed to the agent. */
   environmentNames: readonly string[];
-  /** Folders and files that the agent may read besides its checkout and the system's programs. */
+  /** What the agent may read besides its checkout and the system's programs. */
   readablePaths: readonly string[];
   scratchSizeBytes: number;
   outputLimitBytes: number;
@@ -93,7 +93,7 @@ export interface AgentSettings {
 
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
 
-/** The settings, or one sentence for each variable that doesn't go with the others. */
+/** The settings, or one sentence for each variable that conflicts with others. */
 export function readAgentSettings(env: AgentVariables): { settings: AgentSettings; problems: string[] } {
   const settings: AgentSettings = {
     work: workOf(env),
@@ -116,7 +116,7 @@ function workOf(env: AgentVariables): AgentSettings['work'] {
   return commandLine === undefined ? { kind: 'example' } : { kind: 'command', commandLine };
 }
 
-/** The name of the program that a command line calls. */
+/** The name of a command line's program. */
 function programOf(commandLine: string): string {
   return basename(commandLine.trim().split(/\s/u)[0] ?? '');
 }

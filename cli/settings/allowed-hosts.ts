@@ -5,7 +5,7 @@ import { portOf } from '../../platform/activities/export/fetch/address-guard.ts'
 
 const EXPECTED = 'expected host:port, separated by commas, such as api.example.com:443';
 
-/** Hosts as `host:port`, separated by commas, each brought into the one spelling of `URL`. Private ones are refused. */
+/** Hosts as `host:port`, separated by commas, normalized as `URL` does. Private ones are rejected. */
 export const allowedHosts = z.string().transform((text, context) =>
   text.split(',').map((item) => {
     const url = urlOf(item.trim());
@@ -17,7 +17,7 @@ export const allowedHosts = z.string().transform((text, context) =>
 
 function urlOf(host: string): URL | undefined {
   if (!/^([\p{L}\d._-]+|\[[\da-f:.]+\]):[1-9]\d{0,4}$/iu.test(host)) return undefined;
-  // The scheme's own port would be left out of the address.
+  // `URL` omits the scheme's default port.
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
 }
 

@@ -8,11 +8,11 @@ export const browserVariables = {
 
 /** The browser for projects with `render: browser` or `discover: browser`. */
 export interface BrowserSettings {
-  /** undefined: Chromium or Chrome, as found on the PATH. */
+  /** Undefined: Chromium or Chrome on the PATH. */
   path: string | undefined;
   /** Chromium's own sandbox. */
   sandbox: boolean;
-  /** The PATH it is looked for on. */
+  /** The search path. */
   searchPath: string;
 }
 

@@ -7,7 +7,7 @@ function isUnit(text: string | undefined): text is Unit {
   return text !== undefined && text in UNIT_BYTES;
 }
 
-/** A size as people write it, such as `512KiB`, `10MiB` or `2GiB`; parsed to bytes, at least one. */
+/** A size such as `512KiB`, `10MiB` or `2GiB`; parsed to bytes, at least one. */
 export const byteSize = z
   .string()
   .transform((text) => {

@@ -23,12 +23,12 @@ export const exportVariables = {
 
 type ExportVariables = z.infer<z.ZodObject<typeof exportVariables>>;
 
-/** The limits of exports that the variables change. */
+/** The export limits that the variables change. */
 export function readExportLimits(env: ExportVariables): Partial<ExportLimits> {
   const { EXPORT_CONNECTIONS, EXPORT_MAX_FILES, EXPORT_MAX_DECODED_BYTES, EXPORT_MAX_BYTES } = env;
   return {
     ...(EXPORT_CONNECTIONS !== undefined && { maxConcurrency: EXPORT_CONNECTIONS }),
-    // As many files need at least as many addresses.
+    // Every file needs at least one URL.
     ...(EXPORT_MAX_FILES !== undefined && {
       maxFiles: EXPORT_MAX_FILES,
       maxUrls: Math.max(EXPORT_MAX_FILES, DEFAULT_LIMITS.maxUrls),

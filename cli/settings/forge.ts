@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 
-/** In files of variables a key's lines are often joined by a written-out \n. */
+/** In env files a key's lines are often joined by a literal \n. */
 const privateKey = z
   .string()
   .transform((text) => text.replaceAll('\\n', '\n'))
@@ -16,7 +16,7 @@ function isPrivateKey(text: string): boolean {
   }
 }
 
-/** The variables FORGE_…, each by itself; what they mean together is `readForgeSettings`'s. */
+/** The variables FORGE_…, one by one; `readForgeSettings` checks their combination. */
 export const forgeVariables = {
   FORGE_KIND: z.enum(['github', 'gitea'], { error: 'expected github or gitea' }).optional(),
   FORGE_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }).optional(),
@@ -37,7 +37,7 @@ export interface ForgeSettings {
 
 type ForgeVariables = z.infer<z.ZodObject<typeof forgeVariables>>;
 
-/** The settings, undefined where no forge is named, or one sentence for each variable that doesn't go with the others. */
+/** The settings, undefined without a forge, or one sentence for each variable that conflicts with others. */
 export function readForgeSettings(env: ForgeVariables): { settings: ForgeSettings | undefined; problems: string[] } {
   const { FORGE_KIND: kind, FORGE_URL: url } = env;
   const auth = authOf(env);

@@ -3,12 +3,12 @@ import type { Settings } from '../environment.ts';
 import type { PlannedDeployment } from './deployments.ts';
 
 /**
- * Looks whether the ports that were asked for are free.
+ * Checks that the requested ports are free.
  * @throws PortUnavailable naming the variable of the first that isn't.
  */
 export async function checkPorts(settings: Settings, deployments: readonly PlannedDeployment[]): Promise<void> {
   const { host, port, platformPort, adminApiUrl, temporalPort, temporalUiPort, temporalConfigured } = settings;
-  const wanted = [
+  const ports = [
     { host, port, variable: 'PORT' },
     ...(adminApiUrl === undefined ? [{ host, port: platformPort, variable: 'PLATFORM_PORT' }] : []),
     ...deployments.map((deployment) => ({ ...deployment, variable: 'DEPLOYMENT_PORT' })),
@@ -19,5 +19,5 @@ export async function checkPorts(settings: Settings, deployments: readonly Plann
           { host: '127.0.0.1', port: temporalUiPort, variable: 'TEMPORAL_UI_PORT' },
         ]),
   ];
-  for (const each of wanted) if (each.port !== 0) await freePort(each);
+  for (const each of ports) if (each.port !== 0) await freePort(each);
 }

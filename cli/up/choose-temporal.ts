@@ -7,7 +7,7 @@ import type { Lifetime } from '../lifetime.ts';
 import { registerSearchAttributes, type SearchAttributes } from '../search-attributes.ts';
 import { openTemporal, type Temporal } from '../temporal.ts';
 
-export interface Surroundings {
+export interface UpContext {
   settings: Settings;
   home: Home;
   logger: Logger;
@@ -17,21 +17,21 @@ export interface Surroundings {
 export interface ChosenTemporal {
   temporal: Temporal;
   searchAttributes: SearchAttributes;
-  /** null: not known, as it isn't ours. */
+  /** Null: unknown, because it isn't embedded. */
   uiUrl: string | null;
 }
 
-/** The Temporal service that the variables name, else the dev server on this machine with its state in GALLEY_HOME. */
-export async function chooseTemporal(surroundings: Surroundings): Promise<ChosenTemporal> {
-  const { logger, lifetime } = surroundings;
-  const { temporal, uiUrl } = await openOrStart(surroundings);
+/** The Temporal service in the variables, otherwise a local dev server with its state in GALLEY_HOME. */
+export async function chooseTemporal(context: UpContext): Promise<ChosenTemporal> {
+  const { logger, lifetime } = context;
+  const { temporal, uiUrl } = await openOrStart(context);
   const { client, namespace } = temporal;
   const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
   return { temporal, searchAttributes, uiUrl };
 }
 
-async function openOrStart(surroundings: Surroundings): Promise<Omit<ChosenTemporal, 'searchAttributes'>> {
-  const { settings, home, logger, lifetime } = surroundings;
+async function openOrStart(context: UpContext): Promise<Omit<ChosenTemporal, 'searchAttributes'>> {
+  const { settings, home, logger, lifetime } = context;
   if (settings.temporalConfigured) return { temporal: openTemporal({ settings, logger }, lifetime), uiUrl: null };
   const executable = await locateDevServer();
   lifetime.signal.throwIfAborted();

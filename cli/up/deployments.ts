@@ -12,8 +12,8 @@ export interface PlannedDeployment {
 }
 
 /**
- * A deployment for each values file that galley.yaml names, the first on DEPLOYMENT_PORT and the others on the ports
- * after it. Without any, one follows `values.yaml` in GALLEY_HOME, so that there is always one to look at.
+ * A deployment for each values file in galley.yaml, the first on DEPLOYMENT_PORT and the others on the following ports.
+ * Without any, one follows `values.yaml` in GALLEY_HOME, so that there is always one.
  */
 export function planDeployments({ sites }: GalleyConfig, settings: Settings, home: Home): PlannedDeployment[] {
   const { host, deploymentPort } = settings;
@@ -26,20 +26,23 @@ export function planDeployments({ sites }: GalleyConfig, settings: Settings, hom
   }));
 }
 
-interface Surroundings {
+interface Context {
   home: Home;
   logger: Logger;
   lifetime: Lifetime;
 }
 
-/** An invalid values file stops no other part: its deployment answers 503, says why in its status, and follows the file. */
+/**
+ * An invalid values file doesn't stop other parts: its deployment responds 503, shows the reason in its status, and
+ * follows the file.
+ */
 export async function startDeployments(
   planned: readonly PlannedDeployment[],
-  surroundings: Surroundings,
+  context: Context,
 ): Promise<{ valuesFile: string; url: string }[]> {
   const started: { valuesFile: string; url: string }[] = [];
   for (const each of planned) {
-    const { url } = await startDeployment({ ...each, exitOnInvalidValues: false }, surroundings);
+    const { url } = await startDeployment({ ...each, exitOnInvalidValues: false }, context);
     started.push({ valuesFile: each.valuesFile, url });
   }
   return started;

@@ -7,12 +7,12 @@ export const ADMIN_KEY_FILE = 'admin-api-key';
 
 interface Platform {
   admin: Admin;
-  /** Where its Admin API answers. */
+  /** The Admin API's URL. */
   url: string;
   home: Home;
 }
 
-/** The key with which the orchestrator calls the embedded platform: kept in GALLEY_HOME, made where it is missing or refused. */
+/** The orchestrator's key for the embedded platform: stored in GALLEY_HOME, created if it is missing or rejected. */
 export async function ensureAdminKey({ admin, url, home }: Platform): Promise<string> {
   const kept = await home.readSecret(ADMIN_KEY_FILE);
   if (kept !== undefined && (await isAccepted(url, kept))) return kept;
@@ -22,8 +22,8 @@ export async function ensureAdminKey({ admin, url, home }: Platform): Promise<st
 }
 
 /**
- * A project for each site that has none yet, and the sites with the ids of theirs. What an operator changed of one (its
- * origin, its repository, say) stays, and so does its id: a domain has one project.
+ * Creates missing projects of sites; returns the sites with their project ids. An existing project keeps its id and
+ * what an operator changed, such as its origin or repository: a domain has one project.
  */
 export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites']): Promise<GalleyConfig['sites']> {
   const ensured: [string, SiteConfig][] = [];
@@ -37,9 +37,9 @@ export async function ensureProjects(admin: Admin, sites: GalleyConfig['sites'])
   return Object.fromEntries(ensured);
 }
 
-/** The id of the first organization's project of that domain; made, or moved to the domain, where there is none. */
-export async function ensureProject(admin: Admin, wanted: { domain: string; id?: string }): Promise<string> {
-  const { domain, id = projectIdOf(wanted.domain) } = wanted;
+/** The id of the first organization's project of that domain; creates the project, or moves one to the domain. */
+export async function ensureProject(admin: Admin, settings: { domain: string; id?: string }): Promise<string> {
+  const { domain, id = projectIdOf(settings.domain) } = settings;
   const known = await admin.listProjects({ organization: ORGANIZATION });
   const existing = known.find((project) => project.domain === domain);
   if (existing) return existing.project;
@@ -48,7 +48,7 @@ export async function ensureProject(admin: Admin, wanted: { domain: string; id?:
   return id;
 }
 
-/** A project's id may have 60 characters after its prefix, none of them a dot. */
+/** A project id may have 60 characters after its prefix, none of them a dot. */
 function projectIdOf(name: string): string {
   return `prj_${name.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, 60)}`;
 }

@@ -18,7 +18,7 @@ import { planDeployments, startDeployments } from './deployments.ts';
 import { ensureProjects } from './first-organization.ts';
 import { startPlatform } from './start-platform.ts';
 
-interface Surroundings {
+interface Context {
   settings: Settings;
   logger: Logger;
   lifetime: Lifetime;
@@ -27,26 +27,26 @@ interface Surroundings {
 export interface Everything {
   addresses: RunningAddresses;
   temporal: Temporal;
-  /** undefined: an Admin API elsewhere is called. */
+  /** Undefined: an Admin API elsewhere is used. */
   admin: Admin | undefined;
   operatorToken: string;
   config: GalleyConfig;
 }
 
 /**
- * Starts Temporal, the database, the platform, the orchestrator and a deployment for each values file, in this one
- * process but for Temporal. Without the database and the platform where ADMIN_API_URL names an Admin API elsewhere.
- * Resolves when everything answers.
+ * Starts Temporal, the database, the platform, the orchestrator and a deployment for each values file, all in this
+ * process except Temporal. If ADMIN_API_URL names an Admin API elsewhere, without database and platform. Resolves when
+ * everything responds.
  */
-export async function startEverything({ settings, logger, lifetime }: Surroundings): Promise<Everything> {
+export async function startEverything({ settings, logger, lifetime }: Context): Promise<Everything> {
   if (settings.workerVersion !== undefined) {
     throw new ConfigurationError([
-      'WORKER_DEPLOYMENT: expected none for `up`, which runs one build: it is for `worker`',
+      'WORKER_DEPLOYMENT: expected none with `up`, which runs one build; it is for `worker`',
     ]);
   }
   const home = openHome(settings.home);
   lifetime.onStop('GALLEY_HOME', await home.lock());
-  // Before anything starts: a mistake in galley.yaml or a port in use shall not cost the start of a database to be told.
+  // First of all, so that a mistake in galley.yaml or a port in use is reported before the database starts.
   const configured = await loadConfiguration(settings, STAND_IN);
   checkReviews(configured, { ownPlatform: settings.adminApiUrl === undefined });
   if (settings.adminApiUrl === undefined) agentRunnerOf(settings, logger);
@@ -54,11 +54,11 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   await checkPorts(settings, planned);
 
   const operatorToken = await keepOperatorToken(settings, home);
-  const surroundings = { settings, home, logger, lifetime };
-  const { temporal, searchAttributes, uiUrl } = await chooseTemporal(surroundings);
+  const context = { settings, home, logger, lifetime };
+  const { temporal, searchAttributes, uiUrl } = await chooseTemporal(context);
   const platform =
     settings.adminApiUrl === undefined
-      ? await startPlatform({ temporal, searchAttributes, operatorToken }, surroundings)
+      ? await startPlatform({ temporal, searchAttributes, operatorToken }, context)
       : undefined;
   const loaded = await loadConfiguration(settings, platform ?? STAND_IN);
   const config = platform ? await onOwnPlatform(loaded, { ...platform, operatorToken }) : loaded;
@@ -83,14 +83,16 @@ export async function startEverything({ settings, logger, lifetime }: Surroundin
   return { addresses, temporal, admin: platform?.admin, operatorToken, config };
 }
 
-/** One that was set is kept too: commands beside this `up` find it there, and not the one of an earlier start. */
+/** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */
 async function keepOperatorToken({ operatorToken }: Settings, home: Home): Promise<string> {
   if (operatorToken === undefined) return await home.secret(OPERATOR_TOKEN_FILE);
   await home.writeSecret(OPERATOR_TOKEN_FILE, operatorToken);
   return operatorToken;
 }
 
-/** What only the embedded platform knows: its projects' ids, and where the embedded forge is unless galley.yaml says it. */
+/**
+ * Adds what only the embedded platform knows: the ids of its projects, and its forge's URL unless galley.yaml has it.
+ */
 async function onOwnPlatform(
   config: GalleyConfig,
   { admin, url, operatorToken }: { admin: Admin; url: string; operatorToken: string },
@@ -103,10 +105,10 @@ async function onOwnPlatform(
   };
 }
 
-/** For the check of galley.yaml, before there is a platform and a key. */
+/** To check galley.yaml before there is a platform and a key. */
 const STAND_IN = { url: 'http://127.0.0.1', key: 'made at the first start' };
 
-/** The embedded platform is what the orchestrator calls, unless the variables name another Admin API. */
+/** The orchestrator calls the embedded platform unless the variables name another Admin API. */
 async function loadConfiguration(settings: Settings, own: { url: string; key: string }): Promise<GalleyConfig> {
   const { adminApiUrl, configPath, variables } = settings;
   const env = adminApiUrl === undefined ? { ...variables, ADMIN_API_URL: own.url, ADMIN_API_KEY: own.key } : variables;

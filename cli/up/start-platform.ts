@@ -4,13 +4,13 @@ import { adminOnDatabase } from '../admin/admin-on-database.ts';
 import { startPlatformApi } from '../programs/platform-api.ts';
 import { openPlatformStore } from '../programs/platform-store.ts';
 import { startPlatformWorker } from '../programs/platform-worker.ts';
-import type { ChosenTemporal, Surroundings } from './choose-temporal.ts';
+import type { ChosenTemporal, UpContext } from './choose-temporal.ts';
 import { ensureAdminKey } from './first-organization.ts';
 
-/** A platform that answers, with everything it stands on. */
+/** A running platform with everything it needs. */
 export interface RunningPlatform {
   url: string;
-  /** Opens its Admin API for the first organization. */
+  /** The first organization's access to its Admin API. */
   key: string;
   admin: Admin;
 }
@@ -19,10 +19,10 @@ interface Needs extends Pick<ChosenTemporal, 'temporal' | 'searchAttributes'> {
   operatorToken: string;
 }
 
-/** Starts the database, embedded unless a variable names one, the Admin API and the platform's worker. */
+/** Starts the database (embedded unless a variable names one), the Admin API and the platform's worker. */
 export async function startPlatform(
   { temporal, searchAttributes, operatorToken }: Needs,
-  { settings, home, logger, lifetime }: Surroundings,
+  { settings, home, logger, lifetime }: UpContext,
 ): Promise<RunningPlatform> {
   const embedded = settings.databaseUrl === undefined ? await startEmbeddedDatabase(home.folder) : undefined;
   if (embedded) {

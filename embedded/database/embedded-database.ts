@@ -11,27 +11,27 @@ export interface EmbeddedDatabase {
   url: string;
   /**
    * PGlite is one session. Its socket server interleaves the messages of two connections (one client's Parse replaces
-   * another's unnamed statement before its Execute), so a client's pool must hold exactly this many connections, and
-   * no code may ask for a second one while it holds a transaction.
+   * another's unnamed statement before its Execute), so a client's pool must have exactly this many connections, and no
+   * code may request a second one while it holds a transaction.
    */
   maxConnections: 1;
-  /** Resolves when the database has ended, asked for or not. */
+  /** Resolves when the database has ended for any reason. */
   exited: Promise<void>;
-  /** Ends connections, flushes and gives the folder back. Safe to call twice. */
+  /** Ends connections, flushes and unlocks the folder. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /** Linux takes 107 bytes for a socket's path, macOS 103. */
 const MAX_SOCKET_PATH_BYTES = 100;
 
-/** A database that doesn't close in order within this time is ended: its write-ahead log makes that safe. */
+/** A database that doesn't close within this time is killed: its write-ahead log makes that safe. */
 const STOP_TIMEOUT_MS = 5_000;
 
 const SOCKET_NAME = '.s.PGSQL.5432';
 
 /**
- * Opens the database in `home/database` in a thread of this process, behind a Unix socket that only this user can
- * reach (a loopback port on Windows).
+ * Opens the database in `home/database` in a thread of this process, behind a Unix socket that only this user can reach
+ * (a loopback port on Windows).
  * @throws FolderInUse if another process has it open, here or in another container: two would destroy its files.
  */
 export async function startEmbeddedDatabase(home: string): Promise<EmbeddedDatabase> {
@@ -64,7 +64,7 @@ async function startThread(
   unlock: () => Promise<void>,
 ): Promise<EmbeddedDatabase> {
   const workerData: ThreadData = { dataDir, socketPath: folder === null ? null : join(folder, SOCKET_NAME) };
-  // The build renames imports, not this: the thread's file has the extension that this one has.
+  // The build rewrites imports but not this, so the thread's extension is this file's.
   const worker = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), { workerData });
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => resolve());

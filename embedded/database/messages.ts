@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const threadData = z.object({ dataDir: z.string(), socketPath: z.string().nullable() });
 export type ThreadData = z.infer<typeof threadData>;
 
-/** What the thread says. `port` is null where it listens on the socket path. */
+/** What the thread sends. `port` is null if it listens on the socket path. */
 export const threadMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('listening'), port: z.int().nullable() }),
   z.object({ type: z.literal('failed'), message: z.string() }),
@@ -12,5 +12,5 @@ export const threadMessage = z.discriminatedUnion('type', [
 ]);
 export type ThreadMessage = z.infer<typeof threadMessage>;
 
-/** The only thing the thread is told. */
+/** The only message to the thread. */
 export const STOP = 'stop';

@@ -8,9 +8,9 @@ import { cacheFolder } from '../cache-folder.ts';
 import { installOnce } from '../install-once.ts';
 
 /**
- * Puts an empty database into `dataDir` where nothing is in it yet. PostgreSQL takes many seconds of processor time to
- * make its own tables, and they are the same each time: they are made once for all folders of the user, and copied. Where
- * that can't be done the folder is left empty, and whoever opens it makes them.
+ * Puts an empty database into an empty `dataDir`. PostgreSQL takes many seconds of processor time to create its own
+ * tables, which are always the same: they are created once per user and copied. If that fails, the folder stays empty,
+ * and opening it creates them.
  */
 export async function beginDatabase(dataDir: string, cache = cacheFolder()): Promise<void> {
   if ((await readdir(dataDir)).length > 0) return;
@@ -30,7 +30,7 @@ export async function beginDatabase(dataDir: string, cache = cacheFolder()): Pro
 async function makeDatabase(folder: string): Promise<string> {
   const dataDir = join(folder, 'database');
   await mkdir(dataDir, { mode: 0o700 });
-  // The build renames imports, not this: the thread's file has the extension that this one has.
+  // The build rewrites imports but not this, so the thread's extension is this file's.
   const file = new URL(`./make-database${extname(import.meta.url)}`, import.meta.url);
   await once(new Worker(file, { workerData: dataDir }), 'exit');
   await syncFiles(dataDir);
@@ -46,7 +46,7 @@ async function syncFiles(folder: string): Promise<void> {
   }
 }
 
-/** Another release of the library may keep its tables in another way. */
+/** Another release of the library may store its tables differently. */
 async function libraryVersion(): Promise<string> {
   const main = createRequire(import.meta.url).resolve('@electric-sql/pglite');
   const text = await readFile(join(dirname(main), '..', 'package.json'), 'utf8');

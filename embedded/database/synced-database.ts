@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-/** Of Emscripten's file system on Node's files, what is needed to add what it lacks. */
+/** The parts of Emscripten's file system on Node's files that are extended here. */
 type NodeFiles = {
   realPath(node: unknown): string;
   /** Turns an error of Node into one that PostgreSQL understands. */
@@ -11,8 +11,8 @@ type NodeFiles = {
 };
 
 /**
- * Opens the database in `dataDir` so that what it acknowledges survives a power loss. PGlite by itself runs PostgreSQL
- * with fsync off, and its files ignore a sync; here PostgreSQL syncs at each commit and checkpoint, and the disk is asked.
+ * Opens the database in `dataDir` so that committed data survives a power loss. PGlite runs PostgreSQL with fsync off,
+ * and its files ignore a sync; here PostgreSQL syncs to the disk at each commit and checkpoint.
  */
 export async function openSyncedDatabase(dataDir: string): Promise<PGlite> {
   const withoutSync = PGlite.defaultStartParams.indexOf('-F');
@@ -20,7 +20,7 @@ export async function openSyncedDatabase(dataDir: string): Promise<PGlite> {
     fs: new SyncedFiles(dataDir),
     startParams: [
       ...PGlite.defaultStartParams.filter((_, index) => index !== withoutSync),
-      // The default, fdatasync, does nothing in Emscripten whatever the file system says.
+      // The default, fdatasync, does nothing in Emscripten.
       ...['-c', 'wal_sync_method=fsync'],
     ],
   });

@@ -4,12 +4,10 @@ import { errorText } from '../report.ts';
 import { STOP, type ThreadMessage, threadData } from './messages.ts';
 import { openSyncedDatabase } from './synced-database.ts';
 
-// The embedded database's thread: PostgreSQL compiled to WebAssembly would block the event loop of `up` for every query.
+// The embedded database's thread: PostgreSQL compiled to WebAssembly would block the event loop of `up` for every
+// query.
 
-/**
- * More than the one connection that a client's pool may use: one that broke is still closing while its successor
- * connects.
- */
+/** More than a client's one connection: a broken one is still closing while its successor connects. */
 const MAX_CONNECTIONS = 4;
 
 const say = (message: ThreadMessage): void => parentPort?.postMessage(message);

@@ -8,7 +8,7 @@ import { freePort } from '../ports.ts';
 import { errorCode } from '../report.ts';
 import { type ReceivedMail, receivedMails } from './received-mail.ts';
 
-/** Thrown where MailDev, a development dependency, isn't installed; the message is for the person who starts the program. */
+/** Thrown if MailDev, a development dependency, isn't installed; the message is for the user. */
 export class MailboxUnavailable extends Error {
   override readonly name = 'MailboxUnavailable';
 }
@@ -21,32 +21,32 @@ export interface MailboxOptions {
   environment?: NodeJS.ProcessEnv;
 }
 
-/** A mail server that takes every mail and shows it on a page; nothing leaves this machine. */
+/** A mail server that accepts every mail and shows it on a page; nothing leaves this machine. */
 export interface Mailbox {
-  /** As `smtp.url` of galley.yaml takes it. */
+  /** For `smtp.url` of galley.yaml. */
   smtpUrl: string;
   /** The page that shows the mails. */
   webUrl: string;
-  /** Where people read one mail. */
+  /** The page of one mail. */
   pageOf(mail: ReceivedMail): string;
-  /** All that has arrived, the oldest first. */
+  /** All received mails, oldest first. */
   mails(): Promise<ReceivedMail[]>;
   /** A mail as it came over the wire: headers, both parts, nothing decoded. */
   rawMail(mail: ReceivedMail): Promise<string>;
-  /** Resolves when the server has ended, asked for or not. */
+  /** Resolves when the server has ended for any reason. */
   exited: Promise<void>;
-  /** Ends it and deletes what it kept. */
+  /** Ends it and deletes its mails. */
   stop(): Promise<void>;
 }
 
 const START_TIMEOUT_MS = 30_000;
 
-/** A free port may be taken by another program before the server listens on it. */
+/** Another program may take a free port before the server listens on it, so retry. */
 const FREE_PORT_ATTEMPTS = 3;
 
 /**
- * Starts MailDev as a child that can't outlive this process, and waits until it takes mails.
- * @throws MailboxUnavailable, PortUnavailable (a port that was asked for is taken), Error with the server's last words.
+ * Starts MailDev as a child that can't outlive this process, and waits until it accepts mails.
+ * @throws MailboxUnavailable, PortUnavailable (a requested port is taken), Error with the server's last output.
  */
 export async function startMailbox(options: MailboxOptions = {}): Promise<Mailbox> {
   const program = findMailDev();
@@ -65,7 +65,7 @@ async function startOnce(program: string, options: MailboxOptions): Promise<Runn
   const { host = '127.0.0.1' } = options;
   const smtpPort = await freePort({ host, port: options.smtpPort ?? 0, variable: 'the port for mails' });
   const webPort = await freePort({ host, port: options.webPort ?? 0, variable: "the port of the mailbox's page" });
-  // Its default is a folder named after its process id, which nobody would delete.
+  // The default is a folder named after its process id, which would never be deleted.
   const folder = await mkdtemp(join(tmpdir(), 'galley-mailbox-'));
   const child = spawnGuarded(
     process.execPath,
@@ -112,7 +112,7 @@ function findMailDev(): string {
   }
 }
 
-/** The web page listens last: once it answers, mails are taken too. */
+/** The web page listens last: once it responds, mails are accepted too. */
 async function untilAnswering(url: string, child: GuardedChild): Promise<boolean> {
   let ended = false;
   void child.exited.then(() => {
@@ -130,7 +130,7 @@ async function untilAnswering(url: string, child: GuardedChild): Promise<boolean
   return false;
 }
 
-/** Variables that configure a MailDev of the user's own, such as a relay to the outside, don't configure this one. */
+/** Keeps variables that configure the user's own MailDev, such as a relay to the outside, from this one. */
 function withoutItsVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('MAILDEV_')));
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const person = z.object({ address: z.string(), name: z.string() });
 
-/** A mail as MailDev's `GET /email` tells it. Header names are in lower case; one that came twice has a list. */
+/** A mail from MailDev's `GET /email`. Header names are in lower case; a repeated one has a list. */
 export const receivedMail = z.object({
   id: z.string(),
   subject: z.string().default(''),
@@ -11,7 +11,7 @@ export const receivedMail = z.object({
   text: z.string().default(''),
   html: z.string().default(''),
   headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])).default({}),
-  /** Whom the sender named to the server, which is who gets the mail whatever its headers say. */
+  /** The envelope's recipients, who get the mail whatever its headers say. */
   envelope: z.object({ to: z.array(z.object({ address: z.string() })) }),
 });
 export type ReceivedMail = z.infer<typeof receivedMail>;

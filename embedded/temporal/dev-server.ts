@@ -8,7 +8,7 @@ import { errorText } from '../report.ts';
 export interface DevServerOptions {
   /** The `temporal` program (locateDevServer). */
   executable: string;
-  /** The SQLite file that holds all state; absent: in memory. */
+  /** The SQLite file for all state; absent: in memory. */
   dbFilename?: string;
   host?: string;
   /** 0 or absent: a free one. */
@@ -25,10 +25,10 @@ export interface DevServer {
   address: string;
   namespace: string;
   uiUrl: string;
-  /** Resolves when the server has ended, asked for or not. */
+  /** Resolves when the server has ended for any reason. */
   exited: Promise<void>;
   stop(): Promise<void>;
-  /** Ends it as a crash would (tests). */
+  /** Kills it, as a crash would (tests). */
   kill(): Promise<void>;
 }
 
@@ -44,12 +44,12 @@ const SEARCH_ATTRIBUTE_FLAGS = [
 /** SQLite's first migration takes some seconds on a slow disk. */
 const START_TIMEOUT_MS = 60_000;
 
-/** A free port may be taken by another program before the server listens on it. */
+/** Another program may take a free port before the server listens on it, so retry. */
 const FREE_PORT_ATTEMPTS = 3;
 
 /**
- * Starts the official Temporal dev server as a child that can't outlive this process, and waits until it answers.
- * @throws PortUnavailable (a port that was asked for is taken), Error with the server's last words.
+ * Starts the official Temporal dev server as a child that can't outlive this process, and waits until it responds.
+ * @throws PortUnavailable (a requested port is taken), Error with the server's last output.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   for (let attempt = 1; ; attempt += 1) {
@@ -89,7 +89,7 @@ async function startOnce(options: DevServerOptions): Promise<DevServer> {
   return { address, namespace, uiUrl, exited: child.exited, stop: child.stop, kill: child.kill };
 }
 
-/** Variables meant for clients (a profile, a namespace, a key) would be read by the server's program too. */
+/** The server's program would also read variables meant for clients (a profile, a namespace, a key). */
 function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
@@ -110,7 +110,7 @@ async function waitUntilHealthy(child: GuardedChild, target: { address: string; 
   }
 }
 
-/** The frontend listens before the namespace exists, so the namespace is what is asked for. */
+/** The frontend listens before the namespace exists, so poll the namespace. */
 async function answers({ address, namespace }: { address: string; namespace: string }): Promise<boolean> {
   const connection = Connection.lazy({ address });
   try {

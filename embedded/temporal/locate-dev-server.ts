@@ -6,7 +6,7 @@ import { errorText, type Report, reportToStderr } from '../report.ts';
 import { runTool } from '../run-tool.ts';
 import { downloadServer } from './sdk-download.ts';
 
-/** The newest release that `go install` takes: later ones carry a replace directive. */
+/** The newest release that `go install` accepts: later ones have a replace directive. */
 const GO_MODULE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 
 /** The build took 2.5 minutes on two cores with nothing cached. */
@@ -20,9 +20,9 @@ export interface LocateOptions {
 }
 
 /**
- * The `temporal` program, installed on first use. Order: the PATH, the user's cache folder, the SDK's download, `go
- * install`. (Where TEMPORAL_ADDRESS is set, the caller needs no server of its own and doesn't ask.)
- * @throws Error that says what each way answered and what to do.
+ * The `temporal` program, installed on first use. Searched in this order: the PATH, the user's cache folder, the SDK's
+ * download, `go install`.
+ * @throws Error that says why each way failed and what to do.
  */
 export async function locateDevServer(options: LocateOptions = {}): Promise<string> {
   const { report = reportToStderr, cache = cacheFolder() } = options;
@@ -58,7 +58,7 @@ export async function locateDevServer(options: LocateOptions = {}): Promise<stri
   });
 }
 
-/** Other programs are called `temporal` too; a broken download doesn't run at all. */
+/** Other programs are called `temporal` too, and a broken download doesn't run at all. */
 async function isTemporalCli(program: string): Promise<boolean> {
   const version = await runTool({ command: program, args: ['--version'], timeoutMs: 10_000, report: () => {} }).catch(
     () => '',

@@ -7,7 +7,7 @@ import { runTool } from '../run-tool.ts';
 import type { LocateOptions } from './locate-dev-server.ts';
 import { downloadServer } from './sdk-download.ts';
 
-/** The release of Temporal's Java SDK that the test server comes from. */
+/** The release of Temporal's Java SDK that contains the test server. */
 const TEST_SERVER_VERSION = '1.32.1';
 
 const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -33,9 +33,9 @@ exec java -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \\
 `;
 
 /**
- * Temporal's time-skipping test server, installed on first use: the user's cache folder, the SDK's download, else the
+ * Temporal's time-skipping test server, installed on first use from the user's cache folder, the SDK's download, or the
  * same release from Maven Central behind a start script (POSIX only). Resolves with an executable that takes a port.
- * @throws Error that says what each way answered and what to do.
+ * @throws Error that says why each way failed and what to do.
  */
 export async function locateTimeSkippingServer(options: Omit<LocateOptions, 'path'> = {}): Promise<string> {
   const { report = reportToStderr, cache = cacheFolder() } = options;

@@ -7,21 +7,21 @@ import { errorText, type Report } from '../report.ts';
 import { runTool } from '../run-tool.ts';
 
 /**
- * The download service that Temporal's SDKs use for their ephemeral servers. It is asked here rather than through the
- * SDK because the SDK shows no progress, has no time limit and keeps the program in the system's temporary folder.
+ * The download service of Temporal's SDKs for their ephemeral servers. Used directly, because the SDK shows no
+ * progress, has no timeout and stores the program in the system's temporary folder.
  */
 const SERVICE = 'https://temporal.download';
 
-/** The SDK release whose matching servers are asked for. */
+/** The SDK release whose servers are downloaded. */
 const SDK_VERSION = '1.24.0';
 
-/** Short, so that a machine without this host moves on to the next way at once. */
+/** Short, so that a machine that can't reach this host tries the next way soon. */
 const ANSWER_TIMEOUT_MS = 8_000;
 
-/** A download that delivers nothing for this long is given up. */
+/** A download that is silent for this long is aborted. */
 const STALL_TIMEOUT_MS = 20_000;
 
-/** Node's name of a processor to the service's. */
+/** Node's processor names to the service's. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 const downloadInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string().min(1) });
@@ -38,7 +38,7 @@ export async function downloadServer({ artifact, folder, report }: Download): Pr
   const info = await askService(artifact);
   const archive = join(folder, basename(new URL(info.archiveUrl).pathname));
   await fetchToFile(info.archiveUrl, archive, report);
-  // tar of Linux, macOS and Windows 10 reads what the service offers on each (tar.gz, there zip).
+  // tar of Linux, macOS and Windows 10 reads the service's format on each (tar.gz, zip on Windows).
   await runTool({ command: 'tar', args: ['-xf', archive, '-C', folder], timeoutMs: 120_000, report });
   await rm(archive);
   const program = join(folder, ...info.fileToExtract.split('/'));
@@ -92,7 +92,7 @@ async function fetchToFile(url: string, path: string, report: Report): Promise<v
   report(`  downloaded ${programName(basename(path))}, sha256 ${hash.digest('hex')}`);
 }
 
-/** Node's fetch says only "fetch failed"; the reason is its cause. */
+/** Node's fetch only says "fetch failed"; the reason is its cause. */
 function reason(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorText(error.cause) : errorText(error);
 }

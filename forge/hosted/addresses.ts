@@ -1,17 +1,17 @@
 import { ForgeError } from '../forge-error.ts';
 
-/** Which addresses belong to a hosted forge. What belongs to another host is refused, so that no token ever goes there. */
+/** Maps repository and page URLs of a hosted forge. URLs of other hosts are rejected, so that no token goes there. */
 
 export type ForgeKind = 'github' | 'gitea';
 export type RepositoryName = { owner: string; name: string };
 export type PullRequestName = RepositoryName & { number: number };
 
 export type ForgeAddresses = {
-  /** Where its API is called, without a slash at the end. */
+  /** The API's base URL, without a trailing slash. */
   apiUrl: string;
-  /** What people open, without a slash at the end. */
+  /** The web base URL, without a trailing slash. */
   webUrl: string;
-  /** `overHttp`: git speaks HTTP at this address, so a token is of use to it. */
+  /** `overHttp`: git uses HTTP for this URL, so a token is useful. */
   repositoryOf(address: string): RepositoryName & { overHttp: boolean };
   pullRequestOf(url: string): PullRequestName;
 };
@@ -24,9 +24,9 @@ const ADDRESS_RULES = {
 const REPOSITORY_PATH = new RegExp(`^/?(${SEGMENT})/(${SEGMENT}?)(?:\\.git)?/?$`);
 
 /**
- * @param url the forge's API or what people open, such as https://api.github.com, https://git.example.com/api/v3,
- *   https://git.example.com; github.com where it is missing. Gitea has no default.
- * @throws ForgeError from the returned functions, never retryable, for an address of another forge.
+ * @param url the forge's API or web URL, such as https://api.github.com, https://git.example.com/api/v3,
+ *   https://git.example.com; default: github.com. Gitea has no default.
+ * @throws ForgeError from the returned functions, never retryable, for another forge's URL.
  */
 export function forgeAddresses(kind: ForgeKind, url: string | undefined): ForgeAddresses {
   const { apiUrl, web } = bases(kind, url);
@@ -74,7 +74,7 @@ function bases(kind: ForgeKind, given: string | undefined): { apiUrl: string; we
   return { apiUrl: `${withoutSlash(url.href)}${api}`, web: url };
 }
 
-/** github.com and companies' own subdomains of ghe.com have their API on a host beside the one that people open. */
+/** github.com and companies' subdomains of ghe.com have their API on a separate host. */
 function hostedByGitHub({ hostname }: URL): { apiUrl: string; web: URL } | undefined {
   const host = hostname.replace(/^(api|www)\./, '');
   if (host !== 'github.com' && !/^[a-z0-9-]+\.ghe\.com$/.test(host)) return undefined;
@@ -99,7 +99,7 @@ function foreign(message: string): ForgeError {
   return new ForgeError(message, { status: null, retryable: false });
 }
 
-/** For messages: an address may carry a password or a signature. */
+/** For messages: a URL may contain a password or a signature. */
 function withoutSecrets(address: string): string {
   return address
     .replace(/[?#].*$/s, '')

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { PullRequest } from '../forge.ts';
 
-/** The fields that are used of GitHub's and Gitea's answers, in the form that both give them. */
+/** The fields used of GitHub's and Gitea's responses, in the form that both have. */
 
-/** GitHub says who is a `Bot`; Gitea says nothing. */
+/** GitHub marks a `Bot`; Gitea doesn't. */
 const account = z.object({ login: z.string(), type: z.string().nullish() });
 const repositoryId = z.object({ id: z.union([z.number(), z.bigint()]) }).nullish();
 
@@ -30,12 +30,12 @@ export const reviewAnswer = z.object({
   user: account.nullish(),
   state: z.string(),
   submitted_at: z.string().nullish(),
-  /** Gitea's; GitHub has a state of that name. */
+  /** Gitea's; on GitHub it is a state. */
   dismissed: z.boolean().nullish(),
 });
 export type ReviewAnswer = z.infer<typeof reviewAnswer>;
 
-/** Of a folder the answer is a list; what is empty with encoding `none` is too long and is read as a blob. */
+/** For a folder the response is a list; an empty one with encoding `none` is too long and is read as a blob. */
 export const fileAnswer = z.union([
   z.object({ type: z.literal('file'), encoding: z.string().nullish(), content: z.string().nullish(), sha: z.string() }),
   z.object({ type: z.string() }).transform(() => null),
@@ -46,7 +46,7 @@ export const blobAnswer = z.object({ encoding: z.string(), content: z.string() }
 
 export const userAnswer = account.extend({ email: z.string().nullish() });
 
-/** @param headBranch the branch's name where the forge doesn't tell it in `head.ref`. */
+/** @param headBranch the branch's name if `head.ref` doesn't have it. */
 export function toPullRequest(answer: PullRequestAnswer, headBranch = answer.head.ref): PullRequest {
   const merged = typeof answer.merged_at === 'string';
   return {
@@ -58,7 +58,7 @@ export function toPullRequest(answer: PullRequestAnswer, headBranch = answer.hea
     headBranch,
     headSha: answer.head.sha,
     baseBranch: answer.base.ref,
-    // Of an open one GitHub tells the commit of a trial merge here.
+    // For an open one GitHub gives the commit of a trial merge here.
     mergeCommitSha: merged ? (answer.merge_commit_sha ?? null) : null,
   };
 }

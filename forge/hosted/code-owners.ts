@@ -3,7 +3,7 @@ import { blobAnswer, fileAnswer } from './answers.ts';
 import type { Target } from './connection.ts';
 import { refusalOf } from './refusal.ts';
 
-/** The first of these files at a branch, as text; null where there is none. A folder of that name is none. */
+/** The first of these files at a branch, as text; null if there is none. A folder of that name doesn't count. */
 export async function readFirstFile(
   client: Octokit,
   { paths, branch, ...target }: Target & { paths: readonly string[]; branch: string },
@@ -16,7 +16,7 @@ export async function readFirstFile(
     const file = answer && fileAnswer.parse(answer.data);
     if (!file) continue;
     if (file.encoding === 'base64') return decode(file.content ?? '');
-    // Past 1 MB GitHub leaves the content away.
+    // GitHub omits contents over 1 MB.
     const blob = await client.rest.git.getBlob({ ...target, file_sha: file.sha });
     return decode(blobAnswer.parse(blob.data).content);
   }

@@ -16,7 +16,7 @@ export type ConnectionOptions = {
 
 export type Target = { owner: string; repo: string };
 
-/** A hosted forge with its credentials: each step through it ends with its result or with a ForgeError. */
+/** A hosted forge with its credentials: each step ends with its result or a ForgeError. */
 export type Connection = {
   addresses: ForgeAddresses;
   attempt<T>(
@@ -27,7 +27,7 @@ export type Connection = {
   tokenFor(repository: RepositoryName): Promise<string>;
 };
 
-/** @throws TypeError where the url or the credentials can't be used. */
+/** @throws TypeError if the url or the credentials are unusable. */
 export function connect({ name, kind, url, auth, timeoutMs, logger }: ConnectionOptions): Connection {
   const addresses = forgeAddresses(kind, url);
   const { apiUrl } = addresses;

@@ -4,18 +4,18 @@ import type { PullRequestAnswer } from './answers.ts';
 import type { Target } from './connection.ts';
 import type { Refusal } from './refusal.ts';
 
-/** What GitHub and Gitea do differently under the same API. */
+/** Differences between GitHub and Gitea under the same API. */
 export type Dialect = {
   name: string;
   /** The rights of a token, in the forge's own words. */
   rights: { readPullRequests: string; writePullRequests: string; readFiles: string; readUsers: string };
-  /** In the order in which the forge itself looks. */
+  /** In the forge's own search order. */
   codeOwnersPaths: readonly string[];
-  /** Whom git says it is; the token is the password. */
+  /** The user name for git; the token is the password. */
   gitUsername: string;
   /** The parameters for the longest pages. */
   pageSize: Readonly<Record<string, number>>;
-  /** Those whose branch is of the repository itself, newest first. */
+  /** Pull requests from branches of the repository itself, newest first. */
   pullRequestsOf(
     client: Octokit,
     target: Target & { branch: string; state: 'open' | 'closed' },
@@ -23,9 +23,9 @@ export type Dialect = {
   toPullRequest(answer: PullRequestAnswer): PullRequest;
   /** The branch has an open one already. */
   isDuplicate(refusal: Refusal): boolean;
-  /** Two calls at the same moment may both open one. */
+  /** Two concurrent calls may both open one. */
   opensTwo: boolean;
-  /** The teams that the forge passed over although it took the request. */
+  /** The teams that the forge ignored although it accepted the request. */
   passedOver(answer: PullRequestAnswer, teams: readonly string[]): string[];
   findLogin(client: Octokit, mail: string): Promise<string | null>;
   findMail(client: Octokit, login: string): Promise<string | null>;

@@ -9,7 +9,7 @@ const searchAnswer = z.object({ data: z.array(userAnswer) });
 /** The longest pages that Gitea gives by default. */
 const LIMIT = 50;
 
-/** Once a branch is deleted, Gitea tells it in the label only. */
+/** Once a branch is deleted, Gitea has its name in the label only. */
 const headBranch = ({ head }: PullRequestAnswer): string => head.label || head.ref;
 
 /** Gitea 1.22 and newer; Forgejo speaks the same API. */
@@ -21,12 +21,12 @@ export const gitea: Dialect = {
     readFiles: 'read:repository',
     readUsers: 'read:user',
   },
-  // Gitea reads the last three, as regular expressions; the first is the place for patterns in GitHub's form.
+  // Gitea reads the last three, as regular expressions; the first is for patterns in GitHub's form.
   codeOwnersPaths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'],
   gitUsername: 'oauth2',
   pageSize: { limit: LIMIT },
 
-  /** Gitea can't ask for a branch, so the lists are walked: it gives the newest first. */
+  /** Gitea can't search by branch, so the lists are read, newest first. */
   async *pullRequestsOf(client, { branch, ...target }) {
     const found = itemsOf(pullRequestAnswer, (page) => client.rest.pulls.list({ ...target, limit: LIMIT, page }));
     for await (const each of found) {
@@ -39,7 +39,7 @@ export const gitea: Dialect = {
   isDuplicate: ({ status }) => status === 409,
   opensTwo: true,
 
-  /** Asked for a team at a person's repository, Gitea says yes and does nothing. */
+  /** Gitea accepts a team at a person's repository and ignores it. */
   passedOver(answer, teams) {
     const listed = (answer.requested_reviewers_teams ?? []).map(({ name }) => name.toLowerCase());
     return teams.filter((team) => !listed.includes(team.toLowerCase()));
@@ -47,7 +47,7 @@ export const gitea: Dialect = {
 
   findLogin,
 
-  /** Of an address that is kept private Gitea shows a placeholder, which no search finds. */
+  /** For a private address Gitea gives a placeholder, which no search finds. */
   async findMail(client, login) {
     const { email } = userAnswer.parse((await client.rest.users.getByUsername({ username: login })).data);
     return email && (await findLogin(client, email)) !== null ? email : null;

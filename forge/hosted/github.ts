@@ -32,14 +32,14 @@ export const github: Dialect = {
   isDuplicate: ({ status, said }) => status === 422 && /already exists/i.test(said),
   opensTwo: false,
 
-  // What isn't listed isn't passed over: a team may hand its requests on to members.
+  // Teams missing from the response weren't ignored: a team may pass its requests on to members.
   passedOver: () => [],
 
   async findLogin(client, mail) {
     const found = await client.rest.search.users({ q: `${mail} in:email`, per_page: 2 });
     const [only, ...others] = searchAnswer.parse(found.data).items;
     if (!only || others.length > 0) return null;
-    // The search finds similar addresses too, so the account itself decides.
+    // The search also finds similar addresses, so check the account itself.
     const user = userAnswer.parse((await client.rest.users.getByUsername({ username: only.login })).data);
     return user.email?.toLowerCase() === mail.toLowerCase() ? user.login : null;
   },

@@ -3,16 +3,15 @@ import { request } from 'undici';
 import { ForgeError } from '../forge-error.ts';
 import { readBounded } from '../read-bounded.ts';
 
-/** No answer that is asked for here is anywhere near this long. */
+/** No expected response comes near this size. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
 /**
- * `fetch` for octokit, with what octokit leaves open: a deadline that holds for the body too, an answer of limited
- * size, and the token only ever for this API: a redirect is followed within it, as for a renamed repository, and
- * refused elsewhere.
- * @throws ForgeError where there is no answer (retryable), or one that leads away (not retryable).
+ * `fetch` for octokit with what octokit lacks: a timeout that includes the body, a size limit, and protection of the
+ * token: redirects are followed within this API, as for a renamed repository, and rejected elsewhere.
+ * @throws ForgeError if there is no response (retryable) or it redirects elsewhere (not retryable).
  */
 export function createGuardedFetch(options: {
   name: string;
@@ -57,14 +56,16 @@ export function createGuardedFetch(options: {
       const leads = [301, 302, 307, 308].includes(status) ? headers.location : undefined;
       return { status, location: [leads].flat()[0], response };
     } catch (error) {
-      const why = signal.aborted ? `gave no answer within ${timeoutMs / 1000} s` : `can't be reached: ${fault(error)}`;
+      const why = signal.aborted
+        ? `gave no response within ${timeoutMs / 1000} s`
+        : `can't be reached: ${fault(error)}`;
       throw new ForgeError(`${name} at ${apiUrl} ${why}`, { status: null, retryable: true });
     }
   }
 }
 
 function tooLong(): Error {
-  return new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+  return new Error(`the response is longer than ${MAX_ANSWER_BYTES} bytes`);
 }
 
 function isBelow(url: string, apiUrl: string): boolean {

@@ -13,23 +13,23 @@ export type ForgeAuth = { token: string } | { appId: string | number; privateKey
 export type OctokitClients = {
   /** Completes "refuses the …" in messages. */
   credential: string;
-  /** The client that may act at this repository; null: where no repository is concerned, as for looking up people. */
+  /** The client for this repository; null for calls without one, such as looking up people. */
   clientFor(repository: RepositoryName | null): Promise<Octokit>;
-  /** What is known of this repository's installation may be out of date: the next call asks again. */
+  /** Forgets the repository's installation, which may be out of date. */
   forget(repository: RepositoryName | null): void;
-  /** A token that git can use at this repository for some minutes at least. */
+  /** A token that git can use on this repository for some minutes at least. */
   tokenFor(repository: RepositoryName): Promise<string>;
 };
 
-/** A push may take its time: a token that ends sooner is exchanged for a new one. */
+/** A push may take long: a token that expires sooner is replaced. */
 const TOKEN_MIN_LIFE_MS = 10 * 60_000;
 
-/** An App may be removed and installed again, which gives it another number. */
+/** An App that is removed and installed again gets another number. */
 const INSTALLATION_KNOWN_FOR_MS = 10 * 60_000;
 
 const installationToken = z.object({ token: z.string(), expiresAt: z.iso.datetime({ offset: true }) });
 
-/** @throws TypeError at once where the App's private key can't be read. */
+/** @throws TypeError immediately if the App's private key is unreadable. */
 export function createOctokitClients(options: {
   name: string;
   apiUrl: string;
@@ -40,7 +40,7 @@ export function createOctokitClients(options: {
   const { name, apiUrl: baseUrl, auth, fetch, logger } = options;
   const nothing = (): void => {};
   const warn = (message: string): void => logger?.warn({ forge: name }, message);
-  // Calls themselves are logged where they are sent: octokit's own lines carry the query, and with it mail addresses.
+  // Calls are logged by guarded-fetch.ts: octokit's own lines contain the query, and with it mail addresses.
   const log = { debug: nothing, info: nothing, warn, error: nothing };
   const common = { baseUrl, userAgent: 'galley', log, request: { fetch, log } };
 

@@ -20,7 +20,7 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
   const { name, rights } = dialect;
   const reading = { doing: 'read the pull request', right: rights.readPullRequests };
 
-  /** The forge's own address for a page must be one that the other methods take. */
+  /** The forge's own page URLs must be ones that the other methods accept. */
   function checked(pullRequest: PullRequest): PullRequest {
     try {
       addresses.pullRequestOf(pullRequest.url);
@@ -41,18 +41,18 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
     return open;
   }
 
-  /** The oldest, so that where there are two by mistake every call answers the same one. */
+  /** The oldest, so that if there are two by mistake every call returns the same one. */
   async function findOpen(client: Octokit, target: Target & { branch: string }): Promise<PullRequest | null> {
     return (await listOpen(client, target)).at(-1) ?? null;
   }
 
-  /** The same, and closes the younger ones: the call that opened one of them may have ended before it could. */
+  /** The same, but closes the younger ones: the call that opened one of them may have ended before it could. */
   async function keepOldest(client: Octokit, at: Target & { branch: string }): Promise<PullRequest | null> {
     const { branch, ...target } = at;
     const open = await listOpen(client, at);
     const oldest = open.pop() ?? null;
     for (const { number, baseBranch } of dialect.opensTwo ? open : []) {
-      // The same branch proposed to another one is no mistake.
+      // The same branch with another base is no mistake.
       if (baseBranch !== oldest?.baseBranch) continue;
       await client.rest.pulls.update({ ...target, pull_number: number, state: 'closed' });
     }
@@ -100,7 +100,7 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
           const kept = dialect.opensTwo ? await open() : null;
           return kept ?? created;
         } catch (error) {
-          // Somebody was faster, or our own first try was, whose answer was lost.
+          // Someone else was faster, or the first attempt was and its response was lost.
           const refusal = refusalOf(error);
           const other = refusal && dialect.isDuplicate(refusal) ? await open() : null;
           if (other) return other;
@@ -154,9 +154,9 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
       );
     },
 
-    async requestReviews(url, wanted) {
+    async requestReviews(url, requests) {
       const step = { doing: 'ask for reviews', right: rights.writePullRequests };
-      return at(url, step, (client, target) => requestReviews(client, { dialect, target, wanted }));
+      return at(url, step, (client, target) => requestReviews(client, { dialect, target, requests }));
     },
 
     async findLogin(mail) {
@@ -178,7 +178,7 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
     const step = { doing: 'look people up', right: rights.readUsers };
     return attempt(null, step, (client) =>
       find(client).catch((error: unknown) => {
-        // Nobody of that name, or an address that the search won't take.
+        // No such person, or an address that the search rejects.
         if ([404, 422].includes(refusalOf(error)?.status ?? 0)) return null;
         throw error;
       }),

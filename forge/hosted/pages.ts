@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** More than any list here may have: GitHub ends its list of changed files at 3,000. */
+/** Longer than any list here: GitHub ends its list of changed files at 3,000. */
 const MAX_PAGES = 200;
 
 type Page = { headers: Readonly<Record<string, unknown>>; data: unknown };
 
 /**
- * The items of a list, page after page. Pages are counted here and the addresses in `Link` aren't followed: a forge
- * behind a proxy names them as others see it. Gitea shortens pages as its operator set, so a short one isn't the last.
+ * The items of a list, page by page. Counts pages instead of following `Link`, because a forge behind a proxy gives its
+ * public URLs there. Gitea's operator can limit page sizes, so a short page isn't the last.
  */
 export async function* itemsOf<T>(item: z.ZodType<T>, ask: (page: number) => Promise<Page>): AsyncGenerator<T> {
   for (let page = 1, seen = 0; page <= MAX_PAGES; page += 1) {

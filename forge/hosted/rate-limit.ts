@@ -1,7 +1,7 @@
-/** A longer wait is cut to this; the next answer names a time again. */
+/** A longer wait is cut to this; the next response gives the time again. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** GitHub asks for at least a minute where a secondary limit names no time. */
+/** GitHub asks for at least a minute if a secondary limit gives no time. */
 const UNNAMED_WAIT_MS = 60_000;
 
 /**
@@ -24,7 +24,7 @@ export function rateLimitOf(
   if (!refused) return { limited: false, waitMs: null };
   const resetSeconds = Number(header('x-ratelimit-reset'));
   if (header('x-ratelimit-remaining') === '0' && resetSeconds > 0) {
-    // The reset is told in whole seconds: one more, so that the next call is surely after it.
+    // The reset is in whole seconds: add one, so that the next call is surely after it.
     const waitMs = Math.max(0, resetSeconds * 1000 - theirNowMs) + 1000;
     return { limited: true, waitMs: Math.min(waitMs, MAX_WAIT_MS) };
   }

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { ForgeError } from '../forge-error.ts';
 import { rateLimitOf } from './rate-limit.ts';
 
-/** What a call was for, so that a refusal says which right is missing. */
+/** What a call was for, so that an error says which right is missing. */
 export type Step = {
   /** Completes "… refuses to …". */
   doing: string;
-  /** Such as `acme/docs`; null where the call is about no repository. */
+  /** Such as `acme/docs`; null if the call has no repository. */
   at: string | null;
-  /** The right as the forge itself names it; null where any valid token has it. */
+  /** The right in the forge's words; null if any valid token has it. */
   right: string | null;
 };
 
-/** An answer of the forge that isn't success. */
+/** An error response of the forge. */
 export type Refusal = { status: number; headers: Record<string, unknown>; said: string };
 
 const octokitError = z.object({
@@ -20,13 +20,16 @@ const octokitError = z.object({
   response: z.object({ status: z.int(), headers: z.record(z.string(), z.unknown()), data: z.unknown() }),
 });
 
-/** Reads octokit's error; undefined where there was no answer. */
+/** Parses octokit's error; undefined if there was no response. */
 export function refusalOf(error: unknown): Refusal | undefined {
   const { data } = octokitError.safeParse(error);
   return data && { status: data.status, headers: data.response.headers, said: saidIn(data.response.data) };
 }
 
-/** Any failure of a step as a ForgeError: one sentence, what was attempted, what is missing, what the forge said. */
+/**
+ * Any failure of a step as a ForgeError: one sentence with what was attempted, what is missing, and what the forge
+ * said.
+ */
 export function toForgeError(
   error: unknown,
   { name, credential, step }: { name: string; credential: string; step: Step },
@@ -43,17 +46,17 @@ export function toForgeError(
   const { status, said } = refusal;
   const { limited, waitMs } = rateLimitOf({ ...refusal, message: said }, Date.now());
   const retryable = limited || status >= 500 || status === 408 || status === 425;
-  const told = said === '' ? '' : `: ${said}`;
+  const detail = said === '' ? '' : `: ${said}`;
   const needs = step.right === null ? '' : ` "${step.right}"`;
   const message = limited
-    ? `${name} takes no more calls for now (${status})${told}`
+    ? `${name} takes no more calls for now (${status})${detail}`
     : status === 401
       ? `${name} refuses the ${credential} (401): it is wrong, expired or revoked`
       : status === 403
-        ? `${name} doesn't let this ${credential} ${step.doing}${where} (403), which needs the right${needs}${told}`
+        ? `${name} doesn't let this ${credential} ${step.doing}${where} (403), which needs the right${needs}${detail}`
         : status === 404
-          ? `${name} could not ${step.doing}${where} (404): it isn't there, or the ${credential} lacks the right${needs}${told}`
-          : `${name} ${retryable ? 'failed' : 'refuses'} to ${step.doing}${where} (${status})${told}`;
+          ? `${name} could not ${step.doing}${where} (404): it isn't there, or the ${credential} lacks the right${needs}${detail}`
+          : `${name} ${retryable ? 'failed' : 'refuses'} to ${step.doing}${where} (${status})${detail}`;
   return new ForgeError(message, { status, retryable, retryAfterMs: waitMs });
 }
 
@@ -72,7 +75,7 @@ const errorBody = z.object({
     .catch([]),
 });
 
-/** What an error answer says, on one line; a page is named as such, never quoted. */
+/** The message of an error response, on one line; HTML is named as such, never quoted. */
 function saidIn(data: unknown): string {
   if (typeof data === 'string' && /^\s*</.test(data)) return 'an HTML page instead of JSON';
   const body = errorBody.safeParse(data).data;

@@ -8,28 +8,28 @@ import { type Refusal, refusalOf } from './refusal.ts';
 type Wish = { kind: 'login' | 'team'; name: string };
 type Refused = { name: string; reason: string };
 
-/** These say that somebody can't be asked; anything else is about us, or passes. */
+/** These mean that someone can't be a reviewer; any other is Galley's problem or temporary. */
 const REFUSING_STATUSES = [400, 404, 422];
 
 /**
- * Asks for reviews. The forges refuse a list as a whole for one name in it: then each is asked alone.
- * @throws octokit's errors where it isn't one of the names that is refused.
+ * Requests reviews. Forges reject a whole list for one bad name: then each is requested alone.
+ * @throws octokit's errors unless a name is rejected.
  */
 export async function requestReviews(
   client: Octokit,
   {
     dialect,
     target,
-    wanted,
+    requests,
   }: {
     dialect: Dialect;
     target: Target & { pull_number: number };
-    wanted: ReviewRequests;
+    requests: ReviewRequests;
   },
 ): Promise<{ requested: string[]; refused: Refused[] }> {
   const wishes: Wish[] = [
-    ...wanted.logins.map((name) => ({ kind: 'login', name }) as const),
-    ...wanted.teams.map((name) => ({ kind: 'team', name }) as const),
+    ...requests.logins.map((name) => ({ kind: 'login', name }) as const),
+    ...requests.teams.map((name) => ({ kind: 'team', name }) as const),
   ];
   if (wishes.length === 0) return { requested: [], refused: [] };
   const read = async () => pullRequestAnswer.parse((await client.rest.pulls.get(target)).data);

@@ -1,7 +1,7 @@
 import type { Review, ReviewVerdict } from '../../contract/pull-request-event.ts';
 import type { ReviewAnswer } from './answers.ts';
 
-/** GitHub's names and Gitea's; what isn't here is no review: pending, dismissed, Gitea's requests. */
+/** GitHub's and Gitea's names; others aren't reviews: pending, dismissed, Gitea's requests. */
 const VERDICTS: Readonly<Record<string, ReviewVerdict>> = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes-requested',
@@ -11,8 +11,8 @@ const VERDICTS: Readonly<Record<string, ReviewVerdict>> = {
 };
 
 /**
- * What each reviewer said last, oldest first. A remark takes back no verdict, as on the forges' own pages, and the
- * author's answers to remarks are no review.
+ * Each reviewer's last verdict, oldest first. As on the forges' own pages, a comment doesn't withdraw a verdict, and
+ * the author's replies aren't reviews.
  */
 export function latestReviews(answers: readonly ReviewAnswer[], author: string): Review[] {
   const reviews = answers

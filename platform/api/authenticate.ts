@@ -6,12 +6,12 @@ import type { Database } from '../store/database.ts';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' } as const;
 
-/** The token of `Authorization: Bearer <token>`, in any characters an operator may choose; undefined where there is none. */
+/** The token of `Authorization: Bearer <token>`, which may hold any characters; undefined without one. */
 export function readBearerToken(request: Request): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
 }
 
-/** Whose request this is. Throws an `HttpError` 401 for a missing, malformed, unknown or revoked key. */
+/** The caller of a request. Throws an `HttpError` 401 for a missing, malformed, unknown or revoked key. */
 export async function authenticate(db: Database, request: Request): Promise<Caller> {
   const key = readBearerToken(request);
   if (key === undefined) {

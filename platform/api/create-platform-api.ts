@@ -13,8 +13,8 @@ import { requestLog } from './request-log.ts';
 import { addStaticExportRoutes } from './static-export/routes.ts';
 
 /**
- * The Admin API as an Express app that knows nothing of ports. Throws a `RangeError` where the links' lifetime is more
- * than the object store can sign.
+ * The Admin API as an Express app, independent of its port. Throws a `RangeError` if links must live longer than the
+ * object store can sign.
  */
 export function createPlatformApi(deps: PlatformApiDeps): Express {
   const { maxLinkTtlMs } = deps.objects;

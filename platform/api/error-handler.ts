@@ -4,13 +4,13 @@ import { type ErrorBody, HttpError } from '../../contract/http-error.ts';
 import { isDatabaseAway } from '../store/database-away.ts';
 import { withoutValues } from '../store/query-error.ts';
 
-/** What a client may wait before it asks again while the database is away. */
+/** Retry-After while the database is unavailable. */
 const RETRY_AFTER_SECONDS = '5';
 
-/** The one place where failures become answers. Nothing of an unexpected fault leaves the log. */
+/** The one place that turns errors into responses. Details of an unexpected error are only logged. */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
-    // Half an answer can't be taken back: Express then breaks the connection, which is what tells the client.
+    // The response has begun: Express then breaks the connection, which tells the client that it failed.
     if (response.headersSent) return next(error);
     const refusal = asHttpError(error);
     if (refusal.status >= 500)
@@ -24,12 +24,11 @@ function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (isUndecodable(error)) return unknownPath();
   const asked = clientStatus(error);
-  if (asked !== undefined)
-    return new HttpError(asked, CLIENT_FAULTS[asked] ?? 'The request can not be answered as asked');
+  if (asked !== undefined) return new HttpError(asked, CLIENT_FAULTS[asked] ?? 'The request is not acceptable');
   if (isDatabaseAway(error)) {
     return new HttpError(503, 'The database is away; try again', { 'Retry-After': RETRY_AFTER_SECONDS });
   }
-  return new HttpError(500, 'An unexpected fault; the request id finds it in the log');
+  return new HttpError(500, 'An unexpected error; look for the request id in the log');
 }
 
 const CLIENT_FAULTS: Readonly<Record<number, string>> = {
@@ -38,13 +37,13 @@ const CLIENT_FAULTS: Readonly<Record<number, string>> = {
   416: 'The file has no such range',
 };
 
-/** What Express refuses by itself, such as a range that a file doesn't have, says by a status whose fault it is. */
+/** Express's own errors carry a status, for example for a range that a file doesn't have. */
 function clientStatus(error: unknown): number | undefined {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
-/** Express can't decode a parameter such as `%ff`: no such path then. */
+/** Express can't decode a parameter such as `%ff`: treat it as an unknown path. */
 function isUndecodable(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'name' in error && error.name === 'URIError';
 }
@@ -57,7 +56,7 @@ export const notFound: RequestHandler = () => {
   throw unknownPath();
 };
 
-/** For a known path, after its methods. */
+/** Route for the other methods of a known path; add it last. */
 export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
   const Allow = allowed.join(', ');
   return (request) => {

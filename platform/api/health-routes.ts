@@ -9,7 +9,7 @@ import { methodNotAllowed } from './error-handler.ts';
 /** A probe that hangs is worse than one that fails. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** `/healthz`: this process answers. `/readyz`: the database answers too, and is migrated. */
+/** `/healthz`: the process responds. `/readyz`: the database responds too and is migrated. */
 export function addHealthRoutes(app: Express, db: Database): void {
   app
     .route('/healthz')

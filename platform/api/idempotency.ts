@@ -7,12 +7,12 @@ import { lockUntilCommit } from '../store/locks.ts';
 
 export const KEPT_MS = 30 * 86_400_000;
 
-/** What an `Idempotency-Key` may look like: printable ASCII without spaces. */
+/** Format of an `Idempotency-Key`: printable ASCII without spaces. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 export type Answer = { status: number; body: unknown };
 
-/** The request's idempotency key, with a hash of what it asks for. Undefined without the header; throws 400. */
+/** The request's idempotency key and a hash of the request. Undefined without the header; throws 400. */
 export function readIdempotencyKey(
   request: Request,
   parsedBody: unknown,
@@ -22,15 +22,15 @@ export function readIdempotencyKey(
   if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key)) {
     throw new HttpError(400, 'Idempotency-Key: expected 1 to 255 printable ASCII characters without spaces');
   }
-  // Over the body as it was understood, so the order of keys and white space make no difference.
+  // Hashes the parsed body, so key order and white space don't matter.
   const text = JSON.stringify([request.method, request.path, parsedBody]);
   return { key, requestSha256: createHash('sha256').update(text).digest('hex') };
 }
 
 /**
- * The first answer again where the key was used before, else what `decide` answers, which is kept with the key in the
- * same transaction. Requests with one key come one after the other, also where they ask for different things: a caller
- * takes its own locks before this one. Throws 422 where the key was used for another request.
+ * Returns the stored response if the key was used before; otherwise runs `decide` and stores its response in the same
+ * transaction. Requests with one key are serialized, even if they differ: callers take their own locks before this one.
+ * Throws 422 if the key was used for another request.
  */
 export async function answerOnce(
   tx: Transaction,

@@ -6,8 +6,8 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 const parse = express.json({ limit: MAX_BODY_BYTES, type: () => true });
 
 /**
- * Reads a JSON body. It is called where its turn comes among a request's checks, not as middleware before them.
- * Throws an `HttpError`: 415 (not JSON by its content type), 413 (over 1 MiB), 400 (missing or not JSON).
+ * Parses a JSON body. Handlers call it at its place in the order of checks, so it isn't a middleware. Throws an
+ * `HttpError`: 415 (not JSON by its content type), 413 (over 1 MiB), 400 (missing or not JSON).
  */
 export async function readJsonBody(request: Request, response: Response): Promise<unknown> {
   if (request.headers['content-type'] !== undefined && !hasJsonType(request)) {
@@ -21,7 +21,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
   return request.body;
 }
 
-/** Told from the header alone: `request.is` also wants a body to be there, and a wrong type is wrong without one. */
+/** Reads the header alone: `request.is` needs a body, but a wrong type is wrong without one. */
 function hasJsonType(request: Request): boolean {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return /^application\/(?:json|[^\s/]+\+json)$/.test(type);

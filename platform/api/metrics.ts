@@ -2,19 +2,19 @@ import type { Express } from 'express';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { methodNotAllowed } from './error-handler.ts';
 
-/** `/metrics`: how requests ended, by route, and how the process does. Mount it before the routes that it counts. */
+/** `/metrics`: requests by route and status, and process metrics. Mount it before the routes that it counts. */
 export function addMetrics(app: Express): void {
   const register = new Registry();
   collectDefaultMetrics({ register });
   const requests = new Counter({
     name: 'galley_platform_requests_total',
-    help: 'Requests by route and status; the status 0 is a client that left before its answer.',
+    help: 'Requests by route and status; the status 0 is a client that disconnected before the response.',
     labelNames: ['method', 'route', 'status'],
     registers: [register],
   });
   const seconds = new Histogram({
     name: 'galley_platform_request_seconds',
-    help: 'Time until a request was answered.',
+    help: 'Time until the response was sent.',
     labelNames: ['route'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [register],
@@ -22,7 +22,7 @@ export function addMetrics(app: Express): void {
   app.use((request, response, next) => {
     const end = seconds.startTimer();
     response.once('close', () => {
-      // The route as it is written in the code, never the path: the number of labels must not grow with the requests.
+      // The route's pattern, never the path: the number of labels must not grow with the requests.
       const route: unknown = request.route?.path;
       const label = typeof route === 'string' ? route : 'none';
       end({ route: label });

@@ -5,7 +5,7 @@ import { LINK_PATH_PREFIX } from '../objects/link-signer.ts';
 import { type ByteRange, type ObjectInfo, ObjectMissingError, type ObjectStore } from '../objects/object-store.ts';
 import { methodNotAllowed } from './error-handler.ts';
 
-/** Serves what the file store's links lead to; a store whose links lead elsewhere needs nothing here. */
+/** Serves the file store's links; other stores serve their own. */
 export function addObjectLinkRoutes(app: Express, objects: ObjectStore): void {
   const { links } = objects;
   if (links === null) return;
@@ -14,7 +14,7 @@ export function addObjectLinkRoutes(app: Express, objects: ObjectStore): void {
     .get(async (request, response) => {
       const query = new URLSearchParams(request.url.split('?')[1] ?? '');
       const named = await links.verify(request.path, query);
-      if (named === null) throw new HttpError(403, 'The link is not valid, or no longer: ask for a fresh one');
+      if (named === null) throw new HttpError(403, 'The link is invalid or has expired: request a new one');
       const info = await objects.head(named.key);
       if (info === null) throw new HttpError(404, 'The object is no longer there');
       response.type('application/octet-stream');
@@ -26,7 +26,7 @@ export function addObjectLinkRoutes(app: Express, objects: ObjectStore): void {
 
 type Sending = { request: Request; response: Response; objects: ObjectStore; key: string; info: ObjectInfo };
 
-/** An object with its validators: conditional, in part (one range), or whole. */
+/** Sends an object with its validators: conditional, one range, or whole. */
 async function sendObject({ request, response, objects, key, info }: Sending): Promise<void> {
   response
     .set('Accept-Ranges', 'bytes')
@@ -49,13 +49,13 @@ async function sendObject({ request, response, objects, key, info }: Sending): P
   await stream(response, () => objects.get(key, range));
 }
 
-/** Express's own `fresh` also asks for Cache-Control, and fetch sends `no-cache` along with every condition. */
+/** Express's own `fresh` also evaluates Cache-Control, and fetch sends `no-cache` with every condition. */
 function isUnchanged(request: Request, response: Response): boolean {
   const known = request.headers['if-none-match']?.split(',').map((each) => each.trim().replace(/^W\//, ''));
   return known?.some((each) => each === '*' || each === response.get('ETag')) ?? false;
 }
 
-/** The one range asked for; undefined: the whole object. Throws 416 for one that the object doesn't have. */
+/** The requested range; undefined: the whole object. Throws 416 if the object doesn't have it. */
 function readRange(request: Request, response: Response, sizeBytes: number): ByteRange | undefined {
   const condition = request.headers['if-range'];
   const { etag, 'last-modified': lastModified } = response.getHeaders();
@@ -63,12 +63,12 @@ function readRange(request: Request, response: Response, sizeBytes: number): Byt
   const ranges = changed ? undefined : request.range(sizeBytes, { combine: true });
   if (ranges === -1)
     throw new HttpError(416, 'The object has no such range', { 'Content-Range': `bytes */${sizeBytes}` });
-  // Several ranges, and what isn't understood, may be answered with the whole (RFC 9110, section 14.2).
+  // Several ranges and invalid ones may get the whole object (RFC 9110, section 14.2).
   if (ranges === undefined || ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined;
   return ranges[0];
 }
 
-/** A client that leaves ends the reading and is no fault of ours. */
+/** A client that disconnects ends the reading and is no error. */
 async function stream(response: Response, open: () => ReturnType<ObjectStore['get']>): Promise<void> {
   try {
     await pipeline(await open(), response);

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
 import { readBearerToken } from './authenticate.ts';
 
-/** Hashes are compared, so neither content nor length shows in the time it takes. */
+/** Compares hashes, so the time reveals neither content nor length. */
 export function createTokenCheck(operatorToken: string): (token: string) => boolean {
   const expected = digest(operatorToken);
   return (token) => timingSafeEqual(digest(token), expected);

@@ -4,32 +4,32 @@ import type { AgentRunKey } from '../store/agent-runs.ts';
 import type { Database } from '../store/database.ts';
 
 export type PlatformApiDeps = {
-  /** May be unreachable, or not migrated yet: requests are then answered 503. */
+  /** May be unreachable or not migrated yet: requests then get 503. */
   db: Database;
   objects: ObjectStore;
-  /** Starts a job's workflow. Tried once after each start; the reconciler sees to what fails here. */
+  /** Starts a job's workflow. Called once after each start; the reconciler repeats it if it fails. */
   startExport(jobId: string): Promise<void>;
-  /** Cancels a job's workflow, if it has one. Tried once; the reconciler sees to what fails here. */
+  /** Cancels a job's workflow, if it has one. Called once; the reconciler repeats it if it fails. */
   cancelExport(jobId: string): Promise<void>;
-  /** Starts a run's workflow. Tried once after each accepted prompt; the reconciler sees to what fails here. */
+  /** Starts a run's workflow. Called once after each accepted prompt; the reconciler repeats it if it fails. */
   startAgentJob(key: AgentRunKey): Promise<void>;
-  /** Cancels a run's workflow, if it has one. Tried once; the reconciler sees to what fails here. */
+  /** Cancels a run's workflow, if it has one. Called once; the reconciler repeats it if it fails. */
   cancelAgentJob(key: AgentRunKey): Promise<void>;
-  /** What new agent jobs report as `model`. */
+  /** The `model` of new agent jobs. */
   agentModel: string;
-  /** What links and the OpenAPI document name; a function where the port is known only once it listens. */
+  /** Base of links and of the OpenAPI document; a function if the port is only known after listening. */
   publicUrl: string | (() => string);
   bundleLinkTtlMs: number;
-  /** Opens the admin routes, and merging at the embedded forge; without it there are none. */
+  /** Enables the admin routes, and merging at the embedded forge; undefined: neither. */
   operatorToken?: string;
-  /** The embedded forge has put webhooks into its outbox. */
+  /** Called when the embedded forge has put webhooks into its outbox. */
   onForgeEvent?: () => void;
   logger: Logger;
-  /** The clock of versions, limits and idempotency, in epoch milliseconds. */
+  /** The clock for versions, limits and idempotency, in epoch milliseconds. */
   now?: () => number;
 };
 
-/** The deps with their defaults in place, as handlers take them. */
+/** The deps with their defaults. */
 export type ApiContext = {
   db: Database;
   objects: ObjectStore;

@@ -4,8 +4,8 @@ import { listUses, logUse } from '../store/usage-log.ts';
 import { type Allowance, decideUse, type Limit } from './sliding-window.ts';
 
 /**
- * Takes one use of a scope. The caller holds the scope's lock until the transaction ends, so two processes can't take
- * the last slot both; and a use counts only if the transaction commits. Throws 429 with the moment a slot frees.
+ * Counts one use of a scope. The caller holds the scope's lock until the transaction ends, so two processes can't take
+ * the last slot, and a use counts only if the transaction commits. Throws 429 with the time until a slot is free.
  */
 export async function takeUse(
   tx: Transaction,
@@ -20,7 +20,7 @@ export async function takeUse(
   if (!allowance.allowed) {
     throw new HttpError(
       429,
-      `The limit of ${limit.uses} per hour is reached; a slot frees in ${allowance.resetSeconds} s`,
+      `The limit of ${limit.uses} per hour is reached; a slot is free in ${allowance.resetSeconds} s`,
       {
         ...rateLimitHeaders(limit, allowance),
         'Retry-After': String(allowance.resetSeconds),
@@ -31,7 +31,7 @@ export async function takeUse(
   return rateLimitHeaders(limit, allowance);
 }
 
-/** In the form of draft-ietf-httpapi-ratelimit-headers-06; the reset is when the next slot frees. */
+/** As in draft-ietf-httpapi-ratelimit-headers-06; the reset is when the next slot becomes free. */
 function rateLimitHeaders(limit: Limit, allowance: Allowance): Record<string, string> {
   return {
     'RateLimit-Limit': String(limit.uses),

@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Reading is what probes and polling clients do every few seconds: worth a line only where it fails. */
+/** Probes and polling clients read every few seconds, so only their failures are logged. */
 const READING = new Set(['GET', 'HEAD']);
 
 /**
- * Names every request (the client's `X-Request-Id` where it sent a usable one) and logs how it ended: no query, which
- * may hold a link's signature, no headers, no bodies, and no pull request's id, which opens its page.
+ * Gives every request an id (the client's `X-Request-Id` if usable) and logs its result, without the query (which may
+ * hold a link's signature), headers, bodies, and pull request ids (which open their pages).
  */
 export function requestLog(logger: Logger): RequestHandler {
   return (request, response, next) => {

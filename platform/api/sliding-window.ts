@@ -1,17 +1,17 @@
-/** So many accepted uses within any stretch of time of that length. */
+/** The limit of accepted uses within any period of that length. */
 export type Limit = { uses: number; windowMs: number };
 
 export type Allowance = {
   allowed: boolean;
-  /** Uses left after this one, where it is allowed. */
+  /** Uses left after this one, if it is allowed. */
   remaining: number;
-  /** Until the next slot frees, in whole seconds, rounded up: a caller that waits so long isn't early. */
+  /** Seconds until the next slot is free, rounded up, so that a client that waits this long isn't early. */
   resetSeconds: number;
 };
 
 /**
- * Decides on one more use at `atMs`, given the accepted ones within the window before it (oldest first). A slot frees
- * the moment the use that took it is `windowMs` old.
+ * Decides on one more use at `atMs`, given the accepted ones within the window before it (oldest first). A slot becomes
+ * free when its use is `windowMs` old.
  */
 export function decideUse({ uses, windowMs }: Limit, usedAtMs: readonly number[], atMs: number): Allowance {
   const counted = usedAtMs.filter((usedAt) => usedAt > atMs - windowMs);

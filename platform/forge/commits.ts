@@ -1,6 +1,6 @@
 import type { RepositoryGit } from './git.ts';
 
-/** A commit as pages and webhooks tell of it. `at` is RFC 3339, the author's time. */
+/** A commit as pages and webhooks show it. `at` is RFC 3339, the author's time. */
 export type Commit = {
   sha: string;
   parents: string[];
@@ -9,12 +9,12 @@ export type Commit = {
   at: string;
 };
 
-/** The commit that a branch points to; undefined where there is no such branch. */
+/** A branch's commit; undefined if the branch doesn't exist. */
 export async function readBranch(git: RepositoryGit, branch: string): Promise<string | undefined> {
   return await readCommit(git, `refs/heads/${branch}`);
 }
 
-/** The full id of a commit that is in the repository; undefined otherwise. */
+/** The full id of a commit in the repository; undefined if it isn't there. */
 export async function readCommit(git: RepositoryGit, name: string): Promise<string | undefined> {
   return (await git.ask(['rev-parse', '--quiet', '--verify', '--end-of-options', `${name}^{commit}`]))?.trim();
 }
@@ -23,15 +23,15 @@ export async function isAncestor(git: RepositoryGit, ancestor: string, descendan
   return (await git.ask(['merge-base', '--is-ancestor', ancestor, descendant])) !== undefined;
 }
 
-/** Where the two histories parted; undefined where they have nothing in common. */
+/** The merge base; undefined if the histories have nothing in common. */
 export async function mergeBase(git: RepositoryGit, one: string, other: string): Promise<string | undefined> {
   return (await git.ask(['merge-base', one, other]))?.trim();
 }
 
-/** What `to` has and `from` hasn't. */
+/** The commits that `to` has and `from` hasn't. */
 export type CommitRange = { from: string; to: string };
 
-/** The newest first, at most `limit`. */
+/** Newest first, at most `limit`. */
 export async function listCommits(
   git: RepositoryGit,
   { from, to, limit }: CommitRange & { limit: number },
@@ -45,7 +45,7 @@ export async function countCommits(git: RepositoryGit, { from, to }: CommitRange
   return Number(await git.read(['rev-list', '--count', to, `^${from}`, '--']));
 }
 
-/** Fields that hold no line break, each on a line of its own, and the message last. */
+/** Single-line fields first, one per line, then the message. */
 const FORMAT = '%H%n%P%n%an%n%ae%n%aI%n%B';
 
 function toCommit(record: string): Commit {

@@ -1,9 +1,9 @@
 import { changePullRequest, lockPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
-import { tellPullRequest } from './tell.ts';
 import { bodyText, titleText } from './texts.ts';
 
-/** Changes the title or the description; what isn't given stays, and what changes nothing tells nobody. */
+/** Changes the title or the description; omitted fields stay. If nothing changes, no webhook is sent. */
 export async function editPullRequest(
   context: ForgeContext,
   row: PullRequestRow,
@@ -20,7 +20,7 @@ export async function editPullRequest(
     };
     if (Object.keys(changes).length === 0) return before;
     const after = (await changePullRequest(tx, row.id, { title, body })) ?? before;
-    await tellPullRequest(tx, context, after, { action: 'edited', changes, sender: FORGE_AUTHOR });
+    await enqueuePullRequestEvent(tx, context, after, { action: 'edited', changes, sender: FORGE_AUTHOR });
     return after;
   });
 }

@@ -10,25 +10,25 @@ import { refreshPullRequest } from './refresh-pull-request.ts';
 import { openRepository, repositoryAddress } from './repository.ts';
 
 /**
- * The forge of `file://` repositories: pull requests are rows of the platform's database, and what is in them is read
- * from git, on a disk that every process of the platform sees. `publicUrl` is where the platform's pages are.
+ * The forge of `file://` repositories. Pull requests are rows of the platform's database; their contents are read from
+ * git, on a disk that all platform processes share. `publicUrl` is the base of the platform's pages.
  */
 export function createEmbeddedForge(context: ForgeContext): ForgeWriter {
-  const tell = (row: PullRequestRow): PullRequest => toPullRequest(row, pageOf(context, row));
+  const withPage = (row: PullRequestRow): PullRequest => toPullRequest(row, pageOf(context, row));
   return {
     findPullRequest: ({ repository, branch }) =>
       asForgeErrors(async () => {
         const address = repositoryAddress(repository);
         const row = await findPullRequestOfBranch(context.db, { repository: address, headBranch: branch });
         if (row === undefined) await openRepository(address);
-        return row === undefined ? null : tell(await refreshPullRequest(context, row));
+        return row === undefined ? null : withPage(await refreshPullRequest(context, row));
       }),
-    openPullRequest: (request) => asForgeErrors(async () => tell(await openPullRequest(context, request))),
+    openPullRequest: (request) => asForgeErrors(async () => withPage(await openPullRequest(context, request))),
     updatePullRequest: (url, change) =>
       asForgeErrors(async () => {
         const row = await getPullRequest(context.db, pullRequestIdOf(url));
         if (row === undefined) throw noSuchPullRequest();
-        return tell(await editPullRequest(context, await refreshPullRequest(context, row), change));
+        return withPage(await editPullRequest(context, await refreshPullRequest(context, row), change));
       }),
     async gitCredentials() {
       return null;
@@ -36,7 +36,7 @@ export function createEmbeddedForge(context: ForgeContext): ForgeWriter {
   };
 }
 
-/** The platform's public address may have changed since a link was made: the id alone says which one is meant. */
+/** Find it by id alone: the platform's public URL may have changed since the link was made. */
 function pullRequestIdOf(url: string): string {
   const id = (URL.canParse(url) ? new URL(url).pathname : '').split('/').at(-1) ?? '';
   if (!PULL_REQUEST_ID.test(id)) throw noSuchPullRequest();

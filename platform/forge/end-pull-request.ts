@@ -1,16 +1,16 @@
 import { HttpError } from '../../contract/http-error.ts';
 import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import type { ForgeContext } from './forge-context.ts';
 import { mergeBranches } from './merge-branches.ts';
 import { recordMerge } from './record-merge.ts';
 import { openRepository } from './repository.ts';
-import { tellPullRequest } from './tell.ts';
 
 const FILES_NAMED = 20;
 
 /**
- * Merges in git, then writes it down with who did it; a merged one is answered as it is. Throws an `HttpError` 409 that says why git
- * can't merge, a `ForgeError` 404 where the repository is gone.
+ * Merges in git and records who did it; a merged one is returned unchanged. Throws an `HttpError` 409 with the reason
+ * if git can't merge, and a `ForgeError` 404 if the repository is gone.
  */
 export async function mergePullRequest(
   context: ForgeContext,
@@ -40,7 +40,7 @@ export async function mergePullRequest(
   }
 }
 
-/** A closed one is answered as it is. Throws an `HttpError` 409 for a merged one. */
+/** A closed one is returned unchanged. Throws an `HttpError` 409 if it is merged. */
 export async function closePullRequest(
   context: ForgeContext,
   { id }: PullRequestRow,
@@ -48,7 +48,7 @@ export async function closePullRequest(
 ): Promise<PullRequestRow> {
   const closed = await context.db.transaction(async (tx) => {
     const row = await endPullRequest(tx, id, { state: 'closed', endedBy: by });
-    if (row !== undefined) await tellPullRequest(tx, context, row, { action: 'closed', sender: by });
+    if (row !== undefined) await enqueuePullRequestEvent(tx, context, row, { action: 'closed', sender: by });
     return row;
   });
   if (closed !== undefined) {

@@ -5,14 +5,14 @@ import type { PullRequestRow } from '../store/pull-requests.ts';
 /** What the embedded forge works with. */
 export type ForgeContext = {
   db: Database;
-  /** Where the pages are, without a slash at the end. */
+  /** The base URL of the pages, without a trailing slash. */
   publicUrl(): string;
   logger: Logger;
 };
 
-/** Who opens pull requests here: there are no accounts. */
+/** The author of all pull requests here, because there are no accounts. */
 export const FORGE_AUTHOR = 'galley';
-/** Who acts with the operator token. */
+/** The name of an actor with the operator token. */
 export const FORGE_OPERATOR = 'operator';
 
 /** The page of a pull request. */

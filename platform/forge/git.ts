@@ -3,27 +3,27 @@ import { createGit, type GitAnswer, type GitRun } from '../git/git.ts';
 
 type Arguments = readonly [string, ...string[]];
 
-/** Git on one repository on this machine. */
+/** Git on one local repository. */
 export type RepositoryGit = {
-  /** What git printed. Throws `GitError` where it fails. */
+  /** Returns git's output. Throws `GitError` if it fails. */
   read(args: Arguments, run?: GitRun): Promise<string>;
-  /** What git printed, or undefined where it ends with 1, which is how it says no. */
+  /** Git's output; undefined for exit code 1, which means "no". */
   ask(args: Arguments, run?: GitRun): Promise<string | undefined>;
-  /** Whether git ended with 0 or with 1, and what it printed. Throws `GitError` for any other end. */
+  /** Whether git's exit code was 0 or 1, and its output. Throws `GitError` for any other. */
   attempt(args: Arguments, run?: GitRun): Promise<GitAnswer>;
 };
 
 const TIMEOUT_MS = 30_000;
 
 const { signal } = new AbortController();
-// Every git under way listens to it, and there may be many; Node takes more than ten for a leak.
+// Every running git listens to it, possibly many; Node reports more than ten as a leak.
 setMaxListeners(0, signal);
 
 const run = createGit({ signal });
 
 /**
- * The machine's configuration and the repository's hooks don't count. The repository's own configuration does: it is
- * the operator's, who named it.
+ * Ignores the machine's configuration and the repository's hooks, but not the repository's own configuration, which is
+ * the operator's.
  */
 export function gitIn(gitDir: string): RepositoryGit {
   const attempt: RepositoryGit['attempt'] = (args, options) =>

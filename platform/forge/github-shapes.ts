@@ -6,8 +6,8 @@ import { FORGE_AUTHOR, FORGE_OPERATOR } from './forge-context.ts';
 import { fullNameOf } from './repository.ts';
 
 /**
- * What GitHub's API and webhooks call things (https://docs.github.com/rest/pulls), as far as this forge has them: what
- * is made for GitHub then reads it. `url` is the page that people open.
+ * Pull requests in the format of GitHub's API and webhooks (https://docs.github.com/rest/pulls), as far as this forge
+ * has them, so that clients made for GitHub can read them. `url` is the page.
  */
 
 export function userShape(login: string) {
@@ -72,7 +72,7 @@ const REVIEW_STATES = {
   commented: 'COMMENTED',
 } as const;
 
-/** The API writes a review's state in capitals, webhooks don't. */
+/** The API writes a review's state in capitals, webhooks in lower case. */
 export function reviewShape(review: ReviewRow, url: string) {
   return {
     id: review.id,
@@ -85,7 +85,7 @@ export function reviewShape(review: ReviewRow, url: string) {
   };
 }
 
-/** A number that stays the same, where GitHub has one: 48 bits, which JSON's numbers hold. */
+/** A stable number where GitHub has one: 48 bits, which fit JSON's numbers. */
 function numericId(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6);
 }

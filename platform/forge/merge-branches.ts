@@ -5,34 +5,33 @@ import type { Repository } from './repository.ts';
 export type Merge = {
   mergeCommitSha: string;
   headSha: string;
-  /** The base branch before the merge; null where it can't be told any more. */
+  /** The base branch before the merge; null if unknown. */
   baseSha: string | null;
 };
 
 export type MergeOutcome =
   | ({ kind: 'merged' } & Merge)
   | { kind: 'conflict'; files: string[] }
-  /** A sentence: why git can't merge as things are. */
+  /** A sentence: why git can't merge. */
   | { kind: 'refused'; reason: string };
 
 export type MergeRequest = {
   headBranch: string;
-  /** The head as last seen: what counts where its branch is gone. */
+  /** The last known head, used if its branch is gone. */
   headSha: string;
   baseBranch: string;
   message: string;
 };
 
-/** Whoever asks for the merge, the forge makes the commit. */
+/** The forge is the committer of all merges. */
 const COMMITTER = { name: 'Galley', mail: 'galley@galley.invalid' } as const;
 
-/** Someone else moved the base branch: merge into what it is now, but not for ever. */
+/** If the base branch moved meanwhile, merge again, up to this many times. */
 const MAX_TRIES = 5;
 
 /**
- * Merges a branch as it is now, by a commit with two parents. It may be called again whatever became of the call
- * before: what the base branch contains already is found there, with the commit that merged it. Of two calls at once
- * one merges, and the other finds what it did.
+ * Merges a branch's current head by a commit with two parents. Idempotent: if the base branch already contains the
+ * head, it returns the commit that merged it. Of two concurrent calls one merges, and the other finds the result.
  */
 export async function mergeBranches(repository: Repository, request: MergeRequest): Promise<MergeOutcome> {
   const { git } = repository;
@@ -65,7 +64,7 @@ export async function mergeBranches(repository: Repository, request: MergeReques
   return refused(`The branch ${request.baseBranch} kept moving: try again`);
 }
 
-/** The commit by which the base branch came to contain the head: the head itself where no merge was needed. */
+/** The commit that brought the head into the base branch; the head itself after a fast-forward. */
 export async function findMerge(git: Repository['git'], headSha: string, baseSha: string): Promise<Merge> {
   const chain = await git.read(['rev-list', '--first-parent', '--parents', baseSha, `^${headSha}`]);
   for (const line of chain.split('\n')) {

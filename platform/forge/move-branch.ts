@@ -6,8 +6,8 @@ export type Move = { branch: string; from: string; to: string };
 export type MoveOutcome = { kind: 'moved' } | { kind: 'elsewhere' } | { kind: 'refused'; reason: string };
 
 /**
- * Moves a branch unless somebody else has moved it (`elsewhere`). Where it is checked out, git's own way of receiving a
- * push moves it, which updates a clean work tree and refuses an unclean one; only there do the repository's hooks run.
+ * Moves a branch unless it has moved meanwhile (`elsewhere`). If it is checked out, the move is a push to it: git then
+ * updates a clean work tree and rejects an unclean one. Only then do the repository's hooks run.
  */
 export async function moveBranch(repository: Repository, move: Move): Promise<MoveOutcome> {
   const { git } = repository;
@@ -29,7 +29,7 @@ async function isCheckedOut({ git }: Repository, branch: string): Promise<boolea
   return worktrees.map((each) => each.split('\0')).some((lines) => lines.includes(`branch refs/heads/${branch}`));
 }
 
-/** The repository is the operator's: who owns its files is no reason to refuse. */
+/** The operator chose the repository, so the owner of its files doesn't matter. */
 const RECEIVE = "git -c safe.directory='*' -c receive.denyCurrentBranch=updateInstead receive-pack";
 
 async function pushInto({ git, dir }: Repository, { branch, from, to }: Move): Promise<MoveOutcome> {

@@ -4,15 +4,15 @@ import { getAgentJob } from '../store/agent-jobs.ts';
 import { listProjectRows } from '../store/projects.ts';
 import { findPullRequestOfBranch, insertPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { countCommits, mergeBase, readBranch } from './commits.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
 import { refreshPullRequest } from './refresh-pull-request.ts';
 import { openRepository, repositoryAddress } from './repository.ts';
-import { tellPullRequest } from './tell.ts';
 import { bodyText, titleText } from './texts.ts';
 
 /**
- * Opens a pull request for a branch that has none open; else answers that one, with the branch's new commits. Throws a
- * `ForgeError`: 404 (no such repository), 422 (no such branch, or it brings nothing to the base).
+ * Opens a pull request for a branch, or returns its open one with the branch's new commits. Throws a `ForgeError`: 404
+ * (no such repository), 422 (no such branch, or no new commits).
  */
 export async function openPullRequest(context: ForgeContext, request: NewPullRequest): Promise<PullRequestRow> {
   const repository = repositoryAddress(request.repository);
@@ -31,7 +31,7 @@ export async function openPullRequest(context: ForgeContext, request: NewPullReq
       body: bodyText(request.body),
       baseBranch: request.base,
     });
-    if (row !== undefined) await tellPullRequest(tx, context, row, { action: 'opened', sender: FORGE_AUTHOR });
+    if (row !== undefined) await enqueuePullRequestEvent(tx, context, row, { action: 'opened', sender: FORGE_AUTHOR });
     return row;
   });
   if (opened === undefined) {
@@ -72,13 +72,13 @@ function invalid(message: string): ForgeError {
 
 const AGENT_BRANCH = /^galley\/(aj_[0-9a-f]{16})$/;
 
-/** Whose pull request it is: the job's whose branch it is, else that of the only project with the repository. */
+/** The project of the branch's job, otherwise the only project with the repository. */
 async function projectOf({ db }: ForgeContext, { repository, headBranch }: Branch): Promise<string | null> {
   const jobId = AGENT_BRANCH.exec(headBranch)?.[1];
   const job = jobId === undefined ? undefined : await getAgentJob(db, jobId);
   if (job !== undefined && isAt(job.repository, repository)) return job.projectId;
   const [project, ...others] = (await listProjectRows(db)).filter((row) => isAt(row.project.repository, repository));
-  // Of several, none: one customer's webhook must not be told the link of another's pull request.
+  // If several have it, none: one customer's webhook must not get the link of another's pull request.
   return others.length === 0 ? (project?.project.id ?? null) : null;
 }
 

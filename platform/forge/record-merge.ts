@@ -1,16 +1,16 @@
 import { endPullRequest, getPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { listCommits } from './commits.ts';
+import { enqueuePullRequestEvent, enqueuePushEvent, type Push } from './enqueue-webhooks.ts';
 import { FORGE_OPERATOR, type ForgeContext } from './forge-context.ts';
 import type { RepositoryGit } from './git.ts';
 import type { Merge } from './merge-branches.ts';
-import { type Push, tellPullRequest, tellPush } from './tell.ts';
 
-/** GitHub tells no more than a bounded number either: the newest. */
+/** GitHub returns a limited number too: the newest. */
 const COMMITS_TOLD = 50;
 
 /**
- * Writes down a merge that git has, once: whoever comes later gets the row as it is. `by` is who merged, null if that
- * happened without the forge.
+ * Records a merge that git has, once; later calls get the row unchanged. `by` is who merged, null if it happened
+ * outside the forge.
  */
 export async function recordMerge(
   context: ForgeContext,
@@ -19,7 +19,7 @@ export async function recordMerge(
   { by, ...merge }: Merge & { by: string | null },
 ): Promise<PullRequestRow> {
   const sender = by ?? FORGE_OPERATOR;
-  // Git is asked before the transaction: it may take long, and the embedded database has one connection.
+  // Query git before the transaction: it may take long, and the embedded database has one connection.
   const push = await pushOf(git, merge);
   const ended = await context.db.transaction(async (tx) => {
     const merged = await endPullRequest(tx, row.id, {
@@ -30,8 +30,8 @@ export async function recordMerge(
       endedBy: by,
     });
     if (merged === undefined) return undefined;
-    await tellPullRequest(tx, context, merged, { action: 'closed', sender });
-    if (push !== undefined) await tellPush(tx, context, merged, { ...push, sender });
+    await enqueuePullRequestEvent(tx, context, merged, { action: 'closed', sender });
+    if (push !== undefined) await enqueuePushEvent(tx, context, merged, { ...push, sender });
     return merged;
   });
   if (ended !== undefined) {
@@ -40,7 +40,7 @@ export async function recordMerge(
   return ended ?? (await getPullRequest(context.db, row.id)) ?? row;
 }
 
-/** Undefined where the base branch was moved without a merge, so that what it was before isn't known. */
+/** Undefined if the base branch moved without a merge, so its earlier commit is unknown. */
 async function pushOf(
   git: RepositoryGit,
   { mergeCommitSha, baseSha }: Merge,

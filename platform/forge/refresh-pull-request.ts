@@ -1,15 +1,15 @@
 import { changePullRequest, lockPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
 import { isAncestor, readBranch } from './commits.ts';
+import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
 import { findMerge } from './merge-branches.ts';
 import { recordMerge } from './record-merge.ts';
 import { openRepository } from './repository.ts';
-import { tellPullRequest } from './tell.ts';
 
 /**
- * Brings a row up to its branches, which move without the forge's knowing: new commits, and a merge that somebody made
- * with git alone. What has ended, and what git no longer has, stays as it was. Throws a `ForgeError` where the
- * repository is gone.
+ * Updates a row from its branches, which change outside the forge: new commits, and merges made with git alone. Ended
+ * pull requests and those whose commits git no longer has stay unchanged. Throws a `ForgeError` if the repository is
+ * gone.
  */
 export async function refreshPullRequest(context: ForgeContext, row: PullRequestRow): Promise<PullRequestRow> {
   if (row.state !== 'open') return row;
@@ -20,18 +20,18 @@ export async function refreshPullRequest(context: ForgeContext, row: PullRequest
   if (headSha === row.headSha && baseSha === row.baseSha) return row;
   if (await isAncestor(git, headSha, baseSha)) {
     const merge = await findMerge(git, headSha, baseSha);
-    // A branch that was put back to what the base had all along was not merged.
+    // If the head was reset to a commit that the base always had, it wasn't merged.
     if (merge.baseSha !== null || headSha === row.headSha)
       return await recordMerge(context, git, row, { ...merge, by: null });
   }
   return await context.db.transaction(async (tx) => {
     const now = await lockPullRequest(tx, row.id);
-    // Another process was here meanwhile: what it read is as new as this.
+    // Another process has updated it meanwhile; its data is as new as this.
     if (now?.state !== 'open' || now.headSha !== row.headSha) return now ?? row;
     const moved = (await changePullRequest(tx, row.id, { headSha, baseSha })) ?? row;
     if (headSha !== row.headSha) {
-      const told = { action: 'synchronize' as const, before: row.headSha, after: headSha, sender: FORGE_AUTHOR };
-      await tellPullRequest(tx, context, moved, told);
+      const action = { action: 'synchronize' as const, before: row.headSha, after: headSha, sender: FORGE_AUTHOR };
+      await enqueuePullRequestEvent(tx, context, moved, action);
     }
     return moved;
   });

@@ -8,8 +8,8 @@ import { gitIn, type RepositoryGit } from './git.ts';
 export type Repository = { git: RepositoryGit; dir: string };
 
 /**
- * The one spelling of a `file://` address: pull requests are found by it. Throws a `ForgeError` 422 for any other
- * address, because the embedded forge works on folders of this machine only.
+ * Normalizes a `file://` URL, which identifies pull requests. Throws a `ForgeError` 422 for any other URL, because the
+ * embedded forge only works on local folders.
  */
 export function repositoryAddress(repository: string): string {
   return pathToFileURL(repositoryDir(repository)).href;
@@ -26,19 +26,19 @@ function repositoryDir(repository: string): string {
   }
 }
 
-/** The last two parts of the path, as `owner/name` stands elsewhere. */
+/** The last two parts of the path, in place of `owner/name`. */
 export function fullNameOf(address: string): string {
   const dir = repositoryDir(address);
   return [basename(dirname(dir)) || 'local', basename(dir).replace(/\.git$/, '') || 'repository'].join('/');
 }
 
-/** Git on the repository. Throws a `ForgeError` 404 where there is none (any more). */
+/** Git on the repository. Throws a `ForgeError` 404 if it doesn't exist (any more). */
 export async function openRepository(address: string): Promise<Repository> {
   const dir = repositoryDir(address);
   const dotGit = join(dir, '.git');
   try {
     await stat(dir);
-    // Said outright: git by itself would also look in the folders above.
+    // Set explicitly, because git would also search the parent folders.
     const git = gitIn((await isThere(dotGit)) ? dotGit : dir);
     await git.read(['rev-parse', '--git-dir']);
     return { git, dir };

@@ -4,8 +4,8 @@ import { keepReviewKey, type PullRequestRow } from '../store/pull-requests.ts';
 import { type ForgeContext, pageOf } from './forge-context.ts';
 
 /**
- * A reviewer's right to one pull request: `review_{expiry in base 36 seconds}.{reviewer in base64url}.{signature}`. The
- * signature is an HMAC under a key of the pull request's own, which is deleted when the pull request ends. A secret:
+ * A reviewer's access to one pull request: `review_{expiry in base 36 seconds}.{reviewer in base64url}.{signature}`.
+ * The signature is an HMAC under the pull request's own key, which is deleted when the pull request ends. A secret:
  * never logged, never stored.
  */
 const TOKEN = /^review_([0-9a-z]{1,10})\.([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{43})$/;
@@ -15,8 +15,8 @@ const DAY_SECONDS = 24 * 3_600;
 const LIFETIME_DAYS = 30;
 
 /**
- * The link that lets one reviewer, named by mail address, comment, approve, merge and close one pull request. Of one day
- * it is the same again, so that a mail that is tried again has the same bytes. Throws an `HttpError` 409 if the pull
+ * The link with which one reviewer, identified by mail address, can comment, approve, merge and close one pull request.
+ * Within a day it stays the same, so that a retried mail has the same bytes. Throws an `HttpError` 409 if the pull
  * request has ended.
  */
 export async function createReviewLink(
@@ -25,21 +25,21 @@ export async function createReviewLink(
   { reviewer, now }: { reviewer: string; now: Date },
 ): Promise<{ url: string; expiresAt: Date }> {
   const key = await keepReviewKey(context.db, row.id, randomBytes(32).toString('base64url'));
-  if (key === undefined) throw new HttpError(409, 'The pull request has ended, so nobody can review it any more');
+  if (key === undefined) throw new HttpError(409, 'The pull request has ended and can no longer be reviewed');
   const expiry = (Math.floor(now.getTime() / 1000 / DAY_SECONDS) + 1 + LIFETIME_DAYS) * DAY_SECONDS;
   const parts = [expiry.toString(36), Buffer.from(reviewer, 'utf8').toString('base64url')];
   const token = `${PREFIX}${[...parts, signatureOf(row.id, parts, key)].join('.')}`;
   return { url: `${pageOf(context, row)}/review?key=${token}`, expiresAt: new Date(expiry * 1000) };
 }
 
-/** Whether a token means to be a reviewer's, valid or not. */
+/** Whether a token has the form of a reviewer's, valid or not. */
 export function isReviewToken(token: string): boolean {
   return token.startsWith(PREFIX);
 }
 
 /**
- * Who acts with this token on this pull request, and until when. Throws an `HttpError`: 410 (the pull request has ended,
- * or the token has expired), 403 (it is wrong, or for another pull request).
+ * The reviewer of a token and its expiry. Throws an `HttpError`: 410 (the pull request has ended, or the token has
+ * expired), 403 (it is invalid, or for another pull request).
  */
 export function readReviewToken(
   { id, state, reviewKey }: Pick<PullRequestRow, 'id' | 'state' | 'reviewKey'>,

@@ -2,15 +2,15 @@ import { HttpError } from '../../contract/http-error.ts';
 import { addRequestedReviewers, type RequestedReviewer } from '../store/pull-request-reviewers.ts';
 import { findNewestReview, insertReview, type ReviewRow } from '../store/pull-request-reviews.ts';
 import { lockPullRequest, type PullRequestRow } from '../store/pull-requests.ts';
+import { enqueueReviewEvent } from './enqueue-webhooks.ts';
 import type { ForgeContext } from './forge-context.ts';
-import { tellReview } from './tell.ts';
 import { bodyText } from './texts.ts';
 
 export type SubmittedReview = Pick<ReviewRow, 'reviewer' | 'verdict' | 'body'>;
 
 /**
- * Adds a review of the head as it is. The same one again, by the same reviewer and of the same commit, is the review
- * that is there. Throws an `HttpError` 409 where the author reviews.
+ * Adds a review of the current head. Idempotent for the same review by the same reviewer of the same commit. Throws an
+ * `HttpError` 409 if the reviewer is the author.
  */
 export async function submitReview(
   context: ForgeContext,
@@ -21,16 +21,16 @@ export async function submitReview(
   return await context.db.transaction(async (tx) => {
     const row = await lockPullRequest(tx, id);
     if (row === undefined) throw new HttpError(404, 'There is no such pull request');
-    const wanted = { pullRequestId: id, reviewer, verdict, body: bodyText(body), commitSha: row.headSha };
+    const submitted = { pullRequestId: id, reviewer, verdict, body: bodyText(body), commitSha: row.headSha };
     const last = await findNewestReview(tx, { pullRequestId: id, reviewer });
-    if (last?.verdict === verdict && last.body === wanted.body && last.commitSha === row.headSha) return last;
-    const review = await insertReview(tx, wanted);
-    await tellReview(tx, context, { row, review });
+    if (last?.verdict === verdict && last.body === submitted.body && last.commitSha === row.headSha) return last;
+    const review = await insertReview(tx, submitted);
+    await enqueueReviewEvent(tx, context, { row, review });
     return review;
   });
 }
 
-/** Asks each but the author. Throws an `HttpError` 409 where the author is asked. */
+/** Requests reviews, except from the author. Throws an `HttpError` 409 if the author is among the names. */
 export async function requestReviewers(
   { db }: ForgeContext,
   { id, author }: PullRequestRow,

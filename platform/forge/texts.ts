@@ -1,12 +1,12 @@
 import { cutText } from '../../contract/cut-text.ts';
 import { storableText } from '../store/storable-text.ts';
 
-/** What every forge takes, Gitea's 255 included. */
+/** The limit of the strictest forge, Gitea. */
 const TITLE_LENGTH = 250;
-/** As much as GitHub takes. */
+/** GitHub's limit. */
 const BODY_LENGTH = 65_536;
 
-/** A title is one line; what is too long ends in an ellipsis rather than in a refusal. */
+/** A title is one line; a longer one is cut instead of rejected. */
 export function titleText(title: string): string {
   return cut(storableText(title).replaceAll(/\s+/g, ' ').trim(), TITLE_LENGTH) || 'Untitled';
 }

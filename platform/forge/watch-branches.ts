@@ -7,18 +7,17 @@ import { openRepository } from './repository.ts';
 
 export type BranchWatch = {
   start(): void;
-  /** Ends after the repository that is being looked at. */
+  /** Ends after the current repository. */
   stop(): Promise<void>;
-  /** One look at every open pull request. */
+  /** Checks every open pull request once. */
   look(): Promise<void>;
 };
 
 const PAGE_SIZE = 200;
 
 /**
- * Notices what happens to open pull requests' branches without the forge: commits pushed to them, and merges that
- * somebody makes with git alone. Git tells nobody, so it is asked, once for each repository. Any number of processes
- * may watch.
+ * Notices changes to open pull requests' branches outside the forge: pushed commits, and merges made with git alone.
+ * Git has no events, so it polls each repository. Any number of processes may watch.
  */
 export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 } = {}): BranchWatch {
   const loop = createIntervalLoop({
@@ -27,7 +26,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
       await look();
       return false;
     },
-    onFailure: tell,
+    onFailure: logFailure,
   });
 
   async function look(): Promise<void> {
@@ -37,7 +36,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
       for (const repository of new Set(rows.map((row) => row.repository))) {
         if (loop.signal.aborted) return;
         const ofRepository = rows.filter((row) => row.repository === repository);
-        await lookAt(repository, ofRepository).catch(tell);
+        await lookAt(repository, ofRepository).catch(logFailure);
       }
       after = rows.length < PAGE_SIZE ? undefined : rows.at(-1);
     } while (after !== undefined && !loop.signal.aborted);
@@ -49,12 +48,12 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
       const headSha = heads.get(row.headBranch) ?? row.headSha;
       const baseSha = heads.get(row.baseBranch) ?? row.baseSha;
       const moved = headSha !== row.headSha || baseSha !== row.baseSha;
-      if (moved && !loop.signal.aborted) await refreshPullRequest(context, row).catch(tell);
+      if (moved && !loop.signal.aborted) await refreshPullRequest(context, row).catch(logFailure);
     }
   }
 
-  /** A repository that is gone is told of where somebody asks for it; here it only is not there. */
-  function tell(error: unknown): void {
+  /** A repository that is gone is reported when someone opens it; here it is skipped. */
+  function logFailure(error: unknown): void {
     context.logger.debug({ err: withoutValues(error) }, 'A pull request could not be compared with its branches');
   }
 
@@ -63,7 +62,7 @@ export function createBranchWatch(context: ForgeContext, { intervalMs = 10_000 }
 
 const PREFIX = 'refs/heads/';
 
-/** Branches with their commits. A pattern also finds the branches below it, which does no harm. */
+/** Branches with their commits. A pattern also matches branches below it, which does no harm. */
 async function readHeads(repository: string, rows: readonly PullRequestRow[]): Promise<Map<string, string>> {
   const { git } = await openRepository(repository);
   const branches = new Set(rows.flatMap((row) => [row.headBranch, row.baseBranch]));

@@ -5,9 +5,9 @@ import { GitError } from './git-error.ts';
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Takes the objects of a pack that nobody vouches for into the bare repository at `dir`, after git's own checks: every
- * object sound and complete, no entry named `.git` in any spelling, none with `..` or a slash, no dangerous
- * `.gitmodules`. Throws `GitError` with `broken` where it fails them or is larger than `maxBytes`.
+ * Adds the objects of an untrusted pack to the bare repository at `dir`, after git's own checks: all objects valid and
+ * complete, no entry named `.git` in any spelling, none with `..` or a slash, no dangerous `.gitmodules`. Throws
+ * `GitError` with `broken` if a check fails or the pack is larger than `maxBytes`.
  */
 export async function admitPack(
   git: Git,

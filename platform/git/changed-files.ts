@@ -8,7 +8,7 @@ export type ChangedFile = {
 
 const SUBMODULE_MODE = '160000';
 
-/** The files in which two trees or commits differ, by path; a renamed one is its old and its new path. */
+/** The files that differ between two trees or commits, by path; a renamed one is its old and its new path. */
 export async function changedFiles(
   git: Git,
   { dir, from, to }: { dir: string; from: string; to: string },

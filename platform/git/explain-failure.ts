@@ -2,7 +2,7 @@ import { GitError, type GitFailureReason } from './git-error.ts';
 
 const SENTENCE_CHARACTERS = 300;
 
-/** What git and the servers behind it say, in English, because git runs without a locale. The first that fits counts. */
+/** Patterns of messages from git and servers, in English, because git runs without a locale. The first match counts. */
 const SIGNS: readonly [GitFailureReason, RegExp][] = [
   ['refused', /Authentication failed|could not read (?:Username|Password)|terminal prompts disabled/i],
   ['refused', /Permission denied \(|Host key verification failed|Access denied|returned error: 40[13]\b/i],
@@ -18,21 +18,18 @@ const SIGNS: readonly [GitFailureReason, RegExp][] = [
 ];
 
 const SENTENCES: Partial<Record<GitFailureReason, string>> = {
-  missing: 'the repository or what was asked of it is not there',
+  missing: 'the repository, branch or commit does not exist',
   refused: 'the repository refused access',
   unreachable: "the repository can't be reached",
 };
 
-/**
- * The error for a git that failed, from its standard error. `secrets` never appear in it, nor does what stands before
- * an address's host.
- */
+/** The error for a failed git, from its standard error. It never contains `secrets` or the user part of URLs. */
 export function explainFailure(stderr: string, command: string, secrets: readonly string[]): GitError {
   const reason = SIGNS.find(([, sign]) => sign.test(stderr))?.[0] ?? 'other';
   return new GitError(`${SENTENCES[reason] ?? `git ${command} failed`}: ${tellingLine(stderr, secrets)}`, reason);
 }
 
-/** What a server says beside a refusal, such as the rule that a push broke; '' where it says nothing. */
+/** What a server says about a rejection, such as the rule that a push broke; '' if nothing. */
 export function remoteWords(stderr: string, secrets: readonly string[]): string {
   const words = linesOf(stderr).flatMap((line) => (line.startsWith('remote: ') ? [line.slice('remote: '.length)] : []));
   return clean((words.find((line) => line.trim() !== '') ?? '').trim().replace(/^error: /, ''), secrets);
@@ -43,9 +40,9 @@ function tellingLine(stderr: string, secrets: readonly string[]): string {
   const [unsound, fatal, error] = [/^error: object [0-9a-f]+: /, /^fatal: /, /^error: /].map((sign) =>
     lines.find((line) => sign.test(line)),
   );
-  // Of an object that fails the checks, the last line says only that one did.
-  const told = unsound ?? fatal ?? error;
-  const line = told?.replace(/^(?:fatal|error): /, '') ?? lines.at(-1) ?? 'it failed and said nothing';
+  // If an object fails the checks, the last line only says that one did.
+  const cause = unsound ?? fatal ?? error;
+  const line = cause?.replace(/^(?:fatal|error): /, '') ?? lines.at(-1) ?? 'it failed without a message';
   return clean(line, secrets);
 }
 
@@ -56,7 +53,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** One line, bounded, without secrets, control characters and the user part of addresses. */
+/** One line, limited, without secrets, control characters and the user part of URLs. */
 function clean(text: string, secrets: readonly string[]): string {
   const masked = secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
   return masked

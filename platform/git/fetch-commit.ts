@@ -1,17 +1,17 @@
 import type { Git, Remote } from './git.ts';
 import { GitError } from './git-error.ts';
 
-/** Commits of history that come along: enough to see how things are done here, quick on a long history too. */
+/** Depth of the fetched history: enough to see a repository's conventions, and fast for long histories. */
 const DEPTH = 50;
 
-/** A large repository takes a while; one that doesn't move is given up sooner (`http.lowSpeedTime`). */
+/** A large repository takes long; a stalled connection is aborted earlier (`http.lowSpeedTime`). */
 const TIMEOUT_MS = 20 * 60_000;
 
 const SHA256_CHARACTERS = 64;
 
 /**
- * Makes a bare repository at `dir` that holds `commit` with some of its history, fetched from `remote`. `branches` is
- * where else to look where the server gives out no commit by its id. Throws `GitError`: `missing` where it is gone.
+ * Creates a bare repository at `dir` with `commit` and some of its history, fetched from `remote`. `branches` are
+ * fetched if the server serves no commit by its id. Throws `GitError`: `missing` if it is gone.
  */
 export async function fetchCommit(
   git: Git,
@@ -25,7 +25,8 @@ export async function fetchCommit(
     await git(['fetch', ...quiet, ...depth, '--', remote.repository, ...refs], { dir, remote, timeoutMs: TIMEOUT_MS });
   };
 
-  // Never in refs/heads: what is fetched is nobody's branch here. A branch that isn't there must not spoil the others.
+  // Not into refs/heads, because these aren't branches of this repository. Fetch one by one, so that a missing branch
+  // doesn't fail the others.
   const shallow = [`--depth=${DEPTH}`];
   const steps: (() => Promise<void>)[] = [
     () => fetch(shallow, [`${commit}:refs/galley/base`]),

@@ -1,39 +1,39 @@
 import type { GitCredentials } from '../../forge/forge.ts';
 
-/** Where git and what it starts are found, unless the caller names another path. */
+/** Search path for git and what it starts, unless the caller gives another. */
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** What every git of ours goes by, whatever a repository or the machine has configured. */
+/** Configuration of every git process, whatever a repository or the machine has configured. */
 const CONFIGURATION: readonly (readonly [string, string])[] = [
   ['core.hooksPath', '/dev/null'],
   ['core.fsmonitor', 'false'],
   ['core.protectHFS', 'true'],
   ['core.protectNTFS', 'true'],
   ['core.quotePath', 'false'],
-  // Larger files are streamed, not held in memory: of a pack that unpacks to a thousand times its size too.
+  // Stream larger files instead of loading them, in case a pack unpacks to a thousand times its size.
   ['core.bigFileThreshold', '64m'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   ['fetch.recurseSubmodules', 'false'],
   ['push.recurseSubmodules', 'no'],
   ['protocol.version', '2'],
-  // An empty value forgets the helpers named before.
+  // An empty value resets inherited helpers.
   ['credential.helper', ''],
-  // A server that answers with less than this for half a minute has broken off.
+  // A server slower than this for half a minute counts as stalled.
   ['http.lowSpeedLimit', '100'],
   ['http.lowSpeedTime', '30'],
 ];
 
 /**
- * Asks the environment, which no other user can read, unlike an argument list. Configured for one host, so that a
- * redirect to another one takes nothing along.
+ * Reads the environment, which other users can't read, unlike an argument list. Configured for one host, so that a
+ * redirect doesn't leak credentials.
  */
 const CREDENTIAL_HELPER =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$GALLEY_GIT_USERNAME" "$GALLEY_GIT_PASSWORD"; }; f';
 
 /**
- * The whole environment of a git process: nothing is inherited but what `inherited` names (a path, proxies, an SSH
- * agent). No configuration of the user or the machine counts, and nothing is ever asked on a terminal.
+ * The whole environment of a git process: it inherits only `inherited` (a path, proxies, an SSH agent). Configuration
+ * of the user or the machine is ignored, and git never prompts on a terminal.
  */
 export function gitEnvironment({
   inherited = {},

@@ -1,7 +1,7 @@
 /**
- * Why git failed: `missing` (no such repository, branch or commit), `refused` (who we are isn't let in), `rejected` (the
- * push isn't taken), `broken` (objects that don't pass the checks), `conflict` (a branch isn't where it was expected),
- * `unreachable` (no answer, or not now), `timeout`, `other`.
+ * Why git failed: `missing` (no such repository, branch or commit), `refused` (access denied), `rejected` (the push was
+ * rejected), `broken` (objects that fail the checks), `conflict` (a branch has moved), `unreachable` (no response, or a
+ * temporary error), `timeout`, `other`.
  */
 export type GitFailureReason =
   | 'missing'
@@ -13,10 +13,10 @@ export type GitFailureReason =
   | 'timeout'
   | 'other';
 
-/** Reasons that trying again can't mend. */
+/** Reasons for which a retry doesn't help. */
 const PERMANENT: readonly GitFailureReason[] = ['missing', 'refused', 'rejected', 'broken', 'conflict'];
 
-/** Thrown when git fails. The message is one sentence for people, without secrets. */
+/** Thrown if git fails. The message is one sentence for people, without secrets. */
 export class GitError extends Error {
   override readonly name = 'GitError';
   readonly reason: GitFailureReason;

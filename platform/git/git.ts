@@ -4,33 +4,33 @@ import { explainFailure } from './explain-failure.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
 
-/** A repository elsewhere, and what it is entered with; null where nothing is needed. */
+/** A remote repository and its credentials; null if it needs none. */
 export type Remote = { repository: string; credentials: GitCredentials | null };
 
 export type GitRun = {
   /** The bare repository that the command works on. */
   dir?: string;
-  /** Who is talked to: its credentials reach git by the environment only. */
+  /** The remote. Its credentials are passed to git in the environment only. */
   remote?: Remote;
   input?: string;
   inputFile?: string;
-  /** More variables, such as who commits. */
+  /** More variables, such as the committer. */
   environment?: Readonly<Record<string, string>>;
   timeoutMs?: number;
   maxOutputBytes?: number;
-  /** More output than that is cut off there, rather than a failure. */
+  /** Truncates longer output instead of failing. */
   cutOutput?: boolean;
-  /** Exit codes that are an answer too, such as 1 for "no". */
+  /** Exit codes that aren't failures, such as 1 for "no". */
   accept?: readonly number[];
 };
 
 export type GitAnswer = { exitCode: number; stdout: string; stderr: string };
 
-/** Runs one git command. Throws `GitError` where it fails, takes too long or says too much, and when it is aborted. */
+/** Runs one git command. Throws `GitError` if it fails, takes too long, prints too much, or is aborted. */
 export type Git = (args: readonly [string, ...string[]], run?: GitRun) => Promise<GitAnswer>;
 
 export type GitSettings = {
-  /** Aborted: git and all that it started are ended, at the latest after 2 s by force. */
+  /** When aborted, git and all that it started are terminated, and killed after 2 s. */
   signal: AbortSignal;
   /** What git inherits: a path, proxies, an SSH agent. */
   environment?: Readonly<Record<string, string>> | undefined;
@@ -38,7 +38,7 @@ export type GitSettings = {
 
 const TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** What git is given to put away its lock files. */
+/** Time for git to remove its lock files. */
 const SOFT_END_MS = 1_000;
 
 /** Git as child processes with a clean environment, each the leader of a process group. */
@@ -52,13 +52,13 @@ export function createGit({ signal, environment }: GitSettings): Git {
         ...run.environment,
       },
       extendEnv: false,
-      // A work tree is never meant, nor is a repository that happens to lie around the current folder.
+      // Prevents git from using a work tree or a repository around the current folder.
       cwd: run.dir ?? '/',
       ...inputOf(run),
       stripFinalNewline: false,
       maxBuffer: maxOutputBytes,
       reject: false,
-      // A group of its own: ssh, remote helpers and packers end with it.
+      // A group of its own, so that ssh, remote helpers and packers are killed with it.
       detached: true,
     });
     const { pid } = child;
@@ -89,7 +89,7 @@ export function createGit({ signal, environment }: GitSettings): Git {
   };
 }
 
-/** What must not appear where people read. */
+/** What must not appear in messages. */
 export function secretsOf(remote: Remote | undefined): string[] {
   return remote?.credentials ? [remote.credentials.password] : [];
 }
@@ -105,7 +105,7 @@ function endGroup(pid: number | undefined, by: NodeJS.Signals = 'SIGTERM'): void
     try {
       process.kill(-pid, signal);
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
   };
   send(by);

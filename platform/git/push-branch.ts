@@ -4,15 +4,15 @@ import { GitError } from './git-error.ts';
 
 const TIMEOUT_MS = 20 * 60_000;
 
-/** Refusals that pass: another push at the same moment, or trouble on the server. */
+/** Temporary rejections: a concurrent push, or a server error. */
 const PASSING = /lock|failed to update ref|unpacker|internal|timed? ?out|try again|unavailable/i;
 
-/** What git calls a branch that isn't where the lease says. */
+/** Git's words for a branch that isn't at the lease's commit. */
 const MOVED = /stale info|non-fast-forward|fetch first/;
 
 /**
- * Puts a branch of the remote on a commit of the bare repository at `dir`, if the branch is still at `expected` (null:
- * not there). Throws `GitError`: `conflict` where it has moved, `rejected` where a rule of the server refuses it.
+ * Sets a remote branch to a commit of the bare repository at `dir`, if the branch is still at `expected` (null: doesn't
+ * exist). Throws `GitError`: `conflict` if it has moved, `rejected` if a rule of the server rejects it.
  */
 export async function pushBranch(
   git: Git,

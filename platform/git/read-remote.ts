@@ -1,17 +1,17 @@
 import type { Git, Remote } from './git.ts';
 import { GitError } from './git-error.ts';
 
-/** Where a remote's branches are. */
+/** The state of a remote's branches. */
 export type RemoteHeads = {
-  /** The branch that is meant when nobody names one; null where the remote names none, as an empty one does. */
+  /** The default branch; null if the remote has none, for example because it is empty. */
   defaultBranch: string | null;
-  /** Full commit ids by branch: of those asked for, and of the default branch. */
+  /** Full commit ids by branch: the requested ones and the default branch. */
   commits: ReadonlyMap<string, string>;
 };
 
 const HEADS = 'refs/heads/';
 
-/** Asks a remote where its default branch and these branches are. Nothing is fetched. Throws `GitError`. */
+/** Reads the commits of a remote's default branch and of these branches. Fetches nothing. Throws `GitError`. */
 export async function readRemote(git: Git, remote: Remote, branches: readonly string[]): Promise<RemoteHeads> {
   const refs = branches.map((branch) => `${HEADS}${branch}`);
   const { stdout } = await git(['ls-remote', '--symref', '--', remote.repository, 'HEAD', ...refs], { remote });
@@ -21,13 +21,13 @@ export async function readRemote(git: Git, remote: Remote, branches: readonly st
     const [value = '', name = ''] = line.split('\t');
     if (value.startsWith(`ref: ${HEADS}`) && name === 'HEAD') defaultBranch = value.slice(`ref: ${HEADS}`.length);
     else if (name === 'HEAD' && defaultBranch !== null) commits.set(defaultBranch, value);
-    // Git takes names for patterns that match at a slash, so others may be among the answers.
+    // Git treats names as patterns that match after a slash, so the output may have other branches.
     else if (refs.includes(name)) commits.set(name.slice(HEADS.length), value);
   }
   return { defaultBranch, commits };
 }
 
-/** Throws unless git would take this for a branch's name. */
+/** Throws unless it is a valid branch name. */
 export async function checkBranchName(git: Git, branch: string): Promise<void> {
   const { exitCode } = await git(['check-ref-format', `${HEADS}${branch}`], { accept: [1] });
   if (exitCode !== 0) throw new GitError(`${JSON.stringify(branch.slice(0, 100))} is no name of a branch`, 'missing');

@@ -12,7 +12,7 @@ export type CommitContent = {
   message: string;
 };
 
-/** Stores a commit and returns its id. The same content has the same id, wherever and however often it is made. */
+/** Stores a commit and returns its id. The same content always has the same id. */
 export async function writeCommit(
   git: Git,
   { dir, tree, parent, author, at, message }: CommitContent,

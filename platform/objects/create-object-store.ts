@@ -7,7 +7,7 @@ import { createS3Store, type S3Location } from './s3-store.ts';
 export type ObjectStoreOptions = {
   /** `file:///folder`, or `s3://bucket?endpoint=…&region=…&publicEndpoint=…&pathStyle=true|false`. */
   url: string;
-  /** The clock that links are signed and checked by, in epoch milliseconds. */
+  /** The clock for signing and checking links, in epoch milliseconds. */
   now?: () => number;
 };
 
@@ -22,7 +22,7 @@ const s3Parameters = z.strictObject({
 
 const bucketName = z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/);
 
-/** Opens the store a URL names. Throws a `RangeError` that says what was expected where it names none. */
+/** Opens the store of a URL. Throws a `RangeError` that says what was expected. */
 export async function createObjectStore({ url, now = Date.now }: ObjectStoreOptions): Promise<ObjectStore> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'file:' && parsed.host === '' && parsed.search === '' && parsed.hash === '') {
@@ -34,7 +34,9 @@ export async function createObjectStore({ url, now = Date.now }: ObjectStoreOpti
 
 function s3Location(url: URL): S3Location {
   if (url.username !== '' || url.password !== '') {
-    throw new RangeError('The object store URL must hold no credentials: set AWS_ACCESS_KEY_ID and its kin');
+    throw new RangeError(
+      'The object store URL must hold no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    );
   }
   if (!bucketName.safeParse(url.host).success || !['', '/'].includes(url.pathname) || url.hash !== '') {
     throw new RangeError('The object store URL is wrong: expected s3://bucket with no path');
@@ -48,7 +50,7 @@ function s3Location(url: URL): S3Location {
     bucket: url.host,
     ...(given.endpoint !== undefined && { endpoint: given.endpoint }),
     ...(given.publicEndpoint !== undefined && { publicEndpoint: given.publicEndpoint }),
-    // AWS's own server needs the right region; another takes any that is the same on both sides.
+    // AWS needs the right region; other servers take any that is the same on both sides.
     ...(given.region !== undefined
       ? { region: given.region }
       : given.endpoint !== undefined && { region: 'us-east-1' }),

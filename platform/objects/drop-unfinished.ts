@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { ObjectStore } from './object-store.ts';
 
 /**
- * Drops what is left of uploads whose process died: it costs room that no listing shows. Never throws: not every store
- * lets us ask for it, and nothing but that room depends on it.
+ * Deletes unfinished uploads of dead processes, whose space no listing shows. Never throws: not every store supports
+ * it, and only that space is at stake.
  */
 export async function dropUnfinished(
   { objects, logger }: { objects: ObjectStore; logger: Logger },

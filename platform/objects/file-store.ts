@@ -8,14 +8,14 @@ import { measure } from './measure.ts';
 import { assertObjectKey, ObjectMissingError, type ObjectStore } from './object-store.ts';
 import { readSigningKey } from './signing-key.ts';
 
-/** Each piece of a stream is a way to the disk and back, and archives are read and written by the gigabyte. */
+/** Large chunks, because each is a disk access and archives have gigabytes. */
 const STREAM_CHUNK_BYTES = 512 * 1024;
-/** Whoever writes waits for the disk at most. */
+/** Written chunks that may wait for the disk. */
 const MAX_DRAFT_IDLE_MS = 86_400_000;
 
 /**
- * Objects as files of one folder, which several processes may share. Names that begin with a dot are the store's own:
- * `.tmp` for writes under way and `.signing-key`; no key can name them.
+ * Objects as files in one folder, which several processes may share. Names that begin with a dot are the store's own:
+ * `.tmp` for unfinished writes and `.signing-key`. No key can name them.
  */
 export async function createFileStore({ folder, now }: { folder: string; now: () => number }): Promise<ObjectStore> {
   const tmp = join(folder, '.tmp');
@@ -72,7 +72,7 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
       for (const key of keys) await rm(pathOf(key), { force: true });
     },
     async dropUnfinished({ begunBefore }) {
-      // A draft doesn't tell its key, so only its age says that nobody writes it any more.
+      // A draft's name doesn't show its key, so only its age shows that it is abandoned.
       const idleBefore = Math.min(begunBefore?.getTime() ?? now(), now() - MAX_DRAFT_IDLE_MS);
       for (const name of await readdir(tmp)) {
         const info = await stat(join(tmp, name)).catch(() => undefined);
@@ -90,7 +90,7 @@ export async function createFileStore({ folder, now }: { folder: string; now: ()
   };
 }
 
-/** Reads a part of a file at once: a stream would cost several times as much, and these are read by the thousand. */
+/** Reads a part of a file at once: streams cost several times as much, and these reads come by the thousand. */
 async function readRange(path: string, { start, end }: { start: number; end?: number }): Promise<Buffer> {
   const file = await open(path);
   try {
@@ -108,7 +108,7 @@ async function readRange(path: string, { start, end }: { start: number; end?: nu
   }
 }
 
-/** Puts a file into its folder, which is there already but for the first file of a job. */
+/** Moves a file into its folder, which usually exists. */
 async function moveTo(path: string, target: string): Promise<void> {
   try {
     await rename(path, target);
@@ -119,7 +119,7 @@ async function moveTo(path: string, target: string): Promise<void> {
   }
 }
 
-/** Writes a new file; done once the bytes have reached the disk. */
+/** Writes a new file; resolves once the bytes are on the disk. */
 async function writeDurably(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(path, 'wx');
   try {
@@ -130,7 +130,7 @@ async function writeDurably(path: string, chunks: AsyncIterable<Uint8Array>): Pr
   }
 }
 
-/** Makes a rename survive a power cut. */
+/** Makes the rename durable. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path);
   try {
@@ -146,7 +146,7 @@ async function* listFiles(root: string, folder: string, prefix: string): AsyncIt
     if (isMissing(error)) return [];
     throw error;
   });
-  // A folder sorts as its keys do: with the slash that follows its name.
+  // A folder sorts as its keys do: with a slash after its name.
   const names = entries
     .filter((entry) => !entry.name.startsWith('.'))
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { assertObjectKey, type Link, type LinkOptions, type LinkVerifier } from './object-store.ts';
 
-/** Where the platform serves signed links; the object's key follows. */
+/** The path of signed links, followed by the object's key. */
 export const LINK_PATH_PREFIX = '/objects/';
 
 const PARAMETERS = ['expires', 'name', 'signature'];
@@ -9,8 +9,8 @@ const PARAMETERS = ['expires', 'name', 'signature'];
 export type LinkSigner = LinkVerifier & { sign(key: string, options: LinkOptions): Link };
 
 /**
- * Signs and checks links to objects that the platform serves itself: HMAC-SHA256 over key, end (epoch milliseconds)
- * and file name. The link is relative to the platform's public address.
+ * Signs and checks links to objects that the platform serves itself: HMAC-SHA256 over key, expiry (epoch milliseconds)
+ * and file name. The link is relative to the platform's public URL.
  */
 export function createLinkSigner({ signingKey, now }: { signingKey: Buffer; now: () => number }): LinkSigner {
   const signatureOf = (key: string, expires: string, fileName: string): string =>
@@ -33,11 +33,11 @@ export function createLinkSigner({ signingKey, now }: { signingKey: Buffer; now:
       if (new Set(names).size !== names.length || names.some((name) => !PARAMETERS.includes(name))) return null;
       const expires = query.get('expires') ?? '';
       const fileName = query.get('name') ?? '';
-      // Compared as text: two spellings of base64 can stand for the same bytes.
+      // Compared as text, because different base64 texts can decode to the same bytes.
       const given = Buffer.from(query.get('signature') ?? '');
       const expected = Buffer.from(signatureOf(key, expires, fileName));
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
-      // Only what we signed comes this far, so the number is one of ours.
+      // The signature is valid, so Galley wrote this number.
       if (!(now() < Number(expires))) return null;
       assertObjectKey(key);
       return { key, fileName: fileName === '' ? null : fileName };

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Counts the bytes of a source as they are read, and fails at its end where their number isn't the one that was told:
- * a store must not keep a cut-off object.
+ * Counts the bytes of a source while they are read, and fails at its end if the number isn't `sizeBytes`: a store must
+ * not keep a truncated object.
  */
 export function measure(
   source: Uint8Array | Readable,

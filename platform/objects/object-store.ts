@@ -1,30 +1,30 @@
 import type { Readable } from 'node:stream';
 
-/** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
+/** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` up to the last byte. */
 export type ByteRange = { start: number; end?: number };
 
 export type ObjectInfo = { sizeBytes: number; modifiedAt: Date };
 
-/** A link that anyone may follow until `expiresAt`. */
+/** A link that anyone can use until `expiresAt`. */
 export type Link = {
-  /** Absolute, or relative to the platform's public address where the platform serves the object itself. */
+  /** Absolute, or relative to the platform's public URL if the platform serves the object itself. */
   url: string;
   expiresAt: Date;
 };
 
 export type LinkOptions = {
-  /** How long the link shall live; it may live shorter where the store's own credentials end sooner. */
+  /** The requested lifetime; shorter if the store's own credentials expire sooner. */
   ttlMs: number;
-  /** The name a browser saves the object under. */
+  /** The file name for a browser's download. */
   fileName?: string;
 };
 
 /**
- * Where bytes are kept: bundles, reports and what a crawl collects. A `put` is all or nothing, and the last one to
- * end wins. Keys are as `assertObjectKey` allows them; a key is never also the folder of another.
+ * Stores bundles, reports and crawl data. A `put` is atomic, and the last one to end wins. Keys are as
+ * `assertObjectKey` allows; a key is never also the folder of another.
  */
 export type ObjectStore = {
-  /** Stores an object whole. Give `sizeBytes` for a stream where it is known. Throws when the source fails. */
+  /** Stores an object. Give `sizeBytes` for a stream if it is known. Throws if the source fails. */
   put(
     key: string,
     source: Uint8Array | Readable,
@@ -34,33 +34,33 @@ export type ObjectStore = {
   get(key: string, range?: ByteRange): Promise<Readable>;
   /** Reads an object or a part of it into memory. Throws `ObjectMissingError`. */
   read(key: string, range?: ByteRange): Promise<Buffer>;
-  /** Size and time of an object; null where there is none. */
+  /** Size and time of an object; null if there is none. */
   head(key: string): Promise<ObjectInfo | null>;
-  /** Deletes objects; one that isn't there is no error. */
+  /** Deletes objects; missing ones are ignored. */
   delete(keys: readonly string[]): Promise<void>;
   /**
-   * Drops what is left of `put`s that never ended, because their process died: of keys that begin with `prefix`, and
-   * where told begun before `begunBefore`. One that is still under way fails. A store may leave some of it for a day.
+   * Deletes unfinished `put`s of keys with the prefix, which dead processes left, optionally only those begun before
+   * `begunBefore`. One that is still running fails. A store may keep some of it for a day.
    */
   dropUnfinished(options: { prefix: string; begunBefore?: Date | undefined }): Promise<void>;
-  /** The keys that begin with `prefix`, in code unit order. */
+  /** The keys with the prefix, in code unit order. */
   list(prefix: string): AsyncIterable<string>;
-  /** A signed link for reading. It asks nobody, so it doesn't tell whether the object is there. */
+  /** A signed link for reading. Sends no request, so it doesn't show whether the object exists. */
   presign(key: string, options: LinkOptions): Promise<Link>;
-  /** The longest lifetime a link of this store can have; null: any. */
+  /** The longest lifetime of this store's links; null: any. */
   readonly maxLinkTtlMs: number | null;
-  /** Checks links that lead to the platform itself; null where they lead elsewhere. */
+  /** Checks links to the platform itself; null if links point elsewhere. */
   readonly links: LinkVerifier | null;
-  /** Ends what the store holds open. */
+  /** Closes the store's connections. */
   close(): Promise<void>;
 };
 
 export type LinkVerifier = {
-  /** The key and file name that a link's path and query stand for; null for a tampered, expired or foreign one. */
+  /** The key and file name of a link's path and query; null for a tampered, expired or foreign one. */
   verify(path: string, query: URLSearchParams): Promise<{ key: string; fileName: string | null } | null>;
 };
 
-/** Thrown when an object that should be read isn't there. */
+/** Thrown if an object to read doesn't exist. */
 export class ObjectMissingError extends Error {
   override readonly name = 'ObjectMissingError';
   readonly key: string;
@@ -75,18 +75,20 @@ const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 const MAX_KEY_CHARACTERS = 512;
 
 /**
- * Throws unless a key is made of letters, digits, `.`, `_`, `-` and `/`, with no segment that is empty or begins with
- * a dot: such a key means the same in a folder, in a bucket and in a link, and never leaves its place.
+ * Throws unless a key consists of letters, digits, `.`, `_`, `-` and `/`, without segments that are empty or begin with
+ * a dot: such a key means the same in a folder, a bucket and a link, and can't escape.
  */
 export function assertObjectKey(key: string): void {
   if (key.length <= MAX_KEY_CHARACTERS && KEY.test(key) && key.split('/').every((part) => part.length <= 200)) return;
   throw new RangeError(`${JSON.stringify(key.slice(0, 100))} is no object key: expected segments of A-Z a-z 0-9 . _ -`);
 }
 
-/** What all bundles lie below. */
+/** The prefix of all bundles. */
 export const BUNDLES_FOLDER = 'bundles/';
 
-/** The key of a packed bundle: its hash is in every link's path, so a reader that has these bytes can tell. */
+/**
+ * The key of a packed bundle. It contains the archive's hash, so a client that has these bytes needn't download them.
+ */
 export function bundleKey(sha256: string): string {
   return `${BUNDLES_FOLDER}${sha256}/bundle.tar.gz`;
 }

@@ -2,12 +2,12 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { assertObjectKey, type Link, type LinkOptions } from './object-store.ts';
 
-/** Signature version 4 takes no longer lifetime than seven days. */
+/** The limit of signature version 4 is seven days. */
 const MAX_TTL_MS = 7 * 86_400_000;
 
 /**
- * Signs GET links on a bucket. A link made with temporary credentials dies with them whatever it says, so `expiresAt`
- * never passes their end; and it counts in whole seconds, as the signature does.
+ * Signs GET links on a bucket. A link signed with temporary credentials expires with them, so `expiresAt` is never
+ * later. It is in whole seconds, like the signature.
  */
 export function createS3Presigner({ bucket, client, now }: { bucket: string; client: S3Client; now: () => number }) {
   return {

@@ -20,20 +20,20 @@ import { createS3Presigner } from './s3-presigner.ts';
 
 export type S3Location = {
   bucket: string;
-  /** Another server than AWS's own, such as `http://127.0.0.1:7070`. */
+  /** A server other than AWS, such as `http://127.0.0.1:7070`. */
   endpoint?: string;
-  /** What links name, where readers reach the server by another address than the platform does. */
+  /** The endpoint in links, if readers reach the server at another URL than the platform. */
   publicEndpoint?: string;
-  /** Without it the standard AWS configuration's. */
+  /** Default: the standard AWS configuration. */
   region?: string;
-  /** Bucket in the path rather than in the host name. */
+  /** Bucket in the path instead of the host name. */
   pathStyle: boolean;
 };
 
-/** The most keys that one DeleteObjects call takes. */
+/** The limit of a DeleteObjects call. */
 const DELETE_BATCH = 1000;
 
-/** Parts of this size at a time: S3 allows 10,000 of them, so 80 GiB an object. */
+/** Part size of uploads: S3 allows 10,000 parts, so 80 GiB per object. */
 const PART_SIZE_BYTES = 8 * 1024 * 1024;
 
 /** Objects in one bucket of any S3 server. Credentials come from the standard AWS chain. */
@@ -46,7 +46,7 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
     now,
   });
 
-  /** The object's body; null where the range begins past its end. */
+  /** The object's body; null if the range begins after its end. */
   async function open(key: string, range?: ByteRange): Promise<GetObjectCommandOutput['Body'] | null> {
     assertObjectKey(key);
     const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
@@ -113,7 +113,7 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
         for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
           if (Key === undefined || !Key.startsWith(prefix) || (begunBefore && Initiated && Initiated >= begunBefore))
             continue;
-          // One that has ended since is none to drop.
+          // It may have ended since the listing.
           await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
             if (!hasStatus(error, 404)) throw error;
           });
@@ -146,7 +146,7 @@ function clientConfig(location: S3Location, endpoint: string | undefined): S3Cli
     ...(endpoint !== undefined && { endpoint }),
     ...(location.region !== undefined && { region: location.region }),
     forcePathStyle: location.pathStyle,
-    // Servers other than AWS's own often don't know the newer checksums; TLS and our own hashes guard the bytes.
+    // Servers other than AWS often don't support the newer checksums; TLS and Galley's own hashes protect the bytes.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: 5_000, socketTimeout: 60_000 },
@@ -154,7 +154,7 @@ function clientConfig(location: S3Location, endpoint: string | undefined): S3Cli
 }
 
 function hasStatus(error: unknown, status: number): boolean {
-  // A missing bucket is a 404 too, but no missing object.
+  // A missing bucket is a 404 too, but not a missing object.
   return (
     error instanceof S3ServiceException && error.$metadata.httpStatusCode === status && error.name !== 'NoSuchBucket'
   );

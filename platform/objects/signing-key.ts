@@ -7,8 +7,8 @@ import { readIfThere } from '../read-if-there.ts';
 const SIZE_BYTES = 32;
 
 /**
- * The key that a folder's links are signed with. It is made once, whole or not at all, whichever process comes first,
- * and stays: links outlive restarts and are checked by any process on the folder.
+ * The key that signs a folder's links. It is created atomically by the first process and never changes: links outlive
+ * restarts and any process on the folder can check them.
  */
 export async function readSigningKey(folder: string): Promise<Buffer> {
   const path = join(folder, '.signing-key');
@@ -23,7 +23,7 @@ export async function readSigningKey(folder: string): Promise<Buffer> {
     await file.close();
   }
   try {
-    // Unlike rename, link refuses to replace a key that another process has put there meanwhile.
+    // Unlike rename, link fails if another process has created the key meanwhile.
     await link(draft, path);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;

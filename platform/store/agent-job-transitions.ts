@@ -7,8 +7,8 @@ import { storableText } from './storable-text.ts';
 
 /**
  * active → completed or failed; completed or failed → archived; completed or failed → active by a message, as the next
- * run. A job and its run change together: each function first locks the job's row, so two at once come one after the
- * other, and a late or repeated call, which names its run, can't change a job that has moved on.
+ * run. A job and its run change together. Each function locks the job's row first, so concurrent calls are serialized,
+ * and names its run, so a late call can't change a job that has moved on.
  */
 
 export const CANCELLED = 'cancelled';
@@ -18,8 +18,8 @@ const now = sql`greatest(${agentJobs.updatedAt}, now())`;
 type JobChange = Pick<typeof agentJobs.$inferInsert, 'status' | 'prLink' | 'error'>;
 
 /**
- * Begins a run, or goes on with one that has begun. Undefined where it is over: not this run's turn (any more), ended,
- * or its cancel was accepted, which then ends it here, because nothing else works on it yet.
+ * Begins a run, or continues one that has begun. Undefined if it is over: another run is current, it has ended, or its
+ * cancel was accepted. A cancelled run ends here, because nothing else works on it yet.
  */
 export function beginAgentRun(
   db: Executor,
@@ -42,8 +42,8 @@ export function beginAgentRun(
 }
 
 /**
- * Completes a run, unless its cancel was accepted before: then it fails as cancelled, with its pull request all the same.
- * Without a link the job shows the pull request of an earlier run, if there is one. Returns the row as it is now (undefined: no such job).
+ * Completes a run. If its cancel was accepted before, it fails as cancelled but keeps its pull request. Without a link
+ * the job shows the pull request of an earlier run, if there is one. Returns the current row (undefined: no such job).
  */
 export function completeAgentRun(
   db: Executor,
@@ -52,7 +52,7 @@ export function completeAgentRun(
   return changeRun(db, { jobId, run }, { status: 'completed', prLink, error: null });
 }
 
-/** Fails a run with a message for the job's owner (`cancelled` where it was). Returns the row as it is now. */
+/** Fails a run with a message for the job's owner (`cancelled` if it was). Returns the current row. */
 export function failAgentRun(
   db: Executor,
   { jobId, run, error }: AgentRunKey & { error: string },
@@ -64,14 +64,14 @@ function changeRun(db: Executor, { jobId, run }: AgentRunKey, end: RunEnd): Prom
   return db.transaction(async (tx) => {
     const job = await lockAgentJob(tx, jobId);
     if (job === undefined || !isTurnOf(job, run)) return job;
-    // A pull request that was opened while the cancel came is there, and whoever cancelled is to find it.
+    // The pull request exists even if the cancel came meanwhile, so show it.
     return endRun(tx, job, job.cancelRequestedAt === null ? end : { ...end, status: 'failed', error: CANCELLED });
   });
 }
 
 type RunEnd = { status: 'completed' | 'failed'; prLink: string | null; error: string | null };
 
-/** The caller holds the job's lock and has seen that the run is active. */
+/** The caller holds the job's lock and has checked that the run is active. */
 async function endRun(tx: Executor, job: AgentJobRow, end: RunEnd): Promise<AgentJobRow> {
   await tx
     .update(agentRuns)
@@ -81,7 +81,7 @@ async function endRun(tx: Executor, job: AgentJobRow, end: RunEnd): Promise<Agen
   return changeJob(tx, job.id, { status: end.status, prLink, error: end.error });
 }
 
-/** A pull request doesn't go away because a later run changed nothing or failed. */
+/** An earlier run's pull request still exists if a later run changed nothing or failed. */
 async function earlierPullRequest(tx: Executor, { id }: AgentJobRow): Promise<string | null> {
   const [row] = await tx
     .select({ prLink: agentRuns.prLink })
@@ -93,8 +93,8 @@ async function earlierPullRequest(tx: Executor, { id }: AgentJobRow): Promise<st
 }
 
 /**
- * Asks an active job to stop: one whose run hasn't begun fails at once, another when its workflow has stopped.
- * `accepted` is false where it had already ended; undefined: no such job.
+ * Cancels an active job: it fails immediately if its run hasn't begun, otherwise when its workflow has stopped.
+ * `accepted` is false if it had already ended; undefined: no such job.
  */
 export function requestAgentJobCancel(
   db: Executor,
@@ -119,7 +119,7 @@ export function requestAgentJobCancel(
   });
 }
 
-/** Archives an ended job; an archived one stays as it is. An active one too: its status tells (undefined: no such job). */
+/** Archives an ended job. Archived and active jobs are returned unchanged (undefined: no such job). */
 export async function archiveAgentJob(db: Executor, jobId: string): Promise<AgentJobRow | undefined> {
   const [row] = await db
     .update(agentJobs)
@@ -130,8 +130,8 @@ export async function archiveAgentJob(db: Executor, jobId: string): Promise<Agen
 }
 
 /**
- * Makes an ended job active again, with the message as its next run. `accepted` is false where it is active or archived,
- * and then nothing has changed; undefined: no such job.
+ * Makes an ended job active again, with the message as its next run. `accepted` is false if the job is active or
+ * archived, and nothing changes; undefined: no such job.
  */
 export function addAgentMessage(
   db: Executor,

@@ -29,7 +29,7 @@ export async function insertAgentJob(tx: Transaction, { prompt, at, ...job }: Ne
   return row;
 }
 
-/** The job of that id, whoever owns it. */
+/** The job of that id, for any owner. */
 export async function getAgentJob(db: Executor, jobId: string): Promise<AgentJobRow | undefined> {
   const [row] = await db.select().from(agentJobs).where(eq(agentJobs.id, jobId));
   return row;
@@ -63,8 +63,8 @@ export async function listAgentJobs(db: Executor, filter: AgentJobFilter): Promi
 export type UnsettledAgentJob = Pick<AgentJobRow, 'id' | 'sequence' | 'run' | 'cancelRequestedAt'> & { begun: boolean };
 
 /**
- * Active jobs that nothing has touched since `untouchedSince`, or that a wrong clock has put after `latest`, in order of
- * creation, a page at a time: the reconciler's work.
+ * Active jobs unchanged since `untouchedSince`, or with a time after `latest` (from a wrong clock), in order of
+ * creation, paged: the reconciler's work.
  */
 export async function listUnsettledAgentJobs(
   db: Executor,

@@ -6,12 +6,12 @@ import { storableText } from './storable-text.ts';
 
 type AgentRunRow = typeof agentRuns.$inferSelect;
 
-/** A run with its prompt as the caller sent it, NUL and lone surrogates included. */
+/** A run with its prompt exactly as sent, including NUL and lone surrogates. */
 export type AgentRun = Omit<AgentRunRow, 'promptJson'> & { prompt: string };
 
 export type AgentRunKey = { jobId: string; run: number };
 
-/** What the agent left. `packKey` is the object with the git pack of `tree`; `error` is for the job's owner. */
+/** The agent's result. `packKey` is the object with the git pack of `tree`; `error` is for the job's owner. */
 export type AgentRunOutcome =
   | { kind: 'changed'; tree: string; packKey: string }
   | { kind: 'unchanged' }
@@ -32,7 +32,7 @@ export async function getAgentRun(db: Executor, key: AgentRunKey): Promise<Agent
   return row && toAgentRun(row);
 }
 
-/** The runs of a job before `beforeRun` that had something to push, in their order, without their prompts. */
+/** A job's runs before `beforeRun` that had something to push, in order, without their prompts. */
 export async function listEarlierPushes(
   db: Executor,
   { jobId, beforeRun }: { jobId: string; beforeRun: number },
@@ -57,7 +57,7 @@ export async function listRunPrompts(
   return rows.map(({ promptJson }) => readPrompt(promptJson));
 }
 
-/** Where the logs of a job's runs are, in the order of the runs, without those that have none yet. */
+/** The log objects of a job's runs, in order, without runs that have none yet. */
 export async function listAgentRunLogs(
   db: Executor,
   jobId: string,
@@ -70,7 +70,7 @@ export async function listAgentRunLogs(
   return rows.flatMap(({ logKey, ...row }) => (logKey === null ? [] : [{ ...row, logKey }]));
 }
 
-/** Keeps what the run starts from. The first writer wins; returns what is kept. Throws where there is no such run. */
+/** Stores the run's start. The first writer wins; returns the stored one. Throws if there is no such run. */
 export async function keepRunBase(
   db: Executor,
   { baseCommit, ...key }: AgentRunKey & { baseCommit: string },
@@ -84,9 +84,9 @@ export async function keepRunBase(
 }
 
 /**
- * Keeps what is about to be pushed, and which pull request of the branch had ended by then. The last writer wins:
- * attempts on different releases may make different commits of one change, and what an earlier one made and did not push
- * is nowhere. False if the run is over or its cancel was accepted: then nothing may be pushed.
+ * Stores the commit to be pushed, and which pull request of the branch had ended by then. The last writer wins:
+ * attempts on different releases may make different commits, and one that wasn't pushed is lost. False if the run is
+ * over or cancelled: then don't push.
  */
 export async function keepRunCommit(
   db: Executor,
@@ -103,7 +103,7 @@ export async function keepRunCommit(
   return row !== undefined;
 }
 
-/** Keeps what the agent left. The first writer wins; returns what is kept. Throws where there is no such run. */
+/** Stores the agent's result. The first writer wins; returns the stored one. Throws if there is no such run. */
 export async function keepRunOutcome(
   db: Executor,
   { outcome, ...key }: AgentRunKey & { outcome: AgentRunOutcome },
@@ -121,7 +121,7 @@ export async function keepRunOutcome(
   return (row && keptOutcome(row)) ?? missing(key);
 }
 
-/** What the agent left, as it was kept; undefined while it wasn't. */
+/** The stored result; undefined if there is none yet. */
 export function keptOutcome(run: AgentRun): AgentRunOutcome | undefined {
   if (run.outcomeKind === null) return undefined;
   if (run.outcomeKind === 'unchanged') return { kind: 'unchanged' };
@@ -132,7 +132,7 @@ export function keptOutcome(run: AgentRun): AgentRunOutcome | undefined {
   return { kind: 'changed', tree: run.outcomeTree, packKey: run.outcomePackKey };
 }
 
-/** Keeps where the run's log is; a later writer's, such as a retry's, takes the place of an earlier one's. */
+/** Stores the object of the run's log. A later writer, such as a retry, replaces it. */
 export async function keepRunLog(db: Executor, { logKey, ...key }: AgentRunKey & { logKey: string }): Promise<void> {
   await db.update(agentRuns).set({ logKey }).where(isRun(key));
 }

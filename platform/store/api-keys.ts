@@ -4,7 +4,7 @@ import { newId } from './ids.ts';
 import type { Plan } from './organizations.ts';
 import { apiKeys, organizations } from './schema/organizations.ts';
 
-/** Whose key a request carried. */
+/** The organization of a request's key. */
 export type Caller = { keyId: string; organizationId: string; plan: Plan };
 
 export async function insertApiKey(
@@ -16,7 +16,7 @@ export async function insertApiKey(
   return { id };
 }
 
-/** The caller a key's hash stands for; undefined for an unknown or revoked one. */
+/** The caller of a key, found by the key's hash; undefined for an unknown or revoked one. */
 export async function findCaller(db: Executor, sha256: string): Promise<Caller | undefined> {
   const [row] = await db
     .select({ keyId: apiKeys.id, organizationId: organizations.id, plan: organizations.plan })
@@ -44,7 +44,7 @@ export async function listApiKeys(db: Executor, { organization }: { organization
     .orderBy(desc(apiKeys.createdAt), apiKeys.id);
 }
 
-/** Revokes a key; revoking it again keeps the first time. Undefined: no such key. */
+/** Revokes a key; a second call keeps the first time. Undefined: no such key. */
 export async function revokeApiKey(db: Executor, id: string): Promise<{ id: string; revokedAt: Date } | undefined> {
   const [row] = await db
     .update(apiKeys)

@@ -4,9 +4,9 @@ import type pg from 'pg';
 type Migration = { statements: readonly string[]; createdAt: number; hash: string };
 
 /**
- * Applies the migrations of a folder that drizzle-kit wrote and that the database lacks, in order: each in a
- * transaction of its own, or, if it creates or drops indexes concurrently, which PostgreSQL does in no transaction,
- * statement by statement. Remembers them where Drizzle's own migrator does. The caller holds the lock against others.
+ * Applies the migrations (written by drizzle-kit) that the database lacks, in order, each in its own transaction. A
+ * migration that creates or drops indexes concurrently can't run in a transaction and runs statement by statement.
+ * Records them in Drizzle's own table. The caller holds the migration lock.
  * @throws Error if a migration mixes concurrent statements with others: it couldn't be repeated after a crash.
  */
 export async function applyMigrations(client: pg.Client, folder: string): Promise<void> {
@@ -52,13 +52,13 @@ async function applyInTransaction(client: pg.Client, migration: Migration): Prom
     await remember(client, migration);
     await client.query('commit');
   } catch (error) {
-    // On a broken connection this fails too, and would hide what happened first.
+    // On a broken connection the rollback fails too, and would hide the first error.
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
 }
 
-/** Repeatable: an index that was begun and never finished stays behind as invalid, and is dropped first. */
+/** Repeatable: drop an index that an earlier attempt left invalid. */
 async function applyConcurrently(client: pg.Client, migration: Migration): Promise<void> {
   for (const statement of migration.statements) {
     const [, index] = CREATE_INDEX.exec(statement) ?? [];

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 
-/** What a crawl has of one address. Which fields are set depends on the outcome. */
+/** A crawl's result for one URL. Which fields are set depends on the outcome. */
 export type StoredAnswer = {
   outcome: 'file' | 'redirect' | 'missing' | 'skipped';
   status: number | null;
@@ -12,7 +12,7 @@ export type StoredAnswer = {
   byteLength: number;
 };
 
-/** The answer that a crawl has of an address; undefined where it has none yet. */
+/** A crawl's result for a URL; undefined if there is none yet. */
 export async function storedAnswer(db: Executor, jobId: string, url: string): Promise<StoredAnswer | undefined> {
   const { rows } = await db.execute<StoredAnswer>(sql`
     select outcome, status, redirect_to as "redirectTo", content_type as "contentType", object_key as "objectKey",
@@ -22,8 +22,8 @@ export async function storedAnswer(db: Executor, jobId: string, url: string): Pr
 }
 
 /**
- * The first pages that a crawl has brought, in the order they were found. All of its pages are sorted: asked for the
- * first ones alone, the planner follows the primary key, past the rows of all other jobs.
+ * A crawl's first pages in the order found. `offset 0` forces a sort of all its pages: otherwise the planner follows
+ * the primary key through the rows of all other jobs.
  */
 export async function crawledPages(db: Executor, jobId: string, limit: number): Promise<string[]> {
   const { rows } = await db.execute<{ url: string }>(sql`

@@ -4,12 +4,12 @@ import type { SpentCounts } from './frontier.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
 
-/** Each holds the names of some hundred files. */
+/** Each row holds the names of some hundred files. */
 const PAGE_ROWS = 16;
 
 /**
- * Ends the crawl: from here on the frontier doesn't change, and its files are grouped in batches 0 to `batchCount` - 1.
- * Call it in the transaction that writes the paths.
+ * Ends the crawl: its frontier is frozen and its files are grouped into batches 0 to `batchCount` - 1. Call it in the
+ * transaction that writes the paths.
  */
 export async function freezeCrawl(
   tx: Executor,
@@ -22,17 +22,17 @@ export async function freezeCrawl(
   await tx.update(crawls).set({ phase: 'frozen', batchCount, pageCount }).where(eq(crawls.jobId, jobId));
 }
 
-/** How a crawl stands, and which kept crawl it takes from. */
+/** A crawl's state, and which kept crawl it reuses. */
 export type LockedCrawl = { phase: 'crawling' | 'frozen'; baseJobId: string | null };
 
-/** Locks the crawl's row until the transaction ends; undefined where the crawl is gone. */
+/** Locks the crawl's row until the transaction ends; undefined if the crawl is gone. */
 export async function lockCrawl(tx: Executor, jobId: string): Promise<LockedCrawl | undefined> {
   const columns = { phase: crawls.phase, baseJobId: crawls.baseJobId };
   const [row] = await tx.select(columns).from(crawls).where(eq(crawls.jobId, jobId)).for('update');
   return row;
 }
 
-/** Takes up to `limit` batches that nobody works on, lowest first; leases that have ended count as free. */
+/** Leases up to `limit` free batches, lowest first; expired leases count as free. */
 export async function leaseBatches(
   db: Executor,
   { jobId, token, limit, leaseMs }: { jobId: string; token: string; limit: number; leaseMs: number },
@@ -50,14 +50,14 @@ export async function leaseBatches(
   return rows.map((row) => row.number).sort((a, b) => a - b);
 }
 
-/** Gives back what these workers hold. */
+/** Releases the leases of these workers. */
 export async function releaseBatches(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
   await db.execute(sql`
     update crawl_batches set state = 'queued', lease_token = null, lease_until = null
     where job_id = ${jobId} and state = 'leased' and lease_token = any(${sql.param(tokens)}::text[])`);
 }
 
-/** Holds a worker's batches for longer. */
+/** Extends a worker's leases. */
 export async function renewBatches(
   db: Executor,
   { jobId, token, leaseMs }: { jobId: string; token: string; leaseMs: number },
@@ -69,7 +69,7 @@ export async function renewBatches(
 
 export type SettledBatch = {
   number: number;
-  /** Null where the bytes lie in parts: a release that knows of no parts must not take the object for all of them. */
+  /** Null if the bytes are in parts: a release that doesn't know parts must not take the object for all of them. */
   objectKey: string | null;
   sizeBytes: number;
   pageCount: number;
@@ -77,16 +77,16 @@ export type SettledBatch = {
   brokenJson: string;
   /** `StoredPiece[]`. */
   piecesJson: string;
-  /** `Extent[]`: where the batch's bytes lie, in order; null: they are the whole object. */
+  /** `Extent[]`: the parts with the batch's bytes, in order; null: they are the whole object. */
   partsJson: string | null;
 };
 
-/** A batch's result, and what was put into the object store for it, in bytes. */
+/** A batch's result, and how many bytes were stored for it. */
 export type MadeBatch = SettledBatch & { storedBytes: number };
 
 /**
- * Keeps a batch's result, and counts what was stored for it. Returns what the export has spent by then; undefined where
- * the lease was lost: then another worker's result counts.
+ * Stores a batch's result and adds its stored bytes. Returns the export's total; undefined if the lease was lost and
+ * another worker's result counts.
  */
 export async function settleBatch(
   db: Database,
@@ -94,7 +94,7 @@ export async function settleBatch(
 ): Promise<SpentCounts | undefined> {
   const { number, storedBytes, ...result } = batch;
   return db.transaction(async (tx) => {
-    // First, as wherever both are changed.
+    // Lock the crawl's row first, as everywhere, to avoid deadlocks.
     await lockCrawl(tx, jobId);
     const rows = await tx
       .update(crawlBatches)
@@ -112,7 +112,7 @@ export async function settleBatch(
   });
 }
 
-/** How far rewriting is. */
+/** The progress of rewriting. */
 export async function batchProgress(
   db: Executor,
   jobId: string,
@@ -124,7 +124,7 @@ export async function batchProgress(
   return rows[0] ?? { total: 0, settled: 0, free: 0 };
 }
 
-/** What the files of each batch refer to in vain (`brokenJson`), where that is anything. */
+/** The broken links of each batch (`brokenJson`), for batches that have any. */
 export async function* brokenOfBatches(db: Executor, jobId: string): AsyncGenerator<string> {
   const batches = pagesByNumber(PAGE_ROWS, async (after) => {
     const { rows } = await db.execute<{ number: number; brokenJson: string }>(sql`

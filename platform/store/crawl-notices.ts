@@ -3,10 +3,10 @@ import type { Executor } from './database.ts';
 
 export type CrawlNotice = { url: string | null; text: string };
 
-/** What one export may have to say; more of it nobody reads. */
+/** The most notices of one export; more aren't readable. */
 const MAX_NOTICES = 2_000;
 
-/** Adds notices while the crawl goes on. The same one may come twice, from an attempt whose end was lost. */
+/** Adds notices during the crawl. A repeated attempt may add the same one twice. */
 export async function addNotices(
   db: Executor,
   { jobId, url, texts }: { jobId: string; url: string | null; texts: readonly string[] },
@@ -19,7 +19,7 @@ export async function addNotices(
       and (select count(*) from crawl_notices where job_id = ${jobId}) < ${MAX_NOTICES}`);
 }
 
-/** The notices of a job, each once, ordered by address. */
+/** A job's distinct notices, ordered by URL. */
 export async function listNotices(db: Executor, jobId: string): Promise<CrawlNotice[]> {
   const { rows } = await db.execute<CrawlNotice>(sql`
     select distinct url, text from crawl_notices where job_id = ${jobId} order by url nulls first, text`);

@@ -10,13 +10,13 @@ export type NewCrawl = {
   settingsJson: string;
   projectId: string;
   reuseKey: string;
-  /** Whether it takes from the crawl that the project keeps, where that has the same key. */
+  /** Whether to reuse the crawl that the project keeps, if that has the same key. */
   takes: boolean;
-  /** Whether it is to be kept itself when its export has completed. */
+  /** Whether to keep this crawl when its export has completed. */
   keep: boolean;
 };
 
-/** Begins a job's crawl; a second call changes nothing. Returns the crawl as it is. */
+/** Opens a job's crawl; idempotent. Returns the current row. */
 export async function openCrawl(db: Database, crawl: NewCrawl): Promise<CrawlRow> {
   const { jobId, settingsJson, projectId, reuseKey, keep } = crawl;
   return db.transaction(async (tx) => {

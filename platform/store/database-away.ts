@@ -14,9 +14,9 @@ const SYSTEM_CODES = new Set([
 ]);
 
 /**
- * SQLSTATE classes and codes by which a server says "not now" (PostgreSQL manual, appendix A): connection exceptions,
- * refused logins, no such database, out of connections, memory or disk, shutting down or starting up; only readable, as
- * after a failover the old primary is; and an unknown table, which is a database whose migrations haven't run yet.
+ * SQLSTATE classes and codes that mean "unavailable" (PostgreSQL manual, appendix A): connection exceptions, rejected
+ * logins, no such database, out of connections, memory or disk, shutting down or starting up, read-only (the old
+ * primary after a failover), and an unknown table (migrations haven't run yet).
  */
 const SQL_STATES = /^(08...|28...|3D000|53...|57P0[1-5]|25006|42P01)$/;
 
@@ -24,7 +24,7 @@ const SQL_STATES = /^(08...|28...|3D000|53...|57P0[1-5]|25006|42P01)$/;
 const MESSAGES =
   /Connection terminated|not queryable|connection timeout|timeout exceeded when trying to connect|Query read timeout/i;
 
-/** True where a failure, or what caused it, means that the database can't be reached rather than that it refused. */
+/** True if an error or its cause means that the database can't be reached, not that it rejected a statement. */
 export function isDatabaseAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const code = errorCode(error);

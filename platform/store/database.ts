@@ -6,12 +6,12 @@ import { migrateWhenReachable } from './migrate.ts';
 
 type Tables = Record<string, never>;
 
-/** The platform's database. `close` ends every connection; nothing may be asked of it afterwards. */
+/** The platform's database. `close` ends all connections; don't query it afterwards. */
 export type Database = NodePgDatabase<Tables> & { readonly pool: pg.Pool; close(): Promise<void> };
 
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
-/** What a query needs: the database, or the transaction it shall be part of. */
+/** What a query runs on: the database or a transaction. */
 export type Executor = PgDatabase<NodePgQueryResultHKT, Tables>;
 
 export type DatabaseOptions = {
@@ -19,18 +19,18 @@ export type DatabaseOptions = {
   url: string;
   logger: Logger;
   /**
-   * Connections at a time, 10 by default. Give 1 for the embedded database: PGlite is one session behind all its
-   * connections, so a second one only waits for the first one's transaction, and their advisory locks would not exclude
-   * each other. So no code here asks for a second connection while it holds a transaction.
+   * Maximum number of connections, 10 by default. Use 1 for the embedded database: PGlite is one session behind all
+   * connections, so a second one would wait for the first one's transaction, and advisory locks would not exclude each
+   * other. So no code requests a second connection while it holds a transaction.
    */
   maxConnections?: number;
-  /** How long a request waits for a connection before the database counts as away, in milliseconds. */
+  /** How long a request waits for a connection before the database counts as unavailable, in milliseconds. */
   connectTimeoutMs?: number;
   /** How long one statement may take before its connection is given up, in milliseconds. */
   queryTimeoutMs?: number;
 };
 
-/** Connects lazily: nothing is sent, and nothing fails, before the first query. Migrations are the caller's affair. */
+/** Connects lazily: nothing is sent or fails before the first query. The caller runs migrations. */
 export function connectDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -40,7 +40,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     application_name: 'galley-platform',
   });
-  // A connection that breaks while idle or between two statements says so by an event that would end the process.
+  // Without a listener, the error event of a connection that breaks between statements would end the process.
   const onError = (error: Error) => options.logger.warn({ err: error }, 'A database connection broke');
   pool.on('error', onError);
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -52,8 +52,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * Connects and applies the migrations, waiting as long as it takes for the database to be there (design: no program
- * exits for its absence). Throws when a migration fails or `signal` is aborted.
+ * Connects and applies the migrations, waiting until the database is available (design: no program exits because it
+ * isn't). Throws if a migration fails or `signal` is aborted.
  */
 export async function openDatabase(options: DatabaseOptions & { signal?: AbortSignal }): Promise<Database> {
   const database = connectDatabase(options);
@@ -67,8 +67,8 @@ export async function openDatabase(options: DatabaseOptions & { signal?: AbortSi
 }
 
 /**
- * Drizzle's own `transaction` on a pool keeps the connection for ever when `begin` fails, which with one connection
- * is the end. This one always gives it back, and throws it away where its state is unknown.
+ * Drizzle's own `transaction` never releases the pool's connection if `begin` fails. This one always releases it, and
+ * destroys it if its state is unknown.
  */
 function transactionOn(pool: pg.Pool): Database['transaction'] {
   return async (run, config) => {
@@ -87,7 +87,7 @@ function transactionOn(pool: pg.Pool): Database['transaction'] {
       finished = true;
       return result;
     } catch (error) {
-      // On a broken connection the rollback fails too, and would hide what happened first.
+      // On a broken connection the rollback fails too, and would hide the first error.
       throw refusal === undefined ? error : refusal.error;
     } finally {
       const idle = finished || (refusal !== undefined && (await isIdle(client)));
@@ -96,7 +96,7 @@ function transactionOn(pool: pg.Pool): Database['transaction'] {
   };
 }
 
-/** True where the connection answers and is in no transaction. */
+/** True if the connection responds and is in no transaction. */
 async function isIdle(client: pg.PoolClient): Promise<boolean> {
   try {
     await client.query('rollback');

@@ -4,8 +4,8 @@ import { ACTIVE_STATUSES, type ExportJobRow, getExportJob } from './export-jobs.
 import { exportJobs } from './schema/export-jobs.ts';
 
 /**
- * queued → running → completed or failed, and queued → failed. Every statement carries its guard, so a late or
- * repeated call can't change a job that has ended: it gets the row as it is. Each may be called any number of times.
+ * queued → running → completed or failed, and queued → failed. Every statement has a guard, so a late or repeated call
+ * can't change an ended job and gets its row unchanged. All are idempotent.
  */
 
 export const CANCELLED = 'cancelled';
@@ -28,7 +28,7 @@ async function changeActive(
   return row ?? getExportJob(db, jobId);
 }
 
-/** The workflow has begun. Returns the row as it is now (undefined: no such job); any status but `running` means stop. */
+/** The workflow has begun. Returns the current row (undefined: no such job); any status but `running` means stop. */
 export function markExportJobRunning(db: Executor, jobId: string): Promise<ExportJobRow | undefined> {
   return changeActive(db, jobId, {
     status: 'running',
@@ -37,8 +37,8 @@ export function markExportJobRunning(db: Executor, jobId: string): Promise<Expor
 }
 
 /**
- * Live progress (0 to 100) and pages exported so far; a lower figure than the one stored changes nothing. The row that
- * comes back also tells whether the job was cancelled meanwhile (`cancelRequestedAt`, or a terminal status).
+ * Progress (0 to 100) and pages exported so far; a lower number than the stored one changes nothing. The returned row
+ * also shows whether the job was cancelled meanwhile (`cancelRequestedAt`, or a terminal status).
  */
 export function updateExportJobProgress(
   db: Executor,
@@ -60,7 +60,7 @@ export type ExportResult = {
   reportKey: string;
 };
 
-/** Completes a job, unless its cancel was accepted before: then it fails as cancelled. Returns the row as it is now. */
+/** Completes a job. If its cancel was accepted before, it fails as cancelled. Returns the current row. */
 export async function completeExportJob(
   db: Executor,
   jobId: string,
@@ -84,8 +84,8 @@ export async function completeExportJob(
 }
 
 /**
- * Fails a job with a message for its owner (`cancelled` where it was). `reportKey`: the object that holds its report, if
- * there is one. Returns the row as it is now.
+ * Fails a job with a message for its owner (`cancelled` if it was). `reportKey`: the object with its report, if any.
+ * Returns the current row.
  */
 export function failExportJob(
   db: Executor,
@@ -101,12 +101,12 @@ export function failExportJob(
   });
 }
 
-/** A job whose cancel was accepted ends as cancelled, whatever else goes wrong while it stops. */
+/** A cancelled job ends as cancelled, whatever else fails while it stops. */
 const cancelledWord = sql`case when ${exportJobs.cancelRequestedAt} is null then null else ${CANCELLED} end`;
 
 /**
- * Asks an active job to stop: a queued one fails at once, a running one when its workflow has stopped. `accepted` is
- * false where it had already ended; undefined: no such job.
+ * Cancels an active job: a queued one fails immediately, a running one when its workflow has stopped. `accepted` is
+ * false if it had already ended; undefined: no such job.
  */
 export async function requestExportJobCancel(
   db: Executor,

@@ -12,17 +12,14 @@ export type NewExportJob = {
   organizationId: string;
   projectId: string;
   domain: string;
-  /** The version asked for; null: the next free `YYYY-MM-DD.N` of the project. */
+  /** The requested version; null: the next free `YYYY-MM-DD.N` of the project. */
   version: string | null;
-  /** The pages asked for; null: the whole site. */
+  /** The requested pages; null: the whole site. */
   paths: string[] | null;
   at: Date;
 };
 
-/**
- * Inserts a queued job. The caller holds a lock that lets only one start of the project at a time run, else two could
- * be given one version.
- */
+/** Inserts a queued job. The caller holds the project's start lock, otherwise two jobs could get the same version. */
 export async function insertExportJob(tx: Transaction, job: NewExportJob): Promise<ExportJobRow> {
   const version = job.version ?? (await nextVersion(tx, job.projectId, job.at));
   const [row] = await tx
@@ -42,7 +39,7 @@ export async function insertExportJob(tx: Transaction, job: NewExportJob): Promi
   return row;
 }
 
-/** Counts also versions that were asked for in this form, so that none is given twice. */
+/** Also counts requested versions of this form, so that none is assigned twice. */
 async function nextVersion(tx: Transaction, projectId: string, at: Date): Promise<string> {
   const day = at.toISOString().slice(0, 10);
   const [row] = await tx
@@ -52,13 +49,13 @@ async function nextVersion(tx: Transaction, projectId: string, at: Date): Promis
   return `${day}.${(row?.highest ?? 0) + 1}`;
 }
 
-/** The job of that id, whoever owns it. */
+/** The job of that id, for any owner. */
 export async function getExportJob(db: Executor, jobId: string): Promise<ExportJobRow | undefined> {
   const [row] = await db.select().from(exportJobs).where(eq(exportJobs.id, jobId));
   return row;
 }
 
-/** The pages a job was asked for; null: the whole site. */
+/** The pages requested; null: the whole site. */
 export function requestedPaths(job: Pick<ExportJobRow, 'pathsJson'>): string[] | null {
   return job.pathsJson === null ? null : JSON.parse(job.pathsJson);
 }
@@ -72,7 +69,7 @@ export async function findActiveExportJob(db: Executor, projectId: string): Prom
   return row;
 }
 
-/** The project's completed job of a version. Older releases took a version more than once: then the newest. */
+/** The project's completed job of a version. Older releases allowed a version more than once: then the newest. */
 export async function findExportOfVersion(
   db: Executor,
   { projectId, version }: { projectId: string; version: string },
@@ -115,8 +112,8 @@ export async function listExportJobs(db: Executor, filter: ExportJobFilter): Pro
 }
 
 /**
- * Queued or running jobs that nothing has touched since `untouchedSince`, or that a wrong clock has put after `latest`, in
- * order of creation, a page at a time: the reconciler's work.
+ * Queued or running jobs unchanged since `untouchedSince`, or with a time after `latest` (from a wrong clock), in order
+ * of creation, paged: the reconciler's work.
  */
 export async function listUnsettledExportJobs(
   db: Executor,

@@ -7,22 +7,22 @@ export type DeliveryRow = typeof forgeDeliveries.$inferSelect;
 
 export type NewDelivery = Pick<DeliveryRow, 'id' | 'projectId' | 'event' | 'bodyJson'>;
 
-/** Puts a delivery in the outbox. Call it in the transaction of the change that it tells of. */
+/** Puts a delivery in the outbox. Call it in the transaction of the change that it reports. */
 export async function insertDelivery(db: Executor, delivery: NewDelivery): Promise<void> {
   await db.insert(forgeDeliveries).values(delivery);
 }
 
 /**
- * Takes the oldest delivery that is due, and none of a project of which another one is being sent: so a project hears
- * of its events in their order unless one has to be repeated. Undefined where nothing is due.
+ * Leases the oldest due delivery, skipping projects that have one being sent: so a project gets its events in order
+ * unless one is retried. Undefined if none is due.
  */
 export async function leaseDelivery(
   db: Database,
   { token, leaseMs }: { token: string; leaseMs: number },
 ): Promise<DeliveryRow | undefined> {
   return await db.transaction(async (tx) => {
-    // One process at a time: of two, each would not see what the other just took. Times are stored in whole milliseconds,
-    // so that of a new delivery may have been rounded up beyond the present one.
+    // The lock serializes processes, because two would not see what the other just leased. Times are stored in whole
+    // milliseconds, so a new delivery's time may be rounded up into the future.
     await lockUntilCommit(tx, 'forge-deliveries');
     const [row] = await tx
       .update(forgeDeliveries)
@@ -47,7 +47,7 @@ export type AttemptEnd =
   | { kind: 'failed'; error: string }
   | { kind: 'again'; error: string; delayMs: number };
 
-/** How an attempt ended. Nothing happens where the lease was lost: whoever has it now tells the end. */
+/** Records an attempt's result. Does nothing if the lease was lost: its new holder records the result. */
 export async function settleDelivery(
   db: Executor,
   { id, token, end }: { id: string; token: string; end: AttemptEnd },
@@ -68,7 +68,7 @@ export async function settleDelivery(
     .where(and(eq(forgeDeliveries.id, id), eq(forgeDeliveries.leaseToken, token)));
 }
 
-/** Forgets what was delivered or given up before `until`. */
+/** Deletes deliveries that ended before `until`. */
 export async function deleteSettledDeliveries(db: Executor, until: Date): Promise<void> {
   await db
     .delete(forgeDeliveries)

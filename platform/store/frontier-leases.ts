@@ -4,11 +4,9 @@ import type { LeasedUrl } from './frontier.ts';
 import { seconds } from './seconds.ts';
 
 /**
- * Takes up to `limit` addresses that are due, those nearest to the start page first, of these the oldest. What another
- * worker is just taking is passed over, and nothing stays locked.
- *
- * By `id` alone the planner would follow the primary key, past the rows of all other jobs and those that this one has
- * settled; only the index of what is queued has this order.
+ * Leases up to `limit` due URLs, nearest to the start page first, then the oldest. Skips rows locked by other workers.
+ * Ordered by depth and not by `id` alone, so that the planner uses the index of queued rows and not the primary key
+ * with the rows of all other jobs.
  */
 export async function leaseUrls(
   db: Executor,
@@ -21,7 +19,7 @@ export async function leaseUrls(
   return leaseChosen(db, due, { token, leaseMs });
 }
 
-/** Takes these addresses, where they are still in line. */
+/** Leases these URLs if they are still queued. */
 export async function leaseNamedUrls(
   db: Executor,
   { jobId, token, leaseMs, urls }: { jobId: string; token: string; leaseMs: number; urls: readonly string[] },
@@ -36,7 +34,7 @@ export async function leaseNamedUrls(
   return leaseChosen(db, named, { token, leaseMs });
 }
 
-/** Takes the rows whose ids a select chooses and locks. */
+/** Leases the rows whose ids a select returns and locks. */
 async function leaseChosen(
   db: Executor,
   chosen: SQL,
@@ -52,8 +50,8 @@ async function leaseChosen(
 }
 
 /**
- * Holds a worker's addresses for longer, once half of their time is over. What is just being settled is passed over:
- * it needs no more time, and to wait for it could be to wait in a circle.
+ * Extends a worker's leases once half of their time is over. Skips rows that are being settled: they don't need it, and
+ * waiting for them could deadlock.
  */
 export async function renewLeases(
   db: Executor,
@@ -70,8 +68,8 @@ export async function renewLeases(
 }
 
 /**
- * Gives back what these workers hold. A held address keeps its attempts. As in `settleUrls`, the crawl's own row is locked
- * before any address is, so the two never wait for each other.
+ * Releases the leases of these workers. A released URL keeps its attempts. Locks the crawl's row before any URL, as
+ * `settleUrls` does, so that the two can't deadlock.
  */
 export async function releaseLeases(db: Executor, jobId: string, tokens: readonly string[]): Promise<void> {
   await db.execute(sql`
@@ -81,7 +79,7 @@ export async function releaseLeases(db: Executor, jobId: string, tokens: readonl
       and u.lease_token = any(${sql.param(tokens)}::text[])`);
 }
 
-/** Gives back everything whose lease has ended. A held address keeps its attempts. */
+/** Releases all expired leases. A released URL keeps its attempts. */
 export async function releaseEndedLeases(db: Executor, jobId: string): Promise<void> {
   await db.execute(sql`
     with ended as (
@@ -93,8 +91,8 @@ export async function releaseEndedLeases(db: Executor, jobId: string): Promise<v
 }
 
 /**
- * Gives back leased addresses that were never asked for, as when the origin wanted a pause for longer than the worker's
- * time: being held isn't a try, however often it happens.
+ * Releases leased URLs that were never requested, for example because the origin asked for a longer pause than the
+ * worker's time. Doesn't count as an attempt.
  */
 export async function giveBackUnasked(
   db: Executor,

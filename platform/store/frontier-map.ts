@@ -3,7 +3,7 @@ import type { Executor } from './database.ts';
 import type { LinksPlace, StoredFile } from './stored-file.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
-/** An address as the freezing of paths sees it. Which fields are set depends on the outcome. */
+/** A URL as freezing needs it. Which fields are set depends on the outcome. */
 export type SettledRow = {
   id: number;
   url: string;
@@ -16,12 +16,12 @@ export type SettledRow = {
   isPage: boolean;
   byteLength: number | null;
   sha256: string | null;
-  /** The place in the bundle that the row came with from the last export, null where it has none. */
+  /** The path in the bundle that the row has from the last export; null if it has none. */
   path: string | null;
   batch: number | null;
 };
 
-/** Every settled address of a job in pieces, in no meaningful order. */
+/** All settled URLs of a job in pages, in no particular order. */
 export function settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
   const columns = sql`id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
     content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256,
@@ -29,7 +29,7 @@ export function settledRows(db: Executor, jobId: string): AsyncGenerator<Settled
   return urlPages((statement) => db.execute<SettledRow>(statement), { jobId, columns, where: sql`state = 'settled'` });
 }
 
-/** What freezing decided for an address: its place in the bundle, or where a redirect ends. */
+/** What freezing decided for a URL: its path in the bundle, or a redirect's target. */
 export type FrozenUrl = {
   id: number;
   outcome: SettledRow['outcome'];
@@ -43,8 +43,8 @@ export type FrozenUrl = {
 const ROWS_PER_STATEMENT = 5_000;
 
 /**
- * Writes decisions in few large statements. Rows are found by their ids alone: told the job too, the planner goes through
- * all of its rows for each piece as long as it doesn't know how many these are.
+ * Writes decisions in few large statements. Finds rows by id alone: with the job id too, the planner would scan all of
+ * the job's rows for each statement while it lacks statistics.
  */
 export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): Promise<void> {
   for (let start = 0; start < frozen.length; start += ROWS_PER_STATEMENT) {
@@ -57,10 +57,10 @@ export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): P
   }
 }
 
-/** Where an address leads once the paths are frozen. */
+/** A URL's target once the paths are frozen. */
 export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fragment'> & { url: string };
 
-/** The part of the frozen map that these addresses need; without `urls` the whole of it. */
+/** The part of the frozen map for these URLs; without `urls` all of it. */
 export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
   const columns = sql`url, outcome, redirect_to as "redirectTo", path, fragment`;
   const selection = { jobId, columns, where: sql`true` };
@@ -71,7 +71,7 @@ export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]
 /** A file as rewriting needs it. */
 export type BatchFileRow = StoredFile & LinksPlace & { url: string; path: string };
 
-/** The files of one batch, in no meaningful order (the database's is not the bundle's). */
+/** The files of one batch, in no particular order. */
 export async function batchFiles(db: Executor, jobId: string, batch: number): Promise<BatchFileRow[]> {
   const { rows } = await db.execute<BatchFileRow>(sql`
     select url, path, content_type as "contentType", is_page as "isPage", object_key as "objectKey",
@@ -81,7 +81,7 @@ export async function batchFiles(db: Executor, jobId: string, batch: number): Pr
   return rows;
 }
 
-/** An address for the report. */
+/** A URL for the report. */
 export type ReportedUrl = {
   url: string;
   rank: number;
@@ -91,7 +91,7 @@ export type ReportedUrl = {
   foundOn: string | null;
 };
 
-/** Addresses of one outcome for the report, in the order they were found, and how many there are in all. */
+/** URLs of one outcome for the report, in the order found, and their total number. */
 export async function reportedUrls(
   db: Executor,
   { jobId, outcome, minRank, limit }: { jobId: string; outcome: SettledRow['outcome']; minRank: number; limit: number },
@@ -107,7 +107,7 @@ export async function reportedUrls(
   return { rows: rows.slice(0, limit), total: counted.rows[0]?.total ?? rows.length };
 }
 
-/** The redirects of a frozen map, in pieces. */
+/** The redirects of a frozen map, in pages. */
 export function mappedRedirects(
   db: Executor,
   jobId: string,

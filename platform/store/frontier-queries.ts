@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 
-/** The query strings known of each page path that has any, as `?a=1`; without those that were left out. */
+/** The known query strings of each page path, as `?a=1`, without skipped ones. */
 export async function queryVariants(db: Executor, jobId: string): Promise<Map<string, Set<string>>> {
   const { rows } = await db.execute<{ path: string; queries: string[] }>(sql`
     select split_part(url, '?', 1) as path, json_agg(substr(url, strpos(url, '?'))) as queries from crawl_urls

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 
-/** How many addresses of a job were left out by name so far, by the reason kept with them. */
+/** How many URLs of a job were skipped by name so far, by reason. */
 export async function countSkips(db: Executor, jobId: string): Promise<Map<string, number>> {
   const { rows } = await db.execute<{ reason: string; count: number }>(sql`
     select coalesce(reason, '') as reason, count(*)::integer as count from crawl_urls
@@ -9,10 +9,10 @@ export async function countSkips(db: Executor, jobId: string): Promise<Map<strin
   return new Map(rows.map(({ reason, count }) => [reason, count]));
 }
 
-/** Addresses left out for one reason. */
+/** URLs skipped for one reason. */
 export type Skips = { reason: string; count: number; examples: string[] };
 
-/** The same with examples, the lowest addresses of each reason; the most frequent reason first. */
+/** The same with examples, the first URLs of each reason; the most frequent reason first. */
 export async function skipsByReason(db: Executor, jobId: string, maxExamples: number): Promise<Skips[]> {
   const { rows } = await db.execute<Skips>(sql`
     select reason, max(total)::integer as count, json_agg(url order by url) as examples from (

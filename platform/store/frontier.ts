@@ -3,12 +3,12 @@ import type { Executor } from './database.ts';
 import { seconds } from './seconds.ts';
 import type { LinksPlace, StoredFile } from './stored-file.ts';
 
-/** An address a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
+/** A URL that a worker has leased: only it may settle the row, until the lease ends. `attempts` counts this one. */
 export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
 
 /**
- * An address seen for the first time by whoever reports it. `skip`: left out, and why; give it rank 0, then a use that
- * isn't left out (a page that is also an image's source) brings it back.
+ * A newly found URL. `skip`: the reason to skip it; use rank 0, so that another use that isn't skipped (a page that is
+ * also an image's source) enqueues it.
  */
 export type FoundUrl = {
   url: string;
@@ -16,13 +16,13 @@ export type FoundUrl = {
   depth: number;
   foundOn: string | null;
   skip: string | null;
-  /** Lease it at once to the worker that found it. */
+  /** Lease it immediately to the worker that found it. */
   take: boolean;
 };
 
-/** What became of a leased address. All sizes in bytes. */
+/** The result of a leased URL. Sizes in bytes. */
 export type SettledUrl = {
-  /** What its answers were without their content encoding. */
+  /** The size of its responses without their content encoding. */
   decodedBytes?: number;
 } & (
   | { id: number; outcome: 'retry'; dueInMs: number; reason: string; status: number | null }
@@ -39,30 +39,23 @@ type SettledFile = StoredFile &
     path: string;
     etag?: string | null;
     lastModified?: string | null;
-    /** What was put into the object store for it; left out if that was nothing. */
+    /** What was stored for it in the object store; omitted if nothing. */
     storedBytes?: number;
   };
 
-/** For progress only: an address that comes back after it was skipped isn't counted. */
+/** For progress only: a URL that is enqueued again after it was skipped isn't counted. */
 export type FrontierCounts = { urlCount: number; settledCount: number };
 
-/** What the export has spent so far, all workers together. Sizes in bytes. */
+/** What the export has spent so far, over all workers. Sizes in bytes. */
 export type SpentCounts = { fileCount: number; decodedBytes: number; storedBytes: number };
 
 /**
- * One worker's results in one statement, all or nothing: rows it still holds are settled, addresses it found are added
- * where nobody had them (and leased to it where it asked), the counts follow. A row whose lease it lost is left alone.
- * Returns the counts and what it was given; undefined when the crawl is over.
- *
- * An address may be both settled and found. One statement changes a row only once, so such a row is left to the
- * settling part, which takes the stronger use over.
- *
- * A found address may be one that another worker is settling, so two of these could wait for each other in a circle,
- * which costs a second each time. Therefore the crawl's own row is locked before any address is: results of one export
- * are taken one after another.
- *
- * Rows are found by their ids alone, and a token is of one job: told the job too, the planner, which can't know yet how
- * many rows a new job has, goes through all of them each time.
+ * Applies one worker's results atomically: settles the rows it still holds, inserts new URLs (leased to it if
+ * requested), and updates the counts. Returns the counts and the leased URLs; undefined if the crawl is over.
+ * A URL may be both settled and found; since one statement changes a row only once, the settling part also applies the
+ * stronger use. The crawl's row is locked first, because two workers that settle and find each other's URLs could
+ * deadlock. Rows are matched by id and token alone: with the job id too, the planner would scan all rows of a new job,
+ * for which it has no statistics.
  */
 export async function settleUrls(
   db: Executor,
@@ -71,7 +64,7 @@ export async function settleUrls(
     token: string;
     leaseMs: number;
     settled: readonly SettledUrl[];
-    /** Sorted by url, so that two workers never wait for each other's new rows in a circle. */
+    /** Sorted by URL, so that two workers inserting the same rows can't deadlock. */
     found: readonly FoundUrl[];
   },
 ): Promise<(FrontierCounts & SpentCounts & { taken: LeasedUrl[] }) | undefined> {
@@ -137,7 +130,7 @@ export async function settleUrls(
   return row && { ...row, taken: row.taken ?? [] };
 }
 
-/** Whether anything is left to fetch, by this worker or another, and when the next queued address is due. */
+/** Whether any worker has something left to fetch, and when the next queued URL is due. */
 export async function frontierRest(
   db: Executor,
   jobId: string,
@@ -153,7 +146,7 @@ export async function frontierRest(
   return rows[0] ?? { queuedCount: 0, leased: false, dueInMs: null };
 }
 
-/** Pages that have come so far, each place in the bundle counted once. */
+/** Number of pages so far; each path in the bundle counts once. */
 export async function countPages(db: Executor, jobId: string): Promise<number> {
   const { rows } = await db.execute<{ pages: number }>(sql`
     select count(distinct path)::integer as pages from crawl_urls

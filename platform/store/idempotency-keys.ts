@@ -4,7 +4,7 @@ import { idempotencyKeys } from './schema/requests.ts';
 
 export type KeptAnswer = typeof idempotencyKeys.$inferSelect;
 
-/** The answer kept for a key that hasn't expired. */
+/** The response stored for a key that hasn't expired. */
 export async function findKeptAnswer(
   tx: Transaction,
   { organizationId, key, at }: { organizationId: string; key: string; at: Date },
@@ -22,7 +22,7 @@ export async function findKeptAnswer(
   return row;
 }
 
-/** Keeps an answer; it takes the place of an expired one. */
+/** Stores a response; it replaces an expired one. */
 export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
   await tx
     .insert(idempotencyKeys)

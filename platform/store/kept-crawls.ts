@@ -4,11 +4,11 @@ import { lockUntilCommit } from './locks.ts';
 import type { LinksPlace, StoredFile } from './stored-file.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
-/** What a kept crawl knows of an address that brought a file. */
+/** A kept crawl's record of a URL that returned a file. */
 export type KnownFile = StoredFile &
   LinksPlace & { url: string; status: number; etag: string | null; lastModified: string | null };
 
-/** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
+/** The files of a crawl, in pages: all of them, or those of these URLs. */
 export function knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
   const run = (statement: SQL) => db.execute<KnownFile>(statement);
   const selection = {
@@ -22,14 +22,14 @@ export function knownFiles(db: Executor, jobId: string, urls?: readonly string[]
   return urls === undefined ? urlPages(run, selection) : rowsOfUrls(run, selection, urls);
 }
 
-/** All that adds or forgets crawls of a project waits for this, so that none is chosen that is just being forgotten. */
+/** Lock for adding and deleting a project's crawls, so that none is chosen while it is being deleted. */
 export function lockCrawlsOf(tx: Transaction, projectId: string): Promise<void> {
   return lockUntilCommit(tx, `crawls:${projectId}`);
 }
 
 /**
- * The crawl that a project keeps: that of its newest completed export of the whole site, unless that export was not to
- * be kept. Older ones are only waiting to be forgotten.
+ * The crawl that a project keeps: that of its newest completed export of the whole site, unless that one must not be
+ * kept. Older ones are to be deleted.
  */
 function keptCrawl(projectId: string): SQL {
   return sql`
@@ -39,7 +39,7 @@ function keptCrawl(projectId: string): SQL {
       order by sequence desc limit 1)`;
 }
 
-/** The crawl that an export with this key may take from; null where there is none, or not all of it can be relied on. */
+/** The crawl that an export with this key may reuse; null if there is none or it isn't fully reliable. */
 export async function findBase(tx: Transaction, projectId: string, reuseKey: string): Promise<string | null> {
   const { rows } = await tx.execute<{ jobId: string }>(sql`
     select job_id as "jobId" from crawls
@@ -47,15 +47,15 @@ export async function findBase(tx: Transaction, projectId: string, reuseKey: str
   return rows[0]?.jobId ?? null;
 }
 
-/** Says that a crawl is not to be kept, or no longer: what it holds can't be relied on. */
+/** Marks a crawl as not to be kept, because its data isn't reliable. */
 export async function spoilCrawl(db: Executor, jobId: string): Promise<void> {
   await db.execute(sql`update crawls set keep = false where job_id = ${jobId} and keep`);
 }
 
 /**
- * Forgets the crawls of a project's ended exports but the one it keeps, and those that a running export takes from.
- * A crawl's own row goes first, so that nothing is added behind the deletion's back. Returns the objects that nothing
- * refers to any more; whoever dies before they are deleted leaves them to the sweep.
+ * Deletes the crawls of a project's ended exports, except the kept one and those that a running export reuses. Deletes
+ * the crawl's own row first, so that nothing is added meanwhile. Returns the unreferenced objects; if the caller dies
+ * before deleting them, the sweep does.
  */
 export async function forgetCrawls(db: Database, projectId: string): Promise<string[]> {
   return db.transaction(async (tx) => {
@@ -78,7 +78,7 @@ export async function forgetCrawls(db: Database, projectId: string): Promise<str
   });
 }
 
-/** Deletes all that stands in other tables of these crawls, a `text[]` of their jobs' ids. */
+/** Deletes all rows of these crawls in other tables. `jobIds` is a `text[]`. */
 export async function deleteCrawlRows(tx: Executor, jobIds: SQL): Promise<void> {
   for (const table of ['crawl_batches', 'crawl_urls', 'crawl_notices']) {
     await tx.execute(sql`delete from ${sql.identifier(table)} where job_id = any(${jobIds})`);
@@ -89,7 +89,7 @@ function crawlsOf(projectId: string): SQL {
   return sql`select c.job_id from crawls c join export_jobs j on j.id = c.job_id where j.project_id = ${projectId}`;
 }
 
-/** Of the objects whose keys begin with `prefix`, those that a crawl of the project refers to. */
+/** The objects with the prefix that a crawl of the project refers to. */
 export async function usedObjects(db: Executor, projectId: string, prefix: string): Promise<Set<string>> {
   const { rows } = await db.execute<{ objectKey: string }>(sql`
     select distinct object_key as "objectKey" from crawl_urls
@@ -97,7 +97,7 @@ export async function usedObjects(db: Executor, projectId: string, prefix: strin
   return new Set(rows.map(({ objectKey }) => objectKey));
 }
 
-/** Projects with crawls to forget: of exports that ended before this time, and not the one that is kept. */
+/** Projects with crawls to delete: of exports that ended before this time, except the kept one. */
 export async function projectsToForget(db: Executor, endedBefore: Date): Promise<string[]> {
   const { rows } = await db.execute<{ projectId: string }>(sql`
     select j.project_id as "projectId" from crawls c join export_jobs j on j.id = c.job_id

@@ -4,7 +4,7 @@ import { pagesByNumber } from './pages-by-number.ts';
 
 const PAGE_ROWS = 100;
 
-/** The pieces of a batch and their size in bytes; null where a release that told no pieces made it. */
+/** A batch's pieces and their size in bytes; null if a release without pieces made it. */
 export type KeptBatch = { number: number; sizeBytes: number | null; piecesJson: string | null };
 
 /** The pieces of a kept crawl's batches, in the archive's order. */
@@ -26,8 +26,8 @@ export async function keptFiles(db: Executor, jobId: string, batch: number): Pro
 }
 
 /**
- * The addresses that lead elsewhere in one frozen map than in another, or that only one of them knows; undefined where
- * there are more than `limit`.
+ * The URLs whose targets differ between two frozen maps, or that only one of them has; undefined if there are more than
+ * `limit`.
  */
 export async function changedAddresses(
   db: Executor,
@@ -47,9 +47,9 @@ export async function changedAddresses(
 }
 
 /**
- * Remembers where the batches begin in a completed job's archive, which lets later exports take from the crawl. False
- * where they must not: another archive completed the job, or a release that stores less than this one had a part in the
- * crawl (`segments`, a LIKE pattern, names the objects that always have a table of links) or made a batch.
+ * Stores where the batches begin in a completed job's archive, so that later exports can reuse the crawl. False if they
+ * must not: another archive completed the job, or an older release that stores less made a part of the crawl
+ * (`segments`, a LIKE pattern, matches the objects that always have a table of links) or a batch.
  */
 export async function keepArchiveHead(
   db: Executor,
@@ -70,7 +70,7 @@ export async function keepArchiveHead(
   return rows.length > 0;
 }
 
-/** How many files of a crawl lie where an earlier export stored them; its own keys begin with `ownPrefix`. */
+/** How many files of a crawl are stored by an earlier export; its own keys begin with `ownPrefix`. */
 export async function countTakenOver(db: Executor, jobId: string, ownPrefix: string): Promise<number> {
   const { rows } = await db.execute<{ count: number }>(sql`
     select count(*)::integer as count from crawl_urls

@@ -9,24 +9,24 @@ import { withoutValues } from './query-error.ts';
 /** Beside this file in the source and, copied by the build, in dist/. */
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 
-/** Any fixed number of our own: processes that start together migrate one after the other. */
+/** Any fixed number: processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_205_113;
 const LOOK_AGAIN_MS = 250;
 
 export type MigrationOptions = {
-  /** Where the migrations are; the platform's own by default. */
+  /** The migrations folder; the platform's own by default. */
   folder?: string;
   logger?: Logger | undefined;
-  /** Ends the wait for another process, and a migration under way, which the database then undoes. */
+  /** Aborts the wait for another process, or a running migration, which the database rolls back. */
   signal?: AbortSignal | undefined;
 };
 
 /**
- * Applies the migrations that are missing. Safe from any number of processes at once. They have a connection of their
- * own, on which no statement has a time limit: building an index of a large table takes longer than any query may.
+ * Applies missing migrations. Safe from any number of processes. Uses its own connection without a statement timeout:
+ * building an index of a large table takes longer than any query may.
  */
 export async function migrateDatabase({ pool }: { pool: pg.Pool }, options: MigrationOptions = {}): Promise<void> {
-  // Held, but not used: the embedded database is one session behind all connections, and no query may come between.
+  // Held but unused: the embedded database is one session behind all connections, and no query may run in between.
   const held = await pool.connect();
   try {
     await migrateOnOwnConnection(pool, options);
@@ -45,12 +45,12 @@ async function migrateOnOwnConnection(
     keepAlive: true,
     application_name: 'galley-platform migrations',
   });
-  // A broken connection fails the statement under way; without a listener its event would end the process as well.
+  // A broken connection fails the current statement; without a listener its error event would end the process as well.
   client.on('error', () => undefined);
   const end = () => void client.end().catch(() => undefined);
   try {
     await client.connect();
-    // Not before: a client that is ended while it connects never settles.
+    // Only now: a client that is ended while it connects never settles.
     signal?.addEventListener('abort', end, { once: true });
     signal?.throwIfAborted();
     for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
@@ -66,8 +66,8 @@ async function migrateOnOwnConnection(
 }
 
 /**
- * Asks for the lock until it is free. It doesn't wait inside a statement: creating an index concurrently waits for all
- * statements that began before, so the holder of the lock and the one that waits for it would wait for each other.
+ * Polls the lock instead of waiting in a statement: creating an index concurrently waits for all earlier statements, so
+ * the lock's holder and a waiting statement would deadlock.
  */
 async function takeLock(client: pg.Client, { logger, signal }: Omit<MigrationOptions, 'folder'>): Promise<void> {
   for (let isFirst = true; ; isFirst = false) {
@@ -80,7 +80,7 @@ async function takeLock(client: pg.Client, { logger, signal }: Omit<MigrationOpt
   }
 }
 
-/** `migrateDatabase`, tried again for as long as the database is away. Throws any other failure, and on abort. */
+/** `migrateDatabase`, retried while the database is unavailable. Throws any other failure, and on abort. */
 export async function migrateWhenReachable(
   database: { pool: pg.Pool },
   { logger, signal }: { logger: Logger; signal?: AbortSignal },

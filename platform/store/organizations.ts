@@ -11,7 +11,7 @@ export async function findOrganization(db: Executor, name: string): Promise<Orga
   return row;
 }
 
-/** The organization of that name, created with that plan if there is none. An existing one keeps its plan. */
+/** Finds or creates the organization of that name. An existing one keeps its plan. */
 export async function ensureOrganization(
   db: Executor,
   { name, plan }: { name: string; plan: Plan },
@@ -19,7 +19,7 @@ export async function ensureOrganization(
   const [row] = await db
     .insert(organizations)
     .values({ id: newId.organization(), name, plan })
-    // Changes nothing: an update is what makes the statement return the existing row.
+    // Changes nothing, but only an update makes the statement return the existing row.
     .onConflictDoUpdate({ target: organizations.name, set: { name } })
     .returning();
   if (row === undefined) throw new Error('The database returned no row for the organization');

@@ -1,6 +1,6 @@
 /**
- * Rows that are numbered from 0, one after another, read some at a time: `readAfter` reads up to `pageRows` rows past a
- * number, in their order.
+ * Rows that are numbered from 0 without gaps, in pages: `readAfter` reads up to `pageRows` rows after a number, in
+ * order.
  */
 export async function* pagesByNumber<Row extends { number: number }>(
   pageRows: number,

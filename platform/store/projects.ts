@@ -6,7 +6,7 @@ import { projects } from './schema/projects.ts';
 
 export type Project = Omit<typeof projects.$inferSelect, 'settings'> & { settings: ProjectSettings };
 
-/** Settings are read through their schema, so a row from before a setting existed has its default. */
+/** Settings are parsed by their schema, so an older row gets the defaults of new settings. */
 function toProject(row: typeof projects.$inferSelect): Project {
   return { ...row, settings: projectSettings.parse(row.settings) };
 }
@@ -33,18 +33,18 @@ export type NewProject = Pick<
   'id' | 'organizationId' | 'domain' | 'origin' | 'repository' | 'ref' | 'settings'
 >;
 
-/** Undefined where the id, or the domain within the organization, is taken. */
+/** Undefined if the id, or the domain within the organization, is taken. */
 export async function insertProject(db: Executor, project: NewProject): Promise<Project | undefined> {
   const [row] = await db.insert(projects).values(project).onConflictDoNothing().returning();
   return row && toProject(row);
 }
 
-/** What isn't given stays. */
+/** Omitted fields stay unchanged. */
 export type ProjectChange = {
   [Column in 'domain' | 'origin' | 'repository' | 'ref' | 'settings']?: Project[Column] | undefined;
 };
 
-/** Undefined where there is no such project. Throws where the domain is another project's. */
+/** Undefined if there is no such project. Throws if the domain is another project's. */
 export async function updateProject(
   db: Executor,
   projectId: string,

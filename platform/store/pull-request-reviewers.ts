@@ -4,7 +4,7 @@ import { pullRequestReviewers } from './schema/pull-requests.ts';
 
 export type RequestedReviewer = Pick<typeof pullRequestReviewers.$inferSelect, 'kind' | 'name'>;
 
-/** Asks each; one who was asked before stays asked. */
+/** Adds reviewers; existing ones stay. */
 export async function addRequestedReviewers(
   db: Executor,
   pullRequestId: string,

@@ -12,7 +12,7 @@ export async function insertReview(db: Executor, review: NewReview): Promise<Rev
   return row;
 }
 
-/** A reviewer's last word on a pull request. */
+/** A reviewer's latest verdict on a pull request. */
 export async function findNewestReview(
   db: Executor,
   { pullRequestId, reviewer }: { pullRequestId: string; reviewer: string },
@@ -26,7 +26,7 @@ export async function findNewestReview(
   return row;
 }
 
-/** The newest reviews, oldest of them first. */
+/** The newest reviews, in chronological order. */
 export async function listReviews(db: Executor, pullRequestId: string, limit: number): Promise<ReviewRow[]> {
   const newest = db
     .select()

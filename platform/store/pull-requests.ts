@@ -11,13 +11,13 @@ export async function getPullRequest(db: Executor, id: string): Promise<PullRequ
   return row;
 }
 
-/** The row, which nobody else changes until the transaction ends. */
+/** Locks and returns the row until the transaction ends. */
 export async function lockPullRequest(tx: Transaction, id: string): Promise<PullRequestRow | undefined> {
   const [row] = await tx.select().from(pullRequests).where(eq(pullRequests.id, id)).for('update');
   return row;
 }
 
-/** The branch's open pull request, else its newest. */
+/** The branch's open pull request, otherwise its newest. */
 export async function findPullRequestOfBranch(
   db: Executor,
   { repository, headBranch }: { repository: string; headBranch: string },
@@ -36,7 +36,7 @@ export type NewPullRequestRow = Pick<
   'projectId' | 'repository' | 'author' | 'title' | 'body' | 'headBranch' | 'headSha' | 'baseBranch' | 'baseSha'
 >;
 
-/** Opens one under the repository's next number; undefined where the branch has an open one already. */
+/** Opens a pull request with the repository's next number; undefined if the branch has an open one. */
 export async function insertPullRequest(
   tx: Transaction,
   values: NewPullRequestRow,
@@ -60,7 +60,7 @@ export type PullRequestChange = {
   [Column in 'title' | 'body' | 'headSha' | 'baseSha']?: PullRequestRow[Column] | undefined;
 };
 
-/** What isn't given stays. */
+/** Omitted fields stay unchanged. */
 export async function changePullRequest(
   tx: Transaction,
   id: string,
@@ -79,7 +79,7 @@ export type PullRequestEnd = { endedBy: string | null } & (
   | { state: 'closed' }
 );
 
-/** The key that signs an open pull request's links, made of `newKey` if it has none; undefined if it isn't open. */
+/** The key that signs an open pull request's links; stores `newKey` if it has none. Undefined if it isn't open. */
 export async function keepReviewKey(db: Executor, id: string, newKey: string): Promise<string | undefined> {
   const [row] = await db
     .update(pullRequests)
@@ -90,8 +90,8 @@ export async function keepReviewKey(db: Executor, id: string, newKey: string): P
 }
 
 /**
- * Ends an open one; undefined where it has ended already, or was never there. What git has merged is merged, also where
- * it was closed a moment before. The reviewers' links end with it.
+ * Ends an open pull request; undefined if it has ended or doesn't exist. One that git has merged becomes merged even if
+ * it was closed just before. Revokes the reviewers' links.
  */
 export async function endPullRequest(
   tx: Transaction,
@@ -108,7 +108,7 @@ export async function endPullRequest(
   return row;
 }
 
-/** Open ones by repository and number, a page at a time: `after` is the page before's last row. */
+/** Open pull requests by repository and number, paged: `after` is the last row of the page before. */
 export async function listOpenPullRequests(
   db: Executor,
   { after, limit }: { after?: Pick<PullRequestRow, 'repository' | 'number'> | undefined; limit: number },

@@ -5,17 +5,17 @@ import type { Database } from './database.ts';
 import { deleteCrawlRows, spoilCrawl } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';
 
-const ANEW = 'what the last export had stored of the site was gone or damaged, so all of it was fetched anew';
+const NOTICE = 'what the last export had stored of the site was gone or damaged, so all of it was fetched again';
 
 /**
- * Sets a job's crawl back to its beginning: with the settings that it began with, and with nothing to take from. The
- * crawl that it took from is no longer kept. False where it took from none, and so has nobody else to blame.
+ * Resets a job's crawl to its beginning, with the same settings but without reuse. The crawl that it reused is no
+ * longer kept. False if it reused none.
  */
 export async function resetCrawl(db: Database, jobId: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     const crawl = await lockCrawl(tx, jobId);
     if (crawl === undefined) return false;
-    // Set back already: the answer of a call before this one was lost.
+    // An earlier call has reset it, and its response was lost.
     if (crawl.baseJobId === null) return crawl.phase === 'crawling';
     await spoilCrawl(tx, crawl.baseJobId);
     await deleteCrawlRows(tx, sql`array[${jobId}]::text[]`);
@@ -25,7 +25,7 @@ export async function resetCrawl(db: Database, jobId: string): Promise<boolean> 
       .update(crawls)
       .set({ ...frontier, ...spent, phase: 'crawling', baseJobId: null, archiveHeadBytes: null, walked: false })
       .where(eq(crawls.jobId, jobId));
-    await addNotices(tx, { jobId, url: null, texts: [ANEW] });
+    await addNotices(tx, { jobId, url: null, texts: [NOTICE] });
     return true;
   });
 }

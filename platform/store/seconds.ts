@@ -1,4 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm';
 
-/** A time in milliseconds as an interval of the database. */
+/** Milliseconds as an SQL interval. */
 export const seconds = (ms: number): SQL => sql`make_interval(secs => ${ms / 1000}::float8)`;

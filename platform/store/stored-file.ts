@@ -1,14 +1,14 @@
-/** A file as a crawl has stored it: what it is, and where its bytes and what was read in them lie. Sizes in bytes. */
+/** A file as a crawl has stored it, with the position of its bytes and of its extracted links. Sizes in bytes. */
 export type StoredFile = {
   contentType: string;
   isPage: boolean;
   objectKey: string;
   byteOffset: number;
   byteLength: number;
-  /** What was read in it lies behind it; 0 where there is nothing. */
+  /** Length of the extracted links right after it; 0 if there are none. */
   extractionLength: number;
   sha256: string;
 };
 
-/** Where the table of links of the file's group lies in the same object; null where it has none. */
+/** The position of the link table of the file's group in the same object; null if there is none. */
 export type LinksPlace = { linksOffset: number | null; linksLength: number | null };

@@ -2,20 +2,20 @@ import { sql } from 'drizzle-orm';
 import type { Executor, Transaction } from './database.ts';
 import type { FoundUrl } from './frontier.ts';
 
-/** An address whose file is what the kept crawl has of it, with the validators that hold from here on. */
+/** A URL whose file is unchanged since the kept crawl, with its current validators. */
 export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> & {
   etag: string | null;
   lastModified: string | null;
 };
 
-/** Whether the caller is the first to ask, and so the one who goes through what a job's kept crawl knows. */
+/** Whether the caller is the first to ask, and so the one that revalidates the job's kept crawl. */
 export async function claimKnownWalk(db: Executor, jobId: string): Promise<boolean> {
   const { rows } = await db.execute(sql`
     update crawls set walked = true where job_id = ${jobId} and phase = 'crawling' and not walked returning job_id`);
   return rows.length > 0;
 }
 
-/** The addresses of a job that nobody has asked for yet, nearest to the start page first. */
+/** A job's queued URLs that no one has requested yet, nearest to the start page first. */
 export async function urlsInLine(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
   const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take'>>(sql`
     select url, rank, depth, found_on as "foundOn" from crawl_urls
@@ -26,9 +26,9 @@ export async function urlsInLine(db: Executor, jobId: string, limit: number): Pr
 const ROWS_PER_STATEMENT = 5_000;
 
 /**
- * Settles addresses, new or in line, with the rows that the kept crawl has of them, also with the places that these have in
- * its bundle: mostly they stay the same, and freezing has nothing to write. Call it with the crawl's row locked
- * (`lockCrawl`), and with all in line that they lead to beside each other.
+ * Settles URLs, new or queued, with the kept crawl's rows, including their paths in its bundle: most stay the same, so
+ * freezing needn't write them. Call it with the crawl's row locked (`lockCrawl`), and with all URLs that they lead to
+ * enqueued.
  */
 export async function settleUnchanged(
   tx: Transaction,
@@ -41,7 +41,7 @@ export async function settleUnchanged(
     jobId: string;
     baseJobId: string;
     unchanged: readonly UnchangedUrl[];
-    /** What answers were read, uncompressed, to find that out. */
+    /** What was read to find that out, uncompressed. */
     decodedBytes: number;
   },
 ): Promise<void> {

@@ -2,15 +2,15 @@ import { type SQL, sql } from 'drizzle-orm';
 
 const PAGE_ROWS = 5_000;
 
-/** What is read of a job's rows in `crawl_urls`: `columns` as a select names them, the address as `url`. */
+/** What to read of a job's rows in `crawl_urls`: `columns` for the select, and the URL as `url`. */
 export type UrlSelection = { jobId: string; columns: SQL; where: SQL };
 
 /** Runs a statement of this file. */
 type Run<Row> = (statement: SQL) => PromiseLike<{ rows: Row[] }>;
 
 /**
- * A job's rows in pieces, by their addresses. Pages go along the index of a job's addresses: by `id` the rows of all
- * other jobs would be read too. While one is worked on, the database reads the next.
+ * A job's rows in pages, by URL, along the index of a job's URLs: by `id` the rows of all other jobs would be read too.
+ * The next page is read ahead.
  */
 export async function* urlPages<Row extends { url: string }>(
   run: Run<Row>,
@@ -28,7 +28,7 @@ export async function* urlPages<Row extends { url: string }>(
     const last = rows.length === PAGE_ROWS ? rows.at(-1) : undefined;
     if (last !== undefined) {
       reading = readAfter(last.url);
-      // Whoever asks for the next page hears of its failure; nobody may.
+      // The next read reports the failure; this prevents an unhandled rejection.
       reading.catch(() => undefined);
     }
     if (rows.length > 0) yield rows;
@@ -37,8 +37,8 @@ export async function* urlPages<Row extends { url: string }>(
 }
 
 /**
- * A job's rows of these addresses, in pieces. Each is looked up by itself: the planner would rather read all rows of a
- * job, which takes longer the larger the site is, and a batch of files asks for thousands among hundred thousands.
+ * A job's rows of these URLs, in pages. Each is looked up by itself: otherwise the planner reads all rows of the job,
+ * which is slow for a batch of thousands among hundred thousands.
  */
 export async function* rowsOfUrls<Row>(
   run: Run<Row>,

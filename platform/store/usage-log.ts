@@ -2,7 +2,7 @@ import { and, asc, eq, gt, lte, or } from 'drizzle-orm';
 import type { Executor, Transaction } from './database.ts';
 import { usageLog } from './schema/requests.ts';
 
-/** When the accepted uses of a scope after `since` were, oldest first. */
+/** The accepted uses of a scope after `since`, oldest first. */
 export async function listUses(tx: Transaction, { scope, since }: { scope: string; since: Date }): Promise<Date[]> {
   const rows = await tx
     .select({ usedAt: usageLog.usedAt })
@@ -17,8 +17,8 @@ export async function logUse(tx: Transaction, use: { scope: string; usedAt: Date
 }
 
 /**
- * Forgets uses that no window reaches back to any more, and those from after `latest`: a clock that was wrong for a
- * moment has written them, and they would fill their limit until that time comes.
+ * Deletes uses outside every window, and those after `latest`: a wrong clock wrote them, and they would count until
+ * that time comes.
  */
 export async function deleteUsesOutside(db: Executor, { until, latest }: { until: Date; latest: Date }): Promise<void> {
   await db.delete(usageLog).where(or(lte(usageLog.usedAt, until), gt(usageLog.usedAt, latest)));

@@ -10,51 +10,51 @@ import { agentTaskQueue } from '../../contract/names.ts';
 import type { AgentRunResult } from '../activities/agent/end-agent-run.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import { agentFailureText } from './agent-job/agent-failure.ts';
-import { type AgentStory, agentDetails, markPullRequest } from './agent-job/agent-story.ts';
+import { type AgentVisibility, agentDetails, markPullRequest } from './agent-job/agent-visibility.ts';
 
 export type AgentJobInput = { jobId: string; run: number };
 
-/** `over`: the run had ended before its workflow began, or it isn't its turn any more. */
+/** `over`: the run had ended before its workflow began, or a later run is current. */
 export type AgentJobResult = { status: 'completed' | 'over'; prLink: string | null };
 
-/** The failure type of a run that failed; its reason is in the job's row. */
+/** The failure type of a failed run; the job's row has the reason. */
 const AGENT_FAILED = 'AgentFailed';
 
-/** A forge, the database or the object store may be away for a while: 12 tries are about six minutes. */
+/** For outages of a forge, the database or the object store: 12 attempts are about six minutes. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const steps = proxyActivities<PlatformActivities>({
-  // Fetching and pushing a large repository takes its time; that it lives is what the heartbeat says.
+  // Fetching and pushing a large repository takes long; the heartbeat shows that it is alive.
   startToCloseTimeout: '45m',
   heartbeatTimeout: '5s',
-  // What they push and open must not come after the run's end.
+  // Their pushes and pull requests must not come after the run's end.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { ...RETRY, maximumAttempts: 12 },
 });
 
 const agents = proxyActivities<PlatformActivities>({
-  // Replaced in each call by the runner's own limit and this much more, for fetching before it and storing after it.
+  // Each call replaces it by the runner's limit plus this, for fetching before it and storing after it.
   startToCloseTimeout: '1h',
   heartbeatTimeout: '5s',
-  // The agent's processes are to be gone before the run counts as cancelled.
+  // Wait until the agent's processes are gone before the run counts as cancelled.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-  // Each try costs as much as the first: what failed five times, a killed worker included, fails again.
+  // Each attempt is as expensive as the first, and what failed five times fails again.
   retry: { ...RETRY, maximumAttempts: 5 },
 });
 
 const AROUND_THE_AGENT_MS = 3_600_000;
 
 const endings = proxyActivities<PlatformActivities>({
-  // A run's end must be written some day, whatever it takes.
+  // A run's end must be recorded, however long it takes.
   startToCloseTimeout: '2m',
   heartbeatTimeout: '5s',
   retry: RETRY,
 });
 
 /**
- * One run of an agent job: the job's prompt, or one follow-up message. The agent works on what the repository has, its
- * change is pushed to the job's branch, and the pull request is opened or updated. What one step leaves for the next is in
- * the run's row, so every step can be repeated, on any worker.
+ * One run of an agent job: the job's prompt, or one follow-up message. The agent works on the repository's current
+ * state, its change is pushed to the job's branch, and the pull request is opened or updated. Each step stores its
+ * result in the run's row, so every step can be repeated on any worker.
  */
 export async function agentJob(key: AgentJobInput): Promise<AgentJobResult> {
   const { result, cause } = await runSteps(key).then(
@@ -69,24 +69,24 @@ export async function agentJob(key: AgentJobInput): Promise<AgentJobResult> {
   );
   if (result.kind === 'completed' && ended.status !== 'failed') return { status: 'completed', prLink: result.prLink };
   if (isCancellation(cause)) throw cause;
-  // A run that completed while its cancel was accepted has failed as cancelled.
+  // If a cancel was accepted before the run completed, it has failed as cancelled.
   const text = result.kind === 'completed' ? 'cancelled' : (result.error ?? 'The agent failed, and the job says why');
   throw ApplicationFailure.nonRetryable(text, AGENT_FAILED);
 }
 
-/** Undefined where the run was over before its workflow began. */
+/** Undefined if the run was over before its workflow began. */
 async function runSteps(key: AgentJobInput): Promise<AgentRunResult | undefined> {
   const opened = await steps.openAgentRun.executeWithOptions({ summary: 'what to start from' }, [key]);
   if (opened.state === 'over') return undefined;
   const { repository, branch, baseCommit, baseBranch, continues, replaces, finished, runTimeoutMs } = opened;
-  const story: AgentStory = {
+  const visibility: AgentVisibility = {
     repository,
     branch,
     run: key.run,
     stage: `the agent works on ${baseCommit.slice(0, 10)}`,
   };
 
-  tell(story, {});
+  showDetails(visibility, {});
   const { kind } = await agents.runAgent.executeWithOptions(
     {
       summary: `the agent, from ${baseCommit.slice(0, 10)}`,
@@ -99,11 +99,11 @@ async function runSteps(key: AgentJobInput): Promise<AgentRunResult | undefined>
 
   let pushed: { commit: string; finished: string | null } | undefined;
   if (kind === 'changed') {
-    tell(story, { stage: 'pushing the change' });
+    showDetails(visibility, { stage: 'pushing the change' });
     pushed = await steps.pushChange.executeWithOptions({ summary: branch }, [{ ...key, replaces, finished }]);
   }
 
-  tell(story, { stage: kind === 'changed' ? 'opening the pull request' : 'the agent changed nothing' });
+  showDetails(visibility, { stage: kind === 'changed' ? 'opening the pull request' : 'the agent changed nothing' });
   const asked = {
     ...key,
     commit: pushed?.commit ?? null,
@@ -113,12 +113,12 @@ async function runSteps(key: AgentJobInput): Promise<AgentRunResult | undefined>
   };
   const { prLink } = await steps.openPullRequest.executeWithOptions({ summary: `into ${baseBranch}` }, [asked]);
   if (prLink !== null && opened.searchAttributes) markPullRequest(prLink);
-  const told = kind === 'changed' ? `pushed ${pushed?.commit.slice(0, 10)}` : 'the agent changed nothing';
-  tell(story, { stage: `completed: ${told}`, prLink });
+  const result = kind === 'changed' ? `pushed ${pushed?.commit.slice(0, 10)}` : 'the agent changed nothing';
+  showDetails(visibility, { stage: `completed: ${result}`, prLink });
   return { kind: 'completed', prLink };
 }
 
-function tell(story: AgentStory, change: Partial<AgentStory>): void {
-  Object.assign(story, change);
-  setCurrentDetails(agentDetails(story));
+function showDetails(visibility: AgentVisibility, change: Partial<AgentVisibility>): void {
+  Object.assign(visibility, change);
+  setCurrentDetails(agentDetails(visibility));
 }

@@ -1,3 +1,3 @@
-// The workflow bundle's entry: every workflow type the platform's worker runs.
+// The entry of the workflow bundle: all workflow types of the platform's worker.
 export { agentJob } from './agent-job.ts';
 export { staticExportJob } from './static-export-job.ts';

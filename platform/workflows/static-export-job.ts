@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
 import type { PackedExport } from '../activities/export/pack-export.ts';
-import { type JobStory, jobDetails, markJob } from './static-export-job/export-story.ts';
+import { type JobVisibility, jobDetails, markJob } from './static-export-job/export-visibility.ts';
 import { failureText } from './static-export-job/failure-text.ts';
 import { isFailureOf } from './static-export-job/is-failure-of.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
@@ -20,43 +20,42 @@ export type StaticExportJobInput = { jobId: string };
 
 export type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
 
-/** An origin, the database or the object store may be away for a while: 30 tries are about half an hour. */
+/** For outages of an origin, the database or the object store: 30 attempts are about half an hour. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
 
 const stages = proxyActivities<PlatformActivities>({
-  // All of these grow with the site, and a file takes as long as its bytes keep coming; that they live is what the
-  // heartbeat says.
+  // These take longer for larger sites and files; the heartbeat shows that they are alive.
   startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
-  // What they write must not come after the cleaning up.
+  // Their writes must not come after the clean-up.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { ...RETRY, maximumAttempts: 30 },
 });
 
 const shared = proxyActivities<PlatformActivities>({
-  // They take on work for a minute at a time, and go on while a large file comes.
+  // They take new work for a minute, and continue while a large file arrives.
   startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
-  // What they write must not come after the cleaning up.
+  // Their writes must not come after the clean-up.
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { ...RETRY, maximumAttempts: 30 },
 });
 
 const endings = proxyActivities<PlatformActivities>({
-  // A job's end must be written some day, whatever it takes.
+  // A job's end must be recorded, however long it takes.
   startToCloseTimeout: '10m',
   retry: RETRY,
 });
 
-/** Hours of crawling; far below where Temporal warns. */
+/** Hours of crawling, and far below Temporal's warning limit for histories. */
 const LONG_HISTORY_EVENTS = 4_000;
-/** More are found only if workers keep dying while their reports are on their way. */
+/** More rounds are only needed if workers keep dying while they report. */
 const MAX_FREEZES = 5;
 
 /**
- * One static export: opens the job, crawls, freezes the paths, makes the pieces of the archive and packs them. The row
- * in the database is what the API reads, and each stage finds there what the one before it left; so a run that was
- * continued as new goes through the stages again, and each does only what is missing.
+ * One static export: opens the job, crawls, freezes the paths, makes the pieces of the archive and packs them. The API
+ * reads the row in the database. Each stage stores its result there, so a run that was continued as new goes through
+ * the stages again and only does what is missing.
  */
 export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<StaticExportJobResult> {
   let archiveKey: string | null = null;
@@ -80,33 +79,36 @@ export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<
   }
 }
 
-/** Undefined where the job ended before its workflow began. */
+/** Undefined if the job ended before its workflow began. */
 async function runStages(jobId: string) {
   const opened = await begin(jobId);
   if (opened.state === 'over') return undefined;
-  const story: JobStory = { domain: opened.domain, version: opened.version, stage: 'crawling' };
-  if (opened.searchAttributes) markJob(story);
+  const visibility: JobVisibility = { domain: opened.domain, version: opened.version, stage: 'crawling' };
+  if (opened.searchAttributes) markJob(visibility);
 
   const { packed, rest, plan } = opened;
-  if (packed !== null) return told(story, packed);
-  await crawl(jobId, story, plan, rest);
-  // Jobs that an older release opened have no word on it, and go on without.
-  if (opened.visitsSamples === true) await visitSamples(jobId, story, plan);
+  if (packed !== null) return reportPacked(visibility, packed);
+  await crawl(jobId, visibility, plan, rest);
+  // Jobs opened by an older release lack this and continue without it.
+  if (opened.visitsSamples === true) await visitSamples(jobId, visibility, plan);
 
-  const frozen = await freeze(jobId, story, plan);
+  const frozen = await freeze(jobId, visibility, plan);
 
-  tell(story, { ...frozen, stage: 'rewriting' });
+  showDetails(visibility, { ...frozen, stage: 'rewriting' });
   const rewriters = rewritersFor(frozen.batchCount, plan.parallelActivities);
   await untilDone(1, (round) => {
     const summary = `rewrite ${frozen.batchCount} batches, round ${round}`;
     return together(rewriters, () => shared.rewriteFiles.executeWithOptions({ summary }, [{ jobId }]));
   });
 
-  tell(story, { stage: 'packing the archive' });
-  return told(story, await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]));
+  showDetails(visibility, { stage: 'packing the archive' });
+  return reportPacked(
+    visibility,
+    await stages.packExport.executeWithOptions({ summary: 'one archive of all pieces' }, [{ jobId }]),
+  );
 }
 
-/** What an export took over may be gone by the time that it is needed: then it does without, from the start. */
+/** What an export reuses may be gone when it is needed: then it starts again without reuse. */
 async function runAnew(jobId: string, error: unknown): ReturnType<typeof runStages> {
   if (!isFailureOf('ExportInputGone', error) || !patched('anew-without-the-last')) throw error;
   const summary = 'once more, without the last export';
@@ -115,7 +117,7 @@ async function runAnew(jobId: string, error: unknown): ReturnType<typeof runStag
   return runStages(jobId);
 }
 
-/** The job's beginning, which may be all of it. */
+/** The job's first stage, which completes a small site. */
 async function begin(jobId: string) {
   if (patched('small-sites-at-once')) {
     return stages.beginExport.executeWithOptions({ summary: 'robots.txt, sitemaps, and all of a small site' }, [
@@ -126,22 +128,24 @@ async function begin(jobId: string) {
   return { ...opened, rest: null, packed: null };
 }
 
-function told(story: JobStory, packed: PackedExport): PackedExport {
+function reportPacked(visibility: JobVisibility, packed: PackedExport): PackedExport {
   const { state, fileCount, sizeBytes, brokenLinks } = packed;
   const reused = packed.reusedFiles > 0 ? ` (${packed.reusedFiles} as in the last export)` : '';
-  tell(story, { stage: `${state}: ${fileCount} files${reused}, ${sizeBytes} bytes, ${brokenLinks} broken links` });
+  showDetails(visibility, {
+    stage: `${state}: ${fileCount} files${reused}, ${sizeBytes} bytes, ${brokenLinks} broken links`,
+  });
   return packed;
 }
 
-/** One worker at first, unless a first round is over already; then as many as there are links in line for. */
+/** One worker at first, unless an earlier round is over; then as many as the queued links need. */
 async function crawl(
   jobId: string,
-  story: JobStory,
+  visibility: JobVisibility,
   plan: { soloCrawlMs: number; activityMs: number; parallelActivities: number },
   begun: { done: boolean; queuedCount: number } | null = null,
 ): Promise<void> {
   if (begun?.done === true) return;
-  tell(story, {});
+  showDetails(visibility, {});
   let crawlers = begun === null ? 1 : crawlersFor(begun.queuedCount, plan.parallelActivities);
   await untilDone(begun === null ? 1 : 2, async (round) => {
     if (workflowInfo().historyLength > LONG_HISTORY_EVENTS) await continueAsNew<typeof staticExportJob>({ jobId });
@@ -153,27 +157,31 @@ async function crawl(
   });
 }
 
-/** What a browser finds in the finished crawl's pages is crawled like the rest. */
-async function visitSamples(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]): Promise<void> {
-  tell(story, { stage: 'visiting sample pages' });
+/** What a browser finds in the crawled pages is crawled as well. */
+async function visitSamples(
+  jobId: string,
+  visibility: JobVisibility,
+  plan: Parameters<typeof crawl>[2],
+): Promise<void> {
+  showDetails(visibility, { stage: 'visiting sample pages' });
   const summary = 'a browser looks for what scripts load';
   const { foundCount } = await stages.visitSamples.executeWithOptions({ summary }, [{ jobId }]);
-  tell(story, { stage: 'crawling' });
-  if (foundCount > 0) await crawl(jobId, story, plan);
+  showDetails(visibility, { stage: 'crawling' });
+  if (foundCount > 0) await crawl(jobId, visibility, plan);
 }
 
-/** A worker that was taken for dead may have told of addresses after the crawl's end: those are crawled too. */
-async function freeze(jobId: string, story: JobStory, plan: Parameters<typeof crawl>[2]) {
+/** A worker that was taken for dead may have reported URLs after the crawl's end: crawl those too. */
+async function freeze(jobId: string, visibility: JobVisibility, plan: Parameters<typeof crawl>[2]) {
   for (let attempt = 1; ; attempt += 1) {
-    tell(story, { stage: 'freezing the paths' });
+    showDetails(visibility, { stage: 'freezing the paths' });
     try {
       const summary = 'every address gets its path';
       return await stages.freezeExport.executeWithOptions({ summary }, [{ jobId }]);
     } catch (error) {
       if (attempt === MAX_FREEZES || !isFailureOf('CrawlUnfinished', error)) throw error;
     }
-    tell(story, { stage: 'crawling' });
-    await crawl(jobId, story, plan);
+    showDetails(visibility, { stage: 'crawling' });
+    await crawl(jobId, visibility, plan);
   }
 }
 
@@ -187,7 +195,7 @@ async function untilDone(
   }
 }
 
-/** Runs several activities of one kind; where one fails for good, the others are cancelled. */
+/** Runs several activities of one kind; if one fails for good, the others are cancelled. */
 function together<Result>(count: number, run: () => Promise<Result>): Promise<Result[]> {
   return CancellationScope.cancellable(async () => {
     try {
@@ -199,9 +207,9 @@ function together<Result>(count: number, run: () => Promise<Result>): Promise<Re
   });
 }
 
-function tell(story: JobStory, change: Partial<JobStory>): void {
-  Object.assign(story, change);
-  setCurrentDetails(jobDetails(story));
+function showDetails(visibility: JobVisibility, change: Partial<JobVisibility>): void {
+  Object.assign(visibility, change);
+  setCurrentDetails(jobDetails(visibility));
 }
 
 function forget(jobId: string, archiveKey: string | null): Promise<void> {

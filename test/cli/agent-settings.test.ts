@@ -81,7 +81,7 @@ describe('the variables of the agent', () => {
     [{ AGENT_ENV: 'TEMPORAL_API_KEY' }, /^AGENT_ENV: TEMPORAL_API_KEY is a secret of Galley's own/],
     [{ AGENT_ENV: 'AGENT_MODEL_KEY' }, /^AGENT_ENV: AGENT_MODEL_KEY is a secret of Galley's own/],
     [{ AGENT_READ: '/opt,coder' }, /^AGENT_READ: expected absolute paths/],
-    [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set anew/],
+    [{ AGENT_ENV: 'HOME' }, /^AGENT_ENV: HOME is set for each run/],
     [{ ...MODEL, AGENT_COMMAND: 'coder' }, /^AGENT_COMMAND: expected either this or AGENT_MODEL_URL/],
     [{ AGENT_MODEL_URL: MODEL.AGENT_MODEL_URL }, /^AGENT_MODEL: expected the name of a model/],
     [{ AGENT_MODEL_URL: 'localhost:1' }, /^AGENT_MODEL_URL: expected an http\(s\) address/],

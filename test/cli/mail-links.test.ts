@@ -38,7 +38,7 @@ describe('links to unsubscribe', () => {
   test('are in no mail without a public URL, and the log says so', () => {
     const { publicUrl, lines } = links({ HOST: '127.0.0.1', PORT: '3000' });
     expect(publicUrl).toBeUndefined();
-    expect(lines).toEqual([expect.stringContaining('API_PUBLIC_URL is not set: mails carry no link')]);
+    expect(lines).toEqual([expect.stringContaining('API_PUBLIC_URL is not set: mails have no unsubscribe link')]);
   });
 
   test.each<[string, Fields]>([

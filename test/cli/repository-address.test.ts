@@ -38,7 +38,7 @@ describe('the address of a repository', () => {
     const address = `file://${folder}/missing`;
     expect(await repositoryAddress(`${folder}/missing`)).toEqual({
       address,
-      warning: `Warning: there is no git repository at ${folder}/missing on this machine. The address is kept all the same.`,
+      warning: `Warning: there is no git repository at ${folder}/missing on this machine. The address is stored anyway.`,
     });
   });
 

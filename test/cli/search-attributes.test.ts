@@ -51,12 +51,12 @@ async function startServer(refusals: Refusals): Promise<{ client: Client; calls:
   return { client: new Client({ connection }), calls };
 }
 
-async function register(refusals: Refusals, patienceMs = 60_000) {
+async function register(refusals: Refusals, timeoutMs = 60_000) {
   const { client, calls } = await startServer(refusals);
   const lines: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
   const { signal } = new AbortController();
-  const attributes = registerSearchAttributes({ client, namespace: 'docs', logger, signal, patienceMs });
+  const attributes = registerSearchAttributes({ client, namespace: 'docs', logger, signal, timeoutMs });
   await attributes.settled;
   return { ready: attributes.ready(), warnings: lines.length, text: lines.join(''), calls };
 }

@@ -64,7 +64,26 @@ test('sites status of one site lists its newest deliveries and what was rejected
   ]);
 });
 
-test('sites remove says what ends', async () => {
+test.each([
+  ['v7', { version: 'v7' }],
+  ['se_0123456789abcdef', { jobId: 'se_0123456789abcdef' }],
+])('sites rollback deploys %s', async (name, body) => {
+  const requests: unknown[] = [];
+  const api = await startHttpSite(async (request, response) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    requests.push([request.method, request.url, JSON.parse(Buffer.concat(chunks).toString())]);
+    response.end(JSON.stringify({ site: 'docs', phase: 'live', version: 'v7' }));
+  });
+  const { stdout } = await galley(['sites', 'rollback', 'docs', name, '--url', api.origin], {
+    OPERATOR_TOKEN: 'token',
+  });
+  await api.close();
+  expect(requests).toEqual([['POST', '/sites/docs/rollback', body]]);
+  expect(stdout).toBe('docs: live, version v7\n');
+});
+
+test('sites remove reports what ended', async () => {
   const state = {
     site: 'docs',
     phase: 'exporting',
@@ -85,10 +104,10 @@ test('sites remove says what ends', async () => {
   await api.close();
   expect(asked).toEqual(['DELETE /sites/docs']);
   expect(stdout.split('\n')).toEqual([
-    'docs was removed: Galley exports and refreshes it no more.',
+    'docs was removed: Galley no longer exports or refreshes it.',
     'The export se_2 was cancelled.',
-    '3 publish(es) that waited were dropped.',
-    'The agent rule changelog ended. Changes that it started go on.',
+    '3 waiting publish(es) were dropped.',
+    'The agent rule changelog ended. Changes that it started continue.',
     'values.yaml keeps version v1.',
     'The link expires at 2026-11-22T08:14:02Z and is not renewed.',
     'If galley.yaml still names the site, its next publish starts it again.',

@@ -10,13 +10,13 @@ import { startNginxSite } from '../nginx-site.ts';
 import type { MeasuredExport } from '../product.ts';
 
 const SHARE = 0.01;
-/** Incremental exports that don't count. */
+/** Warm-up exports that don't count. */
 const WARM_UPS = 3;
 const GOAL: Goal = { is: 'at most', bound: 1 / 5, written: '1/5' };
 
 /**
- * Once both kinds of export have run, each round changes 1 % of the pages, then exports what was exported before, and the
- * same site as a new project.
+ * After warming up, each round changes 1 % of the pages, then exports them incrementally and, as a new project, in
+ * full.
  */
 export async function incrementalRow(bench: ExportBench, manual: ManualName): Promise<RowResult> {
   const folder = await mkdtemp(join(tmpdir(), 'galley-edited-'));

@@ -5,7 +5,7 @@ import { mostOfOneUrl, type RequestCounts } from '../requests.ts';
 
 const OFFENDERS_SHOWN = 10;
 
-/** How often a full export asks the origin for one and the same address, by the origin's own log. */
+/** How often a full export requests the same URL, by the origin's log. */
 export async function requestsRow(bench: ExportBench, manuals: readonly ManualName[]): Promise<RowResult> {
   const figures: Figure[] = [];
   const notes: string[] = [];

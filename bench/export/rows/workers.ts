@@ -6,7 +6,7 @@ import { interleave } from '../interleave.ts';
 import type { MeasuredExport } from '../product.ts';
 
 const DELAY_MS = 50;
-/** Of one worker process to the origin: few, so that waiting for the origin is what takes the time. */
+/** Connections of one worker process to the origin: few, so that waiting for the origin takes the time. */
 const CONNECTIONS = 8;
 const WARM_UP_PAGES = 300;
 

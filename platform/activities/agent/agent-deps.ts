@@ -5,22 +5,22 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Database } from '../../store/database.ts';
 import type { AgentRunner } from './agent-runner.ts';
 
-/** What an operator decides about agents. A worker without it refuses agent jobs with a clear error. */
+/** The operator's settings for agents. A worker without them rejects agent jobs with a clear error. */
 export type AgentDeps = {
   runner: AgentRunner;
-  /** The forge that a repository's pull requests live on. Throws `ForgeError` where none is configured for it. */
+  /** The forge of a repository's pull requests. Throws `ForgeError` if none is configured for it. */
   forgeFor(repository: string): ForgeWriter;
-  /** A folder of this machine for fetched repositories and the runner's files. Made where it is missing. */
+  /** A local folder for fetched repositories and the runner's files. Created if missing. */
   workDir: string;
-  /** The runner's own time limit, in milliseconds; steps around it have more. Default 30 minutes. */
+  /** The runner's time limit in milliseconds; the steps around it have more. Default 30 minutes. */
   runTimeoutMs?: number;
-  /** Who the commits are by. */
+  /** The author of the commits. */
   author?: Identity;
-  /** Values that never appear in a log or an error: what the agent's environment and the forge's access hold. */
+  /** Values that must never appear in a log or an error: the agent's environment and the forge's credentials. */
   secrets?: readonly string[];
-  /** What git inherits: a path, proxies, an SSH agent. Nothing else of the environment reaches it. */
+  /** The only variables that git inherits: a path, proxies, an SSH agent. */
   gitEnvironment?: Readonly<Record<string, string>>;
-  /** Agents at a time on this worker. Default 2: each may take a processor and gigabytes. */
+  /** Concurrent agents on this worker. Default 2: each may take a processor and gigabytes. */
   runsAtOnce?: number;
   /** The largest pack of changed files, in bytes. Default 256 MiB. */
   maxPackBytes?: number;
@@ -28,13 +28,13 @@ export type AgentDeps = {
   maxLogBytes?: number;
 };
 
-/** What the agent activities share within a process. */
+/** What the agent activities of a process share. */
 export type AgentContext = Required<Omit<AgentDeps, 'gitEnvironment'>> & {
   gitEnvironment: Readonly<Record<string, string>> | undefined;
   db: Database;
   objects: ObjectStore;
   logger: Logger;
-  /** Whether the server knows our search attributes. */
+  /** Whether the Temporal server knows Galley's search attributes. */
   searchAttributes: boolean;
 };
 

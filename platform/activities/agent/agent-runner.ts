@@ -1,41 +1,41 @@
 /**
- * The port to whatever does the work: a coding agent's command line, or a model with tools. A runner gets a commit and
- * hands back a tree; it never sees credentials, and nothing that it leaves behind is run or trusted outside.
+ * Port to what does the work: a coding agent's command line, or a model with tools. A runner gets a commit and returns
+ * a tree. It never sees credentials, and nothing that it leaves behind is run or trusted outside.
  */
 
 export type AgentTask = {
   jobId: string;
-  /** 1 for the job's prompt, one more for each follow-up message. */
+  /** 1 for the job's prompt; each follow-up message adds one. */
   run: number;
-  /** As the caller sent it, to the byte. */
+  /** Unchanged from the request. */
   prompt: string;
-  /** A bare repository on this machine that holds `commit`; read-only to the agent. */
+  /** A local bare repository that holds `commit`; read-only to the agent. */
   repositoryDir: string;
-  /** What the agent starts from: a full commit id. */
+  /** The full id of the commit that the agent starts from. */
   commit: string;
   /** An empty folder for the runner's own files, results included. The caller removes it. */
   scratchDir: string;
-  /** Aborted where the run must end: every process of it is dead within 5 s, and `run` rejects. */
+  /** Aborted if the run must end: within 5 s all its processes are dead and `run` rejects. */
   signal: AbortSignal;
-  /** Takes what the agent prints, as it comes. The runner bounds it (`outputLimitBytes`) and masks nothing: the log does. */
+  /** Receives the agent's output in pieces. The runner limits it (`outputLimitBytes`); the log masks secrets. */
   log: (chunk: Uint8Array) => void;
 };
 
 export type AgentOutcome =
   | {
       kind: 'changed';
-      /** A git pack, below `scratchDir`, with the objects of `tree` that `commit` doesn't have. To be checked before use. */
+      /** A git pack below `scratchDir` with the objects of `tree` that `commit` doesn't have. Check it before use. */
       packFile: string;
-      /** The id of the tree as the agent left it. */
+      /** The id of the resulting tree. */
       tree: string;
     }
   | { kind: 'unchanged' }
-  /** A sentence for the job's owner: a wrong exit, a limit that was passed, a tree that can't be stored. */
+  /** A sentence for the job's owner: a non-zero exit, an exceeded limit, a tree that can't be stored. */
   | { kind: 'failed'; error: string };
 
 export interface AgentRunner {
   /** What jobs report as `model`. */
   readonly model: string;
-  /** Resolves for whatever the agent did; rejects only for what a retry may mend, and when aborted. */
+  /** Resolves for anything the agent did. Rejects only if a retry may help, and when aborted. */
   run(task: AgentTask): Promise<AgentOutcome>;
 }

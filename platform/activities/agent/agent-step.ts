@@ -11,14 +11,14 @@ export type StepTools = { git: Git; signal: AbortSignal };
 
 export type StepOptions = {
   key: AgentRunKey;
-  /** What the Temporal UI shows: nothing that the prompt or the agent said. */
+  /** Shown in the Temporal UI, so it must not contain the prompt or the agent's output. */
   details: () => unknown;
 };
 
 /**
- * Runs one step of an agent job with a heartbeat every second. Each heartbeat also reads the job's row, and the step
- * fails if that says that the run was cancelled or is over: Temporal may never pass on a cancel that was accepted while
- * it was away. What git and forge refuse becomes a sentence for the job's owner.
+ * Runs one step of an agent job with a heartbeat every second. Each heartbeat also reads the job's row and fails the
+ * step if the run was cancelled or has ended: Temporal may never deliver a cancel that was accepted while it was down.
+ * Errors of git and forge become a sentence for the job's owner.
  */
 export function agentStep<Result>(
   { db, logger, gitEnvironment, secrets }: AgentContext,
@@ -34,14 +34,14 @@ export function agentStep<Result>(
   });
 }
 
-/** Throws a non-retryable failure if the run was cancelled or is over. */
+/** Throws a non-retryable failure if the run was cancelled or has ended. */
 export async function refuseOver(db: Database, { jobId, run }: AgentRunKey): Promise<void> {
   const job = await getAgentJob(db, jobId);
   if (job?.run === run && job.status === 'active' && job.cancelRequestedAt === null) return;
   throw impossible(CANCELLED);
 }
 
-/** A repository with what opens it. Throws `ForgeError`. */
+/** A repository with its credentials. Throws `ForgeError`. */
 export async function remoteOf({ forgeFor }: AgentContext, repository: string): Promise<Remote> {
   return { repository, credentials: await forgeFor(repository).gitCredentials(repository) };
 }

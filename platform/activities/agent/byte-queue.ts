@@ -1,16 +1,16 @@
-/** Enough that blocks are few, and little enough that what a block still holds in vain doesn't matter. */
+/** Large enough for few blocks, small enough that the unused rest of a block doesn't matter. */
 const BLOCK_BYTES = 64 * 1024;
 
 /**
- * Bytes in their order, added at the end and dropped at the beginning. They are copied into large blocks: a program that
- * prints byte by byte would else make millions of objects of a log.
+ * A queue of bytes: append at the end, drop at the start. Bytes are copied into large blocks, because a program that
+ * prints byte by byte would otherwise create millions of objects.
  */
 export type ByteQueue = {
   push(bytes: Uint8Array): void;
-  /** Drops that many bytes, or as many as there are. */
+  /** Drops up to that many bytes. */
   dropFirst(sizeBytes: number): void;
   readonly sizeBytes: number;
-  /** What is in it, in a few parts that the next change may change too. */
+  /** The content in a few parts. The next change may overwrite them. */
   parts(): Buffer[];
 };
 
@@ -39,8 +39,8 @@ export function createByteQueue(): ByteQueue {
       }
       sizeBytes += bytes.length;
     },
-    dropFirst(wanted) {
-      let left = Math.min(wanted, sizeBytes);
+    dropFirst(count) {
+      let left = Math.min(count, sizeBytes);
       sizeBytes -= left;
       for (let [first] = blocks; first !== undefined && left > 0; [first] = blocks) {
         const cut = Math.min(left, first.end - first.start);

@@ -9,7 +9,10 @@ import { runAgent } from './run-agent.ts';
 
 type RunKey = { jobId: string; run: number };
 
-/** The steps of agent jobs. Without agents each of them says so, except the last, which records how a run ended. */
+/**
+ * The steps of agent jobs. On a worker without agents each of them rejects the job, except the last, which records how
+ * a run ended.
+ */
 export function createAgentActivities(deps: PlatformActivityDeps) {
   const context = contextOf(deps);
   const withAgents = (): AgentContext => {

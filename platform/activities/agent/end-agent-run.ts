@@ -6,13 +6,13 @@ import type { Database } from '../../store/database.ts';
 import { lively } from '../lively.ts';
 import { forgetPacks } from './forget-packs.ts';
 
-/** `error` null: the agent itself failed, and what it left as its error is told. */
+/** `error` null: the agent itself failed; its stored error is reported. */
 export type AgentRunResult = { kind: 'completed'; prLink: string | null } | { kind: 'failed'; error: string | null };
 
-/** As the run has ended, now or before; `failed` also where its cancel was accepted. `over`: it isn't its turn any more. */
+/** How the run ended, now or before; `failed` includes cancelled. `over`: a later run has begun. */
 export type EndedRun = { status: 'completed' | 'failed' | 'over' };
 
-/** Ends a run, unless it has ended, and forgets what only its steps needed. The log stays. */
+/** Ends a run unless it has ended, and deletes what only its steps needed. The log stays. */
 export function endAgentRun(deps: EndingDeps, ending: AgentRunKey & { result: AgentRunResult }): Promise<EndedRun> {
   const { logger } = deps;
   return lively({ details: () => 'recording the end', logger }, () => recordEnd(deps, ending));
@@ -25,7 +25,7 @@ async function recordEnd(
   { jobId, run, result }: AgentRunKey & { result: AgentRunResult },
 ): Promise<EndedRun> {
   const key = { jobId, run };
-  // Before the row says that it is over: a message may come then, and find its workflow closed.
+  // Delete before the row is marked as ended: then a message can start the next run.
   await forgetPacks(objects, key).catch((error: unknown) => {
     logger.warn({ err: error, ...key }, 'What an agent run worked with could not be removed');
   });
@@ -34,7 +34,7 @@ async function recordEnd(
       ? await completeAgentRun(db, { ...key, prLink: result.prLink })
       : await failAgentRun(db, { ...key, error: result.error ?? (await agentError(db, key)) });
   if (job?.run !== run || job.status === 'active' || job.status === 'archived') return { status: 'over' };
-  // Its first line is a sentence of ours; what follows is what an agent printed.
+  // Log only the first line, which is Galley's; the rest is the agent's output.
   if (job.status === 'failed') logger.info({ ...key, reason: job.error?.split('\n')[0] }, 'An agent run failed');
   return { status: job.status };
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** In all about five minutes. */
+/** About five minutes in total. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 60_000, 60_000, 60_000];
 
 /**
- * Does what an agent's run can't do without, again and again while that fails: trying all of the run again would cost
- * more. What `mayPass` says no to is thrown at once.
+ * Retries an operation that a run depends on, because repeating the whole run would cost more. Errors that `mayPass`
+ * rejects are thrown immediately.
  */
 export async function keepTrying<Result>(
   signal: AbortSignal,

@@ -1,11 +1,11 @@
-/** Below this, a value is more likely a word of its own than a secret, and masking it would only spoil the text. */
+/** A shorter value is more likely an ordinary word than a secret. */
 const LEAST_CHARACTERS = 4;
 
 const MASK = '***';
 
-/** Masks secrets in a text that comes in pieces, also where a piece's border goes through one. */
+/** Masks secrets in a text that arrives in pieces, including secrets that span pieces. */
 export type SecretMask = {
-  /** What can be told so far: the end of a piece waits where it may be the beginning of a secret. */
+  /** The text that is safe to output so far. The end of a piece is held back if a secret may begin there. */
   push(chunk: Uint8Array): Buffer;
   /** The rest. */
   end(): Buffer;
@@ -18,8 +18,8 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Works on bytes, so what isn't UTF-8 passes unchanged. Of a secret of several lines, such as a private key, each line
- * counts; a secret is masked in its percent-encoded form too, as it stands in addresses.
+ * Works on bytes, so text that isn't UTF-8 passes unchanged. Each line of a multi-line secret, such as a private key,
+ * is masked, and so is its percent-encoded form, as in URLs.
  */
 export function createSecretMask(secrets: readonly string[]): SecretMask {
   const needles = needlesOf(secrets);
@@ -27,7 +27,7 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
   const longest = Math.max(0, ...needles.map((needle) => needle.length));
   let rest = '';
 
-  /** Where the first unfinished secret at the text's end may begin; the text's end where none does. */
+  /** Where the first unfinished secret at the text's end may begin; the text's end if there is none. */
   function firstUnfinished(text: string, from: number): number {
     for (let start = Math.max(from, text.length - longest + 1); start < text.length; start += 1) {
       const suffix = text.slice(start);
@@ -36,19 +36,19 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
     return text.length;
   }
 
-  function take(text: string, ended: boolean): { told: string; rest: string } {
-    let told = '';
+  function take(text: string, ended: boolean): { masked: string; rest: string } {
+    let masked = '';
     let from = 0;
     let unfinished = ended ? text.length : firstUnfinished(text, from);
     while (true) {
-      // Looked for anew only behind it: an agent that prints nothing but secrets must not hold up the worker.
+      // Continue the search after the match: output that consists of secrets must not block the worker.
       if (from > unfinished) unfinished = firstUnfinished(text, from);
       const match = nextMatch(text, from);
-      // A secret that begins where a longer one may begin waits for it.
+      // Hold a secret back if a longer one may begin at the same place.
       if (match === null || unfinished <= match.index) {
-        return { told: told + text.slice(from, unfinished), rest: text.slice(unfinished) };
+        return { masked: masked + text.slice(from, unfinished), rest: text.slice(unfinished) };
       }
-      told += text.slice(from, match.index) + MASK;
+      masked += text.slice(from, match.index) + MASK;
       from = match.index + match[0].length;
     }
   }
@@ -63,17 +63,17 @@ export function createSecretMask(secrets: readonly string[]): SecretMask {
     push(chunk) {
       const taken = take(rest + Buffer.from(chunk).toString('latin1'), false);
       rest = taken.rest;
-      return Buffer.from(taken.told, 'latin1');
+      return Buffer.from(taken.masked, 'latin1');
     },
     end() {
-      const { told } = take(rest, true);
+      const { masked } = take(rest, true);
       rest = '';
-      return Buffer.from(told, 'latin1');
+      return Buffer.from(masked, 'latin1');
     },
   };
 }
 
-/** As byte strings, the longest first, so that of two that begin alike the longer one is masked whole. */
+/** As byte strings, longest first, so that a secret that begins with another one is masked whole. */
 function needlesOf(secrets: readonly string[]): string[] {
   const lines = secrets.flatMap((secret) => secret.split(/\r?\n/)).map((line) => line.trim());
   const forms = lines.flatMap((line) => [line, percentEncoded(line)]);
@@ -83,7 +83,7 @@ function needlesOf(secrets: readonly string[]): string[] {
 }
 
 function percentEncoded(text: string): string {
-  // Half of a character has no encoded form.
+  // A lone surrogate can't be percent-encoded.
   return encodeURIComponent(Buffer.from(text).toString());
 }
 

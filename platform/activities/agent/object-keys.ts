@@ -1,9 +1,9 @@
-/** What is kept of a run until it has ended, and its log, which stays. */
+/** Objects of a run that are deleted when it has ended, and its log, which stays. */
 export function logKey(jobId: string, run: number): string {
   return `agent/${jobId}/${run}/log.txt`;
 }
 
-/** The same tree has the same key, so a repeated run writes over its own pack only. */
+/** The key depends on the tree, so a repeated run overwrites only its own pack. */
 export function packKey(jobId: string, run: number, tree: string): string {
   return `agent/${jobId}/${run}/packs/${tree}.pack`;
 }

@@ -15,13 +15,13 @@ export type OpenedRun =
       repository: string;
       /** The job's own branch. */
       branch: string;
-      /** The branch that the pull request asks to merge into. */
+      /** The pull request's base branch. */
       baseBranch: string;
-      /** What the agent starts from. */
+      /** The commit that the agent starts from. */
       baseCommit: string;
-      /** The agent goes on from what is on the job's branch already. */
+      /** The agent continues from the job's branch. */
       continues: boolean;
-      /** Where the job's branch is, left there by a pull request that has ended; null where none has. */
+      /** The job's branch if an ended pull request left it behind; null otherwise. */
       replaces: string | null;
       /** The page of that pull request. */
       finished: string | null;
@@ -30,8 +30,8 @@ export type OpenedRun =
     };
 
 /**
- * Begins a run and decides what it starts from: the job's branch where that is still under review, else the branch that
- * the job is for. A pull request that was merged or closed has ended: what comes after it starts afresh.
+ * Begins a run and decides its start: the job's branch if it is still under review, otherwise the branch that the job
+ * is for. After a merged or closed pull request, a run starts from the base again.
  */
 export function openAgentRun(context: AgentContext, key: AgentRunKey): Promise<OpenedRun> {
   return agentStep(context, { key, details: () => 'looking at the repository' }, async ({ git }) => {
@@ -56,7 +56,7 @@ export function openAgentRun(context: AgentContext, key: AgentRunKey): Promise<O
       branch: job.branch,
       baseBranch,
       baseCommit,
-      // An earlier try of this step may have kept another start; that one counts.
+      // An earlier attempt of this step may have stored another start, which then counts.
       continues: continues && baseCommit === head,
       replaces: finished === null ? null : head,
       finished,
@@ -67,13 +67,13 @@ export function openAgentRun(context: AgentContext, key: AgentRunKey): Promise<O
 }
 
 /**
- * Addresses with a password have not been taken for long, but rows keep what they have: this one would go on into
- * Temporal's history and git's argument list, where more people read it.
+ * URLs with a password are rejected when they are set, but older rows may hold one. It would get into Temporal's
+ * history and git's argument list.
  */
 function refuseSecrets({ repository, projectId }: AgentJobRow): void {
   if (!URL.canParse(repository)) return;
   const { protocol, username, password } = new URL(repository);
-  // Over SSH the user is part of the address, and no secret.
+  // Over SSH the user is part of the URL and not secret.
   if (password === '' && (username === '' || protocol === 'ssh:')) return;
   throw impossible(
     `The repository's address holds a user or a password, which belongs into the forge's settings: set it without one ` +
@@ -86,7 +86,7 @@ async function readHeads(git: Git, remote: Remote, job: AgentJobRow): Promise<Re
   return readRemote(git, remote, [job.branch, ...(job.ref === null ? [] : [job.ref])]);
 }
 
-/** A first run without a branch can have none, so nobody is asked. */
+/** A first run has no branch of its own, so there is no need to ask the forge. */
 async function lastPullRequest(
   { forgeFor }: AgentContext,
   { repository, branch, run }: AgentJobRow,

@@ -8,29 +8,29 @@ import { descriptionOf, titleOf } from './pull-request-text.ts';
 import { readRun } from './read-run.ts';
 
 export type PullRequestInput = AgentRunKey & {
-  /** Null where the agent changed nothing. */
+  /** Null if the agent changed nothing. */
   commit: string | null;
   baseBranch: string;
-  /** The job's branch holds changes of earlier runs. */
+  /** The job's branch has changes of earlier runs. */
   continues: boolean;
-  /** The page of a pull request of the branch that had ended before this run's change was pushed. */
+  /** The page of the branch's pull request that had ended before this run's change was pushed. */
   finished: string | null;
 };
 
 export type PullRequestLink = { prLink: string | null };
 
-/** A description names no more prompts than this, the first and the newest. */
+/** A description lists at most this many prompts: the first and the newest. */
 const MOST_PROMPTS = 20;
 
 /**
- * Finds the pull request of the job's branch, or opens it, and tells in its description what was asked for. Where nothing
- * was changed, the one that is there is answered; none is opened but for changes that an earlier run left without.
+ * Finds or opens the pull request of the job's branch and lists the prompts in its description. If the agent changed
+ * nothing, it returns the existing one, and opens one only for earlier changes that have none.
  */
 export function openPullRequest(context: AgentContext, input: PullRequestInput): Promise<PullRequestLink> {
   return agentStep(context, { key: input, details: () => 'opening the pull request' }, async () => {
     const { job, run } = await readRun(context.db, input);
     const forge = context.forgeFor(job.repository);
-    // A first run that changed nothing has no branch, so nobody is asked.
+    // A first run that changed nothing has no branch, so there is no need to ask the forge.
     if (input.commit === null && run.run === 1) return { prLink: null };
     const found = await forge.findPullRequest(job);
     if (input.commit === null && (found !== null || !input.continues)) return { prLink: found?.url ?? null };
@@ -50,7 +50,7 @@ export function openPullRequest(context: AgentContext, input: PullRequestInput):
   });
 }
 
-/** The change is there already: a description that can't be changed is no reason to fail. */
+/** The change is pushed, so a rejected description is no reason to fail. */
 async function retell(
   { logger }: AgentContext,
   forge: ForgeWriter,
@@ -66,15 +66,15 @@ async function retell(
 }
 
 /**
- * What was asked for in the runs whose changes are in the pull request: this one, and earlier ones that pushed to it or
- * found none.
+ * The prompts of the runs whose changes are in the pull request: this one, and earlier ones that pushed to it or found
+ * none.
  */
 async function promptsOf({ db }: AgentContext, run: AgentRun, pullRequest: PullRequest | null): Promise<string[]> {
   const { jobId } = run;
   const pushes = await listEarlierPushes(db, { jobId, beforeRun: run.run });
   const [first, ...others] = pushes.filter(({ prLink }) => prLink === null || prLink === pullRequest?.url);
   if (first === undefined) return [run.prompt];
-  // A prompt may be long, so only those are read that are told.
-  const told = [first, ...others.slice(2 - MOST_PROMPTS)].map((each) => each.run);
-  return [...(await listRunPrompts(db, { jobId, runs: told })), run.prompt];
+  // Prompts may be long, so read only those that are shown.
+  const shown = [first, ...others.slice(2 - MOST_PROMPTS)].map((each) => each.run);
+  return [...(await listRunPrompts(db, { jobId, runs: shown })), run.prompt];
 }

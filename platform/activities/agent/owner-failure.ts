@@ -4,30 +4,30 @@ import { GitError } from '../../git/git-error.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { plainText } from './run-log.ts';
 
-/** The failure type of what no retry mends. The message is for the job's owner. */
+/** Failure type of errors that no retry can fix. The message is for the job's owner. */
 const AGENT_IMPOSSIBLE = 'AgentImpossible';
 
-/** The failure type of what a retry may mend. The message is for the job's owner, should the retries end. */
+/** Failure type of errors that a retry may fix. The message is for the job's owner if all retries fail. */
 export const AGENT_TROUBLE = 'AgentTrouble';
 
 const MESSAGE_CHARACTERS = 500;
-/** A forge may ask for a long pause; what comes later than this is its maintenance, not its limit. */
+/** A longer pause is a forge's maintenance, not its rate limit. */
 const LONGEST_PAUSE_MS = 3_600_000;
 
-/** Ends a job with a sentence for its owner. */
+/** Fails the job with a sentence for its owner. */
 export function impossible(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, AGENT_IMPOSSIBLE);
 }
 
 /**
- * What a step fails with, as Temporal shall keep it: refusals of git and of the forge as sentences without secrets, to be
- * retried where that may help. Any other error is returned as it is.
+ * Converts a step's error for Temporal's history: errors of git and the forge become sentences without secrets,
+ * retryable if that may help. Other errors are returned unchanged.
  */
 export function ownerFailure(error: unknown, secrets: readonly string[]): unknown {
-  const told = (text: string) => plainText(maskSecrets(text, secrets)).slice(0, MESSAGE_CHARACTERS);
-  if (error instanceof GitError) return failure(told(sentence(error.message)), error.retryable, null);
+  const redacted = (text: string) => plainText(maskSecrets(text, secrets)).slice(0, MESSAGE_CHARACTERS);
+  if (error instanceof GitError) return failure(redacted(sentence(error.message)), error.retryable, null);
   if (error instanceof ForgeError) {
-    return failure(told(`The forge refused: ${error.message}`), error.retryable, error.retryAfterMs);
+    return failure(redacted(`The forge refused: ${error.message}`), error.retryable, error.retryAfterMs);
   }
   return error;
 }

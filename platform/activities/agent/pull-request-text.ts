@@ -5,12 +5,15 @@ const TITLE_CHARACTERS = 72;
 const PROMPTS_CHARACTERS = 40_000;
 const UNTITLED = 'Change by an agent';
 
-/** Names nobody and refers to nothing: an invisible space breaks `@name` and `#12`, by which forges tell people and close issues. */
+/**
+ * Prevents mentions and references: an invisible space breaks `@name` and `#12`, which would make forges notify people
+ * and close issues.
+ */
 function quietened(text: string): string {
   return text.replaceAll(/@(?=[\p{L}\p{N}_-])/gu, '@\u200b').replaceAll(/#(?=\d)/g, '#\u200b');
 }
 
-/** A pull request's title and a commit's first line: the prompt's first line, bounded and quiet. */
+/** The pull request's title and the commit's first line: the prompt's first line, shortened and without mentions. */
 export function titleOf(prompt: string): string {
   const [line = ''] = plainText(Buffer.from(prompt).toString())
     .split(/[\n\u2028\u2029]/)
@@ -22,7 +25,7 @@ export function titleOf(prompt: string): string {
   return quietened(cut);
 }
 
-/** The trailer by which a commit is known as the job's. */
+/** The trailer that marks a commit as the job's. */
 export function commitMessage({ prompt, jobId }: { prompt: string; jobId: string }): string {
   return `${titleOf(prompt)}\n\nGalley-Job: ${jobId}\n`;
 }
@@ -30,8 +33,8 @@ export function commitMessage({ prompt, jobId }: { prompt: string; jobId: string
 export type PullRequestOrigin = { jobId: string; model: string; prompts: readonly string[] };
 
 /**
- * A pull request's description: the prompts word for word in code blocks, where forges read neither markup nor names
- * nor references, and which no prompt can leave.
+ * A pull request's description: the prompts verbatim in code blocks, where forges ignore markup, mentions and
+ * references, and which a prompt can't close.
  */
 export function descriptionOf({ jobId, model, prompts }: PullRequestOrigin): string {
   const share = Math.floor(PROMPTS_CHARACTERS / Math.max(1, prompts.length));

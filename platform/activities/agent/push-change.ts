@@ -20,25 +20,25 @@ import { readRun } from './read-run.ts';
 import { plainText } from './run-log.ts';
 import { withWorkFolder } from './work-folder.ts';
 
-/** More of a path helps nobody. */
+/** Longest path that an error message shows. */
 const PATH_CHARACTERS = 200;
 
 export type PushInput = AgentRunKey & {
-  /** Where the branch may be besides the run's start: left there by a pull request that has ended. */
+  /** The branch's other accepted position: left there by an ended pull request. */
   replaces: string | null;
   finished: string | null;
 };
 
 export type PushedChange = {
   commit: string;
-  /** The page of the branch's pull request where that had ended before the push, so that this change needs another. */
+  /** The page of the branch's pull request if it had ended before the push, so this change needs a new one. */
   finished: string | null;
 };
 
 /**
- * Makes the run's commit of what the agent left and puts the job's branch on it. A release makes the same commit however
- * often it is made, and what was made is kept before it is pushed, so a repeated call finds the branch there and is done.
- * A branch that somebody else has moved stays.
+ * Commits what the agent left and pushes it to the job's branch. Commits are reproducible within a release, and the
+ * commit is stored before the push, so a repeated call finds it on the branch. A branch that someone else has moved is
+ * left alone.
  */
 export function pushChange(context: AgentContext, input: PushInput): Promise<PushedChange> {
   return agentStep(context, { key: input, details: () => 'pushing the change' }, async (tools) => {
@@ -46,12 +46,12 @@ export function pushChange(context: AgentContext, input: PushInput): Promise<Pus
     const remote = await remoteOf(context, job.repository);
     const head = await headOf(tools.git, remote, job);
     if (run.commit !== null && head === run.commit) {
-      // What the attempt that pushed had found: by now, a pull request that ended since would look the same.
+      // Use what the pushing attempt found: a pull request that ended since then looks the same now.
       return { commit: run.commit, finished: run.endedPrLink ?? input.finished };
     }
     if (head !== null && head !== run.baseCommit && head !== input.replaces) throw moved(job);
 
-    // A pull request that ended while the agent worked can't take the change any more.
+    // A pull request that ended while the agent worked can't take the change.
     const last = await context.forgeFor(job.repository).findPullRequest(job);
     const finished = last !== null && last.state !== 'open' ? last.url : input.finished;
     const commit = await withWorkFolder(context, async (folder) => {
@@ -72,7 +72,7 @@ async function headOf(git: Git, remote: Remote, { branch }: AgentJobRow): Promis
 
 type Making = { dir: string; folder: string; job: AgentJobRow; run: AgentRun; remote: Remote; tools: StepTools };
 
-/** In a repository of ours that the agent has never seen: what it left comes in as objects only, checked by git. */
+/** Work in a fresh repository that the agent has never seen: its result comes in as objects only, checked by git. */
 async function makeCommit(context: AgentContext, { dir, folder, job, run, remote, tools }: Making): Promise<string> {
   const { git, signal } = tools;
   const outcome = keptOutcome(run);
@@ -99,7 +99,7 @@ async function makeCommit(context: AgentContext, { dir, folder, job, run, remote
   });
 }
 
-/** A path as people read it: the agent chose it, and it may hold anything. */
+/** A printable path: the agent chose it, so it may hold anything. */
 function shown(path: string): string {
   return plainText(path).replaceAll(/\s+/gu, ' ').slice(0, PATH_CHARACTERS);
 }
@@ -111,7 +111,7 @@ async function push(git: Git, { dir, remote, job, commit, expected }: Push): Pro
     await pushBranch(git, { dir, remote, branch: job.branch, commit, expected });
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    // Another attempt of this very step may have been quicker, or the push arrived and only its answer was lost.
+    // Another attempt of this step may have pushed, or the response to the push was lost.
     if ((await headOf(git, remote, job)) === commit) return;
     throw error.reason === 'conflict' ? moved(job) : error;
   }

@@ -18,15 +18,15 @@ import { storableOutcome } from './storable-outcome.ts';
 import { uploadWhileGrowing } from './upload-log.ts';
 import { withWorkFolder } from './work-folder.ts';
 
-/** What the workflow hears of it; the rest stays in the row and the object store. */
+/** The result for the workflow; everything else stays in the row and the object store. */
 export type AgentRunEnd = { kind: 'changed' | 'unchanged' | 'failed' };
 
-/** Where a run stands, as the heartbeat tells. */
+/** The run's current step, for the heartbeat. */
 type Progress = { stage: 'fetching' | 'working' | 'storing'; printedBytes: number };
 
 /**
- * Fetches what the run starts from, lets the agent work on it, and keeps what it leaves: its tree as a pack, its output
- * as a log. What an earlier attempt kept counts, and the agent doesn't run again.
+ * Fetches the start commit, runs the agent, and stores its tree as a pack and its output as a log. If an earlier
+ * attempt stored a result, the agent doesn't run again.
  */
 export async function runAgent(context: AgentContext, key: AgentRunKey): Promise<AgentRunEnd> {
   const progress: Progress = { stage: 'fetching', printedBytes: 0 };
@@ -94,12 +94,12 @@ async function runIn(folder: string, context: AgentContext, { job, run, progress
   return { kind };
 }
 
-/** Unlike other steps, this one is repeated only a few times as a whole. */
+/** This step is retried only a few times as a whole. */
 function mayPass(error: unknown): boolean {
   return (error instanceof GitError || error instanceof ForgeError) && error.retryable;
 }
 
-/** A runner's own error may quote its command line, and so the prompt: only its kind is told, the rest is logged nowhere. */
+/** A runner's error may quote its command line and so the prompt: report only its kind. */
 async function runRunner(
   { runner, logger }: AgentContext,
   task: Parameters<AgentContext['runner']['run']>[0],

@@ -2,18 +2,18 @@ import { stripVTControlCharacters } from 'node:util';
 import { createByteQueue } from './byte-queue.ts';
 import { createSecretMask } from './mask-secrets.ts';
 
-/** How much of a log that is too long is its beginning; the rest is its end, where the reasons stand. */
+/** The share of the beginning in a log that is too long; the rest is its end, which usually has the reason. */
 const HEAD_SHARE = 0.25;
 
-/** What a run printed, as it is kept: masked, and bounded by leaving out the middle. */
+/** A run's output as it is stored: masked, and shortened in the middle. */
 export type RunLog = {
   write(chunk: Uint8Array): void;
-  /** Adds what still waited to be told. */
+  /** Adds what the mask held back. */
   end(): void;
   bytes(): Buffer;
-  /** Bytes written so far, those left out included. */
+  /** Bytes written so far, including omitted ones. */
   readonly writtenBytes: number;
-  /** The last characters as plain text, for people: no colours, no control characters, at most `maxCharacters`. */
+  /** The last characters as plain text: no colours, no control characters, at most `maxCharacters`. */
   tail(maxCharacters: number): string;
 };
 
@@ -45,7 +45,7 @@ export function createRunLog({ maxBytes, secrets }: { maxBytes: number; secrets:
       return head.sizeBytes + last.sizeBytes + leftOutBytes;
     },
     tail(maxCharacters) {
-      // Four bytes make a character at most; colours and the like are allowed as much again.
+      // A character has at most four bytes; allow as much again for colours and the like.
       const end = Buffer.concat([...head.parts(), ...last.parts()]).subarray(-8 * maxCharacters);
       return [...plainText(end.toString())].slice(-maxCharacters).join('').trim();
     },
@@ -53,8 +53,8 @@ export function createRunLog({ maxBytes, secrets }: { maxBytes: number; secrets:
 }
 
 /**
- * Text for people: without terminal sequences, control characters and those that turn the direction of what follows; of
- * a line that a program wrote over, its last state.
+ * Text for people: without terminal sequences, control characters and direction overrides; for a line that was
+ * overwritten, its last state.
  */
 export function plainText(text: string): string {
   return stripVTControlCharacters(text)

@@ -10,7 +10,7 @@ import { maskSecrets } from './mask-secrets.ts';
 import { packKey } from './object-keys.ts';
 import { plainText, type RunLog } from './run-log.ts';
 
-/** How much of its output a failed job's error carries. */
+/** How much of the output a failed job's error includes. */
 const TAIL_CHARACTERS = 2_000;
 
 type Left = AgentRunKey & {
@@ -24,8 +24,8 @@ type Left = AgentRunKey & {
 };
 
 /**
- * An outcome as the row keeps it: the pack in the object store, of a failure the reason and the end of the output. What
- * can't be kept (a pack that is too large, or none at all) is a failure too. The pack is checked where it is used.
+ * An outcome as the row stores it: the pack goes to the object store; a failure has its reason and the end of the
+ * output. A pack that is missing or too large is a failure too. The pack is checked when it is used.
  */
 export async function storableOutcome(context: AgentContext, left: Left): Promise<AgentRunOutcome> {
   const { outcome } = left;

@@ -3,23 +3,25 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 import type { RunLog } from './run-log.ts';
 
 const EVERY_MS = 3_000;
-/** An object is stored whole, so a long log is stored less often. */
+/** An object is always stored whole, so a long log is stored less often. */
 const MORE_MS_PER_MIB = 1_000;
 const MIB = 1024 * 1024;
 
 export type LogUpload = {
-  /** Stores what the log has become by now. Throws where the object store doesn't take it. */
+  /** Stores the log's current state. Throws if the object store rejects it. */
   finish(): Promise<void>;
 };
 
-/** Stores a growing log again and again until `signal` fires or `finish` is called. `onStored` hears of the first time. */
+/**
+ * Stores a growing log repeatedly until `signal` fires or `finish` is called. Calls `onStored` after the first time.
+ */
 export function uploadWhileGrowing(
   log: RunLog,
   options: { objects: ObjectStore; key: string; signal: AbortSignal; logger: Logger; onStored: () => Promise<void> },
 ): LogUpload {
   const { objects, key, signal, logger, onStored } = options;
   let storedBytes = 0;
-  let told = false;
+  let reported = false;
   let timer: NodeJS.Timeout | undefined;
   let underWay: Promise<void> = Promise.resolve();
 
@@ -28,9 +30,9 @@ export function uploadWhileGrowing(
     const bytes = log.bytes();
     await objects.put(key, bytes, { contentType: 'text/plain; charset=utf-8', sizeBytes: bytes.length });
     storedBytes = writtenBytes;
-    if (told) return;
+    if (reported) return;
     await onStored();
-    told = true;
+    reported = true;
   };
 
   const plan = (): void => {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { AgentContext } from './agent-deps.ts';
 
 const PREFIX = 'agent-';
-/** Beyond the runner's own limit: fetching before it and storing after it. */
+/** Added to the runner's own limit for fetching before it and storing after it. */
 const SLACK_MS = 2 * 3_600_000;
 
-/** Runs work in a fresh folder of this machine, which is gone afterwards. */
+/** Runs work in a new local folder and removes it afterwards. */
 export async function withWorkFolder<Result>(
   context: Pick<AgentContext, 'workDir' | 'runTimeoutMs' | 'logger'>,
   work: (folder: string) => Promise<Result>,
@@ -21,7 +21,7 @@ export async function withWorkFolder<Result>(
   }
 }
 
-/** A killed worker leaves its folders behind; the next one on this machine removes what nobody can be working in. */
+/** A killed worker leaves its folders behind; the next one on this machine removes those too old to be in use. */
 async function forgetDeadFolders(context: Pick<AgentContext, 'workDir' | 'runTimeoutMs' | 'logger'>): Promise<void> {
   const deadBefore = Date.now() - context.runTimeoutMs - SLACK_MS;
   for (const name of await readdir(context.workDir)) {

@@ -14,8 +14,8 @@ import { requireOperator } from '../operator.ts';
 const listQuery = z.strictObject({ organization: label.optional() });
 
 /**
- * For the commands `keys`, `organizations` and `projects` beside a running service whose database they can't open. Not in
- * the OpenAPI document: it isn't part of the Admin API, and only the operator token opens it.
+ * Lets `keys`, `organizations` and `projects` work beside a running service whose database they can't open. Not in the
+ * OpenAPI document: it isn't part of the Admin API and requires the operator token.
  */
 export function addAdminRoutes(app: Express, { db, operatorToken }: { db: Database; operatorToken: string }): void {
   app.use('/admin', requireOperator(operatorToken));

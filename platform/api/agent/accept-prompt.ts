@@ -9,7 +9,7 @@ import { takeUse } from '../rate-limit.ts';
 import type { Limit } from '../sliding-window.ts';
 import { agentJobView } from './agent-job-view.ts';
 
-/** Of one project: creates and messages together (seed, "Limits"). */
+/** Per project; creates and messages count together (seed, "Limits"). */
 const PROMPT_LIMIT: Limit = { uses: 100, windowMs: 3_600_000 };
 
 type Asked = {
@@ -20,13 +20,13 @@ type Asked = {
   body: PromptRequest;
   /** The status of a success. */
   status: number;
-  /** Makes the run, or throws the refusal of a conflict. */
+  /** Creates the run, or throws an HttpError for a conflict. */
   accept(tx: Transaction, at: Date): Promise<AgentJobRow>;
 };
 
 /**
- * Answers a prompt, as the contract's order of checks goes on after the body: idempotency, conflict, limit. Job, kept
- * answer and use are one transaction; once it commits the run happens, with or without Temporal.
+ * Handles a prompt after its body was checked: idempotency, conflict, limit (the contract's order). Job, stored
+ * response and use are one transaction; once it commits the run will happen, even without Temporal.
  */
 export async function answerPrompt(context: ApiContext, asked: Asked): Promise<void> {
   const { request, response, organizationId, projectId, body, status, accept } = asked;
@@ -35,9 +35,9 @@ export async function answerPrompt(context: ApiContext, asked: Asked): Promise<v
   let accepted: AgentJobRow | undefined;
   let headers: Record<string, string> = {};
   const answer = await context.db.transaction(async (tx) => {
-    // So that two can't take the last free slot both.
+    // The lock keeps two requests from taking the last slot.
     await lockUntilCommit(tx, scope);
-    // Not before: uses are then counted in the order of their moments, however long one has waited for the lock.
+    // Read the clock after the lock, so that uses are counted in the order of their times.
     const at = context.now();
     return answerOnce(tx, { organizationId, idempotency, at }, async () => {
       const job = await accept(tx, at);
@@ -50,7 +50,7 @@ export async function answerPrompt(context: ApiContext, asked: Asked): Promise<v
   response.status(answer.status).set(headers).json(answer.body);
 }
 
-/** Not waited for: the run is in the database, and the reconciler starts what this doesn't. */
+/** Not awaited: the run is in the database, and the reconciler starts it if this fails. */
 function startSoon({ startAgentJob, logger }: ApiContext, { id: jobId, run }: AgentJobRow): void {
   startAgentJob({ jobId, run }).catch((error: unknown) => {
     logger.warn({ err: error, jobId, run }, 'The agent run could not be started now; the reconciler will');

@@ -21,18 +21,21 @@ export function agentJobView(row: AgentJobRow): AgentJob {
   };
 }
 
-/** An operator may have put a token into a repository's address: jobs are read by more people than may push. */
+/** An operator may have put a token into a repository's URL: more people read jobs than may push. */
 function withoutCredentials(repository: string): string {
   if (!URL.canParse(repository)) return repository;
   const url = new URL(repository);
   if (url.username === '' && url.password === '') return repository;
   url.password = '';
-  // Over SSH the user is part of the address, and no secret.
+  // Over SSH the user is part of the URL and not secret.
   if (url.protocol !== 'ssh:') url.username = '';
   return url.href;
 }
 
-/** The caller's project. Throws 404 where it is nobody's or another organization's: the two look alike from outside. */
+/**
+ * The caller's project. Throws 404 if it doesn't exist or belongs to another organization: both look alike from
+ * outside.
+ */
 export async function findOwnProject(db: Database, caller: Caller, projectId: unknown): Promise<Project> {
   const project = isFindable(projectId) ? await getProject(db, projectId) : undefined;
   if (project === undefined || project.organizationId !== caller.organizationId) {
@@ -41,7 +44,7 @@ export async function findOwnProject(db: Database, caller: Caller, projectId: un
   return project;
 }
 
-/** The job of the caller's project. Throws 404 for any other, also another project's of the same organization. */
+/** The job of the caller's project. Throws 404 for any other, including another project's of the same organization. */
 export async function findOwnAgentJob(
   db: Database,
   caller: Caller,

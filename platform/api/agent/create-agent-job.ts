@@ -9,7 +9,7 @@ import type { ApiContext } from '../platform-api-deps.ts';
 import { answerPrompt } from './accept-prompt.ts';
 import { findOwnProject } from './agent-job-view.ts';
 
-/** `POST /v2/agent/{projectId}/job`: 201 and the job; 400 too where the project has no repository to work on. */
+/** `POST /v2/agent/{projectId}/job`: 201 and the job; 400 also if the project has no repository. */
 export function createAgentJobHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(context.db, request);

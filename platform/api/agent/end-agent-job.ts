@@ -6,7 +6,10 @@ import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { agentJobView, findOwnAgentJob } from './agent-job-view.ts';
 
-/** `POST /v2/agent/{projectId}/job/{id}/cancel`: a run that hasn't begun fails at once, another when its work has stopped. */
+/**
+ * `POST /v2/agent/{projectId}/job/{id}/cancel`: a run that hasn't begun fails immediately, otherwise when its work has
+ * stopped.
+ */
 export function cancelAgentJobHandler({ db, cancelAgentJob, logger }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);
@@ -15,9 +18,9 @@ export function cancelAgentJobHandler({ db, cancelAgentJob, logger }: ApiContext
     if (outcome === undefined) throw new HttpError(404, 'There is no such agent job in this project');
     const { accepted, job } = outcome;
     if (accepted) {
-      // Not waited for: the request is in the row, where the work looks at its end and the reconciler before it.
+      // Not awaited: the request is in the row, which the work reads at its end and the reconciler before that.
       cancelAgentJob({ jobId: id, run: job.run }).catch((error: unknown) => {
-        logger.warn({ err: error, jobId: id }, 'The agent run could not be told now that it is cancelled');
+        logger.warn({ err: error, jobId: id }, 'The agent run could not be cancelled now; the reconciler will');
       });
     }
     const answer: AgentCancellation = { result: accepted ? 'accepted' : 'already-finished', job: agentJobView(job) };
@@ -25,7 +28,7 @@ export function cancelAgentJobHandler({ db, cancelAgentJob, logger }: ApiContext
   };
 }
 
-/** `POST /v2/agent/{projectId}/job/{id}/archive`: an ended job takes no more messages. An archived one stays as it is. */
+/** `POST /v2/agent/{projectId}/job/{id}/archive`: an ended job takes no more messages. Idempotent. */
 export function archiveAgentJobHandler({ db }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);

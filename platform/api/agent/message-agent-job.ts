@@ -9,7 +9,7 @@ import type { ApiContext } from '../platform-api-deps.ts';
 import { answerPrompt } from './accept-prompt.ts';
 import { findOwnAgentJob } from './agent-job-view.ts';
 
-/** `POST /v2/agent/{projectId}/job/{id}/message`: an ended job goes on, on the same branch and pull request. */
+/** `POST /v2/agent/{projectId}/job/{id}/message`: an ended job continues on the same branch and pull request. */
 export function messageAgentJobHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(context.db, request);

@@ -7,7 +7,7 @@ import { type Operation, plainText, rateLimitHeaders, refusals, success } from '
 import { LIMIT_PARAMETER } from '../paging.ts';
 import { listAgentJobsQuery } from './read-agent-jobs.ts';
 
-/** The bodies of the agent rows, by the names they have in the document. */
+/** Schemas of the agent endpoints, by their names in the document. */
 export const AGENT_SCHEMAS = {
   PromptRequest: promptRequest,
   AgentJob: agentJob,
@@ -26,7 +26,7 @@ const projectPath = parametersOf('path', z.object({ projectId: projectId.meta({ 
 const id = z.string().regex(/^aj_[0-9a-f]{16}$/);
 const jobPath = [...projectPath, ...parametersOf('path', z.object({ id: id.meta({ description: 'The job.' }) }))];
 
-/** What can be done next with a job that was just created. */
+/** Links to the next operations on a job that was just created. */
 const NEXT = Object.fromEntries(
   ['getAgentJob', 'messageAgentJob', 'cancelAgentJob', 'archiveAgentJob', 'getAgentJobLog'].map((operationId) => [
     operationId,
@@ -46,7 +46,7 @@ const createAgentJob = operation({
   summary: 'Create an agent job',
   description:
     'The prompt has 1 to 100,000 characters, counted as Unicode code points. 100 prompts per project and hour, follow-up ' +
-    'messages included. Once answered 201 it happens.',
+    'messages included. After a 201 the job always runs.',
   parameters: [
     ...projectPath,
     ...idempotencyParameter('The same key and body within 30 days get the first success again and make no second job.'),
@@ -68,7 +68,7 @@ const listAgentJobs = operation({
 const getAgentJob = operation({
   operationId: 'getAgentJob',
   summary: 'Get an agent job',
-  description: 'The one to poll. `prLink` is null while the job is active, and where no file was changed.',
+  description: 'Poll this. `prLink` is null while the job is active, and if no file was changed.',
   parameters: jobPath,
   responses: { ...ok('The job as it is now.', 'AgentJob'), ...refusals(401, 404) },
 });
@@ -112,7 +112,7 @@ const archiveAgentJob = operation({
   responses: { ...ok('The job is archived.', 'AgentJob'), ...refusals(401, 404, 409) },
 });
 
-/** The agent rows of the contract. */
+/** The agent endpoints of the contract. */
 export const AGENT_PATHS = {
   '/v2/agent/{projectId}/job': { post: createAgentJob },
   '/v2/agent/{projectId}/jobs': { get: listAgentJobs },

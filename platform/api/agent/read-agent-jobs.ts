@@ -24,7 +24,7 @@ export function listAgentJobsHandler({ db }: ApiContext): RequestHandler {
     const caller = await authenticate(db, request);
     const { id: projectId } = await findOwnProject(db, caller, request.params.projectId);
     const { status, cursor: beforeSequence, limit } = parseInput(listAgentJobsQuery, request.query);
-    // One more than asked for tells whether there is another page.
+    // One row more than requested shows whether there is another page.
     const rows = await listAgentJobs(db, { projectId, status, beforeSequence, limit: limit + 1 });
     const page: AgentJobPage = {
       jobs: rows.slice(0, limit).map(agentJobView),

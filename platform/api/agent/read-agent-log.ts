@@ -9,13 +9,13 @@ import { findOwnAgentJob } from './agent-job-view.ts';
 
 type RunLog = { run: number; logKey: string; startedAt: Date | null };
 
-/** `GET /v2/agent/{projectId}/job/{id}/log`: what the agent printed in each run, as text; empty while there is nothing. */
+/** `GET /v2/agent/{projectId}/job/{id}/log`: what the agent printed in each run, as text; empty if nothing yet. */
 export function agentLogHandler({ db, objects, logger }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);
     const { id } = await findOwnAgentJob(db, caller, request.params);
     const parts = joinLogs(objects, await listAgentRunLogs(db, id));
-    // Before the answer begins, so that a store that is away is a fault and not half an answer.
+    // Read before the response begins, so that an unavailable store gives an error status and not half a response.
     const first = await parts.next();
     response.type('text/plain; charset=utf-8');
     if (request.method === 'HEAD' || first.done) {
@@ -30,7 +30,7 @@ export function agentLogHandler({ db, objects, logger }: ApiContext): RequestHan
         yield* parts;
       }, response);
     } catch (error) {
-      // A client that leaves ends the reading and is no fault of ours. Of any other it can only be told by a broken answer.
+      // A client that disconnects ends the reading and is no error. Other errors can only break the response.
       if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') {
         logger.error({ err: error, jobId: id }, 'The log of an agent job could not be read to its end');
       }
@@ -38,7 +38,7 @@ export function agentLogHandler({ db, objects, logger }: ApiContext): RequestHan
   };
 }
 
-/** The logs in the order of the runs, a line before each that names it. A log that isn't in the store is left out. */
+/** The logs in the order of the runs, each after a header line. A log that isn't in the store is omitted. */
 async function* joinLogs(objects: ObjectStore, logs: readonly RunLog[]): AsyncGenerator<Uint8Array, undefined> {
   let endsLine = true;
   for (const { run, logKey, startedAt } of logs) {
@@ -55,7 +55,7 @@ async function* joinLogs(objects: ObjectStore, logs: readonly RunLog[]): AsyncGe
         yield bytes;
       }
     } finally {
-      // Whoever wanted the first line alone has not read the log, which is open all the same.
+      // The caller may stop after the first line, while the log stream is still open.
       log.destroy();
     }
   }

@@ -10,7 +10,7 @@ import { agentLogHandler } from './read-agent-log.ts';
 const PROJECT = '/v2/agent/:projectId';
 const JOB = `${PROJECT}/job/:id`;
 
-/** The agent rows of the contract. */
+/** The agent endpoints of the contract. */
 export function addAgentRoutes(app: Express, context: ApiContext): void {
   app
     .route(`${PROJECT}/job`)

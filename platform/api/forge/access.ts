@@ -8,25 +8,25 @@ import { getPullRequest } from '../../store/pull-requests.ts';
 import { authenticate, readBearerToken } from '../authenticate.ts';
 import { createTokenCheck } from '../operator.ts';
 
-/** Who acts: the operator, under whichever name a review is given, or the reviewer whom a link names. */
+/** Who acts: the operator, under any name, or the reviewer of a link. */
 export type Actor = { kind: 'operator' | 'reviewer'; name: string };
 
 export type ForgeAccess = {
-  /** Reading needs only the link; but a token that is sent must be the right one, so that a wrong one is found early. */
+  /** Reading needs only the link. But a token that is sent must be valid, so that a wrong one is found early. */
   allowReading(request: Request): Promise<void>;
   /**
-   * Reviewing, merging and closing: the operator, or a reviewer of this pull request. `formToken` is what a page's form
-   * sent; a header counts before it. A cookie never counts: another site can make a browser send it.
+   * Reviewing, merging and closing: the operator, or a reviewer of this pull request. `formToken` comes from a page's
+   * form; a header takes precedence. Cookies don't count, because another site can make a browser send them.
    */
   allowReviewing(request: Request, formToken: string | undefined): Promise<Actor>;
-  /** What only the operator may. */
+  /** Actions that only the operator may take. */
   allowOperating(request: Request, formToken: string | undefined): Promise<void>;
 };
 
 type AccessDeps = { db: Database; operatorToken: string | undefined; now(): Date };
 
 /**
- * Who may do what to pull requests. Throws an `HttpError`: 401 (no or wrong token), 403 (a key of the Admin API, a
+ * Authorizes actions on pull requests. Throws an `HttpError`: 401 (no or wrong token), 403 (an Admin API key, or a
  * reviewer's link of another pull request), 410 (a reviewer's link that has ended).
  */
 export function createForgeAccess({ db, operatorToken, now }: AccessDeps): ForgeAccess {
@@ -37,7 +37,7 @@ export function createForgeAccess({ db, operatorToken, now }: AccessDeps): Forge
     if (isReviewToken(token)) return { kind: 'reviewer', name: await reviewerOf(request, token) };
     if (token.startsWith(API_KEY_PREFIX) && readBearerToken(request) === token) {
       await authenticate(db, request);
-      throw new HttpError(403, 'An admin API key is of no use here: this needs the operator token');
+      throw new HttpError(403, 'An admin API key is not accepted here: use the operator token');
     }
     throw refusal('The operator token is wrong');
   }
@@ -64,7 +64,7 @@ export function createForgeAccess({ db, operatorToken, now }: AccessDeps): Forge
     async allowOperating(request, formToken) {
       const { kind } = await allowReviewing(request, formToken);
       if (kind !== 'operator')
-        throw new HttpError(403, "A reviewer's link is of no use here: this needs the operator token");
+        throw new HttpError(403, "A reviewer's link is not accepted here: use the operator token");
     },
   };
 }

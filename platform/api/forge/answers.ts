@@ -5,7 +5,7 @@ import { GitError } from '../../git/git-error.ts';
 import { html } from './html.ts';
 import { pageOf } from './page.ts';
 
-/** Nothing is loaded but our own style, nothing runs, and forms go nowhere else. */
+/** Allows only the pages' own style and forms. */
 const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -24,28 +24,28 @@ export const forgeHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** People get pages; what asks for JSON, or sends it, gets JSON. */
+/** Browsers get pages; requests that accept or send JSON get JSON. */
 export function wantsPage(request: Request): boolean {
   return request.accepts(['html', 'json']) === 'html' && !/\bjson\b/i.test(request.headers['content-type'] ?? '');
 }
 
 /**
- * Whether a change or a refusal is answered as browsers need it. A program that says nothing of what it accepts can do
- * more with JSON there: an error's sentence, and no redirect.
+ * Whether to respond to a change or an error as browsers need it. A program without an `Accept` header gets JSON: an
+ * error message and no redirect.
  */
 export function isBrowser(request: Request): boolean {
   const { accept = '', 'content-type': sent = '' } = request.headers;
   return wantsPage(request) && (/\bhtml\b/i.test(accept) || isForm(sent));
 }
 
-/** As pages' forms are sent. */
+/** The content type of the pages' forms. */
 export function isForm(contentType: string): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(contentType);
 }
 
 type Handler = (request: Request, response: Response) => Promise<void>;
 
-/** A refusal in a browser is a page that leads back; everywhere else it is rendered as usual. */
+/** In a browser, an error is a page with a link back; otherwise it is rendered as usual. */
 export function forgeHandler(handle: Handler): Handler {
   return async (request, response) => {
     try {

@@ -16,25 +16,25 @@ import { pullRequestJson, type ReadContext } from './read-pull-request.ts';
 
 export type ChangeContext = ReadContext & {
   access: ForgeAccess;
-  /** Webhooks are waiting to be sent. */
+  /** Called when webhooks are waiting in the outbox. */
   onEvent(): void;
 };
 
-/** Reads what was sent, lets only those through who may review, and only then reads the pull request. */
+/** Reads the body, authorizes the reviewer, and only then loads the pull request. */
 async function begin(context: ChangeContext, request: Request, response: Response) {
   const { body, formToken } = await readSent(request, response);
   const actor = await context.access.allowReviewing(request, formToken);
   return { body, actor, row: await loadPullRequest(context, request) };
 }
 
-/** The same, for what only the operator may. */
+/** The same for actions of the operator only. */
 async function beginOperating(context: ChangeContext, request: Request, response: Response) {
   const { body, formToken } = await readSent(request, response);
   await context.access.allowOperating(request, formToken);
   return { body, row: await loadPullRequest(context, request) };
 }
 
-/** A browser is led back to the page; everyone else is told in JSON. */
+/** Redirects a browser to the page; everyone else gets JSON. */
 async function end(
   context: ChangeContext,
   { request, response }: { request: Request; response: Response },
@@ -67,7 +67,7 @@ const VERDICTS = { APPROVE: 'approved', REQUEST_CHANGES: 'changes-requested', CO
 
 const reviewRequest = z.object({
   event: z.enum(['APPROVE', 'REQUEST_CHANGES', 'COMMENT'], { error: 'expected APPROVE, REQUEST_CHANGES or COMMENT' }),
-  /** Whose review it is, if the operator sends it. A reviewer's link names its reviewer. */
+  /** The reviewer's name if the operator sends the review. A reviewer's link names its own. */
   reviewer: name.optional(),
   body: z.string().max(65_536).default(''),
 });
@@ -102,7 +102,7 @@ export async function askForReviews(context: ChangeContext, request: Request, re
 
 const linkRequest = z.object({ reviewer: z.email('expected a mail address').max(254) });
 
-/** The link for a reviewer's mail. It is a secret, so nothing else tells it. */
+/** The link for a reviewer's mail. It is secret and not exposed anywhere else. */
 export async function giveReviewLink(context: ChangeContext, request: Request, response: Response): Promise<void> {
   const { body, row } = await beginOperating(context, request, response);
   const { reviewer } = parseInput(linkRequest, body);

@@ -4,12 +4,12 @@ import type { Hunk, PatchLine } from '../../forge/changes/parse-patch.ts';
 import type { Change } from '../../forge/changes/read-changes.ts';
 import { Html, html, visibleText } from './html.ts';
 
-/** What a page shows: more is no reading matter, and slows a phone down. */
+/** Limits of a page: more isn't readable and slows phones down. */
 const LINES_PER_FILE = 1_000;
 const LINES_PER_PAGE = 4_000;
 const LINE_CHARACTERS = 1_000;
 
-/** Our own markup around diff2html's marks of what changed within a line. */
+/** Galley's own markup around diff2html's marks of changes within a line. */
 const TEMPLATES = {
   'generic-wrapper': '{{{content}}}',
   'line-by-line-file-diff': '<table class="diff"><tbody>{{{diffs}}}</tbody></table>',
@@ -19,7 +19,7 @@ const TEMPLATES = {
     '<tr class="{{type}}">{{{lineNumber}}}<td><span class="sign">{{{prefix}}}</span><code>{{{content}}}</code></td></tr>',
 } as const;
 
-/** All files, each with its lines as far as the bounds go, and a note wherever something is left out. */
+/** All files with their lines up to the limits, and a note for everything omitted. */
 export function diffView(files: readonly Change[]): Html {
   let room = LINES_PER_PAGE;
   return html`${files.map((file, index) => {
@@ -39,7 +39,7 @@ ${note === null ? null : html`<p class="note">${note}</p>`}
 </details>`;
 }
 
-/** Before and after, where the file was moved. */
+/** Old and new path, if the file was moved. */
 export function pathOf({ path, previousPath }: Change): Html {
   const now = html`<bdi>${visibleText(path)}</bdi>`;
   return previousPath === null ? now : html`<bdi>${visibleText(previousPath)}</bdi> → ${now}`;
@@ -68,7 +68,7 @@ function noteOf(file: Change, hunks: readonly Hunk[]): string | null {
     : `Only the file's mode changed: ${file.oldMode} → ${file.newMode}.`;
 }
 
-/** The first so many lines. */
+/** The first lines, up to a limit. */
 function bounded(hunks: readonly Hunk[], limit: number): Hunk[] {
   let left = limit;
   return hunks.flatMap((hunk) => {
@@ -78,9 +78,9 @@ function bounded(hunks: readonly Hunk[], limit: number): Hunk[] {
   });
 }
 
-/** The hunks are ours, so what diff2html's own reader makes of odd names and carriage returns never matters. */
+/** The hunks are already parsed, so odd names and carriage returns never reach diff2html's parser. */
 function tableOf(hunks: readonly Hunk[]): Html {
-  // Where every line ends so, it is no news.
+  // If every line ends so, it isn't worth showing.
   const ending = hunks.flatMap((hunk) => hunk.lines).every(({ text }) => text.endsWith('\r')) ? '\r' : '';
   const names = { oldName: 'file', newName: 'file', addedLines: 0, deletedLines: 0, language: '' };
   const blocks = hunks.map((hunk) => blockOf(hunk, ending));

@@ -13,13 +13,11 @@ const fields = z.record(z.string(), z.unknown());
 export type Sent = {
   /** The fields without the token. */
   body: Record<string, unknown>;
-  /** What a form sent as `token`: the token is never taken from an address or from JSON. */
+  /** The form's `token` field. The token is never taken from a URL or from JSON. */
   formToken: string | undefined;
 };
 
-/**
- * Reads what was sent: a page's form, JSON, or nothing. Throws an `HttpError`: 400 (not what it says to be), 413, 415.
- */
+/** Parses a body: a page's form, JSON, or nothing. Throws an `HttpError`: 400 (malformed), 413, 415. */
 export async function readSent(request: Request, response: Response): Promise<Sent> {
   if (!request.headers['content-type'] && !hasBody(request)) return { body: {}, formToken: undefined };
   if (!isForm(request.headers['content-type'] ?? '')) {

@@ -1,14 +1,14 @@
 import type { PullRequestRow } from '../../store/pull-requests.ts';
 import { type Html, html, visibleText } from './html.ts';
 
-/** The reviewer whose link opened the page, with the token of that link. */
+/** The reviewer whose link opened the page, with the link's token. */
 export type ActingReviewer = { name: string; token: string };
 
 const NAME_FIELD = html`<label>Your name <input name="reviewer" required maxlength="100" pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*" title="Letters, digits, dots, dashes and underscores" autocomplete="username" autocapitalize="none" spellcheck="false"></label>`;
 
 /**
- * What is changed is sent with a token in the form, never with a cookie alone, so no other site can act for whoever reads
- * here. The operator token is asked for each time and never kept.
+ * Forms send a token, never a cookie alone, so that another site can't act on behalf of the reader. The operator token
+ * is requested each time and never stored.
  */
 function tokenField(acting: ActingReviewer | undefined): Html {
   return acting === undefined

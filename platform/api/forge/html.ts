@@ -1,4 +1,4 @@
-/** Markup that is known to be whole: nothing in it is escaped again. */
+/** Safe markup that isn't escaped again. */
 export class Html {
   readonly markup: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Value = string | number | Html | null | readonly Html[];
 
-/** Markup with values put in as text. What is `Html` already, or a list of it, stands as it is; null is nothing. */
+/** A template tag that escapes values. `Html` and lists of it are inserted unchanged; null is empty. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   const text = parts.map((part, index) => part + (index < values.length ? toMarkup(values[index] ?? null) : ''));
   return new Html(text.join(''));
@@ -22,18 +22,18 @@ function toMarkup(value: Value): string {
   return escapeHtml(String(value));
 }
 
-/** Also right between quotes of either kind. */
+/** Also safe within quotes of either kind. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 }
 
 /**
- * Controls and format characters that change how the text around them reads, such as those that turn the direction
- * (https://trojansource.codes). Joiners stay: scripts and emoji need them.
+ * Control and format characters that change how the text around them reads, such as direction overrides
+ * (https://trojansource.codes). Joiners stay, because scripts and emoji need them.
  */
 const HIDDEN = /(?![\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Text on which nothing is hidden: such a character stands as its number. Line breaks are meant where `multiline`. */
+/** Text with hidden characters shown by their code. Line breaks are kept if `multiline`. */
 export function visibleText(text: string, { multiline = false }: { multiline?: boolean } = {}): string {
   return text.replaceAll(HIDDEN, (character) => {
     if (multiline && character === '\n') return character;

@@ -6,7 +6,7 @@ import { refreshPullRequest } from '../../forge/refresh-pull-request.ts';
 import { openRepository, type Repository } from '../../forge/repository.ts';
 import { getPullRequest, type PullRequestRow } from '../../store/pull-requests.ts';
 
-/** The pull request of the path, brought up to its branches. Throws an `HttpError` 404 where there is none. */
+/** The pull request of the path, updated from its branches. Throws an `HttpError` 404 if there is none. */
 export async function loadPullRequest(context: ForgeContext, request: Request): Promise<PullRequestRow> {
   const { id } = request.params;
   const known = typeof id === 'string' && PULL_REQUEST_ID.test(id) ? await getPullRequest(context.db, id) : undefined;
@@ -14,7 +14,7 @@ export async function loadPullRequest(context: ForgeContext, request: Request): 
   return await whereThere(() => refreshPullRequest(context, known), known);
 }
 
-/** Undefined where the repository is gone: what the database knows is still told. */
+/** Undefined if the repository is gone: the page still shows what the database has. */
 export async function findRepository(row: PullRequestRow): Promise<Repository | undefined> {
   return await whereThere(() => openRepository(row.repository), undefined);
 }

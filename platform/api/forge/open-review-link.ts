@@ -5,7 +5,7 @@ import { loadPullRequest } from './load-pull-request.ts';
 import type { ReadContext } from './read-pull-request.ts';
 import { keepReviewToken } from './review-cookie.ts';
 
-/** Follows a reviewer's link: keeps its token for the page and leads there. Throws what `readReviewToken` does. */
+/** Opens a reviewer's link: stores its token for the page and redirects there. Throws what `readReviewToken` does. */
 export async function openReviewLink(context: ReadContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   const { key } = request.query;

@@ -1,4 +1,4 @@
-/** The pages' one stylesheet: no script, no font and no picture is loaded. */
+/** The pages' only stylesheet. They load no script, font or image. */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;

@@ -12,16 +12,16 @@ export type PageContent = {
   row: PullRequestRow;
   asked: readonly RequestedReviewer[];
   reviews: readonly ReviewRow[];
-  /** Undefined where git no longer has the commits, or the repository is gone. */
+  /** Undefined if the commits or the repository are gone. */
   changes: Changes | undefined;
-  /** Undefined: whoever reads needs the operator token to act. */
+  /** Undefined: actions need the operator token. */
   acting: ActingReviewer | undefined;
 };
 
-/** The files named above the diff; all of them have their place in it. */
+/** The files listed above the diff; all of them are in it. */
 const FILES_LISTED = 300;
 
-/** A pull request as people read it. Every text of others is escaped, and nothing in it is hidden or turned around. */
+/** A pull request's page. All texts are escaped, with hidden and direction characters made visible. */
 export function pullRequestPage(content: PageContent): string {
   const { row, changes, acting } = content;
   const title = visibleText(row.title);
@@ -143,7 +143,7 @@ function commitOf({ sha, message, author, at }: Commit): Html {
   return html`<li><bdi>${visibleText(subject)}</bdi> <span class="by"><bdi>${visibleText(author.name)}</bdi></span> ${timeOf(new Date(at))} <span class="sha" title="${sha}">${sha.slice(0, 10)}</span></li>`;
 }
 
-/** Without a script the reader's own time zone isn't known. */
+/** Without a script, the reader's time zone is unknown. */
 function timeOf(at: Date): Html {
   if (Number.isNaN(at.getTime())) return html`<time>unknown</time>`;
   const iso = at.toISOString();

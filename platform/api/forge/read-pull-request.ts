@@ -18,7 +18,7 @@ import { keptReviewToken } from './review-cookie.ts';
 
 export type ReadContext = ForgeContext & { now(): Date };
 
-/** More than people write about one change; of more, the newest. */
+/** The newest reviews, up to more than a change ever has. */
 const REVIEWS = 1_000;
 
 /** The page, or the same as JSON. */
@@ -37,7 +37,7 @@ export async function answerPullRequest(context: ReadContext, request: Request, 
     .send(pullRequestPage({ row, asked, reviews, changes, acting: actingReviewer(context, request, row) }));
 }
 
-/** Whose link opened the page before; undefined if none did, or it has ended since. */
+/** The reviewer whose link opened the page; undefined if none did or it has ended. */
 function actingReviewer({ now }: ReadContext, request: Request, row: PullRequestRow): ActingReviewer | undefined {
   const token = keptReviewToken(request);
   if (token === undefined) return undefined;
@@ -60,7 +60,7 @@ export async function answerReviews(context: ForgeContext, request: Request, res
   response.json(reviews.map((review) => reviewShape(review, pageOf(context, row))));
 }
 
-/** All of them: whoever owns one of them shall be asked. */
+/** All owners, not only those of listed files: each gets a review request. */
 export async function answerFiles(context: ForgeContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   const repository = await findRepository(row);
@@ -80,7 +80,7 @@ function fileShape({ path, previousPath, status, additions, deletions }: Changed
   };
 }
 
-/** As the base branch has it now: a proposal doesn't choose its own reviewers. */
+/** From the base branch, so that a proposal can't choose its own reviewers. */
 export async function answerCodeOwners(context: ForgeContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   const repository = await findRepository(row);

@@ -14,9 +14,9 @@ import {
 } from './read-pull-request.ts';
 
 export type ForgeRoutesContext = ReadContext & {
-  /** Opens merging, closing and reviewing to operators, and makes the links that open them to reviewers. */
+  /** Enables merging, closing and reviewing by operators, and reviewers' links. */
   operatorToken?: string | undefined;
-  /** Told where webhooks wait to be sent; what isn't told is found by looking. */
+  /** Called when webhooks are waiting in the outbox; the dispatcher polls for the rest. */
   onForgeEvent?: (() => void) | undefined;
 };
 
@@ -25,10 +25,7 @@ type Change = (context: ChangeContext, request: Request, response: Response) => 
 
 const PULL_REQUEST = '/pulls/:id';
 
-/**
- * The embedded forge's pages. Not in the OpenAPI document: they are no part of the Admin API, but what GitHub is to
- * other repositories.
- */
+/** The embedded forge's pages. Not in the OpenAPI document: they correspond to GitHub's site, not to the Admin API. */
 export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...context }: ForgeRoutesContext): void {
   const access = createForgeAccess({ db: context.db, operatorToken, now: context.now });
   const changing: ChangeContext = { ...context, access, onEvent: onForgeEvent ?? (() => undefined) };
@@ -58,7 +55,7 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
     .route(`${PULL_REQUEST}/codeowners`)
     .get(reading(answerCodeOwners))
     .all(methodNotAllowed(['GET', 'HEAD']));
-  // Without the check of a token: the link brings its own.
+  // Not behind the token check, because the link has its own token.
   app
     .route(`${PULL_REQUEST}/review`)
     .get(forgeHandler((request, response) => openReviewLink(context, request, response)))

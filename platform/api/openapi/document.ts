@@ -3,17 +3,19 @@ import { AGENT_PATHS, AGENT_SCHEMAS } from '../agent/openapi.ts';
 import { STATIC_EXPORT_PATHS, STATIC_EXPORT_SCHEMAS } from '../static-export/openapi.ts';
 import { componentSchemas } from './json-schemas.ts';
 
-/** Of the API description, not of this program (seed, "Versioning"). */
+/** The API description's version, not the program's (seed, "Versioning"). */
 const API_VERSION = '2.0.0';
 
 const DESCRIPTION = [
   'Agent jobs: send a prompt and poll the job until it is completed or failed; what the agent changed is the pull request',
   'at `prLink`. Static export: start a job, poll it until it is completed, ask for the bundle and download it before the',
-  'link expires. Every answer carries X-Request-Id; every error body is `{error}`; an unknown path is 404, and a method',
+  'link expires. Every response carries X-Request-Id; every error body is `{error}`; an unknown path is 404, and a method',
   'that a path does not have is 405 with Allow.',
 ].join(' ');
 
-/** The OpenAPI 3.1 description of the Admin API, made from the schemas that requests and answers are read by. */
+/**
+ * The OpenAPI 3.1 description of the Admin API, generated from the schemas that validate requests and render responses.
+ */
 export function createOpenApiDocument({ publicUrl }: { publicUrl: string }): object {
   return {
     openapi: '3.1.0',

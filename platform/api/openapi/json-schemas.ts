@@ -4,12 +4,12 @@ export type JsonSchema = Record<string, unknown>;
 
 const prefix = '#/components/schemas/';
 
-/** A reference to a schema that `componentSchemas` was given under that name. */
+/** A reference to a schema of `componentSchemas` by name. */
 export function refTo(name: string): JsonSchema {
   return { $ref: prefix + name };
 }
 
-/** Named schemas as an OpenAPI document's components; where one holds another, it refers to it. */
+/** Named schemas as an OpenAPI document's components, with references between them. */
 export function componentSchemas(named: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
@@ -18,8 +18,8 @@ export function componentSchemas(named: Readonly<Record<string, z.ZodType>>): Re
 }
 
 /**
- * An object schema's fields as parameters of a path, query or header. `overrides` stand in for fields that are read
- * from text and are something else to people.
+ * An object schema's fields as parameters of a path, query or header. `overrides` replace fields that are parsed from
+ * text.
  */
 export function parametersOf(
   place: 'path' | 'query' | 'header',
@@ -34,7 +34,7 @@ export function parametersOf(
   });
 }
 
-/** What says the same twice, or in zod's own words, helps no reader. */
+/** Removes redundant and zod-specific keywords. */
 function tidy({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
   if (jsonSchema.format === 'starts_with') delete jsonSchema.format;
@@ -42,7 +42,7 @@ function tidy({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): voi
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }
 
-/** With an `$id` of its own, a schema's references would lead into itself instead of into the document. */
+/** With an `$id` of its own, a schema's references would resolve within itself instead of the document. */
 function withoutIds({ $id: _id, $schema: _schema, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }

@@ -5,7 +5,7 @@ type Headers = Record<string, { description: string; required: boolean; schema: 
 
 type ResponseObject = { description: string; headers: Headers; content: JsonSchema; links?: JsonSchema };
 
-/** One method of one path, as OpenAPI has it. */
+/** One OpenAPI operation. */
 export type Operation = {
   operationId: string;
   summary: string;
@@ -17,7 +17,7 @@ export type Operation = {
 
 const requestId: Headers = {
   'X-Request-Id': {
-    description: "Names the request in the service's log: the client's own where it sent one, else a new one.",
+    description: "Names the request in the service's log: the client's own if it sent one, otherwise a new one.",
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
@@ -27,7 +27,7 @@ const retryAfter: Headers = {
   'Retry-After': { description: 'Seconds to wait.', required: true, schema: { type: 'integer', minimum: 1 } },
 };
 
-/** The limit's state: always with a refusal, and with each use that was counted. */
+/** The limit's headers: on every 429, and on each counted use. */
 export function rateLimitHeaders({ required }: { required: boolean }): Headers {
   const count = (description: string, minimum: number) => ({
     description,
@@ -37,11 +37,11 @@ export function rateLimitHeaders({ required }: { required: boolean }): Headers {
   return {
     'RateLimit-Limit': count('Accepted uses per hour.', 1),
     'RateLimit-Remaining': count('Uses left.', 0),
-    'RateLimit-Reset': count('Seconds until the next slot frees.', 1),
+    'RateLimit-Reset': count('Seconds until the next slot is free.', 1),
   };
 }
 
-/** A success with a body of the component schema of that name. */
+/** A success with the component schema of that name as its body. */
 export function success(
   description: string,
   schemaName: string,
@@ -60,18 +60,18 @@ export function plainText(description: string): ResponseObject {
   return { description, headers: requestId, content: { 'text/plain': { schema: { type: 'string' } } } };
 }
 
-/** What each refusal means where an operation has nothing of its own to say. */
+/** Default descriptions of error statuses. */
 const REFUSALS = {
   400: 'The request is invalid; the message names the field.',
   401: 'The key is missing, malformed, unknown or revoked.',
   403: "The organization's plan is not Enterprise.",
-  404: "There is no such thing, or it is another organization's.",
-  409: 'The state of things does not allow it; the message says which.',
+  404: 'It does not exist, or it belongs to another organization.',
+  409: 'The current state does not allow it; the message gives the reason.',
   413: 'The body is over 1 MiB.',
   415: 'The body is not sent as JSON.',
   422: 'The Idempotency-Key was used for another request.',
-  429: 'The hourly limit is reached. Retry-After is the moment a slot frees.',
-  500: 'An unexpected fault.',
+  429: 'The hourly limit is reached. Retry-After says when a slot is free.',
+  500: 'An unexpected error.',
   503: 'The database cannot be reached.',
 } as const;
 
@@ -91,7 +91,7 @@ const OWN_HEADERS: { [Status in Refusal]?: Headers } = {
   503: retryAfter,
 };
 
-/** Refusals by their status, 500 and 503 included, each with the one error body. */
+/** Error responses by status, including 500 and 503, all with the one error body. */
 export function refusals(...statuses: Exclude<Refusal, (typeof ALWAYS)[number]>[]): Operation['responses'] {
   const entries = [...statuses, ...ALWAYS].map((status) => [
     String(status),

@@ -4,7 +4,7 @@ import type { Express, RequestHandler } from 'express';
 import { methodNotAllowed } from '../error-handler.ts';
 import { createOpenApiDocument } from './document.ts';
 
-/** Beside the page, so that no inline script is needed. */
+/** A separate file, so that no inline script is needed. */
 const START = `SwaggerUIBundle({ url: '../openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });\n`;
 
 const PAGE = `<!doctype html>
@@ -53,7 +53,7 @@ export function addOpenApiRoutes(app: Express, { publicUrl }: { publicUrl: () =>
       .get(handler)
       .all(methodNotAllowed(['GET', 'HEAD']));
   };
-  // Relative, for a public address with a path of its own.
+  // Relative, in case the public URL has a path.
   addPage('/docs', (_request, response) => response.redirect(308, 'docs/'));
   addPage('/docs/', (_request, response) => {
     response.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' }).type('html').send(PAGE);
@@ -61,7 +61,7 @@ export function addOpenApiRoutes(app: Express, { publicUrl }: { publicUrl: () =>
   addPage('/docs/start.js', (_request, response) => {
     response.type('js').send(START);
   });
-  // Found by its package.json: its main module reaches for what only a bundler has.
+  // Located by its package.json, because its main module needs a bundler.
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   for (const asset of ASSETS) {
     addPage(`/docs/${asset}`, (_request, response) => response.sendFile(asset, { root: folder, cacheControl: false }));

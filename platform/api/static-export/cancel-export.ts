@@ -6,7 +6,10 @@ import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { exportJobView, findOwnJob, requireEnterprise } from './export-job-view.ts';
 
-/** `POST /v1/static-export/jobs/{jobId}/cancel`: a queued job fails at once, a running one when its work has stopped. */
+/**
+ * `POST /v1/static-export/jobs/{jobId}/cancel`: a queued job fails immediately, a running one when its work has
+ * stopped.
+ */
 export function cancelExportHandler({ db, cancelExport, logger }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);
@@ -15,9 +18,9 @@ export function cancelExportHandler({ db, cancelExport, logger }: ApiContext): R
     const outcome = await requestExportJobCancel(db, id);
     if (outcome === undefined) throw new HttpError(404, 'There is no such export job');
     if (outcome.accepted) {
-      // Not waited for: the request is in the row, where the work looks at each step and the reconciler after it.
+      // Not awaited: the request is in the row, which the work reads at each step and the reconciler after it.
       cancelExport(id).catch((error: unknown) => {
-        logger.warn({ err: error, jobId: id }, 'The export could not be told now that it is cancelled');
+        logger.warn({ err: error, jobId: id }, 'The export could not be cancelled now; the reconciler will');
       });
     }
     const answer: ExportCancellation = {

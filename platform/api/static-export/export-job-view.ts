@@ -20,7 +20,9 @@ export function exportJobView(row: ExportJobRow): ExportJob {
   };
 }
 
-/** The caller's job. Throws 404 where it is nobody's or another organization's: the two look alike from outside. */
+/**
+ * The caller's job. Throws 404 if it doesn't exist or belongs to another organization: both look alike from outside.
+ */
 export async function findOwnJob(db: Database, caller: Caller, jobId: unknown): Promise<ExportJobRow> {
   const row = typeof jobId === 'string' && isStorable(jobId) ? await getExportJob(db, jobId) : undefined;
   if (row === undefined || row.organizationId !== caller.organizationId) {

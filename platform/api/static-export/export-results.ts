@@ -6,7 +6,7 @@ import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { findOwnJob, requireEnterprise } from './export-job-view.ts';
 
-/** `POST /v1/static-export/jobs/{jobId}/bundle`: a fresh link to the bytes that were packed when the job completed. */
+/** `POST /v1/static-export/jobs/{jobId}/bundle`: a new link to the archive that was packed when the job completed. */
 export function bundleHandler({ db, objects, publicUrl, bundleLinkTtlMs }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);
@@ -26,7 +26,7 @@ export function bundleHandler({ db, objects, publicUrl, bundleLinkTtlMs }: ApiCo
   };
 }
 
-/** `GET /v1/static-export/jobs/{jobId}/report`: of a job that failed before it had anything to report, an empty one. */
+/** `GET /v1/static-export/jobs/{jobId}/report`: an empty one if the job failed before it had anything to report. */
 export function reportHandler({ db, objects }: ApiContext): RequestHandler {
   return async (request, response) => {
     const caller = await authenticate(db, request);
@@ -61,7 +61,7 @@ function requireCompleted({ id, status, archiveKey, archiveSha256, archiveSizeBy
   return { archiveKey, archiveSha256, archiveSizeBytes, reportKey };
 }
 
-/** A link of the platform's own, under its public address, which may have a path of its own. */
+/** A link to the platform itself, under its public URL, which may have a path. */
 function absolute(url: string, publicUrl: string): string {
   return url.startsWith('/') ? publicUrl.replace(/\/+$/, '') + url : url;
 }

@@ -14,7 +14,7 @@ import { type Operation, rateLimitHeaders, refusals, success } from '../openapi/
 import { LIMIT_PARAMETER } from '../paging.ts';
 import { listExportsQuery } from './read-exports.ts';
 
-/** The bodies of the static export rows, by the names they have in the document. */
+/** Schemas of the static export endpoints, by their names in the document. */
 export const STATIC_EXPORT_SCHEMAS = {
   StartExportRequest: startExportRequest,
   ExportJob: exportJob,
@@ -32,7 +32,7 @@ const operation = (each: Operation) => ({ ...each, tags: ['Static export'] });
 
 const jobPath = parametersOf('path', z.object({ jobId: exportJobId }));
 
-/** What can be done next with a job that was just started. */
+/** Links to the next operations on a job that was just started. */
 const NEXT = Object.fromEntries(
   ['getExport', 'cancelExport', 'generateBundle', 'getExportReport'].map((operationId) => [
     operationId,
@@ -44,7 +44,7 @@ const startExport = operation({
   operationId: 'startExport',
   summary: 'Start a static export job',
   description:
-    'One export of a domain at a time, 60 starts per organization and hour. Once answered 202 it happens. ' +
+    'One export of a domain at a time, 60 starts per organization and hour. After a 202 the job always runs. ' +
     'A `version` that a completed export of the domain has is 409; without one the job gets the next free.',
   parameters: idempotencyParameter(
     'The same key and body within 30 days get the first success again and start no second job.',
@@ -93,12 +93,12 @@ const generateBundle = operation({
 const getExportReport = operation({
   operationId: 'getExportReport',
   summary: "Get a completed or failed job's broken links, redirects and skipped pages",
-  description: 'Of a failed or cancelled job: what it met until then. 409 while the job is queued or running.',
+  description: 'For a failed or cancelled job: what it found until then. 409 while the job is queued or running.',
   parameters: jobPath,
   responses: { ...ok('The report.', 'ExportReport'), ...refusals(401, 403, 404, 409) },
 });
 
-/** The static export rows of the contract. */
+/** The static export endpoints of the contract. */
 export const STATIC_EXPORT_PATHS = {
   '/v1/static-export/jobs': { post: startExport, get: listExports },
   '/v1/static-export/jobs/{jobId}': { get: getExport },

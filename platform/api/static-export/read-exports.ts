@@ -36,7 +36,7 @@ export function listExportsHandler({ db }: ApiContext): RequestHandler {
       domain,
       status,
       beforeSequence,
-      // One more than asked for tells whether there is another page.
+      // One row more than requested shows whether there is another page.
       limit: limit + 1,
     });
     const page: ExportJobPage = {

@@ -8,7 +8,7 @@ import { startExportHandler } from './start-export.ts';
 
 const JOBS = '/v1/static-export/jobs';
 
-/** The static export rows of the contract. */
+/** The static export endpoints of the contract. */
 export function addStaticExportRoutes(app: Express, context: ApiContext): void {
   app
     .route(JOBS)

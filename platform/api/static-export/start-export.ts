@@ -15,12 +15,12 @@ import { takeUse } from '../rate-limit.ts';
 import type { Limit } from '../sliding-window.ts';
 import { exportJobView, requireEnterprise } from './export-job-view.ts';
 
-/** Of one organization. */
+/** Per organization. */
 export const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
 
 /**
  * `POST /v1/static-export/jobs`. Checks in the contract's order: key, project, body, idempotency, plan, conflict,
- * limit. Job, kept answer and use are one transaction; once it commits the job happens, with or without Temporal.
+ * limit. Job, stored response and use are one transaction; once it commits the job will happen, even without Temporal.
  */
 export function startExportHandler(context: ApiContext): RequestHandler {
   return async (request, response) => {
@@ -33,9 +33,9 @@ export function startExportHandler(context: ApiContext): RequestHandler {
     let started: string | undefined;
     let headers: Record<string, string> = {};
     const answer = await context.db.transaction(async (tx) => {
-      // One lock for all that must not happen twice at once: the key's first use, the active job, the last free slot.
+      // One lock against all races: the key's first use, the active job, the last free slot.
       await lockUntilCommit(tx, `static-export:${caller.organizationId}`);
-      // Not before: starts are then counted in the order of their moments, however long one has waited for the lock.
+      // Read the clock after the lock, so that starts are counted in the order of their times.
       const at = context.now();
       return answerOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
         requireEnterprise(caller);
@@ -52,7 +52,10 @@ export function startExportHandler(context: ApiContext): RequestHandler {
   };
 }
 
-/** The project that the body names; undefined where it names no domain. Throws 404 for a domain of nobody's or others'. */
+/**
+ * The project that the body names; undefined if it names no domain. Throws 404 for an unknown domain or another
+ * organization's.
+ */
 async function findNamedProject({ db }: ApiContext, caller: Caller, input: unknown): Promise<Project | undefined> {
   const named = startExportRequest.pick({ domain: true }).loose().safeParse(input);
   if (!named.success) return undefined;
@@ -68,7 +71,7 @@ async function refuseConflict(tx: Transaction, project: Project): Promise<void> 
   throw new HttpError(409, `The export ${active.id} of ${project.domain} is ${active.status}: one at a time`);
 }
 
-/** A version names one bundle: a pin to it must never lead to other content. A failed export has none. */
+/** A version identifies one bundle: a pin to it must never lead to other content. A failed export has none. */
 async function refuseRepeatedVersion(tx: Transaction, { id, domain }: Project, version: string): Promise<void> {
   const taken = await findExportOfVersion(tx, { projectId: id, version });
   if (taken === undefined) return;
@@ -93,7 +96,7 @@ async function createJob(
   return { status: 202, body: exportJobView(row), jobId: row.id };
 }
 
-/** Not waited for: the job is in the database, and the reconciler starts what this doesn't. */
+/** Not awaited: the job is in the database, and the reconciler starts it if this fails. */
 function startSoon({ startExport, logger }: ApiContext, jobId: string): void {
   startExport(jobId).catch((error: unknown) => {
     logger.warn({ err: error, jobId }, 'The export could not be started now; the reconciler will');

@@ -1,10 +1,10 @@
 import type { CommitRange } from '../commits.ts';
 import type { RepositoryGit } from '../git.ts';
 
-/** One file of a diff. Counts are of lines; null for a binary file. */
+/** One file of a diff. Counts are lines; null for a binary file. */
 export type ChangedFile = {
   path: string;
-  /** Where it was; null where it wasn't moved or copied. */
+  /** The old path; null if it wasn't moved or copied. */
   previousPath: string | null;
   status: 'added' | 'removed' | 'modified' | 'renamed' | 'copied' | 'changed';
   additions: number | null;
@@ -14,8 +14,8 @@ export type ChangedFile = {
 };
 
 /**
- * How we ask for differences: nothing that a repository may have configured to be run, and moved files found. Every diff
- * is asked for with these, so that lists and patches name the same files in the same order.
+ * Options of every diff: run nothing that a repository configures, and detect moves. All diffs use them, so that lists
+ * and patches name the same files in the same order.
  */
 export const DIFF = [
   'diff',
@@ -26,10 +26,10 @@ export const DIFF = [
   '--no-relative',
 ] as const;
 
-/** Hundreds of thousands of files. */
+/** Enough for hundreds of thousands of files. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** What changed between two commits, in git's order. */
+/** The files changed between two commits, in git's order. */
 export async function listChangedFiles(git: RepositoryGit, { from, to }: CommitRange): Promise<ChangedFile[]> {
   const fields = (
     await git.read([...DIFF, '--raw', '--numstat', '-z', from, to, '--'], { maxOutputBytes: MAX_LIST_BYTES })

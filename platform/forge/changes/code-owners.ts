@@ -1,14 +1,14 @@
 import type { RepositoryGit } from '../git.ts';
 
-/** In the order in which GitHub looks (https://docs.github.com/articles/about-code-owners). */
+/** GitHub's search order (https://docs.github.com/articles/about-code-owners). */
 const PATHS = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
 
-/** GitHub doesn't load a longer one either. */
+/** GitHub ignores longer files too. */
 const MAX_BYTES = 3 * 1024 * 1024;
 
 export type CodeOwners = { path: string; content: string };
 
-/** The file that says who owns what, as a commit has it; undefined where there is none, or it is longer than 3 MiB. */
+/** A commit's CODEOWNERS file; undefined if there is none or it exceeds 3 MiB. */
 export async function readCodeOwners(git: RepositoryGit, commit: string): Promise<CodeOwners | undefined> {
   const entries = (await git.read(['ls-tree', '-z', '--long', commit, '--', ...PATHS])).split('\0');
   const sizes = new Map(

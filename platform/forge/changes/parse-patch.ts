@@ -1,20 +1,20 @@
-/** A line of a hunk. `kind` is the sign that stands before it in the patch. */
+/** A line of a hunk. `kind` is its sign in the patch. */
 export type PatchLine = { kind: ' ' | '+' | '-'; text: string; endsWithoutNewline: boolean };
 
 export type Hunk = { header: string; oldStart: number; newStart: number; lines: PatchLine[] };
 
-/** A file's hunks; none where it is binary or only its mode or its name changed. */
+/** A file's hunks; empty if it is binary or only its mode or name changed. */
 export type FilePatch = { hunks: Hunk[] };
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 /**
- * Reads git's own patch text, files in git's order. A hunk's header says how many lines follow, and exactly these are
- * taken for its content: a line that looks like a header, or that has a carriage return in it, hides nothing. Text that
- * was cut off ends with the last whole line.
+ * Parses git's patch text, files in git's order. Exactly as many lines as the hunk's header says belong to the hunk, so
+ * a line that looks like a header or contains a carriage return can't hide anything. Truncated text ends with the last
+ * whole line.
  */
 export function parsePatch(text: string): FilePatch[] {
-  // What follows the last line break is empty, or half a line.
+  // After the last line break comes nothing or a partial line.
   const lines = text.split('\n').slice(0, -1);
   const files: FilePatch[] = [];
   for (let at = 0; at < lines.length; at += 1) {
@@ -50,7 +50,7 @@ function readHunk(lines: readonly string[], start: number, hunk: Hunk, left: { o
   return at;
 }
 
-/** Git writes a context line that is empty with its space. */
+/** Git writes an empty context line as a space. */
 function kindOf(line: string): PatchLine['kind'] {
   const sign = line.charAt(0);
   return sign === '+' || sign === '-' ? sign : ' ';

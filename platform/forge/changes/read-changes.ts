@@ -4,14 +4,14 @@ import { type ChangedFile, DIFF, listChangedFiles } from './changed-files.ts';
 import { type FilePatch, parsePatch } from './parse-patch.ts';
 
 export type Change = ChangedFile & {
-  /** Null where the bounds left no room for it. */
+  /** Null if it exceeds the limits. */
   patch: FilePatch | null;
 };
 
-/** What a pull request brings. */
+/** The contents of a pull request. */
 export type Changes = {
   commitCount: number;
-  /** The newest first, a bounded number. */
+  /** Newest first, up to a limit. */
   commits: Commit[];
   files: Change[];
 };
@@ -19,10 +19,10 @@ export type Changes = {
 type Ends = { baseSha: string; headSha: string };
 
 const COMMITS = 100;
-/** More is no reading matter: the files are named then. */
+/** Larger diffs aren't readable: the files are listed instead. */
 const PATCH_CHARACTERS = 600_000;
 
-/** From where the head left the base to the head. Undefined where git no longer has these commits. */
+/** From the merge base to the head. Undefined if git no longer has these commits. */
 export async function changedRange(
   git: RepositoryGit,
   { baseSha, headSha }: Ends,
@@ -33,7 +33,7 @@ export async function changedRange(
   return from === undefined ? undefined : { from, to: head };
 }
 
-/** Undefined where git no longer has the commits. */
+/** Undefined if git no longer has the commits. */
 export async function readChanges(git: RepositoryGit, ends: Ends): Promise<Changes | undefined> {
   const range = await changedRange(git, ends);
   if (range === undefined) return undefined;
@@ -49,7 +49,7 @@ export async function readChanges(git: RepositoryGit, ends: Ends): Promise<Chang
   return { commitCount, commits, files: withPatches(files, parsePatch(patch)) };
 }
 
-/** Git writes a file that became another kind of file as one that goes and one that comes. */
+/** If a file changes its type, git reports a deleted and an added file. */
 function withPatches(files: readonly ChangedFile[], patches: readonly FilePatch[]): Change[] {
   let at = 0;
   return files.map((file) => {

@@ -15,11 +15,11 @@ import { deliveryRetryDelayMs, GIVE_UP_AFTER_MS } from './retry-delay.ts';
 import { type Attempt, sendDelivery } from './send-delivery.ts';
 
 export type ForgeDispatcher = {
-  /** Begins to send what is due, and looks for more after each interval. */
+  /** Starts to send due deliveries, and polls for more after each interval. */
   start(): void;
-  /** Something was put into the outbox just now. */
+  /** Call after something was put into the outbox. */
   wake(): void;
-  /** Breaks off what is being sent; it is sent again later, under the same id. */
+  /** Aborts deliveries in progress; they are sent again later, with the same id. */
   stop(): Promise<void>;
 };
 
@@ -27,19 +27,19 @@ export type DispatcherDeps = {
   db: Database;
   logger: Logger;
   intervalMs?: number;
-  /** For one attempt, answer included. */
+  /** Timeout of one attempt, including the response. */
   timeoutMs?: number;
 };
 
-/** One receiver that hangs must not hold up the others. */
+/** So that one hanging receiver doesn't delay the others. */
 const AT_ONCE = 4;
-/** A process that died with a delivery in hand gives it back after that; more than any attempt takes. */
+/** Longer than any attempt: a delivery leased by a dead process becomes due again after this. */
 const LEASE_MARGIN_MS = 5_000;
-/** What is done with is kept for a while, for whoever asks what became of it. */
+/** Ended deliveries are kept for a while, for inspection. */
 const KEPT_MS = 7 * 86_400_000;
 const CLEAN_INTERVAL_MS = 3_600_000;
 
-/** Sends the forge's webhooks out of the outbox. Any number of processes may do so on one database. */
+/** Sends the forge's webhooks from the outbox. Any number of processes may do so on one database. */
 export function createForgeDispatcher({
   db,
   logger,
@@ -48,23 +48,23 @@ export function createForgeDispatcher({
 }: DispatcherDeps): ForgeDispatcher {
   const sending = new Set<Promise<void>>();
   let nextCleanAt = 0;
-  const loop = createIntervalLoop({ intervalMs, turn, onFailure: tell });
+  const loop = createIntervalLoop({ intervalMs, turn, onFailure: logFailure });
 
   async function deliver(row: DeliveryRow, token: string): Promise<void> {
     const attempt = await attemptDelivery(row);
-    // What failed at a stop was most likely broken off by it; what was taken before it is not sent twice.
+    // A failure during the stop was most likely caused by it; a delivery that was accepted before isn't sent again.
     const brokenOff = attempt.kind === 'failed' && loop.signal.aborted;
     const end = brokenOff ? BROKEN_OFF : judge(row, attempt, Date.now());
     if (end.kind !== 'delivered' && !brokenOff) {
       const { id: deliveryId, event, projectId } = row;
-      const told = {
+      const details = {
         deliveryId,
         event,
         projectId,
         reason: end.error,
         ...(end.kind === 'again' && { retryInMs: end.delayMs }),
       };
-      logger.warn(told, end.kind === 'again' ? 'A webhook was not taken; trying again' : 'Gave up a webhook');
+      logger.warn(details, end.kind === 'again' ? 'The receiver rejected a webhook; retrying' : 'Gave up a webhook');
     }
     await settleDelivery(db, { id: row.id, token, end });
   }
@@ -72,29 +72,29 @@ export function createForgeDispatcher({
   async function attemptDelivery(row: DeliveryRow): Promise<Attempt> {
     const project = await getProject(db, row.projectId);
     const { webhookUrl: url = null, webhookSecret: secret = null } = project?.settings ?? {};
-    if (url === null) return { kind: 'failed', error: 'the project names no address any more', permanent: true };
+    if (url === null) return { kind: 'failed', error: 'the project no longer has a webhook URL', permanent: true };
     const signal = AbortSignal.any([loop.signal, AbortSignal.timeout(timeoutMs)]);
     return await sendDelivery(row, { url, secret, signal });
   }
 
-  /** True where one was found, so that there may be more. */
+  /** True if one was found, so there may be more. */
   async function sendNext(): Promise<boolean> {
     const token = randomUUID();
     const row = await leaseDelivery(db, { token, leaseMs: timeoutMs + LEASE_MARGIN_MS });
     if (row === undefined) return false;
     const sent = deliver(row, token)
-      .catch(tell)
+      .catch(logFailure)
       .finally(() => {
         sending.delete(sent);
-        // Its project's next delivery waited for it.
+        // The project's next delivery waited for this one.
         loop.wake();
       });
     sending.add(sent);
     return true;
   }
 
-  function tell(error: unknown): void {
-    logger.warn({ err: withoutValues(error) }, 'The outbox of webhooks could not be read; trying again');
+  function logFailure(error: unknown): void {
+    logger.warn({ err: withoutValues(error) }, 'The outbox of webhooks could not be read; retrying');
   }
 
   async function clean(nowMs: number): Promise<void> {

@@ -5,15 +5,15 @@ import type { DeliveryRow } from '../../store/forge-deliveries.ts';
 
 export type Attempt =
   | { kind: 'delivered' }
-  /** `permanent`: the receiver read it and will never take it. */
+  /** `permanent`: the receiver will never accept it. */
   | { kind: 'failed'; error: string; permanent: boolean };
 
-/** About the body itself: the same bytes would be refused again. */
+/** Statuses about the body: the same bytes would be rejected again. */
 const NEVER_TAKEN = [400, 410, 413, 415, 422];
 
 /**
- * Sends a delivery once, as GitHub does. Any 2xx is success; redirects are not followed, because what is signed for one
- * address is nobody else's. Without a secret nothing is signed.
+ * Sends a delivery once, as GitHub does. Any 2xx is success. Redirects aren't followed, because the signature is for
+ * one URL only. Without a secret nothing is signed.
  */
 export async function sendDelivery(
   { id, event, bodyJson }: Pick<DeliveryRow, 'id' | 'event' | 'bodyJson'>,
@@ -33,7 +33,7 @@ export async function sendDelivery(
       },
       body: bodyJson,
     });
-    // The status says it all. What is long, or never ends, is cut off with its connection.
+    // Only the status matters; a long or endless body is cut off by closing the connection.
     await body.dump({ limit: 65_536, signal }).catch(() => undefined);
     if (statusCode >= 200 && statusCode <= 299) return { kind: 'delivered' };
     return {
@@ -42,18 +42,18 @@ export async function sendDelivery(
       permanent: NEVER_TAKEN.includes(statusCode),
     };
   } catch (error) {
-    return { kind: 'failed', error: signal.aborted ? 'no answer in time' : reasonOf(error), permanent: false };
+    return { kind: 'failed', error: signal.aborted ? 'no response in time' : reasonOf(error), permanent: false };
   }
 }
 
-/** What the operator can do about the answers that a slip in the project's settings brings about. */
+/** What to fix in the project's settings for common error statuses. */
 function hintOf(statusCode: number): string {
   if (statusCode === 401) return ": the project's webhook secret isn't that of the receiver's github source";
   if (statusCode === 404) return ': the receiver has no such site, or the site no github source';
   return '';
 }
 
-/** The code alone: messages of the network name addresses, which may hold a secret. */
+/** Only the error's code: network messages quote URLs, which may hold a secret. */
 function reasonOf(error: unknown): string {
   return errorCode(error) || (error instanceof Error ? error.name : 'unknown');
 }

@@ -4,7 +4,7 @@ import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 import { projects } from './projects.ts';
 
-/** Agent jobs: what the API reads. The workflow of the same id is what moves a row, one run at a time (design 10). */
+/** Agent jobs as the API reads them. The workflow of the same id updates a row, one run at a time (design 10). */
 export const agentJobs = pgTable(
   'agent_jobs',
   {
@@ -17,18 +17,18 @@ export const agentJobs = pgTable(
     projectId: text('project_id')
       .notNull()
       .references(() => projects.id),
-    /** As the project had it when the job was made: a change of the project never moves a job elsewhere. */
+    /** The repository when the job was created: changing the project doesn't move a job. */
     repository: text('repository').notNull(),
-    /** The branch that the work starts from and the pull request asks to merge into; null: the remote's default. */
+    /** The branch that the work starts from, and the pull request's base; null: the remote's default. */
     ref: text('ref'),
     model: text('model').notNull(),
     status: text('status', { enum: ['active', 'completed', 'failed', 'archived'] })
       .notNull()
       .default('active'),
     prLink: text('pr_link'),
-    /** The job's own branch: every run commits to it. */
+    /** The job's own branch, to which every run commits. */
     branch: text('branch').notNull(),
-    /** The current run, from 1; each follow-up message makes the next. */
+    /** The current run, from 1; each follow-up message adds one. */
     run: integer('run').notNull().default(1),
     error: text('error'),
     /** Of the current run. */
@@ -44,7 +44,7 @@ export const agentJobs = pgTable(
   ],
 );
 
-/** One run for the job's prompt and one for each follow-up message, with what its steps have left for the next step. */
+/** One run for the job's prompt and one for each follow-up message, with what its steps store for the next step. */
 export const agentRuns = pgTable(
   'agent_runs',
   {
@@ -52,23 +52,23 @@ export const agentRuns = pgTable(
       .notNull()
       .references(() => agentJobs.id, { onDelete: 'cascade' }),
     run: integer('run').notNull(),
-    /** A JSON string: PostgreSQL's text takes neither NUL nor half of a character, and a prompt may hold both. */
+    /** A JSON string: a prompt may hold NUL and lone surrogates, which PostgreSQL's text can't. */
     promptJson: text('prompt_json').notNull(),
     status: text('status', { enum: ['active', 'completed', 'failed'] })
       .notNull()
       .default('active'),
-    /** What the agent starts from: a full commit id. */
+    /** The full id of the commit that the agent starts from. */
     baseCommit: text('base_commit'),
     outcomeKind: text('outcome_kind', { enum: ['changed', 'unchanged', 'failed'] }),
     outcomeTree: text('outcome_tree'),
-    /** The object that holds the outcome's git pack. */
+    /** The object with the result's git pack. */
     outcomePackKey: text('outcome_pack_key'),
     outcomeError: text('outcome_error'),
-    /** What was pushed, or was about to be. */
+    /** The commit that was pushed or is about to be. */
     commit: text('commit'),
-    /** The page of the branch's pull request where that had ended before `commit` was to be pushed. */
+    /** The page of the branch's pull request if that had ended before `commit` was to be pushed. */
     endedPrLink: text('ended_pr_link'),
-    /** The pull request as this run left it. */
+    /** The pull request after this run. */
     prLink: text('pr_link'),
     logKey: text('log_key'),
     createdAt: moment('created_at').notNull().defaultNow(),

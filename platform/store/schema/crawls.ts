@@ -4,16 +4,16 @@ import { exportJobs } from './export-jobs.ts';
 import { moment } from './moment.ts';
 
 /**
- * What an export works on while it runs. The rows live from the job's start to its end, those of a project's last
- * completed export until a newer one completes, which takes over what hasn't changed; nothing here is read by the API.
- * The frontier and the batches have no foreign key: it would be checked row by row, thousands of times a second. Instead
- * every statement that adds rows asks whether the crawl is still there, and `forgetCrawls` deletes from all tables.
+ * An export's working data. Rows live from the job's start to its end; those of a project's last completed export stay
+ * until a newer one, which reuses them, completes. The API doesn't read them. The frontier and the batches have no
+ * foreign key, because it would be checked thousands of times a second: instead every insert checks that the crawl
+ * still exists, and `forgetCrawls` deletes from all tables.
  */
 export const crawls = pgTable('crawls', {
   jobId: text('job_id')
     .primaryKey()
     .references(() => exportJobs.id, { onDelete: 'cascade' }),
-  /** The settings the export began with, as JSON: a change of the project never mixes two settings in one bundle. */
+  /** The export's settings as JSON, so that changing the project never mixes two settings in one bundle. */
   settingsJson: text('settings_json').notNull(),
   phase: text('phase', { enum: ['crawling', 'frozen'] })
     .notNull()
@@ -21,31 +21,34 @@ export const crawls = pgTable('crawls', {
   urlCount: integer('url_count').notNull().default(0),
   settledCount: integer('settled_count').notNull().default(0),
   rawBytes: bigint('raw_bytes', { mode: 'number' }).notNull().default(0),
-  /** Addresses whose answer is a file of the bundle. */
+  /** URLs whose response is a file of the bundle. */
   fileCount: integer('file_count').notNull().default(0),
-  /** What answers were without their content encoding, also those that were then not kept. */
+  /** The size of all responses without their content encoding, including those that weren't kept. */
   decodedBytes: bigint('decoded_bytes', { mode: 'number' }).notNull().default(0),
-  /** What this export has put into the object store: what it fetched and read, and the pieces of its archive. */
+  /** What this export has stored in the object store: responses, extracted links, and the pieces of its archive. */
   storedBytes: bigint('stored_bytes', { mode: 'number' }).notNull().default(0),
-  /** Addresses left out because of a limit, all of them; the frontier keeps only some by name. */
+  /** All URLs skipped because of a limit; the frontier only keeps some by name. */
   skippedCount: integer('skipped_count').notNull().default(0),
   batchCount: integer('batch_count').notNull().default(0),
   pageCount: integer('page_count').notNull().default(0),
-  /** What stored bytes depend on beside the origin: settings and engine. Only crawls equal in it share anything. */
+  /**
+   * What stored bytes depend on besides the origin: settings and engine version. Only crawls with equal keys are
+   * reused.
+   */
   reuseKey: text('reuse_key'),
-  /** Whether the crawl stays when its export has completed, for the next one to take from. */
+  /** Whether to keep the crawl for the next export when its export has completed. */
   keep: boolean('keep').notNull().default(false),
-  /** The kept crawl that this one takes from; it isn't forgotten before this one. */
+  /** The kept crawl that this one reuses; it isn't deleted before this one. */
   baseJobId: text('base_job_id'),
-  /** Where the first batch begins in the packed archive. */
+  /** The offset of the first batch in the packed archive. */
   archiveHeadBytes: integer('archive_head_bytes'),
-  /** Whether a worker has begun to go through what the kept crawl knows; nobody does so a second time. */
+  /** Whether a worker has begun to revalidate the kept crawl; only one does. */
   walked: boolean('walked').notNull().default(false),
 });
 
 /**
- * The frontier: every address an export knows, and what became of it. Workers lease `queued` rows; only the holder of
- * `lease_token` may settle one. Once frozen, `path` is where the address stands in the bundle.
+ * The frontier: all URLs of an export and their results. Workers lease `queued` rows; only the holder of `lease_token`
+ * may settle one. Once frozen, `path` is the URL's path in the bundle.
  */
 export const crawlUrls = pgTable(
   'crawl_urls',
@@ -60,7 +63,7 @@ export const crawlUrls = pgTable(
     foundOn: text('found_on'),
     state: text('state', { enum: ['queued', 'leased', 'settled'] }).notNull(),
     attempts: smallint('attempts').notNull().default(0),
-    /** Not before this time, where the origin asked for patience. */
+    /** Not before this time, if the origin asked for a pause. */
     dueAt: moment('due_at'),
     leaseToken: text('lease_token'),
     leaseUntil: moment('lease_until'),
@@ -70,22 +73,22 @@ export const crawlUrls = pgTable(
     redirectTo: text('redirect_to'),
     contentType: text('content_type'),
     isPage: boolean('is_page').notNull().default(false),
-    /** Where the bytes are: an object, and for small files their place in it, with the extraction right behind. */
+    /** Where the bytes are: an object, and for small files their offset in it, followed by the extracted links. */
     objectKey: text('object_key'),
     byteOffset: bigint('byte_offset', { mode: 'number' }),
     byteLength: bigint('byte_length', { mode: 'number' }),
     extractionLength: integer('extraction_length'),
     sha256: text('sha256'),
-    /** The validators of the answer (RFC 9110, 8.8), for the next export's conditional request. */
+    /** The response's validators (RFC 9110, 8.8), for the next export's conditional request. */
     etag: text('etag'),
     lastModified: text('last_modified'),
-    /** Where, in the same object, the table of links of the file's group lies. */
+    /** The position, in the same object, of the link table of the file's group. */
     linksOffset: bigint('links_offset', { mode: 'number' }),
     linksLength: integer('links_length'),
-    /** Claimed when the file came, final once frozen; for a redirect the path it leads to. */
+    /** Claimed when the file arrives, final once frozen; for a redirect the target's path. */
     path: text('path'),
     fragment: text('fragment'),
-    /** Set on the one row that brings the file into the bundle. */
+    /** Set on the one row that puts the file into the bundle. */
     batch: integer('batch'),
   },
   (table) => [
@@ -110,11 +113,11 @@ export const crawlBatches = pgTable(
     pageCount: integer('page_count').notNull().default(0),
     /** `BundleFile[]` in the bundle's order. */
     filesJson: text('files_json'),
-    /** What the batch's files refer to in vain: `{url: [referrers]}`. */
+    /** The broken links of the batch's files: `{url: [referrers]}`. */
     brokenJson: text('broken_json'),
-    /** `StoredPiece[]`: the gzip members that the batch is made of, in order. */
+    /** `StoredPiece[]`: the batch's gzip members, in order. */
     piecesJson: text('pieces_json'),
-    /** `Extent[]`: where the members lie, one after another; null: all of them are the object. */
+    /** `Extent[]`: the positions of the members, in order; null: they are the whole object. */
     partsJson: text('parts_json'),
   },
   (table) => [primaryKey({ columns: [table.jobId, table.number] })],

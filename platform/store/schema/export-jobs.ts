@@ -14,7 +14,7 @@ import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 import { projects } from './projects.ts';
 
-/** Static export jobs: what the API reads. The workflow of the same id is what moves a row (design 10). */
+/** Static export jobs as the API reads them. The workflow of the same id updates a row (design 10). */
 export const exportJobs = pgTable(
   'export_jobs',
   {
@@ -29,7 +29,7 @@ export const exportJobs = pgTable(
       .references(() => projects.id),
     domain: text('domain').notNull(),
     version: text('version').notNull(),
-    /** The pages asked for; null: the whole site. JSON as text, because jsonb refuses some valid strings. */
+    /** The requested pages; null: the whole site. JSON as text, because jsonb rejects some valid strings. */
     pathsJson: text('paths_json'),
     status: text('status', { enum: ['queued', 'running', 'completed', 'failed'] })
       .notNull()
@@ -50,7 +50,7 @@ export const exportJobs = pgTable(
   },
   (table) => [
     check('export_jobs_status_known', sql`${table.status} in ('queued', 'running', 'completed', 'failed')`),
-    // The conflict check reads first; this holds even where two starts would slip past it.
+    // Enforces the conflict check if two starts race past it.
     uniqueIndex('export_jobs_one_active_per_project')
       .on(table.projectId)
       .where(sql`${table.status} in ('queued', 'running')`),

@@ -4,9 +4,9 @@ import { moment } from './moment.ts';
 import { projects } from './projects.ts';
 
 /**
- * The embedded forge's webhooks on their way: written in the transaction of the change that they tell of, delivered
- * afterwards by whichever process takes the row. The address and the secret are read from the project each time, so a
- * secret lies in one place and a changed one counts for what waits.
+ * The embedded forge's outbox of webhooks: written in the transaction of the change that they report, delivered later
+ * by any process. The URL and the secret are read from the project each time, so a secret is stored once and a changed
+ * one applies to waiting deliveries.
  */
 export const forgeDeliveries = pgTable(
   'forge_deliveries',
@@ -24,7 +24,7 @@ export const forgeDeliveries = pgTable(
     nextAttemptAt: moment('next_attempt_at').notNull().defaultNow(),
     leaseToken: text('lease_token'),
     leaseUntil: moment('lease_until'),
-    /** What the last failed attempt met. */
+    /** The last failed attempt's error. */
     lastError: text('last_error'),
     createdAt: moment('created_at').notNull().defaultNow(),
     deliveredAt: moment('delivered_at'),

@@ -1,4 +1,4 @@
 import { timestamp } from 'drizzle-orm/pg-core';
 
-/** A column of points in time, to the millisecond: a JavaScript `Date` holds no more, and would not compare as equal. */
+/** A timestamp column with milliseconds: a JavaScript `Date` holds no more and would not compare as equal. */
 export const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });

@@ -14,7 +14,7 @@ export const organizations = pgTable(
   (table) => [check('organizations_plan_known', sql`${table.plan} in ('free', 'enterprise')`)],
 );
 
-/** Bearer keys. The key itself is nowhere: its SHA-256 finds it, its prefix tells people which one it is. */
+/** Bearer keys. The key itself is never stored: its SHA-256 finds it, and its prefix identifies it for people. */
 export const apiKeys = pgTable(
   'api_keys',
   {

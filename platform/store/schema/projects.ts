@@ -4,8 +4,8 @@ import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 
 /**
- * A site as the platform knows it. A domain is unique within its organization: that is what a start names. Two
- * organizations may register one domain, each with its own origin, and never see each other's.
+ * A site. A start names its domain, which is unique within its organization. Two organizations may register one domain,
+ * each with its own origin, and never see each other's.
  */
 export const projects = pgTable(
   'projects',
@@ -15,7 +15,7 @@ export const projects = pgTable(
       .notNull()
       .references(() => organizations.id),
     domain: text('domain').notNull(),
-    /** Where the site is really served, such as `http://127.0.0.1:8080`; null: at `https://{domain}`. */
+    /** The site's origin, such as `http://127.0.0.1:8080`; null: `https://{domain}`. */
     origin: text('origin'),
     repository: text('repository'),
     ref: text('ref'),

@@ -3,17 +3,17 @@ import { bigserial, check, index, integer, pgTable, primaryKey, text, unique, un
 import { moment } from './moment.ts';
 import { projects } from './projects.ts';
 
-/** The embedded forge's pull requests. Commits and branches stay in git; a row says what git can't. */
+/** The embedded forge's pull requests. Commits and branches are in git; a row holds the rest. */
 export const pullRequests = pgTable(
   'pull_requests',
   {
-    /** Unguessable, because the page opens to whoever has its link. */
+    /** Unguessable, because the page opens to anyone who has its link. */
     id: text('id').primaryKey(),
-    /** Whose webhook is told of it; null where no single project has the repository. */
+    /** The project whose webhook gets its events; null if no single project has the repository. */
     projectId: text('project_id').references(() => projects.id),
-    /** A `file://` address, in the one spelling that `openRepository` gives it. */
+    /** A `file://` URL in the spelling of `openRepository`. */
     repository: text('repository').notNull(),
-    /** Counts within the repository, from 1. */
+    /** Numbered within the repository, from 1. */
     number: integer('number').notNull(),
     author: text('author').notNull(),
     title: text('title').notNull(),
@@ -21,7 +21,7 @@ export const pullRequests = pgTable(
     headBranch: text('head_branch').notNull(),
     headSha: text('head_sha').notNull(),
     baseBranch: text('base_branch').notNull(),
-    /** The base branch's commit before the merge, as last seen: what the diff is against once the merge is there. */
+    /** The base branch's last known commit before the merge, for the diff after the merge. */
     baseSha: text('base_sha').notNull(),
     state: text('state', { enum: ['open', 'merged', 'closed'] })
       .notNull()
@@ -33,7 +33,7 @@ export const pullRequests = pgTable(
     endedAt: moment('ended_at'),
     /** Who merged or closed it; null while it is open, or if it was merged by git alone. */
     endedBy: text('ended_by'),
-    /** Signs the reviewers' links to it; null before the first one, and again once it has ended: then none is valid. */
+    /** Signs the reviewers' links; null before the first one and after the pull request's end, when none is valid. */
     reviewKey: text('review_key'),
   },
   (table) => [
@@ -46,7 +46,7 @@ export const pullRequests = pgTable(
   ],
 );
 
-/** Who was asked for a review. */
+/** Requested reviewers. */
 export const pullRequestReviewers = pgTable(
   'pull_request_reviewers',
   {
@@ -60,7 +60,7 @@ export const pullRequestReviewers = pgTable(
   (table) => [primaryKey({ columns: [table.pullRequestId, table.kind, table.name] })],
 );
 
-/** Reviews that were submitted, in their order. */
+/** Submitted reviews, in order. */
 export const pullRequestReviews = pgTable(
   'pull_request_reviews',
   {
@@ -71,7 +71,7 @@ export const pullRequestReviews = pgTable(
     reviewer: text('reviewer').notNull(),
     verdict: text('verdict', { enum: ['approved', 'changes-requested', 'commented'] }).notNull(),
     body: text('body').notNull(),
-    /** What was reviewed: the head as it was. */
+    /** The reviewed head commit. */
     commitSha: text('commit_sha').notNull(),
     submittedAt: moment('submitted_at').notNull().defaultNow(),
   },

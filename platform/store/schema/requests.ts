@@ -2,7 +2,7 @@ import { bigserial, index, integer, pgTable, primaryKey, text } from 'drizzle-or
 import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 
-/** The first 2xx answer to each `Idempotency-Key`; refusals are never kept. */
+/** The first 2xx response to each `Idempotency-Key`; rejections are never stored. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -10,7 +10,7 @@ export const idempotencyKeys = pgTable(
       .notNull()
       .references(() => organizations.id),
     key: text('key').notNull(),
-    /** SHA-256 over method, path and body: the same key with another request is refused. */
+    /** SHA-256 over method, path and body: the same key with another request is rejected. */
     requestSha256: text('request_sha256').notNull(),
     status: integer('status').notNull(),
     answerJson: text('answer_json').notNull(),
@@ -22,7 +22,10 @@ export const idempotencyKeys = pgTable(
   ],
 );
 
-/** One row per accepted use of a limited operation; a scope is what a limit counts, such as one organization's starts. */
+/**
+ * One row per accepted use of a rate-limited operation; a scope is what a limit counts, such as one organization's
+ * starts.
+ */
 export const usageLog = pgTable(
   'usage_log',
   {

@@ -3,7 +3,7 @@ import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio
 /** Failure types whose message is for the job's owner (platform/activities/agent/owner-failure.ts). */
 const FOR_OWNERS = ['AgentImpossible', 'AgentTrouble'];
 
-/** What a job's owner reads as its error: the reason where it is one for people, nothing of our inside otherwise. */
+/** The job's error for its owner: the reason if it is meant for people, otherwise nothing internal. */
 export function agentFailureText(error: unknown): string {
   if (isCancellation(error)) return 'cancelled';
   const cause = error instanceof ActivityFailure ? error.cause : error;

@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, isCancellation } from '@temporalio/workflow';
 
-/** What a job's owner reads as its error: the reason where it is one for people, nothing of our inside otherwise. */
+/** The job's error for its owner: the reason if it is meant for people, otherwise nothing internal. */
 export function failureText(error: unknown): string {
   if (isCancellation(error)) return 'cancelled';
   const cause = error instanceof ActivityFailure ? error.cause : error;

@@ -1,10 +1,10 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 
-/** What an activity's failure may mean for the workflow, by its type. */
+/** Failure types that the workflow handles. */
 export type FailureType =
-  /** Addresses are still to be crawled, so the paths couldn't be frozen. */
+  /** URLs are still queued, so the paths can't be frozen. */
   | 'CrawlUnfinished'
-  /** An object that the export had stored, or had taken over, is gone from the store or damaged. */
+  /** An object that the export stored or reused is gone from the store or damaged. */
   | 'ExportInputGone';
 
 export function isFailureOf(type: FailureType, error: unknown): boolean {

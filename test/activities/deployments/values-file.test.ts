@@ -196,7 +196,7 @@ describe('a values file', () => {
 
   it('that can not be read as YAML is left as it is, and so is its sidecar', async () => {
     await writeFile(path, 'a: [1\n');
-    await expect(createValuesFileTarget(path).write(write())).rejects.toThrow(/not YAML/);
+    await expect(createValuesFileTarget(path).write(write())).rejects.toThrow(/not valid YAML/);
     expect(await readFile(path, 'utf8')).toBe('a: [1\n');
     expect(await readSidecar(path)).toBeNull();
   });

@@ -47,9 +47,9 @@ const LINK = 'https://forge.example.com/acme/docs/pulls/7';
 async function plan(
   reader: ForgeReader | undefined,
   reviewers: string[] = ['lin@example.com'],
-  { scheduledMs = Date.now(), patienceMs = 60_000 } = {},
+  { scheduledMs = Date.now(), retryForMs = 60_000 } = {},
 ): Promise<ReviewPlan> {
-  const { planReview } = createForgeActivities({ forge: reader, patienceMs });
+  const { planReview } = createForgeActivities({ forge: reader, retryForMs });
   return await environment(scheduledMs).run(planReview, {
     site: 'handbook',
     rule: 'changelog',

@@ -177,7 +177,7 @@ describe('webhooks of the embedded forge', () => {
     receiver.answers.push('nothing');
     dispatch({ timeoutMs: 300 });
     await proposal();
-    await waitFor(async () => (await outbox())[0]?.last_error === 'no answer in time', { describe: 'timed out' });
+    await waitFor(async () => (await outbox())[0]?.last_error === 'no response in time', { describe: 'timed out' });
     await hurry();
     await arrived(2);
   });
@@ -267,7 +267,7 @@ describe('webhooks of the embedded forge', () => {
 
   it('leave no secret in the log', () => {
     const log = lines.join('');
-    expect(log).toContain('A webhook was not taken; trying again');
+    expect(log).toContain('The receiver rejected a webhook; retrying');
     expect(log).toContain('Gave up a webhook');
     for (const secret of [SECRET, 'of-the-address', 'an old one']) expect(log).not.toContain(secret);
   });

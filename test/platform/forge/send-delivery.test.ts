@@ -38,7 +38,7 @@ describe('sending a webhook', () => {
     const sent = send(timeout.signal);
     await waitFor(() => receiver.received.length > 0, { describe: 'arrived' });
     timeout.abort();
-    expect(await sent).toMatchObject({ kind: 'failed', error: 'no answer in time', permanent: false });
+    expect(await sent).toMatchObject({ kind: 'failed', error: 'no response in time', permanent: false });
     expect(await send(abort().signal, 'http://127.0.0.1:9/')).toMatchObject({ error: 'ECONNREFUSED' });
   });
 

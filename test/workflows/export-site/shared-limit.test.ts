@@ -5,7 +5,7 @@ import { failuresInARow, startBackOff } from '../../../workflows/export-site/tra
 
 const HOUR_MS = 3_600_000;
 
-/** An activity waits for a Retry-After up to this by itself; a longer one is the workflow's (patient-call.ts). */
+/** An activity waits for a Retry-After up to this by itself; a longer one is the workflow's (call-admin-api.ts). */
 const SHORT_WAIT_MS = 30_000;
 
 /** Numbers from 0 to 1 that are the same for the same seed. */

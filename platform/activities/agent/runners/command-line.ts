@@ -1,12 +1,12 @@
 import { ConfigurationError } from '../../../../contract/configuration-error.ts';
 
-/** What a shell would act on. Unquoted it is refused, since here it would go to the agent as a word of its own. */
+/** Shell operators. Unquoted they are rejected, because they would be passed to the agent as words. */
 const OPERATORS = '|&;<>()`$';
 
 /**
- * Splits a command line into words as a shell does: blanks part words, quotes and backslashes keep them together.
- * Nothing is expanded and no shell is asked. `name` is the setting that errors name.
- * @throws ConfigurationError for an open quote, an unquoted operator of a shell, or no word at all.
+ * Splits a command line into words like a shell: blanks separate words, quotes and backslashes keep them together.
+ * Nothing is expanded. `name` is the setting that errors name.
+ * @throws ConfigurationError for an open quote, an unquoted operator, or no word at all.
  */
 export function splitCommandLine(text: string, name: string): string[] {
   const words: string[] = [];

@@ -12,9 +12,8 @@ type ContainOptions = Pick<SandboxOptions, 'sandbox' | 'environment' | 'network'
 export type Contain = (run: ContainedRun) => Promise<ContainedEnd>;
 
 /**
- * Runs commands as the operator wants them run. The machine is asked for its sandbox at the first run, and again after
- * a refusal.
- * @throws SandboxMissingError from the returned function, where there must be a sandbox and is none.
+ * Runs commands in the configured sandbox. Checks for the sandbox at the first run, and again after it was missing.
+ * @throws SandboxMissingError from the returned function if a sandbox is required and missing.
  */
 export function createContain(options: ContainOptions): Contain {
   const { sandbox, environment, network, logger } = options;
@@ -41,7 +40,7 @@ export function createContain(options: ContainOptions): Contain {
   };
 }
 
-/** Says once, where commands of others will run, what the operator has chosen. */
+/** Logs the missing sandbox once, on workers that run agents. */
 export function warnWithoutSandbox({ sandbox, logger }: Pick<SandboxOptions, 'sandbox'> & { logger: Logger }): void {
   if (sandbox === 'on') return;
   logger.warn('agents run without a sandbox (AGENT_SANDBOX=off): they can read, write and reach what this worker can');

@@ -9,7 +9,7 @@ import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
 import { SandboxMissingError } from './sandbox/read-sandbox.ts';
 
 export type CommandRunnerOptions = SandboxOptions & {
-  /** The command line, split into words as a shell would split it; no shell runs it and nothing is expanded. */
+  /** The command line as words. No shell runs it and nothing is expanded. */
   command: string;
   /** What jobs report as `model`. */
   model: string;
@@ -18,9 +18,9 @@ export type CommandRunnerOptions = SandboxOptions & {
 };
 
 /**
- * Runs any coding agent's command line in a checkout of its own. The prompt goes to its standard input, or takes the
- * place of a word that is exactly `{prompt}`.
- * @throws ConfigurationError where the command line can't be split: an open quote, a shell's operator.
+ * Runs a coding agent's command line in a checkout of its own. The prompt goes to standard input, or replaces a word
+ * that is exactly `{prompt}`.
+ * @throws ConfigurationError if the command line can't be split: an open quote, a shell operator.
  */
 export function createCommandRunner({ command, ...options }: CommandRunnerOptions): AgentRunner {
   const words = splitCommandLine(command, 'AGENT_COMMAND');
@@ -30,11 +30,11 @@ export function createCommandRunner({ command, ...options }: CommandRunnerOption
 
 type WordsRunnerOptions = Omit<CommandRunnerOptions, 'command'> & {
   words: readonly string[];
-  /** What the command's own exit codes mean to the job's owner. */
+  /** Meanings of the command's exit codes, for the job's owner. */
   exitSentences?: Readonly<Record<number, string>>;
 };
 
-/** The same for a command line that is in words already. */
+/** The same for a command line that is already split. */
 export function createWordsRunner(options: WordsRunnerOptions): AgentRunner {
   const contain = createContain(options);
   return {

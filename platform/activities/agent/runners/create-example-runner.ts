@@ -8,22 +8,22 @@ import { readSandbox, SandboxMissingError } from './sandbox/read-sandbox.ts';
 export type ExampleRunnerOptions = SandboxOptions & {
   /** The absolute path of examples/replace-agent.js. */
   script: string;
-  /** `example` where it isn't given. */
+  /** Default: `example`. */
   model?: string;
   limits: RunnerLimits;
   logger: Logger;
 };
 
-/** Nobody chose this agent: whoever waits for the change must learn what to set. */
+/** The operator hasn't set an agent, so the error names the variable to set. */
 const NOT_UNDERSTOOD =
   "AGENT_COMMAND isn't set, so the example agent works, and it doesn't understand this prompt. Set AGENT_COMMAND to the command line of your coding agent.";
 
-/** The script's exit code for a prompt that it doesn't understand. */
+/** The script's exit code for an unsupported prompt. */
 const EXIT_SENTENCES = { 64: NOT_UNDERSTOOD };
 
 /**
- * The agent of the demo: it understands `Replace 'A' with 'B' in FILE`, and fails for a prompt without such a sentence. As
- * a script of ours it also runs where there is no sandbox; the log says so once.
+ * The demo's agent: handles `Replace 'A' with 'B' in FILE` and fails for a prompt without such a sentence. It is
+ * Galley's own script, so it may run without a sandbox; the log says so once.
  */
 export function createExampleRunner({ script, model = 'example', ...options }: ExampleRunnerOptions): AgentRunner {
   const words = [process.execPath, script];

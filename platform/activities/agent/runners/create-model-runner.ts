@@ -20,17 +20,17 @@ import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
 import { SandboxMissingError } from './sandbox/read-sandbox.ts';
 
 export type ModelLimits = {
-  /** How often the model may answer. */
+  /** The most responses of the model in a run. */
   maxSteps: number;
-  /** Tokens of all requests and answers together, as the endpoint counts them. */
+  /** Tokens of all requests and responses together, as the endpoint counts them. */
   maxTokens: number;
-  /** How much of one file the model may read or write. */
+  /** The largest file that the model may read or write. */
   maxFileBytes: number;
   /** For one request to the endpoint. */
   requestTimeoutMs: number;
 };
 
-/** The limits where the operator names none. */
+/** Defaults. */
 export const DEFAULT_MODEL_LIMITS = {
   maxSteps: 60,
   maxTokens: 2_000_000,
@@ -41,11 +41,11 @@ export const DEFAULT_MODEL_LIMITS = {
 export type ModelRunnerOptions = SandboxOptions & {
   /** The model's name at the endpoint, and what jobs report as `model`. */
   model: string;
-  /** The base address of an OpenAI-compatible API, such as `https://api.openai.com/v1`. */
+  /** The base URL of an OpenAI-compatible API, such as `https://api.openai.com/v1`. */
   url: string;
-  /** Undefined for an endpoint that wants none. The model's tools never see it. */
+  /** Undefined if the endpoint needs none. The model's tools never see it. */
   apiKey?: string;
-  /** The project's check, a command line as of the command runner; without it the model has no `run_check`. */
+  /** The project's check, split like the agent's command; without it the model has no `run_check`. */
   checkCommand?: string;
   limits: RunnerLimits;
   modelLimits: ModelLimits;
@@ -55,9 +55,9 @@ export type ModelRunnerOptions = SandboxOptions & {
 type Check = { words: readonly string[]; contain: Contain };
 
 /**
- * A small loop of tools over any model that an OpenAI-compatible endpoint serves. The model reads and writes files of a
- * checkout that nothing else touches; only the project's check runs a program, in the sandbox and on a copy.
- * @throws ConfigurationError where the check's command line can't be split.
+ * A tool loop over any model behind an OpenAI-compatible endpoint. The model reads and writes files of a private
+ * checkout; only the project's check runs a program, in the sandbox and on a copy.
+ * @throws ConfigurationError if the check's command line can't be split.
  */
 export function createModelRunner({ checkCommand, ...options }: ModelRunnerOptions): AgentRunner {
   const check: Check | undefined =

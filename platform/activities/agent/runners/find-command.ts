@@ -3,14 +3,14 @@ import { access, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 
-/** Where programs are looked for when the operator names no PATH. */
+/** Default search path if the operator sets no PATH. */
 export const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** The absolute path of a program as a shell finds it; undefined where no folder of `path` has it. */
+/** A program's absolute path, searched like a shell does; undefined if no folder of `path` has it. */
 export async function findOnPath(name: string, path: string): Promise<string | undefined> {
   const candidates = isAbsolute(name) ? [name] : path.split(delimiter).map((folder) => join(folder, name));
   for (const candidate of candidates) {
-    // A relative folder in PATH would mean the worker's own folder.
+    // A relative folder in PATH would be relative to the worker's own folder.
     if (!isAbsolute(candidate)) continue;
     const executable = await access(candidate, constants.X_OK).then(
       () => true,
@@ -22,9 +22,9 @@ export async function findOnPath(name: string, path: string): Promise<string | u
 }
 
 /**
- * What must be readable for a program to start: its folder, the folder of the file that a link there leads to, and for
- * a package of Node the outermost `node_modules`, where its dependencies are. Of a folder that holds more than programs,
- * such as a home, only the file itself.
+ * What must be readable to start a program: its folder, the folder of a link's target, and for a Node package the
+ * outermost `node_modules` with its dependencies. In a folder that holds more than programs, such as a home, only the
+ * file itself.
  */
 export async function pathsOfProgram(program: string): Promise<string[]> {
   const file = await realpath(program);

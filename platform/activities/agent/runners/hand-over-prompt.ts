@@ -1,14 +1,14 @@
-/** Where a command line takes the prompt as an argument of its own. */
+/** The word that the prompt replaces. */
 const PROMPT_WORD = '{prompt}';
 
-/** Linux refuses a longer argument: MAX_ARG_STRLEN, the ending zero included. */
+/** Linux rejects longer arguments: MAX_ARG_STRLEN, including the final zero. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 
 export type HandedOver = { words: readonly string[]; stdin: Uint8Array } | { error: string };
 
 /**
- * Puts the prompt where the command line wants it: as one argument instead of the word `{prompt}`, else on standard
- * input. In neither case does anything parse it.
+ * Passes the prompt as the command line wants it: as one argument in place of `{prompt}`, otherwise on standard input.
+ * It is never parsed.
  */
 export function handOverPrompt(words: readonly string[], prompt: string): HandedOver {
   const bytes = new TextEncoder().encode(prompt);

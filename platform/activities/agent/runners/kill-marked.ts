@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** More rounds than any honest program needs; a program that forks on purpose wins against any number. */
+/** More rounds than any honest program needs. A program that keeps forking on purpose can't be caught this way. */
 const MAX_ROUNDS = 20;
 
-/** Ends every process whose environment held that variable when it started. Finds none where there is no /proc. */
+/** Kills all processes whose initial environment held that variable. Finds none without /proc. */
 export async function killMarked(variable: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const marked = await findMarked(variable);
@@ -13,7 +13,7 @@ export async function killMarked(variable: string): Promise<void> {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended by itself.
+        // It has already ended.
       }
     }
     await delay(20);

@@ -5,9 +5,9 @@ import type { SandboxOptions } from './runner-limits.ts';
 export type Reach = Pick<SandboxOptions, 'environment' | 'readOnlyPaths'>;
 
 /**
- * What a command needs around it to start: a PATH that ends with Node's own folder, and the folders of the program and
- * of Node readable. Undefined where the program isn't on this machine; one named by a path within the checkout is
- * looked for there.
+ * What a command needs in order to start: a PATH that ends with Node's own folder, and read access to the folders of
+ * the program and of Node. Undefined if the program isn't on this machine. A path within the checkout is resolved
+ * there.
  */
 export async function reachProgram(program: string, { environment, readOnlyPaths }: Reach): Promise<Reach | undefined> {
   const path = environment.PATH ?? DEFAULT_PATH;

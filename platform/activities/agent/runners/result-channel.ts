@@ -2,14 +2,14 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { errorCode } from '../../../error-code.ts';
 
-/** What the shell around an agent said of its end. `why` is one of its own words, `detail` what git said. */
+/** What the wrapper shell reports about its end. `why` is one of its own words, `detail` git's message. */
 export type Ending =
   | { kind: 'unchanged' }
   | { kind: 'changed'; tree: string; packFile: string }
   | { kind: 'failed'; why: string; detail: string }
   | { kind: 'broken'; detail: string };
 
-/** Fields stay null where the processes ended before they were said. */
+/** Fields stay null if the processes ended before reporting them. */
 export type Report = { ready: boolean; exitCode: number | null; ending: Ending | null };
 
 export type ChannelOptions = {
@@ -20,12 +20,12 @@ export type ChannelOptions = {
   onExit?: (code: number) => void;
 };
 
-/** Far beyond any line of ours. The agent can reach this channel too, so nothing on it may grow without bound. */
+/** Far longer than any valid line. The agent can write to this channel too, so memory must be bounded. */
 const MAX_LINE_BYTES = 4096;
 
 /**
- * Reads what the shell around an agent reports, to the channel's end or until the caller destroys it. Nothing here is believed further than it can do
- * harm: an agent that writes to the channel itself can only misreport its own work, as it could by its files.
+ * Reads the wrapper shell's report until the channel ends or the caller destroys it. An agent that writes to the
+ * channel can only misreport its own work, as it could through its files.
  */
 export async function readReport(channel: Readable, options: ChannelOptions): Promise<Report> {
   const report: Report = { ready: false, exitCode: null, ending: null };
@@ -56,7 +56,7 @@ async function* chunksOf(channel: Readable): AsyncGenerator<Buffer, void> {
   }
 }
 
-/** Keeps what a line says; returns what follows it where that is a pack. */
+/** Stores a line's report; returns the rest of the data if a pack follows. */
 function takeLine(
   line: string,
   report: Report,
@@ -84,7 +84,7 @@ function takeLine(
   return undefined;
 }
 
-/** Writes exactly that many bytes; false where the channel ended before. */
+/** Writes exactly that many bytes; false if the channel ended before. */
 async function writePack(
   chunks: AsyncIterator<Buffer>,
   start: Buffer,

@@ -5,9 +5,9 @@ import type { ContainedEnd } from './contained-run.ts';
 import type { RunnerLimits } from './runner-limits.ts';
 
 /**
- * What a run comes to for the job's owner.
- * @param exitSentences what exit codes of this command mean; others are told as a shell has them.
- * @throws Error where the run never came to the agent: another try, or another worker, may do better.
+ * A run's outcome for the job's owner.
+ * @param exitSentences meanings of this command's exit codes; others are described as a shell does.
+ * @throws Error if the agent was never started: a retry or another worker may succeed.
  */
 export function outcomeOf(
   { report, endedBy, stderr }: ContainedEnd,
@@ -40,7 +40,7 @@ function failed(error: string): AgentOutcome {
   return { kind: 'failed', error };
 }
 
-/** A shell's exit codes, in words where they have a meaning of their own. */
+/** A shell's exit codes that have a meaning of their own. */
 function describeExit(code: number): string {
   if (code === 126 || code === 127) return `The agent's command could not be started (exit code ${code}).`;
   const [signal] = Object.entries(constants.signals).find(([, number]) => code === 128 + number) ?? [];
@@ -64,7 +64,7 @@ function sentenceOf(why: string, detail: string, limits: RunnerLimits): string {
   }
 }
 
-/** Writes bytes in the largest unit that divides them: 1048576 → `1 MiB`. */
+/** Formats bytes in the largest unit that divides them: 1048576 → `1 MiB`. */
 export function formatBytes(bytes: number): string {
   const units = ['GiB', 'MiB', 'KiB'];
   const index = units.findIndex((_, at) => bytes >= 1024 ** (3 - at) && bytes % 1024 ** (3 - at) === 0);

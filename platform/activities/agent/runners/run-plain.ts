@@ -8,7 +8,7 @@ import { PLAIN_COLLECT_SCRIPT, PLAIN_PREPARE_SCRIPT, PLAIN_RUN_SCRIPT } from './
 import { startChild } from './start-child.ts';
 import { watchRun } from './watch-run.ts';
 
-/** The variable by which processes of a run are found again. */
+/** The variable that identifies a run's processes. */
 const MARKER = 'GALLEY_AGENT_RUN';
 
 type PlainFolders = { agent: string; collect: string };
@@ -17,14 +17,14 @@ function foldersOf(scratchDir: string): PlainFolders {
   return { agent: join(scratchDir, 'agent'), collect: join(scratchDir, 'collect') };
 }
 
-/** Where a run without a sandbox has its checkout. */
+/** The checkout of a run without a sandbox. */
 export function plainCheckout(scratchDir: string): string {
   return join(foldersOf(scratchDir).agent, 'checkout');
 }
 
 /**
- * Runs a command as an ordinary process, in a process group and folders of its own. Time and output are bounded, the
- * disk is not; a process that leaves the group is found by its environment, unless it cleared that too.
+ * Runs a command as an ordinary process, in its own process group and folders. Time and output are limited, disk isn't.
+ * A process that leaves the group is found by its environment, unless it cleared that too.
  */
 export async function runPlain(run: ContainedRun): Promise<ContainedEnd> {
   try {
@@ -36,7 +36,7 @@ export async function runPlain(run: ContainedRun): Promise<ContainedEnd> {
   }
 }
 
-/** What an agent left may be shut, or deeper than a path of Node can reach; these programs mind neither. */
+/** The agent may have removed permissions or made paths too deep for Node; these programs handle both. */
 async function removeTree(folder: string): Promise<void> {
   await execa('chmod', ['-R', 'u+rwX', folder], { reject: false, stdio: 'ignore' });
   await execa('rm', ['-rf', folder], { reject: false, stdio: 'ignore' });
@@ -47,7 +47,7 @@ export async function preparePlain(run: ContainedRun): Promise<ContainedEnd> {
   return await runScript(run, PLAIN_PREPARE_SCRIPT, []);
 }
 
-/** Stores the tree of a checkout that nobody writes to any more. */
+/** Stores the tree of a checkout after all its writers have ended. */
 export async function collectPlain(run: ContainedRun): Promise<ContainedEnd> {
   const end = await runScript(run, PLAIN_COLLECT_SCRIPT, []);
   return { ...end, report: { ...end.report, ready: true, exitCode: 0 } };
@@ -68,7 +68,7 @@ async function runScript(run: ContainedRun, script: string, words: readonly stri
     },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
-    // A session and process group of its own, so that all of it can be ended at once.
+    // In its own session and process group, so that all of it can be killed at once.
     detached: true,
   });
   const killAll = async (): Promise<void> => {
@@ -89,6 +89,6 @@ function killGroup(leader: number | undefined): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // The process group is empty.
   }
 }

@@ -8,15 +8,15 @@ import { SANDBOX_CHECK_SCRIPT, SANDBOX_SCRIPT } from './sandbox/scripts.ts';
 import { startChild } from './start-child.ts';
 import { watchRun } from './watch-run.ts';
 
-/** How long the first process of the namespace may take to take all others with it. */
-const KILL_PATIENCE_MS = 2500;
+/** How long the kernel may take to kill the namespace's processes after its first one. */
+const KILL_TIMEOUT_MS = 2500;
 
-/** How often to look whether bubblewrap has told of it. It does within milliseconds of its start. */
+/** How often to check whether bubblewrap has reported the process id. It does so milliseconds after its start. */
 const ATTEMPT_MS = 10;
 
 /**
- * Every namespace that bubblewrap has; a controlling terminal and capabilities are gone, and it dies with its parent. The
- * network's holds nothing but a loopback of its own.
+ * All namespaces that bubblewrap has, without a controlling terminal and capabilities; it dies with its parent. The
+ * network namespace only has a loopback of its own.
  */
 const ISOLATION = [
   ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
@@ -26,7 +26,7 @@ const ISOLATION = [
 
 /**
  * Runs a command in bubblewrap: its own processes and files, and no network but the proxy behind the socket, if any.
- * When this resolves, every process of the run is dead and its disk is gone; what is left is the report.
+ * When this resolves, all processes of the run are dead and its disk is gone; only the report is left.
  */
 export async function runSandboxed(run: ContainedRun, sandbox: Sandbox, proxySocket?: string): Promise<ContainedEnd> {
   const { limits, scratchDir, repositoryDir, readOnlyPaths, input } = run;
@@ -48,7 +48,7 @@ export async function runSandboxed(run: ContainedRun, sandbox: Sandbox, proxySoc
     ...[input === undefined ? '' : INSIDE.input, proxySocket === undefined ? '' : process.execPath, ...run.words],
   ];
   const child = await startChild(sandbox.program, args, {
-    // Variables go this way and not as arguments, which every user of the machine can read.
+    // Variables are passed this way and not as arguments, which every user of the machine can read.
     env: { ...run.environment, HOME: INSIDE.home, TMPDIR: INSIDE.tmp, TERM: 'dumb' },
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
@@ -62,7 +62,7 @@ export async function runSandboxed(run: ContainedRun, sandbox: Sandbox, proxySoc
   });
 }
 
-/** bubblewrap tells the host's number of the namespace's process 1. */
+/** bubblewrap reports the host's process id of the namespace's process 1. */
 function readFirstProcess(child: ChildProcess): () => number | undefined {
   let info = '';
   const stream = child.stdio[4];
@@ -78,12 +78,12 @@ function readFirstProcess(child: ChildProcess): () => number | undefined {
 }
 
 /**
- * Ends process 1, whose end the kernel completes only when all others of the namespace are dead; bubblewrap waits for
- * that. Ending bubblewrap itself would not say when they are, and in its first moments would leave one behind.
+ * Kills process 1: the kernel completes that only when all others in the namespace are dead, and bubblewrap waits for
+ * it. Killing bubblewrap itself wouldn't show when they are, and right after its start it would leave one behind.
  */
 function killNamespace(child: ChildProcess, firstProcess: () => number | undefined): void {
   const attempts = setInterval(attempt, ATTEMPT_MS);
-  const patience = setTimeout(() => child.kill('SIGKILL'), KILL_PATIENCE_MS);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), KILL_TIMEOUT_MS);
   child.once('exit', stop);
   attempt();
 
@@ -99,6 +99,6 @@ function killNamespace(child: ChildProcess, firstProcess: () => number | undefin
   }
   function stop(): void {
     clearInterval(attempts);
-    clearTimeout(patience);
+    clearTimeout(killTimer);
   }
 }

@@ -1,16 +1,16 @@
-/** What every runner that starts processes is held to. Part of the options of each of them. */
+/** Limits of every runner that starts processes. */
 export type RunnerLimits = {
-  /** How long the agent may run, the checkout before and the collecting after it not counted. */
+  /** How long the agent may run, not counting the checkout before and the collecting after it. */
   timeoutMs: number;
-  /** The size of the disk that holds the checkout, the agent's HOME and its temporary files. It lies in memory. */
+  /** The size of the disk for the checkout, the agent's HOME and its temporary files. It is in memory. */
   scratchSizeBytes: number;
-  /** How much the agent may print. Past it the agent is ended and the run fails. */
+  /** How much the agent may print. If it prints more, it is killed and the run fails. */
   outputLimitBytes: number;
-  /** How large the pack of the agent's change may be. */
+  /** The largest pack of the agent's change. */
   changeLimitBytes: number;
 };
 
-/** The limits where the operator names none. */
+/** Defaults. */
 export const DEFAULT_RUNNER_LIMITS = {
   timeoutMs: 30 * 60_000,
   scratchSizeBytes: 2 * 1024 ** 3,
@@ -18,25 +18,25 @@ export const DEFAULT_RUNNER_LIMITS = {
   changeLimitBytes: 256 * 1024 ** 2,
 } as const;
 
-/** What an agent may reach in its sandbox. Hosts are `host:port`, in the spelling of `URL`. */
+/** What an agent may reach from its sandbox. Hosts are `host:port`, spelled as `URL` does. */
 export type AgentNetwork = {
-  /** Reached through a proxy, at public addresses. Empty: there is no proxy, and no network at all. */
+  /** Reached through a proxy, at public addresses. Empty: no proxy and no network. */
   allow: readonly string[];
-  /** Servers of Galley's own. Their addresses are refused, whichever allowed name leads there. */
+  /** Galley's own servers. Their addresses are rejected, whatever name resolves to them. */
   refuse: readonly string[];
 };
 
-/** How processes are kept apart from the machine. */
+/** How processes are isolated from the machine. */
 export type SandboxOptions = {
   /** `off` runs them as ordinary processes of the worker's user: only for machines that are a sandbox themselves. */
   sandbox: 'on' | 'off';
-  /** Only the sandbox can hold processes to it. */
+  /** Only enforced in the sandbox. */
   network: AgentNetwork;
   /**
-   * Every variable that the agent gets besides HOME, TMPDIR and TERM: PATH (by which its command is found too), LANG, TZ
-   * and what the operator named. Nothing is taken from the worker's own environment.
+   * All variables of the agent besides HOME, TMPDIR and TERM: PATH (also used to find its command), LANG, TZ and what
+   * the operator named. Nothing comes from the worker's own environment.
    */
   environment: Readonly<Record<string, string>>;
-  /** Absolute paths of the machine that the agent may read besides the system's programs and libraries. */
+  /** Absolute paths that the agent may read besides the system's programs and libraries. */
   readOnlyPaths: readonly string[];
 };

@@ -5,32 +5,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContainedEnd, type ContainedRun, type EndedBy, MACHINERY_TIMEOUT_MS } from './contained-run.ts';
 import { readReport } from './result-channel.ts';
 
-/** Enough for a sentence of bubblewrap or git; the agent may write there too. */
+/** Enough for a message of bubblewrap or git. The agent may write there too. */
 const STDERR_BYTES = 2048;
 
-/** How long to wait for output that is still in a pipe once its writers are dead. */
+/** How long to wait for output left in a pipe after its writers have ended. */
 const LAST_OUTPUT_MS = 1000;
 
-/** The same for the report. It may be the end of a pack, which decides the run, so a busy machine is given more time. */
+/** The same for the report. It may be the end of a pack, which the run needs, so allow for a busy machine. */
 const LAST_REPORT_MS = 5000;
 
 export type Watched = {
   child: ChildProcess;
   run: ContainedRun;
   packFile: string;
-  /** Ends every process of the run. Called at most once from here. */
+  /** Kills all processes of the run. Called at most once from here. */
   kill: () => void;
-  /** After the child has ended: what is left to be ended. */
+  /** Runs after the child has ended, to kill what is left. */
   settle?: () => Promise<void>;
-  /** Waits for what is still in a pipe once its writers are dead. */
+  /** Waits for output left in a pipe after its writers have ended. */
   wait?: (ms: number) => Promise<void>;
 };
 
 const waitUnnoticed = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
 
 /**
- * Holds a run to its limits: feeds the prompt, passes the output on, reads the report, and ends the run where time,
- * output or the caller says so. Resolves once the child has ended; rejects only where it could not be started.
+ * Watches a run: feeds the prompt, passes the output on, reads the report, and kills the run if time, output or the
+ * caller requires it. Resolves once the child has ended; rejects only if it couldn't be started.
  */
 export async function watchRun(watched: Watched): Promise<ContainedEnd> {
   const { child, run, packFile, kill, settle, wait = waitUnnoticed } = watched;
@@ -49,11 +49,11 @@ export async function watchRun(watched: Watched): Promise<ContainedEnd> {
   run.signal.addEventListener('abort', abort);
   if (run.signal.aborted) abort();
   try {
-    // Not by `once`, which would take a signal that can't be delivered for the end.
+    // `once` would reject for a signal that can't be delivered.
     const exited = new Promise((resolve) => child.once('exit', resolve));
     const printed = passOutput(child, run, () => end('output'));
     const stderr = readStart(child.stderr);
-    // An agent that doesn't read its input isn't at fault.
+    // An agent may close its input unread.
     child.stdin?.on('error', () => {});
     child.stdin?.end(run.stdin);
     const channel = channelOf(child);
@@ -63,15 +63,15 @@ export async function watchRun(watched: Watched): Promise<ContainedEnd> {
       onReady: () => restart('time', run.limits.timeoutMs),
       onExit: () => restart('stuck', MACHINERY_TIMEOUT_MS),
     });
-    // A pack that can't be written here would leave the child waiting for a reader.
+    // If the pack can't be written here, the child would wait for a reader forever.
     report.catch(() => end('stuck'));
     await exited;
     await settle?.();
-    // Whoever wrote is dead; only a process that escaped where there is no sandbox can hold the pipe open.
+    // The writers have ended; only a process that escaped a run without a sandbox can hold the pipe open.
     await Promise.race([printed, wait(LAST_OUTPUT_MS)]);
     child.stdout?.destroy();
-    const patienceMs = endedBy === null ? LAST_REPORT_MS : LAST_OUTPUT_MS;
-    await Promise.race([report, wait(patienceMs)]);
+    const waitMs = endedBy === null ? LAST_REPORT_MS : LAST_OUTPUT_MS;
+    await Promise.race([report, wait(waitMs)]);
     channel.destroy();
     child.stderr?.destroy();
     return { report: await report, endedBy, stderr: stderr() };
@@ -87,7 +87,7 @@ function channelOf(child: ChildProcess): Readable {
   return channel;
 }
 
-/** Passes on what is printed, up to the limit. Resolves at the output's end. */
+/** Passes output on up to the limit. Resolves at its end. */
 async function passOutput(child: ChildProcess, run: ContainedRun, onTooMuch: () => void): Promise<void> {
   if (child.stdout === null) return;
   let leftBytes = run.limits.outputLimitBytes;
@@ -99,7 +99,7 @@ async function passOutput(child: ChildProcess, run: ContainedRun, onTooMuch: () 
   await once(child.stdout, 'close');
 }
 
-/** Reads a stream to its end and keeps its start. */
+/** Reads a stream to its end and returns its start. */
 function readStart(stream: Readable | null): () => string {
   const kept: Buffer[] = [];
   let leftBytes = STDERR_BYTES;

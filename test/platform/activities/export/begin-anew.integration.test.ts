@@ -13,7 +13,7 @@ import { bundleContent, type ChangingSite, changingOrigin, newSite } from './reu
 import { type KeptExportsFixture, startKeptExportsFixture } from './reuse/kept-exports-fixture.ts';
 
 const PAGES = 12;
-const NOTICE = { url: null, text: expect.stringMatching(/fetched anew/) };
+const NOTICE = { url: null, text: expect.stringMatching(/fetched again/) };
 const STAGES = ['openExport', 'crawlSite', 'freezeExport', 'rewriteFiles', 'packExport'] as const;
 
 let rig: KeptExportsFixture;

@@ -5,7 +5,7 @@ type Messages = OpenAI.Chat.Completions.ChatCompletionMessageParam[];
 
 export type Answer = {
   message: OpenAI.Chat.Completions.ChatCompletionMessage;
-  /** Tokens of the request and the answer. */
+  /** Tokens of the request and the response. */
   tokens: number;
 };
 
@@ -19,23 +19,23 @@ export type ModelEndpoint = {
   tools: OpenAI.Chat.Completions.ChatCompletionFunctionTool[];
 };
 
-/** 429, 5xx, timeouts and lost connections: half a second and longer apart, or as the endpoint says. */
+/** Retries of 429, 5xx, timeouts and lost connections: half a second apart and growing, or as the endpoint says. */
 const MAX_RETRIES = 4;
 
-/** Where an endpoint doesn't count, a token is taken for four characters. */
+/** Estimate of characters per token, for endpoints that don't count tokens. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * Asks a model over an OpenAI-compatible API for its next message.
- * The returned function throws a RunFailure for what another try won't mend (a refused key, an unknown model, an answer
- * that was cut off), the signal's reason when aborted, and the client's error once its retries are used up.
+ * Asks a model behind an OpenAI-compatible API for its next message. Throws a RunFailure if a retry won't help (a
+ * rejected key, an unknown model, a truncated response), the signal's reason when aborted, and the client's error once
+ * its retries are used up.
  */
 export function createAskModel({ url, apiKey, model, requestTimeoutMs, tools }: ModelEndpoint): AskModel {
   const client = new OpenAI({
     baseURL: url,
-    // The client insists on one; a local server takes any.
+    // The client requires a key; a local server takes any.
     apiKey: apiKey ?? 'none',
-    // Null keeps the client from looking into the worker's own environment.
+    // Null keeps the client from reading the worker's own environment.
     organization: null,
     project: null,
     adminAPIKey: null,
@@ -63,7 +63,7 @@ export function createAskModel({ url, apiKey, model, requestTimeoutMs, tools }: 
   };
 }
 
-/** The client's pause between two tries doesn't listen to the signal: this does. */
+/** The client's pause between retries ignores the signal, so listen here. */
 async function untilAborted<T>(request: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -78,14 +78,14 @@ async function untilAborted<T>(request: Promise<T>, signal: AbortSignal): Promis
   }
 }
 
-/** A failure that is final, or the error as it was. */
+/** A RunFailure if it is final, otherwise the original error. */
 function failureOf(error: unknown, apiKey: string | undefined): unknown {
   if (!(error instanceof OpenAI.APIError)) return error;
   const { status, code } = error;
   if (status === 401 || status === 403) return new RunFailure(`The model's endpoint refused the key (${status}).`);
   if (code === 'insufficient_quota') return new RunFailure("The quota at the model's endpoint is used up.");
   if (status === 408 || status === 409 || status === 429 || status === undefined || status >= 500) return error;
-  // An endpoint's own words help here, and must not carry the key.
+  // The endpoint's message helps here, but must not contain the key.
   const message = apiKey === undefined ? error.message : error.message.replaceAll(apiKey, '***');
   return new RunFailure(`The model's endpoint refused the request: ${message.slice(0, 300)}`);
 }

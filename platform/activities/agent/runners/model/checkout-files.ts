@@ -4,7 +4,7 @@ import { errorCode } from '../../../../error-code.ts';
 import { type Found, findInCheckout } from './checkout-path.ts';
 import { ToolRefusal } from './tool-refusal.ts';
 
-/** Lines of a listing or a search; more would fill the model's window with what it can ask for in parts. */
+/** The most lines of a listing or a search; the model can ask for parts. */
 const MAX_LISTED = 1000;
 const MAX_HITS = 200;
 const MAX_HIT_LENGTH = 300;
@@ -19,8 +19,8 @@ export type CheckoutFiles = {
 };
 
 /**
- * The files of one checkout, as a model may use them. Every function resolves to text for the model or refuses; looking
- * through many files ends with the signal's reason where that fires.
+ * File tools for one checkout. Each resolves to text for the model or throws a ToolRefusal; searches reject with the
+ * signal's reason when it fires.
  */
 export function createCheckoutFiles(root: string, maxFileBytes: number, signal: AbortSignal): CheckoutFiles {
   const read = async (path: string): Promise<{ found: Found; text: string }> => {
@@ -91,7 +91,7 @@ async function findFile(root: string, path: string): Promise<Found> {
 
 type Checkout = { root: string; signal: AbortSignal };
 
-/** Regular files below a folder, by path, git's own left out. Symbolic links are not followed and not named. */
+/** Regular files below a folder, sorted by path, without git's own. Symbolic links are neither followed nor listed. */
 async function filesBelow(checkout: Checkout, path: string, limit: number): Promise<string[]> {
   const { root, signal } = checkout;
   signal.throwIfAborted();
@@ -117,7 +117,7 @@ function hitsIn(file: string, content: string, text: string, limit: number): str
     .slice(0, limit);
 }
 
-/** Undefined for bytes that are no UTF-8 or hold a zero: they would not come back as they were. */
+/** Undefined if the bytes aren't UTF-8 or hold a zero: writing them back would change them. */
 function asText(bytes: Buffer): string | undefined {
   const text = bytes.toString('utf8');
   return text.includes('\0') || !Buffer.from(text, 'utf8').equals(bytes) ? undefined : text;

@@ -7,15 +7,15 @@ import { ToolRefusal } from './tool-refusal.ts';
 export type Found = {
   /** The absolute path on this machine. */
   file: string;
-  /** As it is written in answers: relative to the checkout. */
+  /** As shown to the model: relative to the checkout. */
   path: string;
-  /** Undefined where nothing is there yet. */
+  /** Undefined if it doesn't exist yet. */
   info: Stats | undefined;
 };
 
 /**
- * Finds a path of the checkout as a model wrote it. Every component is looked at: none may be `..`, git's own folder or
- * a symbolic link. Only our tools write here, so what was looked at is still so when it is used.
+ * Resolves a path that the model gave. No component may be `..`, git's own folder or a symbolic link. Only these tools
+ * write here, so the check still holds when the path is used.
  * @throws ToolRefusal
  */
 export async function findInCheckout(root: string, written: string): Promise<Found> {

@@ -1,10 +1,7 @@
 import { formatBytes } from '../run-outcome.ts';
 import { RunFailure } from './run-failure.ts';
 
-/**
- * Writes lines to a run's log.
- * The returned function throws a RunFailure once more than the limit was said.
- */
+/** Writes lines to a run's log. The returned function throws a RunFailure once the limit is exceeded. */
 export function createModelLog(log: (chunk: Uint8Array) => void, limitBytes: number): (line: string) => void {
   let leftBytes = limitBytes;
   return (line) => {

@@ -5,25 +5,25 @@ import type { ContainedRun } from '../contained-run.ts';
 import { formatBytes } from '../run-outcome.ts';
 import { ToolRefusal } from './tool-refusal.ts';
 
-/** How much of a check's output a model is shown: its end, where the verdict stands. */
+/** How much of a check's output the model sees: its end, which usually has the verdict. */
 const SHOWN_BYTES = 16 * 1024;
 
-/** A check that prints more than this is ended. */
+/** A check that prints more than this is killed. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 ** 2;
 
-/** A check that takes longer would eat up the model's own time. */
+/** A longer check would use up the model's own time. */
 const MAX_CHECK_MS = 10 * 60_000;
 
 export type Check = {
   contain: Contain;
-  /** The model's run, whose own words and prompt are replaced. */
+  /** The model's run; its words and prompt are replaced. */
   run: ContainedRun;
   words: readonly string[];
-  /** The files to check. They are copied: what the check writes is gone afterwards. */
+  /** The files to check. The check runs on a copy, so what it writes is dropped. */
   checkout: string;
 };
 
-/** Runs the project's check on a copy of the files; resolves to what the model is told. */
+/** Runs the project's check on a copy of the files. Resolves to text for the model. */
 export async function runCheck({ contain, run, words, checkout }: Check): Promise<string> {
   const scratchDir = join(run.scratchDir, 'check');
   await mkdir(scratchDir, { recursive: true });

@@ -1,4 +1,4 @@
-/** Thrown where a model's run is over and another try would end alike. The message is for the job's owner. */
+/** Thrown if a model's run has failed and a retry would fail too. The message is for the job's owner. */
 export class RunFailure extends Error {
   override readonly name = 'RunFailure';
 }

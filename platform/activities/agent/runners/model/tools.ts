@@ -7,14 +7,14 @@ type ToolDefinition = OpenAI.Chat.Completions.ChatCompletionFunctionTool;
 
 type Tool = {
   definition: ToolDefinition;
-  /** Checks the arguments and does it. */
+  /** Validates the arguments and runs the tool. */
   call: (input: unknown) => Promise<string>;
 };
 
 export type Tools = {
   definitions: ToolDefinition[];
   /**
-   * Does what a model asked for, its arguments as the text that it wrote.
+   * Runs a tool call of the model; arguments are its raw text.
    * @throws ToolRefusal for an unknown tool, bad arguments and what a tool can't do.
    */
   call: (name: string, written: string) => Promise<string>;
@@ -26,7 +26,7 @@ const folder = z
   .describe("Path of a folder, relative to the repository's root; the root without it")
   .optional();
 
-/** What a model can do in a checkout. `runCheck` is there only where the project has a check. */
+/** The model's tools. `runCheck` exists only if the project has a check. */
 export function createTools(files: CheckoutFiles, runCheck: (() => Promise<string>) | undefined): Tools {
   const tools = [
     tool('list_files', 'Lists the files below a folder.', z.strictObject({ folder }), (input) =>
@@ -94,7 +94,7 @@ function tool<T extends z.ZodType>(
 
 function parseJson(written: string): unknown {
   try {
-    // Some models send nothing at all where there are no arguments.
+    // Some models send nothing if there are no arguments.
     return written.trim() === '' ? {} : JSON.parse(written);
   } catch {
     throw new ToolRefusal("bad arguments: they aren't JSON");

@@ -15,13 +15,13 @@ export type AgentProxy = {
 /** Connections of one run at a time. Each takes two of the worker's file descriptors. */
 const MAX_CONNECTIONS = 128;
 
-/** Refused hosts of one run that are logged. An agent can invent any number. */
+/** Logged refusals of one run, because an agent can invent any number of hosts. */
 const MAX_LOGGED = 50;
 
 /**
- * Starts the forward proxy of one run, for HTTP and for tunnels (CONNECT). It is all that the run has of the network.
- * Refusals are answered with 403 and the reason, and each reason is logged once: it names a host and a port, never a
- * path, a header or what was sent.
+ * Starts the forward proxy of one run, for HTTP and CONNECT tunnels. It is the run's only network access. Refused
+ * requests get 403 with the reason. Each reason is logged once: it names a host and a port, never a path, a header or a
+ * body.
  */
 export async function startAgentProxy(run: {
   network: AgentNetwork;
@@ -29,7 +29,7 @@ export async function startAgentProxy(run: {
   logger: Logger;
 }): Promise<AgentProxy> {
   const { network, jobId, logger } = run;
-  // Not in the run's own folder: a socket's path holds at most 107 bytes.
+  // Not in the run's own folder, because a socket's path holds at most 107 bytes.
   const folder = await mkdtemp(join(tmpdir(), 'galley-proxy-'));
   const logged = new Set<string>();
   const onRefused = (_target: string, reason: string): void => {
@@ -46,7 +46,7 @@ export async function startAgentProxy(run: {
       socketPath: join(folder, 'proxy'),
       maxConnections: MAX_CONNECTIONS,
       maxBytes: Number.POSITIVE_INFINITY,
-      // A model may think for minutes before it answers. The run's own time limit ends everything.
+      // A model may think for minutes before it responds. The run's own time limit ends everything.
       silenceMs: 0,
     });
     const close = async (): Promise<void> => {

@@ -8,8 +8,8 @@ const resolveBySystem: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
 /**
- * Decides what an agent's proxy may connect to: the allowed hosts, at public addresses. A name that isn't allowed is
- * never resolved. A name that is allowed is resolved for each connection, and what was checked is what is connected to.
+ * Decides what an agent's proxy may connect to: the allowed hosts, at public addresses. Other names are never resolved.
+ * An allowed name is resolved for each connection, and the checked address is the one that is connected to.
  */
 export function createAllowList({ allow, refuse }: AgentNetwork, resolve: Resolve = resolveBySystem): AddressGuard {
   const allowed = new Set(allow);
@@ -22,7 +22,7 @@ export function createAllowList({ allow, refuse }: AgentNetwork, resolve: Resolv
     });
   }
 
-  /** The addresses behind Galley's own servers on that port. A server whose name can't be resolved closes the port. */
+  /** Addresses of Galley's own servers on that port. If a server's name can't be resolved, the port is closed. */
   async function ownAddresses(port: number, refusal: string): Promise<readonly string[]> {
     const urls = refuse.map((host) => new URL(`http://${host}`)).filter((url) => portOf(url) === port);
     return (await Promise.all(urls.map(({ hostname }) => addressesOf(hostname, refusal)))).flat();

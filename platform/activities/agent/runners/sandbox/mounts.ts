@@ -2,7 +2,7 @@ import { lstat, readdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PROXY_SOCKET } from './relay.ts';
 
-/** Where things are inside. The scratch disk holds the checkout, HOME and the temporary files. */
+/** Paths inside the sandbox. The scratch disk holds the checkout, HOME and the temporary files. */
 export const INSIDE = {
   scratch: '/scratch',
   home: '/scratch/home',
@@ -15,7 +15,9 @@ export const INSIDE = {
 /** Programs and libraries. On most systems all but /usr are links into it. */
 const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'] as const;
 
-/** What programs need of /etc and every user may read: names, certificates, the loader's and languages' settings. */
+/**
+ * Files of /etc that programs need and every user may read: names, certificates, settings of the loader and languages.
+ */
 const ETC = [
   'alternatives', 'ca-certificates', 'crypto-policies', 'fonts', 'gai.conf', 'host.conf', 'hosts', 'ld.so.cache',
   'ld.so.conf', 'ld.so.conf.d', 'localtime', 'magic', 'mime.types', 'nsswitch.conf', 'os-release', 'perl',
@@ -24,7 +26,7 @@ const ETC = [
 ] as const; // biome-ignore format: a list of names reads better in lines
 const ETC_OF_LANGUAGES = /^(java-?\d.*|python3.*)$/;
 
-/** Room for what programs share in memory. Part of no other limit. */
+/** Shared memory (/dev/shm). Not part of any other limit. */
 const SHARED_MEMORY_BYTES = 64 * 1024 ** 2;
 
 export type MountOptions = {
@@ -41,8 +43,8 @@ export type MountOptions = {
 };
 
 /**
- * bubblewrap's arguments for what is seen inside: an empty root that nobody can write to, the system's programs, the
- * scratch disk and the objects of the repository. Neither /home, /root, /var, /run nor /sys is there.
+ * bubblewrap's arguments for the file system: an empty read-only root, the system's programs, the scratch disk and the
+ * repository's objects. /home, /root, /var, /run and /sys don't exist.
  */
 export async function mountArgs(options: MountOptions): Promise<string[]> {
   const { repositoryDir, scratchDir, scratchSizeBytes, collectSizeBytes, readOnlyPaths, input, proxySocket } = options;
@@ -51,7 +53,7 @@ export async function mountArgs(options: MountOptions): Promise<string[]> {
     ...(await Promise.all(SYSTEM_FOLDERS.map(systemFolder))).flat(),
     ...(await etcArgs(scratchDir)),
     ...['--proc', '/proc'],
-    // A worker that runs as root is the owner of these, and an owner needs no capability to write the kernel's settings.
+    // A root worker owns these, and an owner needs no capability to write the kernel's settings.
     ...['sys', 'sysrq-trigger', 'mtrr'].flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]),
     ...['--dev', '/dev', '--size', `${SHARED_MEMORY_BYTES}`, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', `${scratchSizeBytes}`, '--tmpfs', INSIDE.scratch, '--dir', INSIDE.home, '--dir', INSIDE.tmp],
@@ -66,7 +68,7 @@ export async function mountArgs(options: MountOptions): Promise<string[]> {
   ];
 }
 
-/** Whether a path is seen inside because the system's programs are. */
+/** Whether a path is visible because the system's programs are. */
 export function isOfSystem(path: string): boolean {
   return ['/usr', ...SYSTEM_FOLDERS].some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
@@ -79,7 +81,7 @@ async function systemFolder(path: string): Promise<string[]> {
 
 async function etcArgs(scratchDir: string): Promise<string[]> {
   const languages = (await readdir('/etc')).filter((name) => ETC_OF_LANGUAGES.test(name));
-  // Programs ask for their user's name; the machine's own users are not theirs to know.
+  // Programs ask for their user's name, but mustn't see the machine's other users.
   const [passwd, group] = [join(scratchDir, 'passwd'), join(scratchDir, 'group')];
   const user = (id: number): string => `agent:x:${id}:${id}:agent:${INSIDE.home}:/bin/sh\n`;
   await writeFile(passwd, user(1000) + user(0).replace('agent', 'root'));

@@ -11,12 +11,12 @@ export type Sandbox = {
   userArgs: readonly string[];
 };
 
-/** Thrown where commands can't be kept apart from the machine. The message says what the operator can do. */
+/** Thrown if commands can't be isolated. The message says what the operator can do. */
 export class SandboxMissingError extends Error {
   override readonly name = 'SandboxMissingError';
 }
 
-/** The strictest first. Root needs no user namespace; then it keeps its number inside, without any capability. */
+/** The strictest first. Root needs no user namespace; then it keeps its user id inside, without any capability. */
 const USER_ARGS = [
   ['--unshare-user', '--uid', '1000', '--gid', '1000', '--disable-userns'],
   ['--unshare-user', '--uid', '1000', '--gid', '1000'],
@@ -30,7 +30,7 @@ const PROBE_ARGS = [
 
 /**
  * Finds bubblewrap on that PATH and tries it, because a machine may forbid what it needs.
- * @throws SandboxMissingError, and an Error where it could not be tried at this moment.
+ * @throws SandboxMissingError, and an Error if the trial itself failed.
  */
 export async function readSandbox(path: string): Promise<Sandbox> {
   const program = await findOnPath('bwrap', path);
@@ -46,9 +46,9 @@ export async function readSandbox(path: string): Promise<Sandbox> {
       await execute(program, [...userArgs, ...PROBE_ARGS, '--', '/bin/sh', '-c', ':'], { env: {}, timeout: 10_000 });
       return { program, userArgs };
     } catch (error) {
-      // What never came to bubblewrap's own answer (no process, no time) says nothing of the machine: another try may work.
+      // If bubblewrap didn't exit by itself (it wasn't started, or timed out), a retry may succeed.
       if (!hasExited(error)) throw new Error(`The sandbox could not be tried: ${readStderr(error)}`, { cause: error });
-      // The last attempt needs root; the first reason is the one to mend.
+      // The last attempt needs root, so report the first reason.
       reason ||= readStderr(error);
     }
   }
@@ -58,7 +58,7 @@ export async function readSandbox(path: string): Promise<Sandbox> {
   );
 }
 
-/** Node's `code` is a number only for a program that ended by itself. */
+/** Node's `code` is a number only if the program exited by itself. */
 function hasExited(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number';
 }

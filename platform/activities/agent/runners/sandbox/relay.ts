@@ -2,9 +2,9 @@
 export const PROXY_SOCKET = '/proxy';
 
 /**
- * A program for `node -e`: the way from a port of the sandbox's own loopback to the proxy's socket outside. It prints
- * the port, closes its standard output as a sign that it listens, and goes on until it is killed. It holds no single
- * quote, because it stands between two of them in a shell's script.
+ * A program for `node -e` that relays a port of the sandbox's loopback to the proxy's socket outside. It prints the
+ * port, closes its standard output once it listens, and runs until it is killed. It must not contain a single quote,
+ * because a shell script quotes it.
  */
 export const RELAY_PROGRAM = `
 const fs = require("node:fs");
@@ -20,7 +20,7 @@ const server = net.createServer({ allowHalfOpen: true }, (client) => {
 server.listen(0, "127.0.0.1", () => {
   fs.writeSync(1, String(server.address().port));
   fs.closeSync(1);
-  // Takes the number that is free now: streams look at standard output, which must be there.
+  // Reuses the freed descriptor number, because streams expect a standard output.
   fs.openSync("/dev/null", "w");
 });
 `;

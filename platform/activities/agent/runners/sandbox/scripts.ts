@@ -1,13 +1,12 @@
 import { RELAY_PROGRAM } from './relay.ts';
 
 /**
- * The shell that stands around an agent: it makes the checkout, starts the agent, ends what the agent left running and
- * stores the tree. In the sandbox it is process 1, which nothing inside can kill. It reports on descriptor 3, one line
- * each: `ready`, `exit CODE`, then `unchanged`, `changed TREE BYTES` followed by the pack, `failed WHY`, or
- * `broken WHY` where the agent never came into it.
- *
+ * The shell script around an agent: makes the checkout, starts the agent, kills what it left running and stores the
+ * tree. In the sandbox it is process 1, which nothing inside can kill. It reports on descriptor 3, one line each:
+ * `ready`, `exit CODE`, then `unchanged`, `changed TREE BYTES` followed by the pack, `failed WHY`, or `broken WHY` if
+ * the agent was never started.
  * Arguments: scratch folder, collecting folder, git objects to start from, commit, a folder that replaces the
- * checkout's files or an empty word, Node's program where there is a proxy or an empty word, then the agent's words.
+ * checkout's files or an empty word, Node's program if there is a proxy or an empty word, then the agent's words.
  */
 const COMMON = `
 S=$1 C=$2 O=$3 commit=$4 input=$5 node=$6; shift 6
@@ -78,7 +77,7 @@ run() {
   say ready
   cd "$S/checkout"
   (
-    # No core files among the changes; and where the worker isn't root, an end to forking. Shells differ in the letter.
+    # No core files among the changes, and if the worker isn't root, a limit on processes. Shells differ in the option.
     ulimit -c 0
     { ulimit -u 4096 || ulimit -p 4096; } 2>/dev/null
     PATH=$agent_path; export PATH; unset OLDPWD
@@ -157,7 +156,7 @@ full "$S" && { say failed full; exit 0; }
 exit 0
 `;
 
-/** A command on a copy of the checkout, of which only the exit code counts. */
+/** Runs a command on a copy of the checkout; only the exit code counts. */
 export const SANDBOX_CHECK_SCRIPT = `${COMMON}${PREPARE}${RUN}
 prepare
 run "$@"
@@ -165,20 +164,20 @@ say exit $code
 exit 0
 `;
 
-/** Without a sandbox: the first half. The caller ends what the agent left running. */
+/** Without a sandbox, first half. The caller kills what the agent left running. */
 export const PLAIN_RUN_SCRIPT = `${COMMON}${PREPARE}${RUN}
 prepare
 run "$@"
 say exit $code
 `;
 
-/** Without a sandbox: a checkout and nothing else. */
+/** Without a sandbox: a checkout only. */
 export const PLAIN_PREPARE_SCRIPT = `${COMMON}${PREPARE}
 prepare
 say ready
 `;
 
-/** Without a sandbox: the second half, over a tree that nobody writes to any more. */
+/** Without a sandbox, second half, after all writers of the tree have ended. */
 export const PLAIN_COLLECT_SCRIPT = `${COMMON}${COLLECT}
 full "$S" && { say failed full; exit 0; }
 collect

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import pino from 'pino';
+import { redactQueryValues } from '../../platform/redact-failures.ts';
 import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { isDatabaseAway } from '../../platform/store/database-away.ts';
-import { tellFailuresWithoutValues } from '../../platform/tell-failures.ts';
 import { createDatabase, type TestDatabase } from '../helpers/test-database.ts';
 
 describe('the failure of an activity', () => {
@@ -19,7 +19,7 @@ describe('the failure of an activity', () => {
   });
 
   const told = async (run: () => Promise<unknown>): Promise<Error> => {
-    const execute = tellFailuresWithoutValues().inbound?.execute;
+    const execute = redactQueryValues().inbound?.execute;
     if (execute === undefined) throw new Error('the interceptor does not run activities');
     const failure: unknown = await execute({ args: [], headers: {} }, run).catch((error: unknown) => error);
     if (!(failure instanceof Error)) throw new Error('the activity did not fail');

@@ -2,8 +2,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
-/** What the Temporal UI says of a run. Nothing of the prompt: that stays in the platform's database. */
-export type AgentStory = {
+/** The run's visibility in the Temporal UI. The prompt isn't part of it: it stays in the platform's database. */
+export type AgentVisibility = {
   repository: string;
   branch: string;
   run: number;
@@ -13,18 +13,20 @@ export type AgentStory = {
 
 const PULL_REQUEST = defineSearchAttributeKey(SEARCH_ATTRIBUTES.pullRequest, SearchAttributeType.KEYWORD);
 
-/** What Temporal's databases keep of a keyword. */
+/** The longest keyword that Temporal's databases store. */
 const KEYWORD_CHARACTERS = 255;
 
 /** The workflow's current details, in Markdown. */
-export function agentDetails({ repository, branch, run, stage, prLink }: AgentStory): string {
+export function agentDetails({ repository, branch, run, stage, prLink }: AgentVisibility): string {
   const which = run === 1 ? '' : `, message ${run - 1}`;
   return [`**${repository}**, branch \`${branch}\`${which}`, stage, prLink ?? '']
     .filter((line) => line !== '')
     .join('\n\n');
 }
 
-/** Makes the run findable by its pull request. Only where the server knows the attribute: else the run would fail. */
+/**
+ * Makes the run findable by its pull request, but only if the server knows the attribute: otherwise the run would fail.
+ */
 export function markPullRequest(prLink: string): void {
   if (prLink.length <= KEYWORD_CHARACTERS) upsertSearchAttributes([{ key: PULL_REQUEST, value: prLink }]);
 }

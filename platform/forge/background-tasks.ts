@@ -2,15 +2,15 @@ import { createForgeDispatcher } from './deliveries/create-dispatcher.ts';
 import type { ForgeContext } from './forge-context.ts';
 import { createBranchWatch } from './watch-branches.ts';
 
-export type ForgeUpkeep = {
+export type ForgeTasks = {
   start(): void;
-  /** Webhooks were put into the outbox just now. */
+  /** Call after webhooks were put into the outbox. */
   wake(): void;
   stop(): Promise<void>;
 };
 
-/** What the embedded forge does by itself: it sends its webhooks, and watches the branches of open pull requests. */
-export function createForgeUpkeep(context: ForgeContext): ForgeUpkeep {
+/** The embedded forge's background tasks: sending webhooks and watching the branches of open pull requests. */
+export function createForgeTasks(context: ForgeContext): ForgeTasks {
   const dispatcher = createForgeDispatcher(context);
   const watch = createBranchWatch(context);
   return {

@@ -10,9 +10,9 @@ import { type ForgeContext, pageOf } from './forge-context.ts';
 import { pullRequestShape, repositoryShape, reviewShape, userShape } from './github-shapes.ts';
 
 /**
- * Webhooks as GitHub sends them (https://docs.github.com/webhooks/webhook-events-and-payloads), put into the outbox in
- * the transaction of the change: what is committed is told, and nothing else. Nobody is told where the project names no
- * address.
+ * Webhooks as GitHub sends them (https://docs.github.com/webhooks/webhook-events-and-payloads). They are put into the
+ * outbox in the transaction of the change, so exactly the committed changes are sent. Does nothing if the project has
+ * no webhook URL.
  */
 
 type PullRequestAction =
@@ -20,25 +20,25 @@ type PullRequestAction =
   | { action: 'synchronize'; sender: string; before: string; after: string }
   | { action: 'edited'; sender: string; changes: { [Field in 'title' | 'body']?: { from: string } } };
 
-type Told = Pick<ForgeContext, 'publicUrl'>;
+type PageContext = Pick<ForgeContext, 'publicUrl'>;
 
-export async function tellPullRequest(
+export async function enqueuePullRequestEvent(
   tx: Transaction,
-  context: Told,
+  context: PageContext,
   row: PullRequestRow,
-  { sender, ...told }: PullRequestAction,
+  { sender, ...action }: PullRequestAction,
 ): Promise<void> {
   await send(tx, row, 'pull_request', async () => ({
-    ...told,
+    ...action,
     number: row.number,
     ...(await subject(tx, context, row)),
     sender: userShape(sender),
   }));
 }
 
-export async function tellReview(
+export async function enqueueReviewEvent(
   tx: Transaction,
-  context: Told,
+  context: PageContext,
   { row, review }: { row: PullRequestRow; review: ReviewRow },
 ): Promise<void> {
   const shape = reviewShape(review, pageOf(context, row));
@@ -53,7 +53,12 @@ export async function tellReview(
 export type Push = { sender: string; before: string; after: string; head: Commit; commits: readonly Commit[] };
 
 /** A merge moved the base branch. */
-export async function tellPush(tx: Transaction, context: Told, row: PullRequestRow, push: Push): Promise<void> {
+export async function enqueuePushEvent(
+  tx: Transaction,
+  context: PageContext,
+  row: PullRequestRow,
+  push: Push,
+): Promise<void> {
   const url = pageOf(context, row);
   const shape = (commit: Commit) => ({
     id: commit.sha,
@@ -81,7 +86,7 @@ export async function tellPush(tx: Transaction, context: Told, row: PullRequestR
   }));
 }
 
-async function subject(tx: Transaction, context: Told, row: PullRequestRow) {
+async function subject(tx: Transaction, context: PageContext, row: PullRequestRow) {
   const asked = await listRequestedReviewers(tx, row.id);
   return {
     pull_request: pullRequestShape(row, { url: pageOf(context, row), asked }),
@@ -107,7 +112,7 @@ async function send(
 
 const MESSAGE_CHARACTERS = 4_000;
 
-/** Whoever takes a webhook bounds its body; a message's first lines and its trailers are what it is read for. */
+/** Receivers limit the body, and readers need a message's first lines and its trailers. */
 function bounded(message: string): string {
   if (message.length <= MESSAGE_CHARACTERS) return message;
   return `${message.slice(0, MESSAGE_CHARACTERS / 2)}\n…\n${message.slice(-MESSAGE_CHARACTERS / 2)}`;

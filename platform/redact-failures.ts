@@ -2,10 +2,10 @@ import type { ActivityInterceptors } from '@temporalio/worker';
 import { withoutValues } from './store/query-error.ts';
 
 /**
- * What an activity fails with is kept in Temporal's history and shown in its UI: a failed query is told there without
- * its values.
+ * An activity's error is kept in Temporal's history and shown in its UI, so failed queries are reported without their
+ * values.
  */
-export function tellFailuresWithoutValues(): ActivityInterceptors {
+export function redactQueryValues(): ActivityInterceptors {
   return {
     inbound: {
       async execute(input, next) {

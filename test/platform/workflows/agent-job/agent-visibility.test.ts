@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import { agentFailureText } from '../../../../platform/workflows/agent-job/agent-failure.ts';
-import { agentDetails } from '../../../../platform/workflows/agent-job/agent-story.ts';
+import { agentDetails } from '../../../../platform/workflows/agent-job/agent-visibility.ts';
 
 const failed = (cause: Error) => new ActivityFailure('failed', 'runAgent', '1', 'NON_RETRYABLE_FAILURE', 'x', cause);
 
@@ -20,9 +20,9 @@ describe('what the owner of a failed job reads', () => {
 
 describe('what the Temporal UI says of a run', () => {
   it('is where it works, which message it is for, and how far it is', () => {
-    const story = { repository: 'https://forge.example/a/b', branch: 'galley/aj_1', run: 1, stage: 'pushing' };
-    expect(agentDetails(story)).toBe('**https://forge.example/a/b**, branch `galley/aj_1`\n\npushing');
-    expect(agentDetails({ ...story, run: 3, prLink: 'https://forge.example/a/b/pulls/4' })).toBe(
+    const visibility = { repository: 'https://forge.example/a/b', branch: 'galley/aj_1', run: 1, stage: 'pushing' };
+    expect(agentDetails(visibility)).toBe('**https://forge.example/a/b**, branch `galley/aj_1`\n\npushing');
+    expect(agentDetails({ ...visibility, run: 3, prLink: 'https://forge.example/a/b/pulls/4' })).toBe(
       '**https://forge.example/a/b**, branch `galley/aj_1`, message 2\n\npushing\n\nhttps://forge.example/a/b/pulls/4',
     );
   });

@@ -2,8 +2,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES } from '../../../contract/names.ts';
 
-/** What the Temporal UI says of a job. */
-export type JobStory = {
+/** The job's visibility in the Temporal UI. */
+export type JobVisibility = {
   domain: string;
   version: string;
   stage: string;
@@ -15,7 +15,7 @@ const SITE = defineSearchAttributeKey(SEARCH_ATTRIBUTES.site, SearchAttributeTyp
 const VERSION = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAttributeType.KEYWORD);
 
 /** The workflow's current details, in Markdown. */
-export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobStory): string {
+export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobVisibility): string {
   const counts = [
     pageCount === undefined ? [] : [`${pageCount} pages`],
     urlCount === undefined ? [] : [`${urlCount} addresses`],
@@ -23,8 +23,11 @@ export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobS
   return [`**${domain}**, version ${version}`, stage, counts.join(', ')].filter((line) => line !== '').join('\n\n');
 }
 
-/** Makes the job findable by site and version. Only where the server knows the attributes: else the run would fail. */
-export function markJob({ domain, version }: JobStory): void {
+/**
+ * Makes the job findable by site and version, but only if the server knows the attributes: otherwise the run would
+ * fail.
+ */
+export function markJob({ domain, version }: JobVisibility): void {
   upsertSearchAttributes([
     { key: SITE, value: domain },
     { key: VERSION, value: version },

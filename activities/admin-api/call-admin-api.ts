@@ -1,0 +1,116 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { spreadMs } from '../../contract/duration.ts';
+import { heartbeatWhile } from '../heartbeat.ts';
+import type { AdminApiCall, AdminApiClient, AdminApiResponse } from './http-client.ts';
+import { NoResponseError } from './http-client.ts';
+import type { Operation, Verdict } from './outcomes.ts';
+import { describeResponse, finalFailure, isSuccess, retryAfterOf, verdictOf } from './outcomes.ts';
+import type { ExportProgress } from './response-fields.ts';
+
+/**
+ * Temporal retries failures that last less than this. After that the workflow gets the failure, so that the state shows
+ * it.
+ */
+const RETRY_FOR_MS = 60_000;
+
+/**
+ * The activity waits for a Retry-After up to this. The workflow gets a longer one, because it can show it and keep it.
+ */
+const SHORT_WAIT_MS = 30_000;
+
+/** Details of each heartbeat: `GET /sites/{site}` shows the progress, and the next attempt reads `troubleSinceMs`. */
+export type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
+
+/** The verdicts that the caller handles. All others have become failures. */
+export type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
+
+export type CallAdminApi = (
+  operation: Operation,
+  call: AdminApiCall,
+) => Promise<{ verdict: 'success' | OwnVerdict; response: AdminApiResponse }>;
+
+/**
+ * Calls the Admin API from an activity: heartbeats during the call, and throws an ApplicationFailure for every outcome
+ * that all operations treat alike.
+ */
+export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
+  return async (operation, call) => {
+    const response = await responseOf(client, call);
+    if (isSuccess(response)) return { verdict: 'success', response };
+    const verdict = verdictOf(operation, response);
+    const message = describeResponse(call, response);
+    switch (verdict) {
+      case 'key-refused':
+        throw finalFailure('KeyRefused', message, response.status);
+      case 'rejected':
+        throw finalFailure('Rejected', message, response.status);
+      case 'later':
+        throw laterFailure(message, response.status, retryAfterOf(response));
+      case 'retry':
+        throw troubleFailure(message, response.status, retryAfterOf(response));
+      default:
+        heartbeat({ ...lastHeartbeat(), troubleSinceMs: null });
+        return { verdict, response };
+    }
+  };
+}
+
+/** Retryable at first; final once the service has been failing for longer than a minute. */
+export function troubleFailure(
+  message: string,
+  status: number | null,
+  retryAfterMs: number | null = null,
+): ApplicationFailure {
+  const sinceMs = lastHeartbeat().troubleSinceMs ?? Date.now();
+  heartbeat({ ...lastHeartbeat(), troubleSinceMs: sinceMs });
+  if (retryAfterMs !== null) return laterFailure(message, status, retryAfterMs);
+  if (Date.now() - sinceMs >= RETRY_FOR_MS) return finalFailure('Unavailable', message, status);
+  return ApplicationFailure.create({ type: 'Unavailable', message, details: [{ status, retryAfterMs }] });
+}
+
+/** Heartbeats a job's progress. The service responds again, so earlier failures no longer count. */
+export function reportProgress(progress: ExportProgress): void {
+  heartbeat({ ...progress, troubleSinceMs: null });
+}
+
+function laterFailure(message: string, status: number | null, retryAfterMs: number | null): ApplicationFailure {
+  const waitMs = retryAfterMs ?? SHORT_WAIT_MS;
+  if (waitMs > SHORT_WAIT_MS) return finalFailure('RateLimited', message, status, waitMs);
+  return ApplicationFailure.create({
+    type: 'RateLimited',
+    message,
+    // A wait of zero would be a hot loop against a service that asked for a pause.
+    nextRetryDelay: Math.max(spreadMs(waitMs, Context.current().info.attempt, Math.random()), 1_000),
+    details: [{ status, retryAfterMs: waitMs }],
+  });
+}
+
+async function responseOf(client: AdminApiClient, call: AdminApiCall): Promise<AdminApiResponse> {
+  try {
+    // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
+    return await heartbeatWhile(() => client(call), lastHeartbeat());
+  } catch (error) {
+    if (error instanceof NoResponseError) throw troubleFailure(error.message, null);
+    throw error;
+  }
+}
+
+/** What this attempt has reported. The context only has the last attempt's heartbeat. */
+const reported = new WeakMap<Context, HeartbeatDetails>();
+
+function heartbeat(details: HeartbeatDetails): void {
+  reported.set(Context.current(), details);
+  Context.current().heartbeat(details);
+}
+
+function lastHeartbeat(): HeartbeatDetails {
+  const now = reported.get(Context.current());
+  if (now !== undefined) return now;
+  const details: unknown = Context.current().info.heartbeatDetails;
+  const read = (name: string): number | null => {
+    const value = typeof details === 'object' && details !== null ? Reflect.get(details, name) : null;
+    return typeof value === 'number' ? value : null;
+  };
+  return { percent: read('percent'), pageCount: read('pageCount'), troubleSinceMs: read('troubleSinceMs') };
+}
