@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { WORK_FOLDER } from './activities/export/object-keys.ts';
+import { WORK_FOLDER } from '../exporter/object-keys.ts';
 import { storeFailedReport } from './activities/export/pack/failed-report.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';

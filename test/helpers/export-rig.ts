@@ -1,6 +1,6 @@
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
-import type { BrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
-import type { ExportLimits } from '../../platform/activities/export/limits.ts';
+import type { ExportLimits } from '../../exporter/limits.ts';
+import type { BrowserPool } from '../../exporter/render/browser-pool.ts';
 import { type ExportJobRow, getExportJob } from '../../platform/store/export-jobs.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import { type ExportedBundle, type ExportStores, openExportStores } from './export-stores.ts';

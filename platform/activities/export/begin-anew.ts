@@ -1,8 +1,8 @@
+import type { JobMemory } from '../../../exporter/job-memory.ts';
 import type { CrawlRow } from '../../store/crawls.ts';
 import { resetCrawl } from '../../store/reset-crawl.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import type { JobMemory } from './job-memory.ts';
 
 /** `isAnew`: the export may go through its stages once more, from the first. */
 export type BegunAnew = { isAnew: boolean };

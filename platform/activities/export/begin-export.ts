@@ -1,15 +1,15 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { workPrefix } from '../../../exporter/object-keys.ts';
+import { readExportSettings } from '../../../exporter/settings.ts';
 import { getCrawl } from '../../store/crawls.ts';
 import { countTakenOver } from '../../store/kept-pieces.ts';
 import type { CrawlRest } from './crawl/crawl-frontier.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { CRAWL_UNFINISHED, type FrozenExport } from './freeze-export.ts';
-import { workPrefix } from './object-keys.ts';
 import { type OpenedExport, openedAs } from './open-export.ts';
 import type { PackedExport } from './pack-export.ts';
 import type { RewriteRest } from './rewrite-files.ts';
-import { readExportSettings } from './settings.ts';
 
 /** How far a beginning got: what its first round of crawling left, and the archive where nothing was left to do. */
 export type BegunExport = OpenedExport & { rest: CrawlRest | null; packed: PackedExport | null };

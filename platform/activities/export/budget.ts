@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { EXPORT_IMPOSSIBLE } from './export-impossible.ts';
-import type { ExportLimits } from './limits.ts';
+import { EXPORT_IMPOSSIBLE } from '../../../exporter/export-impossible.ts';
+import type { ExportLimits } from '../../../exporter/limits.ts';
 
 /** What an export has spent so far, as its crawl's row has it. Sizes in bytes. */
 export type Spent = { fileCount: number; decodedBytes: number; storedBytes: number };

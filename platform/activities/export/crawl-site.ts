@@ -1,4 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { createModuleReader } from '../../../exporter/crawl/module-reader.ts';
+import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
+import { crawlProgress } from '../../../exporter/progress.ts';
+import type { ExportSettings } from '../../../exporter/settings.ts';
 import { type CrawlRow, getCrawl } from '../../store/crawls.ts';
 import { countPages } from '../../store/frontier.ts';
 import { giveBackUnasked, releaseLeases, renewLeases } from '../../store/frontier-leases.ts';
@@ -10,18 +14,14 @@ import { checkBudget, type Spent } from './budget.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier.ts';
 import { crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
-import { createModuleReader } from './crawl/module-reader.ts';
 import { visit } from './crawl/visit.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { exportStage, NO_PROGRESS, type Progress } from './export-stage.ts';
-import type { Fetcher } from './fetch/fetcher.ts';
-import { crawlProgress } from './progress.ts';
 import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
 import { createKnownAnswers } from './reuse/known-answers.ts';
 import { MAX_WHOLE } from './reuse/known-files.ts';
 import { openBase } from './reuse/open-base.ts';
 import { settleKnown } from './reuse/settle-known.ts';
-import type { ExportSettings } from './settings.ts';
 
 /** Counting pages takes longer the more there are: it must stay this small a part of the time, one in so many. */
 const COUNTING_SHARE = 20;

@@ -1,3 +1,4 @@
+import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
 import { dropUnfinished } from '../../objects/drop-unfinished.ts';
 import { getCrawl } from '../../store/crawls.ts';
 import { failExportJob } from '../../store/export-job-transitions.ts';
@@ -5,7 +6,6 @@ import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
 import { forgetCrawls, spoilCrawl, usedObjects } from '../../store/kept-crawls.ts';
 import { lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { reportKey, workPrefix } from './object-keys.ts';
 import { storeFailedReport } from './pack/failed-report.ts';
 
 const KEYS_PER_DELETE = 500;

@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
+import type { AddressGuard } from '../../../exporter/fetch/address-guard.ts';
+import type { Clock } from '../../../exporter/fetch/clock.ts';
+import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
+import type { JobMemory } from '../../../exporter/job-memory.ts';
+import type { ExportLimits } from '../../../exporter/limits.ts';
+import type { BrowserPool } from '../../../exporter/render/browser-pool.ts';
+import type { ExportSettings } from '../../../exporter/settings.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { CrawlRow } from '../../store/crawls.ts';
 import type { Database } from '../../store/database.ts';
-import type { BrowserPool } from './browser/browser-pool.ts';
 import type { StoredUrls } from './crawl/stored-urls.ts';
-import type { AddressGuard } from './fetch/address-guard.ts';
-import type { Clock } from './fetch/clock.ts';
-import type { Fetcher } from './fetch/fetcher.ts';
-import type { JobMemory } from './job-memory.ts';
-import type { ExportLimits } from './limits.ts';
 import type { KnownFilesFor } from './reuse/known-files.ts';
 import type { KnownPiecesFor } from './reuse/known-pieces.ts';
 import type { LinkTablesFor } from './reuse/link-tables.ts';
 import type { UrlMaps } from './rewrite/url-map.ts';
 import type { SegmentStore } from './segment-store.ts';
-import type { ExportSettings } from './settings.ts';
 
 /** What the export's activities share within a process. */
 export type ExportDeps = {

@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { EXPORT_IMPOSSIBLE } from '../../../exporter/export-impossible.ts';
 import type { Database } from '../../store/database.ts';
 import { CANCELLED, updateExportJobProgress } from '../../store/export-job-transitions.ts';
 import { type Lively, lively } from '../lively.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { EXPORT_IMPOSSIBLE } from './export-impossible.ts';
 import { CRAWL_GONE } from './read-crawl.ts';
 
 /** `progress` in percent. A figure below the stored one changes nothing. */

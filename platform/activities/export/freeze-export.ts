@@ -1,17 +1,17 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { notFoundUrl } from '../../../exporter/crawl/not-found-page.ts';
+import { EXPORT_IMPOSSIBLE } from '../../../exporter/export-impossible.ts';
+import { rewriteProgress } from '../../../exporter/progress.ts';
 import { freezeCrawl, lockCrawl } from '../../store/crawl-batches.ts';
 import { getCrawl } from '../../store/crawls.ts';
 import { frontierRest } from '../../store/frontier.ts';
 import type { FrozenUrl, SettledRow } from '../../store/frontier-map.ts';
 import { settledRows, writeFrozen } from '../../store/frontier-map.ts';
 import { checkBudget } from './budget.ts';
-import { notFoundUrl } from './crawl/not-found-page.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { EXPORT_IMPOSSIBLE } from './export-impossible.ts';
 import { exportStage, writeProgress } from './export-stage.ts';
 import { judgeCrawl } from './freeze/judge-crawl.ts';
 import { planBundle } from './freeze/plan-bundle.ts';
-import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 import { openBase } from './reuse/open-base.ts';
 

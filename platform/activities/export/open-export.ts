@@ -1,4 +1,10 @@
 import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
+import { keepAnswers } from '../../../exporter/discover/keep-answers.ts';
+import { sideBySide } from '../../../exporter/discover/side-by-side.ts';
+import type { Site } from '../../../exporter/document/types.ts';
+import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
+import type { ExportLimits } from '../../../exporter/limits.ts';
+import { type ExportSettings, readExportSettings } from '../../../exporter/settings.ts';
 import { type CrawlRow, getCrawl, openCrawl } from '../../store/crawls.ts';
 import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
@@ -8,19 +14,13 @@ import { needBrowser } from './browser/need-browser.ts';
 import { type CrawlPlan, crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
 import { type Discovery, discover } from './discovery/discover.ts';
 import { createFirstAddresses } from './discovery/first-addresses.ts';
-import { keepAnswers } from './discovery/keep-answers.ts';
 import { readRules } from './discovery/read-rules.ts';
-import { sideBySide } from './discovery/side-by-side.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { exportStage } from './export-stage.ts';
-import type { ExportLimits } from './limits.ts';
-import type { Site } from './page/types.ts';
-import { normalizeUrl } from './page/url-identity.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
 import { engineVersion } from './reuse/engine-version.ts';
 import { openBase } from './reuse/open-base.ts';
 import { reuseKeyOf } from './reuse/reuse-key.ts';
-import { type ExportSettings, readExportSettings } from './settings.ts';
 
 export type OpenedExport =
   | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan; visitsSamples: boolean }

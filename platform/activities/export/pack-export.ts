@@ -1,13 +1,13 @@
+import { reportKey as keyOfReport, SEGMENTS_PATTERN, workPrefix } from '../../../exporter/object-keys.ts';
+import { packProgress } from '../../../exporter/progress.ts';
 import { completeExportJob } from '../../store/export-job-transitions.ts';
 import { countTakenOver, keepArchiveHead } from '../../store/kept-pieces.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { exportStage } from './export-stage.ts';
 import { needingObjects } from './missing-object.ts';
-import { reportKey as keyOfReport, SEGMENTS_PATTERN, workPrefix } from './object-keys.ts';
 import { outlineBundle } from './pack/manifest.ts';
 import { packBundle } from './pack/pack-bundle.ts';
 import { createReport } from './pack/report.ts';
-import { packProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 import { openBase } from './reuse/open-base.ts';
 

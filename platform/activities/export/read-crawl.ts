@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { type ExportSettings, readExportSettings } from '../../../exporter/settings.ts';
 import { type CrawlRow, getCrawl } from '../../store/crawls.ts';
 import type { Database } from '../../store/database.ts';
-import { type ExportSettings, readExportSettings } from './settings.ts';
 
 /** The failure type of work whose crawl is gone: the job has ended meanwhile, and trying again can't help. */
 export const CRAWL_GONE = 'CrawlGone';

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { rewriteProgress } from '../../../exporter/progress.ts';
+import { createByteBudget } from '../../../exporter/rewrite/byte-budget.ts';
 import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch } from '../../store/crawl-batches.ts';
 import { checkBudget } from './budget.ts';
 import type { ExportDeps } from './export-deps.ts';
@@ -6,10 +8,8 @@ import { exportStage } from './export-stage.ts';
 import { needingObjects } from './missing-object.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
 import { planSiblings } from './precompress/sibling-plan.ts';
-import { rewriteProgress } from './progress.ts';
 import { readCrawl } from './read-crawl.ts';
 import { openBase } from './reuse/open-base.ts';
-import { createByteBudget } from './rewrite/byte-budget.ts';
 import { rewriteBatch } from './rewrite/rewrite-batch.ts';
 
 /** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */

@@ -1,25 +1,25 @@
+import type { Resource } from '../../../exporter/document/types.ts';
+import { originUrl } from '../../../exporter/document/url-identity.ts';
+import { errorMessage } from '../../../exporter/fetch/error-code.ts';
+import { BrowserGone } from '../../../exporter/render/browser-pool.ts';
+import { chooseSamples } from '../../../exporter/render/choose-samples.ts';
+import { BROWSER_MISSING } from '../../../exporter/render/find-browser.ts';
+import { createNotices } from '../../../exporter/render/notices.ts';
+import { openSiteInBrowser } from '../../../exporter/render/open-site.ts';
+import type { PageRequests } from '../../../exporter/render/page-requests.ts';
+import { type ShowDeps, showPage } from '../../../exporter/render/show-page.ts';
+import { tryPage } from '../../../exporter/render/try-sample.ts';
 import { crawledPages } from '../../store/crawl-answers.ts';
 import { addNotices } from '../../store/crawl-notices.ts';
 import { frontierRest } from '../../store/frontier.ts';
 import { queryVariants } from '../../store/frontier-queries.ts';
 import { countSkips } from '../../store/frontier-skips.ts';
-import { BrowserGone } from './browser/browser-pool.ts';
-import { chooseSamples } from './browser/choose-samples.ts';
-import { BROWSER_MISSING } from './browser/find-browser.ts';
-import { createNotices } from './browser/notices.ts';
-import { openSiteInBrowser } from './browser/open-site.ts';
-import type { PageRequests } from './browser/page-requests.ts';
-import { type ShowDeps, showPage } from './browser/show-page.ts';
 import { answerFromCrawl } from './browser/stored-answers.ts';
-import { tryPage } from './browser/try-sample.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { putInLine } from './crawl/put-in-line.ts';
 import { createStrongestUses } from './crawl/strongest-uses.ts';
 import type { ExportDeps } from './export-deps.ts';
 import { exportStage } from './export-stage.ts';
-import { errorMessage } from './fetch/error-code.ts';
-import type { Resource } from './page/types.ts';
-import { originUrl } from './page/url-identity.ts';
 import { readCrawl } from './read-crawl.ts';
 
 export type VisitedSamples = {

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { workPrefix } from '../../../platform/activities/export/object-keys.ts';
+import { workPrefix } from '../../../exporter/object-keys.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import { BUNDLES_FOLDER, type ObjectStore } from '../../../platform/objects/object-store.ts';
 import { createReconciler } from '../../../platform/reconciler.ts';

@@ -1,22 +1,22 @@
 import type { Logger } from 'pino';
+import { notFoundUrl } from '../../../../exporter/crawl/not-found-page.ts';
+import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import { documentFormat, mediaType } from '../../../../exporter/document/document.ts';
+import { refreshOf } from '../../../../exporter/document/header-elements.ts';
+import type { Resource } from '../../../../exporter/document/types.ts';
+import { isOfSite, originUrl } from '../../../../exporter/document/url-identity.ts';
+import type { AddressGuard } from '../../../../exporter/fetch/address-guard.ts';
+import type { FetchedResponse, Fetcher } from '../../../../exporter/fetch/fetcher.ts';
+import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { BrowserPool } from '../../../../exporter/render/browser-pool.ts';
+import { openSiteInBrowser } from '../../../../exporter/render/open-site.ts';
+import { rememberAnswers } from '../../../../exporter/render/remembering-fetcher.ts';
+import { renderPage } from '../../../../exporter/render/render-page.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { addNotices } from '../../../store/crawl-notices.ts';
 import type { Database } from '../../../store/database.ts';
 import type { LeasedUrl } from '../../../store/frontier.ts';
-import { notFoundUrl } from '../crawl/not-found-page.ts';
-import type { AddressGuard } from '../fetch/address-guard.ts';
-import type { FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
-import type { ExportLimits } from '../limits.ts';
-import { documentFormat, mediaType } from '../page/document.ts';
-import { refreshOf } from '../page/header-elements.ts';
-import type { Resource } from '../page/types.ts';
-import { isOfSite, originUrl } from '../page/url-identity.ts';
-import { rankOf } from '../resource-rank.ts';
-import type { ExportSettings } from '../settings.ts';
-import type { BrowserPool } from './browser-pool.ts';
-import { openSiteInBrowser } from './open-site.ts';
-import { rememberAnswers } from './remembering-fetcher.ts';
-import { renderPage } from './render-page.ts';
 
 /** What a browser makes of a page's answer; undefined where the answer stands as it is. */
 export type Draw = (

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { EXPORT_IMPOSSIBLE } from '../export-impossible.ts';
-import type { BrowserPool } from './browser-pool.ts';
-import { BROWSER_MISSING } from './find-browser.ts';
+import { EXPORT_IMPOSSIBLE } from '../../../../exporter/export-impossible.ts';
+import type { BrowserPool } from '../../../../exporter/render/browser-pool.ts';
+import { BROWSER_MISSING } from '../../../../exporter/render/find-browser.ts';
 
 /**
  * The browser for a project that wants its pages drawn. Fails for good, with what to do, where there is none or none can

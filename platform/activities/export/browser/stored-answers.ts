@@ -1,8 +1,8 @@
+import type { Site } from '../../../../exporter/document/types.ts';
+import { normalizeUrl, originUrl } from '../../../../exporter/document/url-identity.ts';
+import type { Fetcher, FetchResult } from '../../../../exporter/fetch/fetcher.ts';
 import { type StoredAnswer, storedAnswer } from '../../../store/crawl-answers.ts';
 import type { Database } from '../../../store/database.ts';
-import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
-import type { Site } from '../page/types.ts';
-import { normalizeUrl, originUrl } from '../page/url-identity.ts';
 import type { SegmentStore } from '../segment-store.ts';
 
 /**

@@ -1,13 +1,19 @@
+import {
+  hasTooManyFolders,
+  leadsFarOff,
+  MAX_FOLDERS,
+  MAX_YEARS_AHEAD,
+  repeatsItself,
+} from '../../../../exporter/crawl/endless-paths.ts';
+import { type CrawledKind, rankOf, SKIPPED_RANK } from '../../../../exporter/crawl/resource-rank.ts';
+import { skipReason } from '../../../../exporter/crawl/skip-rules.ts';
+import { type Robots, readRobots } from '../../../../exporter/discover/robots.ts';
+import type { Resource, ResourceKind } from '../../../../exporter/document/types.ts';
+import { isOfSite, isWanted } from '../../../../exporter/document/url-identity.ts';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import type { FoundUrl } from '../../../store/frontier.ts';
 import { ROBOTS_AGENT } from '../discovery/discover.ts';
-import { type Robots, readRobots } from '../discovery/robots.ts';
-import type { ExportLimits } from '../limits.ts';
-import type { Resource, ResourceKind } from '../page/types.ts';
-import { isOfSite, isWanted } from '../page/url-identity.ts';
-import { type CrawledKind, rankOf, SKIPPED_RANK } from '../resource-rank.ts';
-import type { ExportSettings } from '../settings.ts';
-import { hasTooManyFolders, leadsFarOff, MAX_FOLDERS, MAX_YEARS_AHEAD, repeatsItself } from './endless-paths.ts';
-import { skipReason } from './skip-rules.ts';
 
 /** Where a reference was found; the start page stands at depth 0. */
 type From = { url: string; depth: number };

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBackgroundWork } from '../../../../exporter/crawl/background-work.ts';
+import { beginRound } from '../../../../exporter/crawl/round.ts';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
 import type { Database } from '../../../store/database.ts';
 import {
   type FoundUrl,
@@ -9,12 +12,9 @@ import {
   settleUrls,
 } from '../../../store/frontier.ts';
 import { leaseUrls, releaseEndedLeases } from '../../../store/frontier-leases.ts';
-import type { ExportLimits } from '../limits.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';
-import { createBackgroundWork } from './background-work.ts';
 import { gatherBytes } from './gathered-bytes.ts';
-import { beginRound } from './round.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
 import type { StoredUrls } from './stored-urls.ts';
 import { createStrongestUses } from './strongest-uses.ts';

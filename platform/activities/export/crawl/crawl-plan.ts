@@ -1,7 +1,7 @@
+import { readRobots } from '../../../../exporter/discover/robots.ts';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { ROBOTS_AGENT } from '../discovery/discover.ts';
-import { readRobots } from '../discovery/robots.ts';
-import type { ExportLimits } from '../limits.ts';
-import type { ExportSettings } from '../settings.ts';
 
 /** How a crawl is shared among workers: activities at a time, and how long each takes on new work. */
 export type CrawlPlan = Pick<ExportLimits, 'soloCrawlMs' | 'activityMs' | 'parallelActivities'>;

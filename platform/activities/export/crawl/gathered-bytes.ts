@@ -1,4 +1,4 @@
-import type { SegmentBuffers } from '../segment-buffers.ts';
+import type { SegmentBuffers } from '../../../../exporter/segments/segment-buffers.ts';
 import { isUnplaced, type Visited } from './visited.ts';
 
 export type GatheredBytes = {

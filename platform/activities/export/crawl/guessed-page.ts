@@ -1,8 +1,8 @@
+import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import { skipReason } from '../../../../exporter/crawl/skip-rules.ts';
+import { type Robots, readRobots } from '../../../../exporter/discover/robots.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { ROBOTS_AGENT } from '../discovery/discover.ts';
-import { type Robots, readRobots } from '../discovery/robots.ts';
-import { rankOf } from '../resource-rank.ts';
-import type { ExportSettings } from '../settings.ts';
-import { skipReason } from './skip-rules.ts';
 import type { Visited } from './visited.ts';
 
 const known = new WeakMap<ExportSettings, Robots>();

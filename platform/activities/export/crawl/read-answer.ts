@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
+import { kindOfRank } from '../../../../exporter/crawl/resource-rank.ts';
+import { assignPath } from '../../../../exporter/document/assign-path.ts';
+import { extract, serializeExtraction } from '../../../../exporter/document/extract.ts';
+import { readAnsweredDocument } from '../../../../exporter/document/header-elements.ts';
+import { addModuleImports, importMapsOf, type ModuleImports } from '../../../../exporter/document/module-imports.ts';
+import type { Extraction, PageDocument } from '../../../../exporter/document/types.ts';
+import { isOfSite } from '../../../../exporter/document/url-identity.ts';
+import type { FetchedResponse } from '../../../../exporter/fetch/fetcher.ts';
+import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import type { LeasedUrl } from '../../../store/frontier.ts';
-import type { FetchedResponse } from '../fetch/fetcher.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
-import { assignPath } from '../page/assign-path.ts';
-import { extract, serializeExtraction } from '../page/extract.ts';
-import { readAnsweredDocument } from '../page/header-elements.ts';
-import { addModuleImports, importMapsOf, type ModuleImports } from '../page/module-imports.ts';
-import type { Extraction, PageDocument } from '../page/types.ts';
-import { isOfSite } from '../page/url-identity.ts';
-import { kindOfRank } from '../resource-rank.ts';
-import type { ExportSettings } from '../settings.ts';
 import type { Visited } from './visited.ts';
 
 /** Makes a file of a whole answer and reads what it refers to. Rejects only if `importsOf` does. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { parseResources } from '../../../../exporter/document/extract.ts';
+import { segmentKey } from '../../../../exporter/object-keys.ts';
 import type { SettledUrl } from '../../../store/frontier.ts';
-import { segmentKey } from '../object-keys.ts';
-import { parseResources } from '../page/extract.ts';
 import { encodeLinks, type FileLinks } from '../reuse/link-tables.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import { isUnplaced, type Visited } from './visited.ts';

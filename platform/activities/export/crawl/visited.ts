@@ -1,5 +1,5 @@
+import type { Resource } from '../../../../exporter/document/types.ts';
 import type { LeasedUrl, SettledUrl } from '../../../store/frontier.ts';
-import type { Resource } from '../page/types.ts';
 
 type SettledFile = Extract<SettledUrl, { outcome: 'file' }>;
 

@@ -1,10 +1,10 @@
-import type { Fetcher } from '../fetch/fetcher.ts';
-import type { Site } from '../page/types.ts';
-import { isOfSite, normalizeUrl } from '../page/url-identity.ts';
-import { type Asked, askPatiently } from './ask-patiently.ts';
+import { type Asked, askPatiently } from '../../../../exporter/discover/ask-patiently.ts';
+import { readRobots } from '../../../../exporter/discover/robots.ts';
+import { MAX_SITEMAP_BYTES, readSitemap } from '../../../../exporter/discover/sitemap.ts';
+import type { Site } from '../../../../exporter/document/types.ts';
+import { isOfSite, normalizeUrl } from '../../../../exporter/document/url-identity.ts';
+import type { Fetcher } from '../../../../exporter/fetch/fetcher.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
-import { readRobots } from './robots.ts';
-import { MAX_SITEMAP_BYTES, readSitemap } from './sitemap.ts';
 
 /** The product token that robots.txt groups name us by. */
 export const ROBOTS_AGENT = 'galley';

@@ -1,19 +1,19 @@
+import { createModuleReader } from '../../../../exporter/crawl/module-reader.ts';
+import { notFoundUrl } from '../../../../exporter/crawl/not-found-page.ts';
+import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import type { KeepingFetcher } from '../../../../exporter/discover/keep-answers.ts';
+import type { ResourceKind } from '../../../../exporter/document/types.ts';
+import { originUrl } from '../../../../exporter/document/url-identity.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import type { FoundUrl } from '../../../store/frontier.ts';
 import { createAdmission } from '../crawl/admission.ts';
-import { createModuleReader } from '../crawl/module-reader.ts';
-import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { putInLine } from '../crawl/put-in-line.ts';
 import { settleVisits } from '../crawl/settle-visits.ts';
 import { createStrongestUses } from '../crawl/strongest-uses.ts';
 import { visit } from '../crawl/visit.ts';
 import type { Visited } from '../crawl/visited.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import type { ResourceKind } from '../page/types.ts';
-import { originUrl } from '../page/url-identity.ts';
-import { rankOf } from '../resource-rank.ts';
-import type { ExportSettings } from '../settings.ts';
 import type { Discovery } from './discover.ts';
-import type { KeepingFetcher } from './keep-answers.ts';
 
 /** Puts a job's first addresses in line; those that are there already stay as they are. Call each once, in this order. */
 export type FirstAddresses = {

@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { EXPORT_IMPOSSIBLE } from '../export-impossible.ts';
-import type { FetchFailure } from '../fetch/failure.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
-import type { Site } from '../page/types.ts';
-import { askPatiently, type Pause } from './ask-patiently.ts';
-import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
+import { askPatiently, type Pause } from '../../../../exporter/discover/ask-patiently.ts';
+import { MAX_ROBOTS_CHARACTERS } from '../../../../exporter/discover/robots.ts';
+import type { Site } from '../../../../exporter/document/types.ts';
+import { EXPORT_IMPOSSIBLE } from '../../../../exporter/export-impossible.ts';
+import type { FetchFailure } from '../../../../exporter/fetch/failure.ts';
+import type { Fetcher } from '../../../../exporter/fetch/fetcher.ts';
 
 /** Tries of what is only a hint. */
 export const MAX_HINT_TRIES = 3;

@@ -1,7 +1,7 @@
+import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import { isOfSite } from '../../../../exporter/document/url-identity.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import type { SettledRow } from '../../../store/frontier-map.ts';
-import { isOfSite } from '../page/url-identity.ts';
-import { rankOf } from '../resource-rank.ts';
-import type { ExportSettings } from '../settings.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { redirectTargets } from './redirect-targets.ts';
 

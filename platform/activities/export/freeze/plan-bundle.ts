@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
+import { kindOfRank } from '../../../../exporter/crawl/resource-rank.ts';
+import { assignPath, NOT_FOUND_PATH } from '../../../../exporter/document/assign-path.ts';
+import { type PathClaim, resolveCollisions } from '../../../../exporter/document/resolve-collisions.ts';
+import type { Site } from '../../../../exporter/document/types.ts';
+import { divideIntoBatches } from '../../../../exporter/freeze/batches.ts';
+import type { PieceLimits } from '../../../../exporter/freeze/pieces.ts';
+import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
 import type { FrozenUrl, SettledRow } from '../../../store/frontier-map.ts';
-import { assignPath, NOT_FOUND_PATH } from '../page/assign-path.ts';
-import { type PathClaim, resolveCollisions } from '../page/resolve-collisions.ts';
-import type { Site } from '../page/types.ts';
-import { kindOfRank } from '../resource-rank.ts';
-import { divideIntoBatches } from './batches.ts';
 import { followRedirect } from './follow-redirect.ts';
-import type { PieceLimits } from './pieces.ts';
 import { redirectTargets } from './redirect-targets.ts';
-import { isWrongGuess } from './wrong-guess.ts';
 
 export type BundlePlan = {
   /** Decided one by one as they are asked for, so that no second object per address is held. */

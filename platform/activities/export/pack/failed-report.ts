@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { reportKey } from '../../../../exporter/object-keys.ts';
+import { readExportSettings } from '../../../../exporter/settings.ts';
 import type { ObjectStore } from '../../../objects/object-store.ts';
 import { getCrawl } from '../../../store/crawls.ts';
 import type { Database } from '../../../store/database.ts';
-import { reportKey } from '../object-keys.ts';
-import { readExportSettings } from '../settings.ts';
 import { createReport } from './report.ts';
 
 /**

@@ -5,15 +5,15 @@ import {
   type BundleRedirect,
   contentDigestLine,
 } from '../../../../contract/bundle.ts';
+import { isOfSite } from '../../../../exporter/document/url-identity.ts';
+import { type ManifestHead, manifestText } from '../../../../exporter/pack/manifest-text.ts';
+import { createPathOrder } from '../../../../exporter/pack/path-order.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { settledBatches } from '../../../store/crawl-batches.ts';
 import type { Database } from '../../../store/database.ts';
 import { mappedRedirects } from '../../../store/frontier-map.ts';
-import { isOfSite } from '../page/url-identity.ts';
 import { parsePieces } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segment-store.ts';
-import type { ExportSettings } from '../settings.ts';
-import { type ManifestHead, manifestText } from './manifest-text.ts';
-import { createPathOrder } from './path-order.ts';
 
 /** How much of an archive was taken over from the project's last one. */
 export type ArchiveReuse = { files: number; reusedFiles: number };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
+import { measuredMember } from '../../../../exporter/pack/archive/measured-member.ts';
+import { trailerMember } from '../../../../exporter/pack/archive/members.ts';
 import { bundleKey, type ObjectStore } from '../../../objects/object-store.ts';
-import { measuredMember } from '../archive/measured-member.ts';
-import { trailerMember } from '../archive/members.ts';
 import type { BundleOutline } from './manifest.ts';
 import { readExtents } from './read-extents.ts';
 

@@ -1,14 +1,14 @@
 import type { ExportReport } from '../../../../contract/admin-api.ts';
+import { rankOf, SKIPPED_RANK } from '../../../../exporter/crawl/resource-rank.ts';
+import { ruleOfReason } from '../../../../exporter/crawl/skip-rules.ts';
+import { isOfSite } from '../../../../exporter/document/url-identity.ts';
+import { createBrokenLinks } from '../../../../exporter/rewrite/broken-links.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { brokenOfBatches } from '../../../store/crawl-batches.ts';
 import { listNotices } from '../../../store/crawl-notices.ts';
 import type { Database } from '../../../store/database.ts';
 import { reportedUrls } from '../../../store/frontier-map.ts';
 import { skipsByReason } from '../../../store/frontier-skips.ts';
-import { ruleOfReason } from '../crawl/skip-rules.ts';
-import { isOfSite } from '../page/url-identity.ts';
-import { rankOf, SKIPPED_RANK } from '../resource-rank.ts';
-import { createBrokenLinks } from '../rewrite/broken-links.ts';
-import type { ExportSettings } from '../settings.ts';
 
 /** Entries a list of the report names; the counts are whole. */
 const MAX_ENTRIES = 10_000;

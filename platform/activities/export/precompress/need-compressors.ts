@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ContentCoding } from '../../../../contract/content-coding.ts';
+import { EXPORT_IMPOSSIBLE } from '../../../../exporter/export-impossible.ts';
 import { canCompress, ZSTD_MISSING } from '../../../zstd-support.ts';
-import { EXPORT_IMPOSSIBLE } from '../export-impossible.ts';
 
 /** Fails for good, with what to do, where this worker can't make what the project asks for. */
 export function needCompressors(codings: readonly ContentCoding[]): void {

@@ -1,7 +1,7 @@
 import { CODING_EXTENSIONS, type ContentCoding } from '../../../../contract/content-coding.ts';
+import { collisionKey } from '../../../../exporter/document/resolve-collisions.ts';
 import type { Database } from '../../../store/database.ts';
 import { pathsLikeSiblings } from '../../../store/frozen-paths.ts';
-import { collisionKey } from '../page/resolve-collisions.ts';
 
 /** Which precompressed siblings the files of an export get. */
 export type SiblingPlan = {

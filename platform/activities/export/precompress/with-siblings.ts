@@ -1,5 +1,5 @@
 import type { ContentCoding } from '../../../../contract/content-coding.ts';
-import type { ArchiveEntry } from '../archive/types.ts';
+import type { ArchiveEntry } from '../../../../exporter/pack/archive/types.ts';
 import { compress } from './compress.ts';
 import { isTaken, type SiblingPlan, siblingPath } from './sibling-plan.ts';
 

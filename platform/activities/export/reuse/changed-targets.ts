@@ -1,5 +1,5 @@
+import { createRecentReadings } from '../../../../exporter/recent-readings.ts';
 import type { BatchFileRow } from '../../../store/frontier-map.ts';
-import { createRecentReadings } from '../recent-readings.ts';
 import type { LinkTables } from './link-tables.ts';
 
 export type ChangedTargets = {

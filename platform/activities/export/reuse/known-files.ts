@@ -1,6 +1,6 @@
+import { type JobMemory, placeForReading } from '../../../../exporter/job-memory.ts';
 import type { Database } from '../../../store/database.ts';
 import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
-import { type JobMemory, placeForReading } from '../job-memory.ts';
 
 /** The files that a kept crawl has for addresses. */
 export type KnownFiles = {

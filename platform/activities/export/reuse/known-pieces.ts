@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../../../contract/bundle.ts';
+import type { JobMemory } from '../../../../exporter/job-memory.ts';
+import { createRecentReadings } from '../../../../exporter/recent-readings.ts';
 import { ObjectMissingError, type ObjectStore } from '../../../objects/object-store.ts';
 import type { CrawlRow } from '../../../store/crawls.ts';
 import type { Database } from '../../../store/database.ts';
 import { getExportJob } from '../../../store/export-jobs.ts';
 import type { BatchFileRow } from '../../../store/frontier-map.ts';
 import { changedAddresses, keptFiles } from '../../../store/kept-pieces.ts';
-import type { JobMemory } from '../job-memory.ts';
-import { createRecentReadings } from '../recent-readings.ts';
 import type { Extent } from '../segment-store.ts';
 import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
 import { type KnownPlaces, readPlaces } from './known-places.ts';

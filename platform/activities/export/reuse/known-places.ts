@@ -1,7 +1,7 @@
+import { trailerMember } from '../../../../exporter/pack/archive/members.ts';
 import type { CrawlRow } from '../../../store/crawls.ts';
 import type { Database } from '../../../store/database.ts';
 import { keptBatches } from '../../../store/kept-pieces.ts';
-import { trailerMember } from '../archive/members.ts';
 import type { Extent } from '../segment-store.ts';
 import { parsePieces, type StoredPiece } from './stored-piece.ts';
 

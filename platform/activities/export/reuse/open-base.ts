@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { type CrawlRow, getCrawl } from '../../../store/crawls.ts';
 import type { Database } from '../../../store/database.ts';
 import { spoilCrawl } from '../../../store/kept-crawls.ts';
-import type { ExportLimits } from '../limits.ts';
-import type { ExportSettings } from '../settings.ts';
 import { engineVersion } from './engine-version.ts';
 import { reuseKeyOf } from './reuse-key.ts';
 

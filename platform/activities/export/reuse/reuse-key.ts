@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ExportLimits } from '../limits.ts';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { compressorsName } from '../precompress/compress.ts';
-import type { ExportSettings } from '../settings.ts';
 
 /**
  * What the stored bytes of an export depend on beside the origin's answers: the engine, the project's settings and the

@@ -1,3 +1,8 @@
+import type { ModuleImports } from '../../../../exporter/document/module-imports.ts';
+import type { Site } from '../../../../exporter/document/types.ts';
+import { originUrl } from '../../../../exporter/document/url-identity.ts';
+import type { Fetcher, FetchResult } from '../../../../exporter/fetch/fetcher.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import { lockCrawl } from '../../../store/crawl-batches.ts';
 import { leaseNamedUrls } from '../../../store/frontier-leases.ts';
 import { claimKnownWalk, settleUnchanged, type UnchangedUrl, urlsInLine } from '../../../store/unchanged-urls.ts';
@@ -7,11 +12,6 @@ import { putInLine } from '../crawl/put-in-line.ts';
 import { settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
-import type { ModuleImports } from '../page/module-imports.ts';
-import type { Site } from '../page/types.ts';
-import { originUrl } from '../page/url-identity.ts';
-import type { ExportSettings } from '../settings.ts';
 import type { KnownAnswers } from './known-answers.ts';
 import { walkKnown } from './walk-known.ts';
 

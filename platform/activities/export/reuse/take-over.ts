@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import { kindOfRank } from '../../../../exporter/crawl/resource-rank.ts';
+import { assignPath } from '../../../../exporter/document/assign-path.ts';
+import { readAnsweredDocument } from '../../../../exporter/document/header-elements.ts';
+import type { Site } from '../../../../exporter/document/types.ts';
+import type { FetchedResponse } from '../../../../exporter/fetch/fetcher.ts';
+import type { Validators } from '../../../../exporter/fetch/validators.ts';
+import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
 import type { LeasedUrl } from '../../../store/frontier.ts';
 import type { Visited } from '../crawl/visited.ts';
-import type { FetchedResponse } from '../fetch/fetcher.ts';
-import type { Validators } from '../fetch/validators.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
-import { assignPath } from '../page/assign-path.ts';
-import { readAnsweredDocument } from '../page/header-elements.ts';
-import type { Site } from '../page/types.ts';
-import { kindOfRank } from '../resource-rank.ts';
 import type { KnownAnswer } from './known-answers.ts';
 
 /** The validators to ask with; undefined where the last answer had none, or was an error's page. */

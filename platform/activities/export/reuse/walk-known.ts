@@ -1,17 +1,17 @@
+import { notFoundUrl } from '../../../../exporter/crawl/not-found-page.ts';
+import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import { isFinal } from '../../../../exporter/discover/keep-answers.ts';
+import { originUrl } from '../../../../exporter/document/url-identity.ts';
+import type { Fetcher, FetchResult } from '../../../../exporter/fetch/fetcher.ts';
+import { NO_VALIDATORS, type Validators } from '../../../../exporter/fetch/validators.ts';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
+import { workThrough } from '../../../../exporter/reuse/work-through.ts';
+import type { ExportSettings } from '../../../../exporter/settings.ts';
 import type { FoundUrl } from '../../../store/frontier.ts';
 import type { UnchangedUrl } from '../../../store/unchanged-urls.ts';
 import type { Admission } from '../crawl/admission.ts';
-import { notFoundUrl } from '../crawl/not-found-page.ts';
-import { isFinal } from '../discovery/keep-answers.ts';
-import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
-import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
-import type { ExportLimits } from '../limits.ts';
-import { originUrl } from '../page/url-identity.ts';
-import { rankOf } from '../resource-rank.ts';
-import type { ExportSettings } from '../settings.ts';
 import type { KnownAnswer, KnownAnswers } from './known-answers.ts';
 import { isSame, stillValid, validatorsOf } from './take-over.ts';
-import { workThrough } from './work-through.ts';
 
 export type KnownWalk = {
   unchanged: UnchangedUrl[];

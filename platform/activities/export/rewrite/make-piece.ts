@@ -1,13 +1,13 @@
 import type { BundleFile } from '../../../../contract/bundle.ts';
-import { gzipMember } from '../archive/members.ts';
-import type { ArchiveMember } from '../archive/types.ts';
-import { errorMessage } from '../fetch/error-code.ts';
-import { parseExtraction } from '../page/extract.ts';
-import { rewrite } from '../page/rewrite.ts';
-import type { Resource, RewritePolicy, Site, Target } from '../page/types.ts';
+import { parseExtraction } from '../../../../exporter/document/extract.ts';
+import { rewrite } from '../../../../exporter/document/rewrite.ts';
+import type { Resource, RewritePolicy, Site, Target } from '../../../../exporter/document/types.ts';
+import { errorMessage } from '../../../../exporter/fetch/error-code.ts';
+import { gzipMember } from '../../../../exporter/pack/archive/members.ts';
+import type { ArchiveMember } from '../../../../exporter/pack/archive/types.ts';
+import { pageAddress } from '../../../../exporter/rewrite/page-address.ts';
 import type { SiblingPlan } from '../precompress/sibling-plan.ts';
 import { withSiblings } from '../precompress/with-siblings.ts';
-import { pageAddress } from './page-address.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
 /** A file as it was fetched. `extraction` is stored text (`serializeExtraction`), empty where nothing is rewritten. */

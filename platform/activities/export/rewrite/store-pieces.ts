@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../../../contract/bundle.ts';
+import { createBrokenLinks } from '../../../../exporter/rewrite/broken-links.ts';
 import type { ObjectStore } from '../../../objects/object-store.ts';
 import type { MadeBatch } from '../../../store/crawl-batches.ts';
 import type { KnownPiece } from '../reuse/known-pieces.ts';
 import type { StoredPiece } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segment-store.ts';
-import { createBrokenLinks } from './broken-links.ts';
 import type { MadePiece } from './make-piece.ts';
 
 /** A piece of a batch: taken over from the last export, or made and yet to be stored. */

@@ -1,7 +1,7 @@
+import type { Resource, Target } from '../../../../exporter/document/types.ts';
+import { type JobMemory, placeForReading } from '../../../../exporter/job-memory.ts';
 import type { Database } from '../../../store/database.ts';
 import { type MappedUrl, mappedUrls } from '../../../store/frontier-map.ts';
-import { type JobMemory, placeForReading } from '../job-memory.ts';
-import type { Resource, Target } from '../page/types.ts';
 
 /** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
 const MAX_WHOLE_MAP = 50_000;

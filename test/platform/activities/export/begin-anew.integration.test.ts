@@ -1,16 +1,16 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
+import type { ExportLimits } from '../../../../exporter/limits.ts';
 import {
   createPlatformActivities,
   type PlatformActivities,
 } from '../../../../platform/activities/create-platform-activities.ts';
-import type { ExportLimits } from '../../../../platform/activities/export/limits.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
+import { bundleContent, type ChangingSite, changingOrigin, newSite } from '../../../exporter/reuse/changing-site.ts';
+import { type KeptExportsFixture, startKeptExportsFixture } from '../../../exporter/reuse/kept-exports-fixture.ts';
 import type { ExportedBundle } from '../../../helpers/export-rig.ts';
 import { type HttpSite, startHttpSite } from '../../../helpers/http-site.ts';
 import { waitFor } from '../../../helpers/system/wait-for.ts';
-import { bundleContent, type ChangingSite, changingOrigin, newSite } from './reuse/changing-site.ts';
-import { type KeptExportsFixture, startKeptExportsFixture } from './reuse/kept-exports-fixture.ts';
 
 const PAGES = 12;
 const NOTICE = { url: null, text: expect.stringMatching(/fetched anew/) };

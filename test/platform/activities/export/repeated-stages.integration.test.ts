@@ -1,11 +1,11 @@
+import { createJobMemory } from '../../../../exporter/job-memory.ts';
+import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
+import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
 import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
-import { createBrowserPool } from '../../../../platform/activities/export/browser/browser-pool.ts';
 import { createAdmission } from '../../../../platform/activities/export/crawl/admission.ts';
 import { crawlFrontier } from '../../../../platform/activities/export/crawl/crawl-frontier.ts';
 import { createStoredUrlsOfJobs } from '../../../../platform/activities/export/crawl/stored-urls.ts';
 import { CRAWL_UNFINISHED } from '../../../../platform/activities/export/freeze-export.ts';
-import { createJobMemory } from '../../../../platform/activities/export/job-memory.ts';
-import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
 import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
 import { createSegmentStore, type SegmentStore } from '../../../../platform/activities/export/segment-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
