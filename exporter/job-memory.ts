@@ -1,3 +1,4 @@
+import type { Crawl } from './crawl-records.ts';
 import { createRecentReadings, type RecentReadings } from './recent-readings.ts';
 
 /** What was made for a job, or what `make` makes of it now. */
@@ -65,5 +66,18 @@ export function placeForReading<Value>(
   return (jobId) => {
     const reading = readings(jobId, () => createRecentReadings(1));
     return (read) => reading.of(jobId, read);
+  };
+}
+
+/**
+ * Drops what this process remembers of a job that has begun anew since, here or elsewhere: what was in line then needn't
+ * be now. For every stage that asks the memory.
+ */
+export function createMemoryCheck(memory: JobMemory): (crawl: Pick<Crawl, 'jobId' | 'baseJobId'>) => void {
+  const bases = memory.place<string | null>();
+  return ({ jobId, baseJobId }) => {
+    if (bases(jobId, () => baseJobId) === baseJobId) return;
+    memory.forget(jobId);
+    bases(jobId, () => baseJobId);
   };
 }

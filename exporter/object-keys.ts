@@ -11,9 +11,6 @@ export function segmentKey(jobId: string, id: string): string {
   return `${workPrefix(jobId)}segments/${id}`;
 }
 
-/** Matches the keys of all segments, as a pattern of SQL's LIKE. */
-export const SEGMENTS_PATTERN = `${WORK_FOLDER}%/segments/%`;
-
 /** One body that is too large to hold in memory. */
 export function largeObjectKey(jobId: string, id: string): string {
   return `${workPrefix(jobId)}large/${id}`;
@@ -27,4 +24,12 @@ export function memberKey(jobId: string, batch: number, id: string): string {
 /** The report stays as long as the job does. */
 export function reportKey(jobId: string): string {
   return `reports/${jobId}.json`;
+}
+
+/** What all bundles lie below. */
+export const BUNDLES_FOLDER = 'bundles/';
+
+/** The key of a packed bundle: its hash is in every link's path, so a reader that has these bytes can tell. */
+export function bundleKey(sha256: string): string {
+  return `${BUNDLES_FOLDER}${sha256}/bundle.tar.gz`;
 }

@@ -1,9 +1,4 @@
-import type { Readable } from 'node:stream';
-
-/** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
-export type ByteRange = { start: number; end?: number };
-
-export type ObjectInfo = { sizeBytes: number; modifiedAt: Date };
+import type { ObjectStore as ExportObjects } from '../../exporter/ports.ts';
 
 /** A link that anyone may follow until `expiresAt`. */
 export type Link = {
@@ -20,22 +15,10 @@ export type LinkOptions = {
 };
 
 /**
- * Where bytes are kept: bundles, reports and what a crawl collects. A `put` is all or nothing, and the last one to
- * end wins. Keys are as `assertObjectKey` allows them; a key is never also the folder of another.
+ * Where bytes are kept: bundles, reports and what a crawl collects. Keys are as `assertObjectKey` allows them; a key is
+ * never also the folder of another.
  */
-export type ObjectStore = {
-  /** Stores an object whole. Give `sizeBytes` for a stream where it is known. Throws when the source fails. */
-  put(
-    key: string,
-    source: Uint8Array | Readable,
-    options: { contentType: string; sizeBytes?: number },
-  ): Promise<{ sizeBytes: number }>;
-  /** Streams an object or a part of it. Throws `ObjectMissingError`. */
-  get(key: string, range?: ByteRange): Promise<Readable>;
-  /** Reads an object or a part of it into memory. Throws `ObjectMissingError`. */
-  read(key: string, range?: ByteRange): Promise<Buffer>;
-  /** Size and time of an object; null where there is none. */
-  head(key: string): Promise<ObjectInfo | null>;
+export type ObjectStore = ExportObjects & {
   /** Deletes objects; one that isn't there is no error. */
   delete(keys: readonly string[]): Promise<void>;
   /**
@@ -60,17 +43,6 @@ export type LinkVerifier = {
   verify(path: string, query: URLSearchParams): Promise<{ key: string; fileName: string | null } | null>;
 };
 
-/** Thrown when an object that should be read isn't there. */
-export class ObjectMissingError extends Error {
-  override readonly name = 'ObjectMissingError';
-  readonly key: string;
-
-  constructor(key: string) {
-    super(`There is no object ${key}`);
-    this.key = key;
-  }
-}
-
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 const MAX_KEY_CHARACTERS = 512;
 
@@ -81,12 +53,4 @@ const MAX_KEY_CHARACTERS = 512;
 export function assertObjectKey(key: string): void {
   if (key.length <= MAX_KEY_CHARACTERS && KEY.test(key) && key.split('/').every((part) => part.length <= 200)) return;
   throw new RangeError(`${JSON.stringify(key.slice(0, 100))} is no object key: expected segments of A-Z a-z 0-9 . _ -`);
-}
-
-/** What all bundles lie below. */
-export const BUNDLES_FOLDER = 'bundles/';
-
-/** The key of a packed bundle: its hash is in every link's path, so a reader that has these bytes can tell. */
-export function bundleKey(sha256: string): string {
-  return `${BUNDLES_FOLDER}${sha256}/bundle.tar.gz`;
 }

@@ -1,16 +1,6 @@
 import { sql } from 'drizzle-orm';
+import type { StoredAnswer } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
-
-/** What a crawl has of one address. Which fields are set depends on the outcome. */
-export type StoredAnswer = {
-  outcome: 'file' | 'redirect' | 'missing' | 'skipped';
-  status: number | null;
-  redirectTo: string | null;
-  contentType: string | null;
-  objectKey: string | null;
-  byteOffset: number;
-  byteLength: number;
-};
 
 /** The answer that a crawl has of an address; undefined where it has none yet. */
 export async function storedAnswer(db: Executor, jobId: string, url: string): Promise<StoredAnswer | undefined> {

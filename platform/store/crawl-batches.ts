@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
+import type { MadeBatch, SettledBatch, SpentCounts } from '../../exporter/crawl-records.ts';
 import type { Database, Executor } from './database.ts';
-import type { SpentCounts } from './frontier.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
 
@@ -66,23 +66,6 @@ export async function renewBatches(
     update crawl_batches set lease_until = now() + make_interval(secs => ${leaseMs / 1000}::float8)
     where job_id = ${jobId} and state = 'leased' and lease_token = ${token}`);
 }
-
-export type SettledBatch = {
-  number: number;
-  /** Null where the bytes lie in parts: a release that knows of no parts must not take the object for all of them. */
-  objectKey: string | null;
-  sizeBytes: number;
-  pageCount: number;
-  filesJson: string;
-  brokenJson: string;
-  /** `StoredPiece[]`. */
-  piecesJson: string;
-  /** `Extent[]`: where the batch's bytes lie, in order; null: they are the whole object. */
-  partsJson: string | null;
-};
-
-/** A batch's result, and what was put into the object store for it, in bytes. */
-export type MadeBatch = SettledBatch & { storedBytes: number };
 
 /**
  * Keeps a batch's result, and counts what was stored for it. Returns what the export has spent by then; undefined where

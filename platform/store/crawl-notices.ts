@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
+import type { CrawlNotice } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
-
-export type CrawlNotice = { url: string | null; text: string };
 
 /** What one export may have to say; more of it nobody reads. */
 const MAX_NOTICES = 2_000;

@@ -1,25 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { BatchFileRow, FrozenUrl, MappedUrl, ReportedUrl, SettledRow } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
-import type { LinksPlace, StoredFile } from './stored-file.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
-
-/** An address as the freezing of paths sees it. Which fields are set depends on the outcome. */
-export type SettledRow = {
-  id: number;
-  url: string;
-  rank: number;
-  outcome: 'file' | 'redirect' | 'missing' | 'skipped';
-  status: number | null;
-  reason: string | null;
-  redirectTo: string | null;
-  contentType: string | null;
-  isPage: boolean;
-  byteLength: number | null;
-  sha256: string | null;
-  /** The place in the bundle that the row came with from the last export, null where it has none. */
-  path: string | null;
-  batch: number | null;
-};
 
 /** Every settled address of a job in pieces, in no meaningful order. */
 export function settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
@@ -28,17 +10,6 @@ export function settledRows(db: Executor, jobId: string): AsyncGenerator<Settled
     case when batch is not null then path end as path, batch`;
   return urlPages((statement) => db.execute<SettledRow>(statement), { jobId, columns, where: sql`state = 'settled'` });
 }
-
-/** What freezing decided for an address: its place in the bundle, or where a redirect ends. */
-export type FrozenUrl = {
-  id: number;
-  outcome: SettledRow['outcome'];
-  reason: string | null;
-  redirectTo: string | null;
-  path: string | null;
-  fragment: string | null;
-  batch: number | null;
-};
 
 const ROWS_PER_STATEMENT = 5_000;
 
@@ -57,9 +28,6 @@ export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): P
   }
 }
 
-/** Where an address leads once the paths are frozen. */
-export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fragment'> & { url: string };
-
 /** The part of the frozen map that these addresses need; without `urls` the whole of it. */
 export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
   const columns = sql`url, outcome, redirect_to as "redirectTo", path, fragment`;
@@ -67,9 +35,6 @@ export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]
   const run = (statement: SQL) => db.execute<MappedUrl>(statement);
   return urls === undefined ? urlPages(run, selection) : rowsOfUrls(run, selection, urls);
 }
-
-/** A file as rewriting needs it. */
-export type BatchFileRow = StoredFile & LinksPlace & { url: string; path: string };
 
 /** The files of one batch, in no meaningful order (the database's is not the bundle's). */
 export async function batchFiles(db: Executor, jobId: string, batch: number): Promise<BatchFileRow[]> {
@@ -80,16 +45,6 @@ export async function batchFiles(db: Executor, jobId: string, batch: number): Pr
     from crawl_urls where job_id = ${jobId} and batch = ${batch}`);
   return rows;
 }
-
-/** An address for the report. */
-export type ReportedUrl = {
-  url: string;
-  rank: number;
-  status: number | null;
-  reason: string | null;
-  redirectTo: string | null;
-  foundOn: string | null;
-};
 
 /** Addresses of one outcome for the report, in the order they were found, and how many there are in all. */
 export async function reportedUrls(

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { Skips } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 
 /** How many addresses of a job were left out by name so far, by the reason kept with them. */
@@ -8,9 +9,6 @@ export async function countSkips(db: Executor, jobId: string): Promise<Map<strin
     where job_id = ${jobId} and outcome = 'skipped' group by 1`);
   return new Map(rows.map(({ reason, count }) => [reason, count]));
 }
-
-/** Addresses left out for one reason. */
-export type Skips = { reason: string; count: number; examples: string[] };
 
 /** The same with examples, the lowest addresses of each reason; the most frequent reason first. */
 export async function skipsByReason(db: Executor, jobId: string, maxExamples: number): Promise<Skips[]> {

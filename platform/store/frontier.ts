@@ -1,53 +1,7 @@
 import { sql } from 'drizzle-orm';
+import type { FoundUrl, FrontierCounts, LeasedUrl, SettledUrl, SpentCounts } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 import { seconds } from './seconds.ts';
-import type { LinksPlace, StoredFile } from './stored-file.ts';
-
-/** An address a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
-export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
-
-/**
- * An address seen for the first time by whoever reports it. `skip`: left out, and why; give it rank 0, then a use that
- * isn't left out (a page that is also an image's source) brings it back.
- */
-export type FoundUrl = {
-  url: string;
-  rank: number;
-  depth: number;
-  foundOn: string | null;
-  skip: string | null;
-  /** Lease it at once to the worker that found it. */
-  take: boolean;
-};
-
-/** What became of a leased address. All sizes in bytes. */
-export type SettledUrl = {
-  /** What its answers were without their content encoding. */
-  decodedBytes?: number;
-} & (
-  | { id: number; outcome: 'retry'; dueInMs: number; reason: string; status: number | null }
-  | { id: number; outcome: 'missing'; reason: string; status: number | null }
-  | { id: number; outcome: 'redirect'; status: number; redirectTo: string }
-  | SettledFile
-);
-
-type SettledFile = StoredFile &
-  Partial<LinksPlace> & {
-    id: number;
-    outcome: 'file';
-    status: number;
-    path: string;
-    etag?: string | null;
-    lastModified?: string | null;
-    /** What was put into the object store for it; left out if that was nothing. */
-    storedBytes?: number;
-  };
-
-/** For progress only: an address that comes back after it was skipped isn't counted. */
-export type FrontierCounts = { urlCount: number; settledCount: number };
-
-/** What the export has spent so far, all workers together. Sizes in bytes. */
-export type SpentCounts = { fileCount: number; decodedBytes: number; storedBytes: number };
 
 /**
  * One worker's results in one statement, all or nothing: rows it still holds are settled, addresses it found are added

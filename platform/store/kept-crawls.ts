@@ -1,12 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { KnownFile } from '../../exporter/crawl-records.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
-import type { LinksPlace, StoredFile } from './stored-file.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
-
-/** What a kept crawl knows of an address that brought a file. */
-export type KnownFile = StoredFile &
-  LinksPlace & { url: string; status: number; etag: string | null; lastModified: string | null };
 
 /** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
 export function knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {

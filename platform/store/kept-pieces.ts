@@ -1,11 +1,9 @@
 import { sql } from 'drizzle-orm';
+import type { KeptBatch } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 
 const PAGE_ROWS = 100;
-
-/** The pieces of a batch and their size in bytes; null where a release that told no pieces made it. */
-export type KeptBatch = { number: number; sizeBytes: number | null; piecesJson: string | null };
 
 /** The pieces of a kept crawl's batches, in the archive's order. */
 export function keptBatches(db: Executor, jobId: string): AsyncGenerator<KeptBatch> {

@@ -1,12 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { Executor, Transaction } from './database.ts';
-import type { FoundUrl } from './frontier.ts';
-
-/** An address whose file is what the kept crawl has of it, with the validators that hold from here on. */
-export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> & {
-  etag: string | null;
-  lastModified: string | null;
-};
+import type { FoundUrl, UnchangedUrl } from '../../exporter/crawl-records.ts';
+import { lockCrawl } from './crawl-batches.ts';
+import type { Database, Executor, Transaction } from './database.ts';
 
 /** Whether the caller is the first to ask, and so the one who goes through what a job's kept crawl knows. */
 export async function claimKnownWalk(db: Executor, jobId: string): Promise<boolean> {
@@ -25,26 +20,33 @@ export async function urlsInLine(db: Executor, jobId: string, limit: number): Pr
 
 const ROWS_PER_STATEMENT = 5_000;
 
+type Walk = {
+  jobId: string;
+  baseJobId: string;
+  unchanged: readonly UnchangedUrl[];
+  /** Bytes of the responses that were read to find this out, decoded. */
+  decodedBytes: number;
+};
+
 /**
- * Settles addresses, new or in line, with the rows that the kept crawl has of them, also with the places that these have in
- * its bundle: mostly they stay the same, and freezing has nothing to write. Call it with the crawl's row locked
- * (`lockCrawl`), and with all in line that they lead to beside each other.
+ * Settles URLs, new or queued, in one transaction, unless the crawl is over or doesn't reuse `baseJobId` any more
+ * (`resetCrawl`). What else they lead to must be queued already.
  */
-export async function settleUnchanged(
-  tx: Transaction,
-  {
-    jobId,
-    baseJobId,
-    unchanged,
-    decodedBytes,
-  }: {
-    jobId: string;
-    baseJobId: string;
-    unchanged: readonly UnchangedUrl[];
-    /** What answers were read, uncompressed, to find that out. */
-    decodedBytes: number;
-  },
-): Promise<void> {
+export async function settleUnchanged(db: Database, walk: Walk): Promise<'settled' | 'over' | 'restarted'> {
+  return db.transaction(async (tx) => {
+    const crawl = await lockCrawl(tx, walk.jobId);
+    if (crawl?.phase !== 'crawling') return 'over';
+    if (crawl.baseJobId !== walk.baseJobId) return 'restarted';
+    await copyUnchanged(tx, walk);
+    return 'settled';
+  });
+}
+
+/**
+ * Copies the rows of the kept crawl, also with the places that these have in its bundle: mostly they stay the same, and
+ * freezing has nothing to write.
+ */
+async function copyUnchanged(tx: Transaction, { jobId, baseJobId, unchanged, decodedBytes }: Walk): Promise<void> {
   await tx.execute(sql`update crawls set decoded_bytes = decoded_bytes + ${decodedBytes} where job_id = ${jobId}`);
   for (let start = 0; start < unchanged.length; start += ROWS_PER_STATEMENT) {
     const given = unchanged.slice(start, start + ROWS_PER_STATEMENT);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { LinkChecker } from 'linkinator';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { bundleKey } from '../../platform/objects/object-store.ts';
+import { bundleKey } from '../../exporter/object-keys.ts';
 import { type ExportedBundle, type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';

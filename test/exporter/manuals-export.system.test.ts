@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
 import { bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
-import { bundleKey } from '../../platform/objects/object-store.ts';
+import { bundleKey } from '../../exporter/object-keys.ts';
 import { type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { startPostgres } from '../helpers/postgres.ts';

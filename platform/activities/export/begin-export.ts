@@ -1,12 +1,9 @@
-import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ExportFailure } from '../../../exporter/export-failure.ts';
 import { workPrefix } from '../../../exporter/object-keys.ts';
 import { readExportSettings } from '../../../exporter/settings.ts';
-import { getCrawl } from '../../store/crawls.ts';
-import { countTakenOver } from '../../store/kept-pieces.ts';
 import type { CrawlRest } from './crawl/crawl-frontier.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { CRAWL_UNFINISHED, type FrozenExport } from './freeze-export.ts';
+import type { FrozenExport } from './freeze-export.ts';
 import { type OpenedExport, openedAs } from './open-export.ts';
 import type { PackedExport } from './pack-export.ts';
 import type { RewriteRest } from './rewrite-files.ts';
@@ -36,51 +33,49 @@ const SHARE_TAKEN_OVER = 0.9;
  * take a good part of the time. Whatever goes wrong on the way, the stages by themselves do the rest.
  */
 export async function beginExport(
-  deps: Pick<ExportDeps, 'db' | 'limits'>,
+  deps: Pick<ExportDeps, 'store' | 'limits'>,
   stages: Stages,
-  jobId: string,
+  { jobId, isFirst, signal }: { jobId: string; isFirst: boolean; signal: AbortSignal },
 ): Promise<BegunExport> {
-  const { info, cancellationSignal } = Context.current();
-  const isFirst = info.attempt === 1;
-  const crawl = isFirst ? undefined : await getCrawl(deps.db, jobId);
+  const crawl = isFirst ? undefined : await deps.store.getCrawl(jobId);
   // The job may even have completed: its last stage tells of it once more.
   if (crawl?.phase === 'frozen') {
     return { ...openedAs(deps.limits, readExportSettings(crawl.settingsJson)), rest: null, packed: null };
   }
   const opened = await stages.openExport({ jobId });
   if (opened.state === 'over' || !isFirst) return { ...opened, rest: null, packed: null };
-  cancellationSignal.throwIfAborted();
+  signal.throwIfAborted();
   const maxMs = opened.plan.soloCrawlMs;
   let rest = await stages.crawlSite({ jobId, maxMs });
-  cancellationSignal.throwIfAborted();
+  signal.throwIfAborted();
   if (await isNearlyDone(deps, jobId, rest)) rest = await stages.crawlSite({ jobId, maxMs });
-  cancellationSignal.throwIfAborted();
+  signal.throwIfAborted();
   const isSmall = rest.done && !opened.visitsSamples && (await freezeSmall(deps, stages, jobId));
-  cancellationSignal.throwIfAborted();
+  signal.throwIfAborted();
   const isRewritten = isSmall && (await stages.rewriteFiles({ jobId })).done;
-  cancellationSignal.throwIfAborted();
+  signal.throwIfAborted();
   return { ...opened, rest, packed: isRewritten ? await stages.packExport({ jobId }) : null };
 }
 
 /** What is left takes less than half as long again at the pace so far: to share it would take longer. */
 async function isNearlyDone(
-  { db }: Pick<ExportDeps, 'db'>,
+  { store }: Pick<ExportDeps, 'store'>,
   jobId: string,
   { done, queuedCount }: CrawlRest,
 ): Promise<boolean> {
   if (done) return false;
-  const settledCount = (await getCrawl(db, jobId))?.settledCount ?? 0;
+  const settledCount = (await store.getCrawl(jobId))?.settledCount ?? 0;
   return queuedCount <= settledCount / 2;
 }
 
 /** Whether the crawl is frozen, and was of a small site or of one that has hardly changed. */
-async function freezeSmall({ db }: Pick<ExportDeps, 'db'>, stages: Stages, jobId: string): Promise<boolean> {
+async function freezeSmall({ store }: Pick<ExportDeps, 'store'>, stages: Stages, jobId: string): Promise<boolean> {
   try {
     const { batchCount, urlCount } = await stages.freezeExport({ jobId });
     if (batchCount <= MAX_BATCHES) return true;
-    return (await countTakenOver(db, jobId, workPrefix(jobId))) >= SHARE_TAKEN_OVER * urlCount;
+    return (await store.countTakenOver(jobId, workPrefix(jobId))) >= SHARE_TAKEN_OVER * urlCount;
   } catch (error) {
-    if (error instanceof ApplicationFailure && error.type === CRAWL_UNFINISHED) return false;
+    if (error instanceof ExportFailure && error.type === 'CrawlUnfinished') return false;
     throw error;
   }
 }

@@ -1,5 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { EXPORT_IMPOSSIBLE } from '../../../exporter/export-impossible.ts';
+import { ExportFailure } from '../../../exporter/export-failure.ts';
 import type { ExportLimits } from '../../../exporter/limits.ts';
 
 /** What an export has spent so far, as its crawl's row has it. Sizes in bytes. */
@@ -24,9 +23,9 @@ export function checkBudget(spent: Spent, limits: BudgetLimits): void {
   }
 }
 
-function exceeded(text: string, variable: string, value: string): ApplicationFailure {
+function exceeded(text: string, variable: string, value: string): ExportFailure {
   const message = `${text} (${variable}=${value}). Leave out what is large, or set a higher ${variable} for the platform's workers.`;
-  return ApplicationFailure.nonRetryable(message, EXPORT_IMPOSSIBLE);
+  return new ExportFailure('ExportImpossible', message);
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;

@@ -1,13 +1,10 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { createModuleReader } from '../../../exporter/crawl/module-reader.ts';
+import type { Crawl } from '../../../exporter/crawl-records.ts';
+import { ExportFailure } from '../../../exporter/export-failure.ts';
 import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
 import { crawlProgress } from '../../../exporter/progress.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
-import { type CrawlRow, getCrawl } from '../../store/crawls.ts';
-import { countPages } from '../../store/frontier.ts';
-import { giveBackUnasked, releaseLeases, renewLeases } from '../../store/frontier-leases.ts';
-import { queryVariants } from '../../store/frontier-queries.ts';
-import { countSkips } from '../../store/frontier-skips.ts';
+import { NO_PROGRESS, type Progress } from '../../../exporter/stage.ts';
 import { drawSite } from './browser/draw-site.ts';
 import { needBrowser } from './browser/need-browser.ts';
 import { checkBudget, type Spent } from './budget.ts';
@@ -16,8 +13,7 @@ import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl/crawl-frontier
 import { crawlDelayMs, crawlPlan } from './crawl/crawl-plan.ts';
 import { visit } from './crawl/visit.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { exportStage, NO_PROGRESS, type Progress } from './export-stage.ts';
-import { CRAWL_GONE, readCrawl } from './read-crawl.ts';
+import { readCrawl } from './read-crawl.ts';
 import { createKnownAnswers } from './reuse/known-answers.ts';
 import { MAX_WHOLE } from './reuse/known-files.ts';
 import { openBase } from './reuse/open-base.ts';
@@ -34,14 +30,14 @@ export async function crawlSite(
   deps: ExportDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
 ): Promise<CrawlRest> {
-  const { db, limits, logger } = deps;
+  const { store, limits, logger } = deps;
   let fetchedCount = 0;
   let token = '';
   let nextCountAt = 0;
 
   async function progress(): Promise<Progress> {
-    await renewLeases(db, { jobId, token, leaseMs: limits.leaseMs });
-    const crawl = await getCrawl(db, jobId);
+    await store.renewLeases({ jobId, token, leaseMs: limits.leaseMs });
+    const crawl = await store.getCrawl(jobId);
     if (crawl?.phase !== 'crawling') return NO_PROGRESS;
     return { progress: crawlProgress(crawl), pageCount: await countedPages() };
   }
@@ -50,7 +46,7 @@ export async function crawlSite(
   async function countedPages(): Promise<number> {
     const startedAt = Date.now();
     if (startedAt < nextCountAt) return 0;
-    const pageCount = await countPages(db, jobId);
+    const pageCount = await store.countPages(jobId);
     nextCountAt = Date.now() + (Date.now() - startedAt) * COUNTING_SHARE;
     return pageCount;
   }
@@ -64,10 +60,10 @@ export async function crawlSite(
   }
 
   const details = () => ({ fetched: fetchedCount });
-  return exportStage(deps, { jobId, details, progress }, async (life) => {
+  return deps.runStage({ jobId, details, progress }, async (life) => {
     token = life.token;
-    if (life.deadTokens.length > 0) await releaseLeases(db, jobId, life.deadTokens);
-    const crawl = await readCrawl(db, jobId);
+    if (life.previousAttemptTokens.length > 0) await store.releaseLeases(jobId, life.previousAttemptTokens);
+    const crawl = await readCrawl(store, jobId);
     deps.checkMemory(crawl);
     const { settings, urlCount } = crawl;
     let spent: Spent = crawl;
@@ -82,8 +78,8 @@ export async function crawlSite(
     const links = deps.linksFor(jobId);
     const known =
       taking && createKnownAnswers({ links, logger }, deps.knownFilesFor({ jobId, base: taking }), settings.createdAt);
-    const variants = await queryVariants(db, jobId);
-    const skips = await countSkips(db, jobId);
+    const variants = await store.queryVariants(jobId);
+    const skips = await store.countSkips(jobId);
     const admission = createAdmission({ settings, limits, urlCount, variants, skips });
     const origin = deps.fetcherFor(settings);
     origin.space(settings.site.origin, crawlDelayMs(settings));
@@ -135,20 +131,20 @@ export async function crawlSite(
         },
       });
     } catch (error) {
-      if (error instanceof CrawlOver) throw ApplicationFailure.nonRetryable(error.message, CRAWL_GONE);
+      if (error instanceof CrawlOver) throw new ExportFailure('CrawlGone', error.message);
       throw error;
     } finally {
       await drawing?.close();
       void origin.close();
       // Best effort, each by itself: leases end without it, but the others would wait for that.
-      await tryTo(() => giveBackUnasked(db, { jobId, token, ids: [...unasked] }));
-      await tryTo(() => releaseLeases(db, jobId, [token]));
+      await tryTo(() => store.giveBackUnasked({ jobId, token, ids: [...unasked] }));
+      await tryTo(() => store.releaseLeases(jobId, [token]));
     }
   });
 }
 
 /** Where pages are to be asked for one at a time, or are more than memory should hold, the frontier serves better. */
-function mayWalk(base: CrawlRow, settings: ExportSettings): boolean {
+function mayWalk(base: Crawl, settings: ExportSettings): boolean {
   return base.urlCount <= MAX_WHOLE && crawlDelayMs(settings) === 0;
 }
 

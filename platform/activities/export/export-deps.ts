@@ -1,33 +1,35 @@
 import type { Logger } from 'pino';
-import type { AddressGuard } from '../../../exporter/fetch/address-guard.ts';
-import type { Clock } from '../../../exporter/fetch/clock.ts';
-import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
-import type { JobMemory } from '../../../exporter/job-memory.ts';
-import type { ExportLimits } from '../../../exporter/limits.ts';
+import type { Crawl } from '../../../exporter/crawl-records.ts';
+import { type AddressGuard, createAddressGuard } from '../../../exporter/fetch/address-guard.ts';
+import { type Clock, systemClock } from '../../../exporter/fetch/clock.ts';
+import { createFetcher, type Fetcher } from '../../../exporter/fetch/fetcher.ts';
+import { createOriginLimiter } from '../../../exporter/fetch/origin-limiter.ts';
+import { createJobMemory, createMemoryCheck, type JobMemory } from '../../../exporter/job-memory.ts';
+import { DEFAULT_LIMITS, type ExportLimits } from '../../../exporter/limits.ts';
+import type { CrawlStore, ObjectStore } from '../../../exporter/ports.ts';
 import type { BrowserPool } from '../../../exporter/render/browser-pool.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
-import type { ObjectStore } from '../../objects/object-store.ts';
-import type { CrawlRow } from '../../store/crawls.ts';
-import type { Database } from '../../store/database.ts';
-import type { StoredUrls } from './crawl/stored-urls.ts';
-import type { KnownFilesFor } from './reuse/known-files.ts';
-import type { KnownPiecesFor } from './reuse/known-pieces.ts';
-import type { LinkTablesFor } from './reuse/link-tables.ts';
-import type { UrlMaps } from './rewrite/url-map.ts';
-import type { SegmentStore } from './segment-store.ts';
+import type { RunStage } from '../../../exporter/stage.ts';
+import { createStoredUrlsOfJobs, type StoredUrls } from './crawl/stored-urls.ts';
+import { type KnownFilesFor, rememberKnownFiles } from './reuse/known-files.ts';
+import { type KnownPiecesFor, rememberKnownPieces } from './reuse/known-pieces.ts';
+import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
+import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
+import { createSegmentStore, type SegmentStore } from './segment-store.ts';
 
 /** What the export's activities share within a process. */
 export type ExportDeps = {
-  db: Database;
+  store: CrawlStore;
   objects: ObjectStore;
   logger: Logger;
   limits: ExportLimits;
   clock: Clock;
+  runStage: RunStage;
   segments: SegmentStore;
   /** What the fields below keep of jobs. */
   memory: JobMemory;
   /** Drops what is kept of a job that has begun anew since. */
-  checkMemory(crawl: Pick<CrawlRow, 'jobId' | 'baseJobId'>): void;
+  checkMemory(crawl: Pick<Crawl, 'jobId' | 'baseJobId'>): void;
   maps: UrlMaps;
   stored: { of(jobId: string): StoredUrls };
   linksFor: LinkTablesFor;
@@ -40,3 +42,50 @@ export type ExportDeps = {
   /** For projects that want a browser; undefined where this worker has none. */
   browser: BrowserPool | undefined;
 };
+
+const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
+
+/** What the stages of exports share in a process, over the given stores. */
+export function createExportDeps(
+  given: Pick<ExportDeps, 'store' | 'objects' | 'logger' | 'runStage'> & {
+    /** Bounds that differ from the defaults. */
+    limits?: Partial<ExportLimits> | undefined;
+    clock?: Clock | undefined;
+    browser?: BrowserPool | undefined;
+  },
+): ExportDeps {
+  const { store, objects, clock = systemClock } = given;
+  const limits = { ...DEFAULT_LIMITS, ...given.limits };
+  const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency, clock });
+  const memory = createJobMemory();
+  const linksFor = rememberLinkTables(objects, memory);
+  const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
+    createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] });
+  return {
+    ...given,
+    limits,
+    clock,
+    browser: given.browser,
+    segments: createSegmentStore({ objects, cacheBytes: limits.cacheBytes }),
+    memory,
+    checkMemory: createMemoryCheck(memory),
+    maps: createUrlMaps(store, memory),
+    linksFor,
+    knownFilesFor: rememberKnownFiles(store, memory),
+    knownPiecesFor: rememberKnownPieces({ ...given, linksFor }, memory),
+    stored: createStoredUrlsOfJobs(memory),
+    guardFor,
+    fetcherFor: (site) =>
+      createFetcher({
+        guard: guardFor(site),
+        limiter,
+        clock,
+        limits: {
+          ...limits,
+          maxBodyBytes: limits.maxFileBytes,
+          maxConnectionsPerOrigin: limits.maxConcurrency,
+          userAgent: USER_AGENT,
+        },
+      }),
+  };
+}

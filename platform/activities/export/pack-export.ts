@@ -1,9 +1,6 @@
-import { reportKey as keyOfReport, SEGMENTS_PATTERN, workPrefix } from '../../../exporter/object-keys.ts';
+import { reportKey as keyOfReport, workPrefix } from '../../../exporter/object-keys.ts';
 import { packProgress } from '../../../exporter/progress.ts';
-import { completeExportJob } from '../../store/export-job-transitions.ts';
-import { countTakenOver, keepArchiveHead } from '../../store/kept-pieces.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { exportStage } from './export-stage.ts';
 import { needingObjects } from './missing-object.ts';
 import { outlineBundle } from './pack/manifest.ts';
 import { packBundle } from './pack/pack-bundle.ts';
@@ -26,16 +23,16 @@ export type PackedExport = {
 
 /** The job's last stage: the archive and the report are written, then the row says completed. */
 export async function packExport(deps: ExportDeps, jobId: string): Promise<PackedExport> {
-  const { db, objects, logger } = deps;
+  const { store, objects, logger } = deps;
   let bytes = 0;
   let totalBytes = 0;
   const details = () => ({ bytes, totalBytes });
   const progress = async () => ({ progress: packProgress({ bytes, totalBytes }), pageCount: 0 });
-  return exportStage(deps, { jobId, details, progress }, async ({ signal }) => {
-    const crawl = await readCrawl(db, jobId);
+  return deps.runStage({ jobId, details, progress }, async ({ signal }) => {
+    const crawl = await readCrawl(store, jobId);
     const { settings } = crawl;
     await openBase(deps, crawl);
-    const outline = await outlineBundle(db, settings, crawl);
+    const outline = await outlineBundle(store, settings, crawl);
     const { head, reuse } = outline;
     totalBytes = 2 * outline.members.reduce((sum, member) => sum + member.byteLength, 0);
     const onBytes = (read: number) => {
@@ -43,23 +40,20 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
     };
     const { gzipLevel } = deps.limits;
     // The report is the database's work, and the archive the disk's.
-    const [{ headBytes, ...archive }, unchangedAddresses, content] = await Promise.all([
+    const [archive, unchangedAddresses, content] = await Promise.all([
       needingObjects(packBundle(objects, outline, { gzipLevel, onBytes, signal })),
-      countTakenOver(db, jobId, workPrefix(jobId)),
-      createReport(db, settings, crawl),
+      store.countTakenOver(jobId, workPrefix(jobId)),
+      createReport(store, settings, crawl),
     ]);
     const report = { ...content, reuse: { unchangedAddresses, ...reuse } };
     const reportKey = keyOfReport(jobId);
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     const { contentSha256, pageCount } = head;
-    const row = await completeExportJob(db, jobId, { ...archive, contentSha256, pageCount, reportKey });
-    const { archiveKey } = archive;
-    // Whoever dies before this is called anew, and completing the job a second time changes nothing.
-    const isKept = await keepArchiveHead(db, jobId, { archiveKey, headBytes, segments: SEGMENTS_PATTERN });
-    if (crawl.keep && !isKept) logger.info({ jobId }, 'The next export takes nothing from this one');
+    const completed = await store.completeExport(jobId, { ...archive, contentSha256, pageCount, reportKey });
+    if (crawl.keep && !completed.isReusable) logger.info({ jobId }, 'The next export takes nothing from this one');
     return {
-      state: row?.status === 'completed' ? 'completed' : 'cancelled',
-      archiveKey,
+      state: completed.state,
+      archiveKey: archive.archiveKey,
       sizeBytes: archive.archiveSizeBytes,
       contentSha256,
       pageCount,

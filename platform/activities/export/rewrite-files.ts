@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rewriteProgress } from '../../../exporter/progress.ts';
 import { createByteBudget } from '../../../exporter/rewrite/byte-budget.ts';
-import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch } from '../../store/crawl-batches.ts';
 import { checkBudget } from './budget.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { exportStage } from './export-stage.ts';
 import { needingObjects } from './missing-object.ts';
 import { needCompressors } from './precompress/need-compressors.ts';
 import { planSiblings } from './precompress/sibling-plan.ts';
@@ -26,24 +24,24 @@ export async function rewriteFiles(
   deps: ExportDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
 ): Promise<RewriteRest> {
-  const { db, limits, logger } = deps;
+  const { store, limits, logger } = deps;
   let madeCount = 0;
   let token = '';
 
   async function progress() {
-    await renewBatches(db, { jobId, token, leaseMs: limits.leaseMs });
-    return { progress: rewriteProgress(await batchProgress(db, jobId)), pageCount: 0 };
+    await store.renewBatches({ jobId, token, leaseMs: limits.leaseMs });
+    return { progress: rewriteProgress(await store.batchProgress(jobId)), pageCount: 0 };
   }
 
   const details = () => ({ batches: madeCount });
-  return exportStage(deps, { jobId, details, progress }, async ({ signal, ...life }) => {
+  return deps.runStage({ jobId, details, progress }, async ({ signal, ...life }) => {
     token = life.token;
-    if (life.deadTokens.length > 0) await releaseBatches(db, jobId, life.deadTokens);
-    const crawl = await readCrawl(db, jobId);
+    if (life.previousAttemptTokens.length > 0) await store.releaseBatches(jobId, life.previousAttemptTokens);
+    const crawl = await readCrawl(store, jobId);
     deps.checkMemory(crawl);
     checkBudget(crawl, limits);
     needCompressors(crawl.settings.precompress);
-    const siblings = await planSiblings(db, crawl.settings);
+    const siblings = await planSiblings(store, crawl.settings);
     const base = await openBase(deps, crawl);
     const known = base && deps.knownPiecesFor({ jobId, base });
     const budget = createByteBudget(BATCHES_AT_ONCE * limits.batchBytes);
@@ -51,7 +49,7 @@ export async function rewriteFiles(
     const endAt = Date.now() + maxMs;
 
     const limit = known === undefined ? 1 : atOnce;
-    const nextBatch = inTurn(() => leaseBatches(db, { jobId, token, limit, leaseMs: limits.leaseMs }));
+    const nextBatch = inTurn(() => store.leaseBatches({ jobId, token, limit, leaseMs: limits.leaseMs }));
 
     async function makeBatches(): Promise<void> {
       while (Date.now() < endAt) {
@@ -59,7 +57,7 @@ export async function rewriteFiles(
         const number = await nextBatch();
         if (number === undefined) return;
         const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, { known, budget }));
-        const spent = await settleBatch(db, { jobId, token, batch });
+        const spent = await store.settleBatch({ jobId, token, batch });
         if (spent !== undefined) checkBudget(spent, limits);
         madeCount += 1;
       }
@@ -68,13 +66,13 @@ export async function rewriteFiles(
     try {
       while (true) {
         await Promise.all(Array.from({ length: atOnce }, makeBatches));
-        const { total, settled, free } = await batchProgress(db, jobId);
+        const { total, settled, free } = await store.batchProgress(jobId);
         if (settled === total || Date.now() >= endAt) return { done: settled === total, settled, total };
         // The rest is in other hands; it comes back to us if those let go of it.
         if (free === 0) await sleep(POLL_MS, undefined, { signal });
       }
     } finally {
-      await releaseBatches(db, jobId, [token]).catch((error: unknown) => {
+      await store.releaseBatches(jobId, [token]).catch((error: unknown) => {
         logger.warn({ err: error, jobId }, 'Batches could not be given back');
       });
     }

@@ -1,5 +1,5 @@
+import type { ByteRange, ObjectStore } from '../../../exporter/ports.ts';
 import { createSegmentBuffers, type SegmentBuffers } from '../../../exporter/segments/segment-buffers.ts';
-import type { ByteRange, ObjectStore } from '../../objects/object-store.ts';
 
 /** A part of a stored object, in bytes. */
 export type Extent = { objectKey: string; byteOffset: number; byteLength: number };

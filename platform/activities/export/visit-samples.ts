@@ -9,17 +9,11 @@ import { openSiteInBrowser } from '../../../exporter/render/open-site.ts';
 import type { PageRequests } from '../../../exporter/render/page-requests.ts';
 import { type ShowDeps, showPage } from '../../../exporter/render/show-page.ts';
 import { tryPage } from '../../../exporter/render/try-sample.ts';
-import { crawledPages } from '../../store/crawl-answers.ts';
-import { addNotices } from '../../store/crawl-notices.ts';
-import { frontierRest } from '../../store/frontier.ts';
-import { queryVariants } from '../../store/frontier-queries.ts';
-import { countSkips } from '../../store/frontier-skips.ts';
 import { answerFromCrawl } from './browser/stored-answers.ts';
 import { createAdmission } from './crawl/admission.ts';
 import { putInLine } from './crawl/put-in-line.ts';
 import { createStrongestUses } from './crawl/strongest-uses.ts';
 import type { ExportDeps } from './export-deps.ts';
-import { exportStage } from './export-stage.ts';
 import { readCrawl } from './read-crawl.ts';
 
 export type VisitedSamples = {
@@ -37,27 +31,27 @@ const MAX_CANDIDATES = 5_000;
  * browser the report says so, and the export goes on.
  */
 export async function visitSamples(deps: ExportDeps, jobId: string): Promise<VisitedSamples> {
-  const { db, limits, logger, browser } = deps;
+  const { store, limits, logger, browser } = deps;
   let sampleCount = 0;
   const details = () => ({ samples: sampleCount });
-  return exportStage(deps, { jobId, details }, async ({ signal }) => {
-    const crawl = await readCrawl(db, jobId);
+  return deps.runStage({ jobId, details }, async ({ signal }) => {
+    const crawl = await readCrawl(store, jobId);
     if (crawl.phase !== 'crawling') return { sampleCount, foundCount: 0 };
     const { settings } = crawl;
     const trouble = browser === undefined ? { text: BROWSER_MISSING } : await browser.trouble();
     if (browser === undefined || trouble !== undefined) {
       const text = `no sample pages were visited (discover: browser): ${trouble?.text}`;
-      await addNotices(db, { jobId, url: null, texts: [text] });
+      await store.addNotices({ jobId, url: null, texts: [text] });
       return { sampleCount, foundCount: await countInLine() };
     }
-    const pages = chooseSamples(await crawledPages(db, jobId, MAX_CANDIDATES), browser.limits.maxSamples);
-    const variants = await queryVariants(db, jobId);
-    const skips = await countSkips(db, jobId);
+    const pages = chooseSamples(await store.crawledPages(jobId, MAX_CANDIDATES), browser.limits.maxSamples);
+    const variants = await store.queryVariants(jobId);
+    const skips = await store.countSkips(jobId);
     const fetcher = deps.fetcherFor(settings);
     const { maxBufferedBytes, maxFileBytes: maxBytes } = limits;
     const { segments, guardFor } = deps;
     const { site } = settings;
-    const fetch = answerFromCrawl({ db, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
+    const fetch = answerFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
     const shown = await openSiteInBrowser({ pool: browser, guard: guardFor(settings), site, fetch, maxBytes, logger });
     const admission = createAdmission({ settings, limits, urlCount: crawl.urlCount, variants, skips });
     const uses = createStrongestUses();
@@ -75,7 +69,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
       await shown.close();
       void fetcher.close();
     }
-    await putInLine(db, { jobId, token: '', leaseMs: limits.leaseMs }, uses.list());
+    await putInLine(store, { jobId, token: '', leaseMs: limits.leaseMs }, uses.list());
     const foundCount = await countInLine();
     logger.info({ jobId, sampleCount, foundCount }, 'Sample pages were visited in a browser');
     return { sampleCount, foundCount };
@@ -83,7 +77,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
 
   /** The crawl had come to its end, so whatever is in line was found by a visit: by this one, or by one cut short. */
   async function countInLine(): Promise<number> {
-    return (await frontierRest(db, jobId)).queuedCount;
+    return (await store.frontierRest(jobId)).queuedCount;
   }
 
   /** What one page asked for. A page that can't be visited is left out, and the report says so. */
@@ -118,7 +112,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
         signal.throwIfAborted();
         if (error instanceof BrowserGone && attempt < maxTries) continue;
         const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
-        await addNotices(db, { jobId, url, texts: [text] });
+        await store.addNotices({ jobId, url, texts: [text] });
         // What it had asked for by then is part of it.
         return requests?.requested() ?? [];
       }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
+import { ObjectMissingError } from '../../../exporter/ports.ts';
 import { readExtents } from '../../../platform/activities/export/pack/read-extents.ts';
 import type { Extent } from '../../../platform/activities/export/segment-store.ts';
-import { ObjectMissingError, type ObjectStore } from '../../../platform/objects/object-store.ts';
+import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 
 const MIB = 1024 * 1024;
 const whole = Buffer.from(Array.from({ length: 3 * MIB }, (_, index) => index % 251));

@@ -1,8 +1,8 @@
 import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
+import { ExportFailure } from '../../../exporter/export-failure.ts';
 import { BrowserGone, type BrowserPool, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { needBrowser } from '../../../platform/activities/export/browser/need-browser.ts';
 
@@ -64,7 +64,7 @@ describe('an export whose pages are to be drawn', () => {
     await writeFile(join(folder, 'end'), '');
     const failureOf = (of: BrowserPool | undefined) => needBrowser(of).catch((error: unknown) => error);
     const missing = await failureOf(undefined);
-    expect(missing).toBeInstanceOf(ApplicationFailure);
+    expect(missing).toBeInstanceOf(ExportFailure);
     expect(missing).toMatchObject({ nonRetryable: true, message: expect.stringContaining('install Chromium') });
     expect(await failureOf(pool)).toMatchObject({ nonRetryable: false, message: expect.stringContaining('start') });
   });

@@ -1,5 +1,6 @@
 import { createJobMemory } from '../../../exporter/job-memory.ts';
 import { rememberKnownFiles } from '../../../platform/activities/export/reuse/known-files.ts';
+import { createCrawlStore } from '../../../platform/store/crawl-store.ts';
 import { failExportJob, requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
@@ -209,7 +210,7 @@ describe('what a completed export keeps for the next one', () => {
   it('is read once for all that crawls a job in a process, until the job has ended', async () => {
     const { row } = await rig.run(await rig.addProject(server.origin));
     const memory = createJobMemory();
-    const knownFilesFor = rememberKnownFiles(rig.db, memory);
+    const knownFilesFor = rememberKnownFiles(createCrawlStore(rig.db), memory);
     const known = () => knownFilesFor({ jobId: 'se_next', base: { jobId: row.id, urlCount: FILES } }).of(HOME);
     expect(await known()).toMatchObject({ url: HOME, isPage: true });
     await rig.db.execute(`delete from crawl_urls where job_id = '${row.id}'`);

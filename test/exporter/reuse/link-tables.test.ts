@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { ObjectMissingError } from '../../../exporter/ports.ts';
 import { createChangedTargets } from '../../../platform/activities/export/reuse/changed-targets.ts';
 import { createLinkTables, encodeLinks } from '../../../platform/activities/export/reuse/link-tables.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
-import { ObjectMissingError, type ObjectStore } from '../../../platform/objects/object-store.ts';
+import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 
 const URL_A = 'https://docs.example.com/a';
 const table = encodeLinks([{ byteOffset: 0, resources: [{ kind: 'page', url: URL_A }] }]);

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleKey } from '../../../platform/objects/object-store.ts';
+import { bundleKey } from '../../../exporter/object-keys.ts';
 import { openFixture } from '../../deployment/fixture.ts';
 import type { ExportedBundle, ExportRig } from '../../helpers/export-rig.ts';
 import { startHttpSite } from '../../helpers/http-site.ts';

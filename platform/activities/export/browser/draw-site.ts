@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { notFoundUrl } from '../../../../exporter/crawl/not-found-page.ts';
 import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import type { LeasedUrl } from '../../../../exporter/crawl-records.ts';
 import { documentFormat, mediaType } from '../../../../exporter/document/document.ts';
 import { refreshOf } from '../../../../exporter/document/header-elements.ts';
 import type { Resource } from '../../../../exporter/document/types.ts';
@@ -9,14 +10,12 @@ import type { AddressGuard } from '../../../../exporter/fetch/address-guard.ts';
 import type { FetchedResponse, Fetcher } from '../../../../exporter/fetch/fetcher.ts';
 import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
 import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 import type { BrowserPool } from '../../../../exporter/render/browser-pool.ts';
 import { openSiteInBrowser } from '../../../../exporter/render/open-site.ts';
 import { rememberAnswers } from '../../../../exporter/render/remembering-fetcher.ts';
 import { renderPage } from '../../../../exporter/render/render-page.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import { addNotices } from '../../../store/crawl-notices.ts';
-import type { Database } from '../../../store/database.ts';
-import type { LeasedUrl } from '../../../store/frontier.ts';
 
 /** What a browser makes of a page's answer; undefined where the answer stands as it is. */
 export type Draw = (
@@ -35,7 +34,7 @@ export type SiteDrawing = {
 /** Makes ready to draw a site's pages in a browser (`render: browser`). */
 export async function drawSite(
   deps: {
-    db: Database;
+    store: CrawlStore;
     logger: Logger;
     limits: ExportLimits;
     guard: AddressGuard;
@@ -44,7 +43,7 @@ export async function drawSite(
   },
   settings: ExportSettings,
 ): Promise<SiteDrawing> {
-  const { db, logger, limits, guard, pool } = deps;
+  const { store, logger, limits, guard, pool } = deps;
   const { jobId, site, scripts } = settings;
   const remembering = rememberAnswers(deps.fetcher, pool.answers, jobId);
   const options = { pool, guard, site, fetch: remembering.get, maxBytes: limits.maxFileBytes, logger };
@@ -58,7 +57,7 @@ export async function drawSite(
       { ...shown, logger, maxLength: limits.maxBufferedBytes },
       { url: originUrl(url, site), answer, scripts, path, signal },
     );
-    await addNotices(db, { jobId, url, texts: drawn.notices });
+    await store.addNotices({ jobId, url, texts: drawn.notices });
     if (drawn.html === undefined) return undefined;
     const made = { contentType: 'text/html; charset=utf-8', body: drawn.html, drawn: true as const };
     // The other elements were part of what was shown.

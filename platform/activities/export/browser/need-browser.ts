@@ -1,5 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { EXPORT_IMPOSSIBLE } from '../../../../exporter/export-impossible.ts';
+import { ExportFailure } from '../../../../exporter/export-failure.ts';
 import type { BrowserPool } from '../../../../exporter/render/browser-pool.ts';
 import { BROWSER_MISSING } from '../../../../exporter/render/find-browser.ts';
 
@@ -11,6 +10,6 @@ export async function needBrowser(pool: BrowserPool | undefined): Promise<Browse
   const trouble = pool === undefined ? { text: BROWSER_MISSING, isLasting: true } : await pool.trouble();
   if (pool !== undefined && trouble === undefined) return pool;
   const message = `The project's pages are to be drawn (render: browser), but ${trouble?.text}`;
-  if (trouble?.isLasting) throw ApplicationFailure.nonRetryable(message, EXPORT_IMPOSSIBLE);
-  throw ApplicationFailure.retryable(message, 'BrowserTrouble');
+  if (trouble?.isLasting) throw new ExportFailure('ExportImpossible', message);
+  throw new ExportFailure('BrowserTrouble', message, { nonRetryable: false });
 }

@@ -1,8 +1,8 @@
+import type { StoredAnswer } from '../../../../exporter/crawl-records.ts';
 import type { Site } from '../../../../exporter/document/types.ts';
 import { normalizeUrl, originUrl } from '../../../../exporter/document/url-identity.ts';
 import type { Fetcher, FetchResult } from '../../../../exporter/fetch/fetcher.ts';
-import { type StoredAnswer, storedAnswer } from '../../../store/crawl-answers.ts';
-import type { Database } from '../../../store/database.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 import type { SegmentStore } from '../segment-store.ts';
 
 /**
@@ -10,14 +10,14 @@ import type { SegmentStore } from '../segment-store.ts';
  * costs the origin nothing but what it finds.
  */
 export function answerFromCrawl(deps: {
-  db: Database;
+  store: CrawlStore;
   segments: SegmentStore;
   jobId: string;
   site: Site;
   maxBufferedBytes: number;
   fetch: Fetcher['get'];
 }): Fetcher['get'] {
-  const { db, segments, jobId, site, maxBufferedBytes } = deps;
+  const { store, segments, jobId, site, maxBufferedBytes } = deps;
 
   async function read(stored: StoredAnswer): Promise<FetchResult | undefined> {
     const { outcome, status, contentType, objectKey, byteOffset, byteLength } = stored;
@@ -34,7 +34,7 @@ export function answerFromCrawl(deps: {
 
   return async (url, options) => {
     const name = normalizeUrl(url.href, site);
-    const stored = name === undefined ? undefined : await storedAnswer(db, jobId, name);
+    const stored = name === undefined ? undefined : await store.storedAnswer(jobId, name);
     const known = stored === undefined ? undefined : await read(stored);
     return known ?? deps.fetch(url, options);
   };

@@ -7,12 +7,12 @@ import {
 } from '../../../../exporter/crawl/endless-paths.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from '../../../../exporter/crawl/resource-rank.ts';
 import { skipReason } from '../../../../exporter/crawl/skip-rules.ts';
+import type { FoundUrl } from '../../../../exporter/crawl-records.ts';
 import { type Robots, readRobots } from '../../../../exporter/discover/robots.ts';
 import type { Resource, ResourceKind } from '../../../../exporter/document/types.ts';
 import { isOfSite, isWanted } from '../../../../exporter/document/url-identity.ts';
 import type { ExportLimits } from '../../../../exporter/limits.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import type { FoundUrl } from '../../../store/frontier.ts';
 import { ROBOTS_AGENT } from '../discovery/discover.ts';
 
 /** Where a reference was found; the start page stands at depth 0. */

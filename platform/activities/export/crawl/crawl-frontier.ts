@@ -1,17 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackgroundWork } from '../../../../exporter/crawl/background-work.ts';
 import { beginRound } from '../../../../exporter/crawl/round.ts';
+import type { FoundUrl, LeasedUrl, SettledUrl, SpentCounts } from '../../../../exporter/crawl-records.ts';
 import type { ExportLimits } from '../../../../exporter/limits.ts';
-import type { Database } from '../../../store/database.ts';
-import {
-  type FoundUrl,
-  frontierRest,
-  type LeasedUrl,
-  type SettledUrl,
-  type SpentCounts,
-  settleUrls,
-} from '../../../store/frontier.ts';
-import { leaseUrls, releaseEndedLeases } from '../../../store/frontier-leases.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import type { Admission } from './admission.ts';
 import { gatherBytes } from './gathered-bytes.ts';
@@ -49,7 +41,7 @@ export class CrawlOver extends Error {
  * groups, and the addresses they bring are partly leased in the same statement, so the origin never waits for us.
  */
 export async function crawlFrontier(
-  deps: { db: Database; segments: SegmentStore; limits: ExportLimits },
+  deps: { store: CrawlStore; segments: SegmentStore; limits: ExportLimits },
   options: {
     jobId: string;
     token: string;
@@ -67,7 +59,7 @@ export async function crawlFrontier(
     now?: () => number;
   },
 ): Promise<CrawlRest> {
-  const { db, segments, limits } = deps;
+  const { store, segments, limits } = deps;
   const { jobId, token, admission, signal, now = Date.now } = options;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const wanted = 2 * limits.maxConcurrency;
@@ -148,7 +140,7 @@ export async function crawlFrontier(
     settlingCount += 1;
     const found = takeFound(settling);
     // Before the results, never after them: a worker that dies in between has another one visit their pages again.
-    const early = found.length > 0 && isHungry() ? store([], found) : undefined;
+    const early = found.length > 0 && isHungry() ? report([], found) : undefined;
     if (early !== undefined) work.write(early);
     const place = async (): Promise<SettledUrl[]> => {
       const settled = await placeFiles(segments, jobId, settling);
@@ -157,18 +149,18 @@ export async function crawlFrontier(
       return settled;
     };
     try {
-      await store(place(), early === undefined ? found : []);
+      await report(place(), early === undefined ? found : []);
     } finally {
       settlingCount -= 1;
     }
   }
 
   /** Tells of results and of what they lead to, all or nothing; what was to be taken is visited here at once. */
-  async function store(settled: readonly SettledUrl[] | Promise<SettledUrl[]>, found: FoundUrl[]): Promise<void> {
+  async function report(settled: readonly SettledUrl[] | Promise<SettledUrl[]>, found: FoundUrl[]): Promise<void> {
     const asked = found.filter(({ take }) => take).length;
     askedCount += asked;
     try {
-      const answer = await settleUrls(db, { ...lease, settled: await settled, found });
+      const answer = await store.settleUrls({ ...lease, settled: await settled, found });
       if (answer === undefined) throw new CrawlOver('the crawl is over');
       options.stored.add(found);
       admission.setUrlCount(answer.urlCount);
@@ -186,7 +178,7 @@ export async function crawlFrontier(
     const limit = roomCount();
     askedCount += limit;
     try {
-      const leased = await leaseUrls(db, { ...lease, limit });
+      const leased = await store.leaseUrls({ ...lease, limit });
       mayHaveMore = leased.length === limit;
       start(leased);
     } finally {
@@ -209,7 +201,7 @@ export async function crawlFrontier(
     await work.nextEvent(pollMs);
     if (!onlyBodiesCome()) return;
     pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
-    await releaseEndedLeases(db, jobId);
+    await store.releaseEndedLeases(jobId);
     mayHaveMore = true;
   }
 
@@ -229,13 +221,13 @@ export async function crawlFrontier(
         if (onlyBodiesCome()) await pollWhileBodiesCome();
         else await nextEvent();
       } else {
-        const rest = await frontierRest(db, jobId);
+        const rest = await store.frontierRest(jobId);
         const done = rest.queuedCount === 0 && !rest.leased;
         if (done || !round.takesOn()) return { done, queuedCount: rest.queuedCount };
         if (rest.dueInMs !== 0) {
           await sleep(Math.min(rest.dueInMs ?? pollMs, pollMs), undefined, { signal });
           pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
-          await releaseEndedLeases(db, jobId);
+          await store.releaseEndedLeases(jobId);
         }
         mayHaveMore = true;
       }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import { kindOfRank } from '../../../../exporter/crawl/resource-rank.ts';
+import type { LeasedUrl } from '../../../../exporter/crawl-records.ts';
 import { assignPath } from '../../../../exporter/document/assign-path.ts';
 import { extract, serializeExtraction } from '../../../../exporter/document/extract.ts';
 import { readAnsweredDocument } from '../../../../exporter/document/header-elements.ts';
@@ -10,7 +11,6 @@ import { isOfSite } from '../../../../exporter/document/url-identity.ts';
 import type { FetchedResponse } from '../../../../exporter/fetch/fetcher.ts';
 import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import type { LeasedUrl } from '../../../store/frontier.ts';
 import type { Visited } from './visited.ts';
 
 /** Makes a file of a whole answer and reads what it refers to. Rejects only if `importsOf` does. */

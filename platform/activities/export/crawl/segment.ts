@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { SettledUrl } from '../../../../exporter/crawl-records.ts';
 import { parseResources } from '../../../../exporter/document/extract.ts';
 import { segmentKey } from '../../../../exporter/object-keys.ts';
-import type { SettledUrl } from '../../../store/frontier.ts';
 import { encodeLinks, type FileLinks } from '../reuse/link-tables.ts';
 import type { SegmentStore } from '../segment-store.ts';
 import { isUnplaced, type Visited } from './visited.ts';

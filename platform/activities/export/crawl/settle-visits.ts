@@ -1,4 +1,4 @@
-import { settleUrls } from '../../../store/frontier.ts';
+import type { Lease } from '../../../../exporter/ports.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { Admission } from './admission.ts';
 import { putInLine } from './put-in-line.ts';
@@ -6,12 +6,9 @@ import { placeFiles } from './segment.ts';
 import { createStrongestUses } from './strongest-uses.ts';
 import type { Visited } from './visited.ts';
 
-/** What a worker holds addresses by. */
-type Lease = { jobId: string; token: string; leaseMs: number };
-
 /** Puts in line what visits lead to, and settles them. For few of them, beside the crawl's own groups. */
 export async function settleVisits(
-  { db, segments }: Pick<ExportDeps, 'db' | 'segments'>,
+  { store, segments }: Pick<ExportDeps, 'store' | 'segments'>,
   { lease, admission, visits }: { lease: Lease; admission: Admission; visits: readonly Visited[] },
 ): Promise<void> {
   const found = createStrongestUses();
@@ -19,6 +16,6 @@ export async function settleVisits(
     for (const resource of resources) found.add(admission.admit(resource, leased));
   }
   // First, for a worker that dies in between has another one visit them again.
-  await putInLine(db, lease, found.list());
-  await settleUrls(db, { ...lease, settled: await placeFiles(segments, lease.jobId, visits), found: [] });
+  await putInLine(store, lease, found.list());
+  await store.settleUrls({ ...lease, settled: await placeFiles(segments, lease.jobId, visits), found: [] });
 }

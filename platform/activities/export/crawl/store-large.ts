@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { largeObjectKey } from '../../../../exporter/object-keys.ts';
-import type { ObjectStore } from '../../../objects/object-store.ts';
+import type { ObjectStore } from '../../../../exporter/ports.ts';
 
 export type LargeBody = { objectKey: string; byteLength: number; sha256: string };
 

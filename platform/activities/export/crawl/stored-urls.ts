@@ -1,7 +1,7 @@
 import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import type { FoundUrl } from '../../../../exporter/crawl-records.ts';
 import type { Resource } from '../../../../exporter/document/types.ts';
 import type { JobMemory } from '../../../../exporter/job-memory.ts';
-import type { FoundUrl } from '../../../store/frontier.ts';
 
 /** What the frontier of one job is known to hold: addresses with the strongest use reported of each. */
 export type StoredUrls = {

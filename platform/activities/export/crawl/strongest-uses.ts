@@ -1,4 +1,4 @@
-import type { FoundUrl } from '../../../store/frontier.ts';
+import type { FoundUrl } from '../../../../exporter/crawl-records.ts';
 
 export type StrongestUses = {
   /** The first of the strongest uses stays. */

@@ -3,6 +3,7 @@ import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from '../../../../ex
 import { ownTurn } from '../../../../exporter/crawl/own-turn.ts';
 import { kindOfRank } from '../../../../exporter/crawl/resource-rank.ts';
 import { retryDelayMs } from '../../../../exporter/crawl/retry-delay.ts';
+import type { LeasedUrl } from '../../../../exporter/crawl-records.ts';
 import { assignPath } from '../../../../exporter/document/assign-path.ts';
 import type { ModuleImports } from '../../../../exporter/document/module-imports.ts';
 import { isWanted, normalizeUrl, originUrl } from '../../../../exporter/document/url-identity.ts';
@@ -10,9 +11,8 @@ import type { FetchFailure } from '../../../../exporter/fetch/failure.ts';
 import type { FetchedRedirect, FetchedResponse, Fetcher } from '../../../../exporter/fetch/fetcher.ts';
 import { NO_VALIDATORS, type Validators } from '../../../../exporter/fetch/validators.ts';
 import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { ObjectStore } from '../../../../exporter/ports.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { LeasedUrl } from '../../../store/frontier.ts';
 import type { Draw } from '../browser/draw-site.ts';
 import type { KnownAnswers } from '../reuse/known-answers.ts';
 import { isSame, stillValid, takeOver, validatorsOf } from '../reuse/take-over.ts';

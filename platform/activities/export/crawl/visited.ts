@@ -1,5 +1,5 @@
+import type { LeasedUrl, SettledUrl } from '../../../../exporter/crawl-records.ts';
 import type { Resource } from '../../../../exporter/document/types.ts';
-import type { LeasedUrl, SettledUrl } from '../../../store/frontier.ts';
 
 type SettledFile = Extract<SettledUrl, { outcome: 'file' }>;
 

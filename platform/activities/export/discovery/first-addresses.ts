@@ -1,11 +1,11 @@
 import { createModuleReader } from '../../../../exporter/crawl/module-reader.ts';
 import { notFoundUrl } from '../../../../exporter/crawl/not-found-page.ts';
 import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import type { FoundUrl } from '../../../../exporter/crawl-records.ts';
 import type { KeepingFetcher } from '../../../../exporter/discover/keep-answers.ts';
 import type { ResourceKind } from '../../../../exporter/document/types.ts';
 import { originUrl } from '../../../../exporter/document/url-identity.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import type { FoundUrl } from '../../../store/frontier.ts';
 import { createAdmission } from '../crawl/admission.ts';
 import { putInLine } from '../crawl/put-in-line.ts';
 import { settleVisits } from '../crawl/settle-visits.ts';
@@ -34,7 +34,7 @@ export function createFirstAddresses(
   deps: ExportDeps,
   { settings, token, fetcher }: { settings: ExportSettings; token: string; fetcher: KeepingFetcher },
 ): FirstAddresses {
-  const { db, limits } = deps;
+  const { store, limits } = deps;
   const { jobId, site, pages, render } = settings;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const home = `https://${site.domain}/`;
@@ -55,7 +55,7 @@ export function createFirstAddresses(
   async function visitThoseTaken(found: readonly FoundUrl[], signal: AbortSignal): Promise<Visited[]> {
     const uses = createStrongestUses();
     for (const each of found) uses.add(each);
-    const leased = await putInLine(db, lease, uses.list());
+    const leased = await putInLine(store, lease, uses.list());
     const reading = { ...deps, fetcher, importsOf: createModuleReader(fetcher, settings, signal) };
     return Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal })));
   }

@@ -1,8 +1,7 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { askPatiently, type Pause } from '../../../../exporter/discover/ask-patiently.ts';
 import { MAX_ROBOTS_CHARACTERS } from '../../../../exporter/discover/robots.ts';
 import type { Site } from '../../../../exporter/document/types.ts';
-import { EXPORT_IMPOSSIBLE } from '../../../../exporter/export-impossible.ts';
+import { ExportFailure } from '../../../../exporter/export-failure.ts';
 import type { FetchFailure } from '../../../../exporter/fetch/failure.ts';
 import type { Fetcher } from '../../../../exporter/fetch/fetcher.ts';
 
@@ -44,10 +43,10 @@ export async function readRules(
       const { failure, url, tries } = asked;
       if (robots === 'ignore' || !isUnreachable(failure)) return '';
       const count = tries === 1 ? 'one try' : `${tries} tries`;
-      throw ApplicationFailure.nonRetryable(
+      throw new ExportFailure(
+        'ExportImpossible',
         `${url} can't be read (${failure.reason}, after ${count}), so what may be exported isn't known; ` +
           "robots: ignore in the project's settings exports without it",
-        EXPORT_IMPOSSIBLE,
       );
     }
   }

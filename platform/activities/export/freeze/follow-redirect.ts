@@ -1,4 +1,4 @@
-import type { SettledRow } from '../../../store/frontier-map.ts';
+import type { SettledRow } from '../../../../exporter/crawl-records.ts';
 import { targetOf } from './redirect-targets.ts';
 
 /** Where a redirect ends: at an address of the export, at one outside of it, or nowhere. */

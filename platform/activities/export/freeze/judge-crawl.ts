@@ -1,7 +1,7 @@
 import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import type { SettledRow } from '../../../../exporter/crawl-records.ts';
 import { isOfSite } from '../../../../exporter/document/url-identity.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import type { SettledRow } from '../../../store/frontier-map.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { redirectTargets } from './redirect-targets.ts';
 

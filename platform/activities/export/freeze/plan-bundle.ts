@@ -1,21 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { kindOfRank } from '../../../../exporter/crawl/resource-rank.ts';
+import type { FrozenUrl, SettledRow } from '../../../../exporter/crawl-records.ts';
 import { assignPath, NOT_FOUND_PATH } from '../../../../exporter/document/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../../../../exporter/document/resolve-collisions.ts';
 import type { Site } from '../../../../exporter/document/types.ts';
 import { divideIntoBatches } from '../../../../exporter/freeze/batches.ts';
 import type { PieceLimits } from '../../../../exporter/freeze/pieces.ts';
 import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
-import type { FrozenUrl, SettledRow } from '../../../store/frontier-map.ts';
+import type { FreezePlan } from '../../../../exporter/ports.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { redirectTargets } from './redirect-targets.ts';
-
-export type BundlePlan = {
-  /** Decided one by one as they are asked for, so that no second object per address is held. */
-  frozen: Iterable<FrozenUrl>;
-  batchCount: number;
-  pageCount: number;
-};
 
 type FileRow = SettledRow & { contentType: string; sha256: string };
 
@@ -34,7 +28,7 @@ function ownersByPath(files: readonly FileRow[], paths: ReadonlyMap<string, stri
   return owners;
 }
 
-type Division = Pick<BundlePlan, 'batchCount' | 'pageCount'> & { batchOf: ReadonlyMap<number, number> };
+type Division = Pick<FreezePlan, 'batchCount' | 'pageCount'> & { batchOf: ReadonlyMap<number, number> };
 
 /** Gives each path's file, by its row's id, the number of its batch. */
 function divideFiles(files: readonly FileRow[], paths: ReadonlyMap<string, string>, limits: PieceLimits): Division {
@@ -115,7 +109,7 @@ function settle(
 export async function planBundle(
   rows: readonly SettledRow[],
   { site, notFoundUrl, ...limits }: PieceLimits & { site: Site; notFoundUrl: string },
-): Promise<BundlePlan> {
+): Promise<FreezePlan> {
   const files = rows.filter(isFile);
   const claims = await claimPaths(files, { site, notFoundUrl });
   const paths = resolveCollisions(claims);

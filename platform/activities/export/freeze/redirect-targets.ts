@@ -1,4 +1,4 @@
-import type { SettledRow } from '../../../store/frontier-map.ts';
+import type { SettledRow } from '../../../../exporter/crawl-records.ts';
 
 /** The address that a redirect's location names, without its fragment. */
 export function targetOf(location: string): string {

@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
 import { reportKey } from '../../../../exporter/object-keys.ts';
+import type { CrawlStore, ObjectStore } from '../../../../exporter/ports.ts';
 import { readExportSettings } from '../../../../exporter/settings.ts';
-import type { ObjectStore } from '../../../objects/object-store.ts';
-import { getCrawl } from '../../../store/crawls.ts';
-import type { Database } from '../../../store/database.ts';
 import { createReport } from './report.ts';
 
 /**
@@ -11,13 +9,13 @@ import { createReport } from './report.ts';
  * there is no crawl to report of. A report that can't be stored is logged: it must not keep the job from ending.
  */
 export async function storeFailedReport(
-  { db, objects, logger }: { db: Database; objects: ObjectStore; logger: Logger },
+  { store, objects, logger }: { store: CrawlStore; objects: ObjectStore; logger: Logger },
   jobId: string,
 ): Promise<string | null> {
   try {
-    const crawl = await getCrawl(db, jobId);
+    const crawl = await store.getCrawl(jobId);
     if (crawl === undefined) return null;
-    const report = await createReport(db, readExportSettings(crawl.settingsJson), crawl);
+    const report = await createReport(store, readExportSettings(crawl.settingsJson), crawl);
     const key = reportKey(jobId);
     await objects.put(key, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     return key;

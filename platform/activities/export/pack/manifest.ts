@@ -8,10 +8,8 @@ import {
 import { isOfSite } from '../../../../exporter/document/url-identity.ts';
 import { type ManifestHead, manifestText } from '../../../../exporter/pack/manifest-text.ts';
 import { createPathOrder } from '../../../../exporter/pack/path-order.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import { settledBatches } from '../../../store/crawl-batches.ts';
-import type { Database } from '../../../store/database.ts';
-import { mappedRedirects } from '../../../store/frontier-map.ts';
 import { parsePieces } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segment-store.ts';
 
@@ -32,9 +30,9 @@ function onSite(url: string, settings: ExportSettings): string {
   return isOfSite(url, settings.site) ? url.slice(`https://${settings.site.domain}`.length) : url;
 }
 
-async function redirectsOf(db: Database, settings: ExportSettings): Promise<BundleRedirect[]> {
+async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise<BundleRedirect[]> {
   const redirects: BundleRedirect[] = [];
-  for await (const rows of mappedRedirects(db, settings.jobId)) {
+  for await (const rows of store.mappedRedirects(settings.jobId)) {
     for (const { url, redirectTo, status } of rows) {
       if (!isOfSite(url, settings.site)) continue;
       redirects.push({ from: onSite(url, settings), to: onSite(redirectTo, settings), status });
@@ -44,9 +42,9 @@ async function redirectsOf(db: Database, settings: ExportSettings): Promise<Bund
 }
 
 /** Files of one batch after the other, in the order of paths. */
-async function* filesOf(db: Database, jobId: string): AsyncGenerator<BundleFile[]> {
+async function* filesOf(store: CrawlStore, jobId: string): AsyncGenerator<BundleFile[]> {
   const order = createPathOrder();
-  for await (const { filesJson } of settledBatches(db, jobId)) yield order.next(JSON.parse(filesJson));
+  for await (const { filesJson } of store.settledBatches(jobId)) yield order.next(JSON.parse(filesJson));
   yield order.rest();
 }
 
@@ -56,7 +54,7 @@ function partsOf(partsJson: string | null): Extent[] {
 
 /** Reads through the settled batches once; what grows with the site's files is only counted and hashed. */
 export async function outlineBundle(
-  db: Database,
+  store: CrawlStore,
   settings: ExportSettings,
   { pageCount }: { pageCount: number },
 ): Promise<BundleOutline> {
@@ -65,7 +63,7 @@ export async function outlineBundle(
   const digest = createHash('sha256');
   const order = createPathOrder();
   const reuse = { files: 0, reusedFiles: 0 };
-  for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson } of settledBatches(db, jobId)) {
+  for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson } of store.settledBatches(jobId)) {
     const files: BundleFile[] = JSON.parse(filesJson);
     for (const file of order.next(files)) digest.update(contentDigestLine(file));
     reuse.files += files.length;
@@ -77,7 +75,7 @@ export async function outlineBundle(
   const { domain } = site;
   const formatVersion = BUNDLE_FORMAT_VERSION;
   const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
-  const redirects = await redirectsOf(db, settings);
-  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(db, jobId), redirects);
+  const redirects = await redirectsOf(store, settings);
+  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
   return { head, manifest, members: joinExtents(members), reuse };
 }

@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
+import { bundleKey } from '../../../../exporter/object-keys.ts';
 import { measuredMember } from '../../../../exporter/pack/archive/measured-member.ts';
 import { trailerMember } from '../../../../exporter/pack/archive/members.ts';
-import { bundleKey, type ObjectStore } from '../../../objects/object-store.ts';
+import type { ObjectStore, PackedArchive } from '../../../../exporter/ports.ts';
 import type { BundleOutline } from './manifest.ts';
 import { readExtents } from './read-extents.ts';
-
-export type PackedArchive = {
-  archiveKey: string;
-  archiveSha256: string;
-  archiveSizeBytes: number;
-  /** Where the first member after the manifest's begins. */
-  headBytes: number;
-};
 
 /**
  * Writes the archive: manifest, members, trailer, one after another as a stream. The key needs the hash of the whole,

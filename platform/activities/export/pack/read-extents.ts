@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../../objects/object-store.ts';
+import type { ObjectStore } from '../../../../exporter/ports.ts';
 import { type Extent, rangeOf } from '../segment-store.ts';
 
 /** A larger extent is a stream. */

@@ -2,13 +2,9 @@ import type { ExportReport } from '../../../../contract/admin-api.ts';
 import { rankOf, SKIPPED_RANK } from '../../../../exporter/crawl/resource-rank.ts';
 import { ruleOfReason } from '../../../../exporter/crawl/skip-rules.ts';
 import { isOfSite } from '../../../../exporter/document/url-identity.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 import { createBrokenLinks } from '../../../../exporter/rewrite/broken-links.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import { brokenOfBatches } from '../../../store/crawl-batches.ts';
-import { listNotices } from '../../../store/crawl-notices.ts';
-import type { Database } from '../../../store/database.ts';
-import { reportedUrls } from '../../../store/frontier-map.ts';
-import { skipsByReason } from '../../../store/frontier-skips.ts';
 
 /** Entries a list of the report names; the counts are whole. */
 const MAX_ENTRIES = 10_000;
@@ -17,19 +13,19 @@ const MAX_EXAMPLES = 10;
 
 /** What the export met on its way: addresses referred to in vain, redirects of the site, pages left out and why. */
 export async function createReport(
-  db: Database,
+  store: CrawlStore,
   settings: ExportSettings,
   { skippedCount }: { skippedCount: number },
 ): Promise<ExportReport> {
   const { jobId, site } = settings;
   const broken = createBrokenLinks();
-  for await (const brokenJson of brokenOfBatches(db, jobId)) broken.merge(JSON.parse(brokenJson));
+  for await (const brokenJson of store.brokenOfBatches(jobId)) broken.merge(JSON.parse(brokenJson));
 
   const select = { jobId, limit: MAX_ENTRIES };
   // Guesses from script text and pictures for other machines promise nothing to a reader.
-  const missing = await reportedUrls(db, { ...select, outcome: 'missing', minRank: rankOf('identity') });
-  const redirects = await reportedUrls(db, { ...select, outcome: 'redirect', minRank: rankOf('identity') });
-  const skipped = await reportedUrls(db, { ...select, outcome: 'skipped', minRank: SKIPPED_RANK });
+  const missing = await store.reportedUrls({ ...select, outcome: 'missing', minRank: rankOf('identity') });
+  const redirects = await store.reportedUrls({ ...select, outcome: 'redirect', minRank: rankOf('identity') });
+  const skipped = await store.reportedUrls({ ...select, outcome: 'skipped', minRank: SKIPPED_RANK });
   return {
     jobId,
     brokenLinks: missing.rows.map(({ url, reason, status, foundOn }) => ({
@@ -41,11 +37,11 @@ export async function createReport(
     redirects: redirects.rows
       .filter(({ url }) => isOfSite(url, site))
       .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
-    leftOut: (await skipsByReason(db, jobId, MAX_EXAMPLES)).map((skips) => ({
+    leftOut: (await store.skipsByReason(jobId, MAX_EXAMPLES)).map((skips) => ({
       rule: ruleOfReason(skips.reason),
       ...skips,
     })),
-    notices: await listNotices(db, jobId),
+    notices: await store.listNotices(jobId),
     skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
     truncated: [missing, redirects, skipped].some(({ rows, total }) => total > rows.length),
     counts: {

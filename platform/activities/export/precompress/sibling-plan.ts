@@ -1,7 +1,6 @@
 import { CODING_EXTENSIONS, type ContentCoding } from '../../../../contract/content-coding.ts';
 import { collisionKey } from '../../../../exporter/document/resolve-collisions.ts';
-import type { Database } from '../../../store/database.ts';
-import { pathsLikeSiblings } from '../../../store/frozen-paths.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 
 /** Which precompressed siblings the files of an export get. */
 export type SiblingPlan = {
@@ -19,10 +18,10 @@ export function siblingPath(path: string, coding: ContentCoding): string {
 
 /** The plan of a frozen crawl: what the origin has under a sibling's name goes before. */
 export async function planSiblings(
-  db: Database,
+  store: CrawlStore,
   { jobId, precompress }: { jobId: string; precompress: readonly ContentCoding[] },
 ): Promise<SiblingPlan> {
-  const paths = precompress.length === 0 ? [] : await pathsLikeSiblings(db, jobId);
+  const paths = precompress.length === 0 ? [] : await store.pathsLikeSiblings(jobId);
   return { codings: precompress, taken: new Set(paths.flatMap(siblingNamesIn)) };
 }
 

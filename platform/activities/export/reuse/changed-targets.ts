@@ -1,5 +1,5 @@
+import type { BatchFileRow } from '../../../../exporter/crawl-records.ts';
 import { createRecentReadings } from '../../../../exporter/recent-readings.ts';
-import type { BatchFileRow } from '../../../store/frontier-map.ts';
 import type { LinkTables } from './link-tables.ts';
 
 export type ChangedTargets = {

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { addressLiesFarOff } from '../../../../exporter/crawl/endless-paths.ts';
+import type { KnownFile } from '../../../../exporter/crawl-records.ts';
 import type { Resource } from '../../../../exporter/document/types.ts';
-import { ObjectMissingError } from '../../../objects/object-store.ts';
-import type { KnownFile } from '../../../store/kept-crawls.ts';
+import { ObjectMissingError } from '../../../../exporter/ports.ts';
 import type { KnownFiles } from './known-files.ts';
 import { type LinkTable, type LinkTables, resourceAt } from './link-tables.ts';
 

@@ -1,6 +1,6 @@
+import type { KnownFile } from '../../../../exporter/crawl-records.ts';
 import { type JobMemory, placeForReading } from '../../../../exporter/job-memory.ts';
-import type { Database } from '../../../store/database.ts';
-import { type KnownFile, knownFiles } from '../../../store/kept-crawls.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 
 /** The files that a kept crawl has for addresses. */
 export type KnownFiles = {
@@ -20,15 +20,15 @@ export const MAX_WHOLE = 50_000;
  * The files of the kept crawl that a job takes from. A small one is read whole, once for all that crawls the job in
  * this process; of a large one, addresses asked for in the same moment are looked up by one statement.
  */
-export function rememberKnownFiles(db: Database, memory: JobMemory): KnownFilesFor {
+export function rememberKnownFiles(store: CrawlStore, memory: JobMemory): KnownFilesFor {
   const whole = placeForReading<FileMap>(memory);
   return ({ jobId, base }) => {
-    if (base.urlCount > MAX_WHOLE) return fromBatches(db, base.jobId);
+    if (base.urlCount > MAX_WHOLE) return fromBatches(store, base.jobId);
     const reading = whole(jobId);
     let files: FileMap | undefined;
     return {
       async of(url) {
-        files ??= await reading(() => collect(knownFiles(db, base.jobId)));
+        files ??= await reading(() => collect(store.knownFiles(base.jobId)));
         return files.get(url);
       },
       atHand: (url) => files?.get(url),
@@ -36,7 +36,7 @@ export function rememberKnownFiles(db: Database, memory: JobMemory): KnownFilesF
   };
 }
 
-function fromBatches(db: Database, jobId: string): KnownFiles {
+function fromBatches(store: CrawlStore, jobId: string): KnownFiles {
   let batch: { urls: string[]; answer: Promise<FileMap> } | undefined;
   return {
     async of(url) {
@@ -44,7 +44,7 @@ function fromBatches(db: Database, jobId: string): KnownFiles {
         const urls: string[] = [];
         const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
           batch = undefined;
-          return collect(knownFiles(db, jobId, urls));
+          return collect(store.knownFiles(jobId, urls));
         });
         batch = { urls, answer };
       }

@@ -1,13 +1,9 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../../../contract/bundle.ts';
+import type { BatchFileRow, Crawl } from '../../../../exporter/crawl-records.ts';
 import type { JobMemory } from '../../../../exporter/job-memory.ts';
+import { type CrawlStore, ObjectMissingError, type ObjectStore } from '../../../../exporter/ports.ts';
 import { createRecentReadings } from '../../../../exporter/recent-readings.ts';
-import { ObjectMissingError, type ObjectStore } from '../../../objects/object-store.ts';
-import type { CrawlRow } from '../../../store/crawls.ts';
-import type { Database } from '../../../store/database.ts';
-import { getExportJob } from '../../../store/export-jobs.ts';
-import type { BatchFileRow } from '../../../store/frontier-map.ts';
-import { changedAddresses, keptFiles } from '../../../store/kept-pieces.ts';
 import type { Extent } from '../segment-store.ts';
 import { type ChangedTargets, createChangedTargets } from './changed-targets.ts';
 import { type KnownPlaces, readPlaces } from './known-places.ts';
@@ -35,16 +31,16 @@ const MAX_FILE_LISTS = 8;
 
 /** `targets`: what of the map of addresses has changed; too much of it is not looked into. */
 type Index = { places: KnownPlaces; targets: ChangedTargets | 'same' | 'too-many' };
-type Deps = { db: Database; objects: ObjectStore; linksFor: LinkTablesFor; logger: Logger };
+type Deps = { store: CrawlStore; objects: ObjectStore; linksFor: LinkTablesFor; logger: Logger };
 
 /** The pieces of the archive that a kept crawl was packed into, for the export `jobId` whose paths are frozen. */
-export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; base: CrawlRow }): KnownPieces {
-  const { db } = deps;
+export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; base: Crawl }): KnownPieces {
+  const { store } = deps;
   const lists = createRecentReadings<number, BundleFile[]>(MAX_FILE_LISTS);
   const index = createRecentReadings<string, Index>(1);
 
   async function readFiles(batch: number): Promise<BundleFile[]> {
-    return JSON.parse(await keptFiles(db, base.jobId, batch));
+    return JSON.parse(await store.keptFiles(base.jobId, batch));
   }
 
   async function isConcerned(changed: ChangedTargets, files: readonly BatchFileRow[]): Promise<boolean> {
@@ -76,7 +72,7 @@ export function createKnownPieces(deps: Deps, { jobId, base }: { jobId: string; 
   };
 }
 
-export type KnownPiecesFor = (job: { jobId: string; base: CrawlRow }) => KnownPieces;
+export type KnownPiecesFor = (job: { jobId: string; base: Crawl }) => KnownPieces;
 
 /** The same pieces for all that rewrites a job in this process, so that they are read once. */
 export function rememberKnownPieces(deps: Deps, memory: JobMemory): KnownPiecesFor {
@@ -86,19 +82,18 @@ export function rememberKnownPieces(deps: Deps, memory: JobMemory): KnownPiecesF
 
 /** Without pieces where the archive is gone: somebody may have deleted it since. */
 async function readIndex(
-  { db, objects, linksFor, logger }: Deps,
-  { jobId, base }: { jobId: string; base: CrawlRow },
+  { store, objects, linksFor, logger }: Deps,
+  { jobId, base }: { jobId: string; base: Crawl },
 ): Promise<Index> {
-  const job = await getExportJob(db, base.jobId);
-  const objectKey = job?.archiveKey ?? null;
-  const info = objectKey === null ? null : await objects.head(objectKey);
-  const isThere = objectKey !== null && info !== null && info.sizeBytes === job?.archiveSizeBytes;
-  const places = isThere ? await readPlaces(db, base, { objectKey, sizeBytes: info.sizeBytes }) : undefined;
+  const archive = await store.archiveOf(base.jobId);
+  const info = archive === undefined ? null : await objects.head(archive.objectKey);
+  const isThere = archive !== undefined && info?.sizeBytes === archive.sizeBytes;
+  const places = isThere ? await readPlaces(store, base, archive) : undefined;
   if (places === undefined) {
     logger.info({ jobId, base: base.jobId }, "The last export's archive is gone or not known; all of it is made anew");
     return { places: new Map(), targets: 'same' };
   }
-  const urls = await changedAddresses(db, { jobId, baseJobId: base.jobId, limit: MAX_CHANGED });
+  const urls = await store.changedAddresses({ jobId, baseJobId: base.jobId, limit: MAX_CHANGED });
   if (urls === undefined) return { places, targets: 'too-many' };
   return { places, targets: urls.size === 0 ? 'same' : createChangedTargets(urls, linksFor(jobId)) };
 }

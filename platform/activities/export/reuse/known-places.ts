@@ -1,7 +1,6 @@
+import type { Crawl } from '../../../../exporter/crawl-records.ts';
 import { trailerMember } from '../../../../exporter/pack/archive/members.ts';
-import type { CrawlRow } from '../../../store/crawls.ts';
-import type { Database } from '../../../store/database.ts';
-import { keptBatches } from '../../../store/kept-pieces.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 import type { Extent } from '../segment-store.ts';
 import { parsePieces, type StoredPiece } from './stored-piece.ts';
 
@@ -14,14 +13,14 @@ export type KnownPlaces = ReadonlyMap<string, Place>;
  * add up: undefined where a batch or the archive was made by a worker that told less than this one would.
  */
 export async function readPlaces(
-  db: Database,
-  base: CrawlRow,
+  store: CrawlStore,
+  base: Crawl,
   { objectKey, sizeBytes }: { objectKey: string; sizeBytes: number },
 ): Promise<KnownPlaces | undefined> {
   if (base.archiveHeadBytes === null) return undefined;
   const places = new Map<string, Place>();
   let byteOffset = base.archiveHeadBytes;
-  for await (const batch of keptBatches(db, base.jobId)) {
+  for await (const batch of store.keptBatches(base.jobId)) {
     if (batch.piecesJson === null || batch.sizeBytes === null) return undefined;
     const endOffset = byteOffset + batch.sizeBytes;
     let firstFile = 0;

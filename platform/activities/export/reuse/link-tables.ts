@@ -1,7 +1,7 @@
 import type { Resource, ResourceKind } from '../../../../exporter/document/types.ts';
 import type { JobMemory } from '../../../../exporter/job-memory.ts';
+import type { ObjectStore } from '../../../../exporter/ports.ts';
 import { createRecentReadings } from '../../../../exporter/recent-readings.ts';
-import type { ObjectStore } from '../../../objects/object-store.ts';
 
 /** What the files of one segment refer to. Pages of a site link to much the same, so each address stands there once. */
 export type LinkTable = {

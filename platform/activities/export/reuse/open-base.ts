@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
+import type { Crawl } from '../../../../exporter/crawl-records.ts';
 import type { ExportLimits } from '../../../../exporter/limits.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import { type CrawlRow, getCrawl } from '../../../store/crawls.ts';
-import type { Database } from '../../../store/database.ts';
-import { spoilCrawl } from '../../../store/kept-crawls.ts';
 import { engineVersion } from './engine-version.ts';
 import { reuseKeyOf } from './reuse-key.ts';
 
-export type BaseDeps = { db: Database; logger: Logger; limits: ExportLimits };
+export type BaseDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits };
 
 /**
  * The kept crawl that this worker may take from for a job; undefined where there is none. A worker whose release or
@@ -15,13 +14,13 @@ export type BaseDeps = { db: Database; logger: Logger; limits: ExportLimits };
  * calls this.
  */
 export async function openBase(
-  { db, logger, limits }: BaseDeps,
-  crawl: CrawlRow & { settings: ExportSettings },
-): Promise<CrawlRow | undefined> {
+  { store, logger, limits }: BaseDeps,
+  crawl: Crawl & { settings: ExportSettings },
+): Promise<Crawl | undefined> {
   const ownKey = reuseKeyOf(await engineVersion(logger), crawl.settings, limits);
   if (crawl.reuseKey !== ownKey) {
-    if (crawl.keep) await spoilCrawl(db, crawl.jobId);
+    if (crawl.keep) await store.spoilCrawl(crawl.jobId);
     return undefined;
   }
-  return crawl.baseJobId === null ? undefined : getCrawl(db, crawl.baseJobId);
+  return crawl.baseJobId === null ? undefined : store.getCrawl(crawl.baseJobId);
 }

@@ -1,11 +1,9 @@
+import type { UnchangedUrl } from '../../../../exporter/crawl-records.ts';
 import type { ModuleImports } from '../../../../exporter/document/module-imports.ts';
 import type { Site } from '../../../../exporter/document/types.ts';
 import { originUrl } from '../../../../exporter/document/url-identity.ts';
 import type { Fetcher, FetchResult } from '../../../../exporter/fetch/fetcher.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import { lockCrawl } from '../../../store/crawl-batches.ts';
-import { leaseNamedUrls } from '../../../store/frontier-leases.ts';
-import { claimKnownWalk, settleUnchanged, type UnchangedUrl, urlsInLine } from '../../../store/unchanged-urls.ts';
 import type { Admission } from '../crawl/admission.ts';
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
 import { putInLine } from '../crawl/put-in-line.ts';
@@ -37,11 +35,11 @@ type Options = {
  * on the way leaves all of it to the crawl.
  */
 export async function settleKnown(deps: ExportDeps, options: Options): Promise<void> {
-  const { db, limits, stored } = deps;
+  const { store, limits, stored } = deps;
   const { settings, known, admission, fetcher, importsOf, token, signal, onAnswer } = options;
   const { jobId } = settings;
-  if (!(await claimKnownWalk(db, jobId))) return;
-  const starts = await urlsInLine(db, jobId, MAX_STARTS);
+  if (!(await store.claimKnownWalk(jobId))) return;
+  const starts = await store.urlsInLine(jobId, MAX_STARTS);
   let decodedBytes = 0;
   const onDecoded = (bytes: number): void => {
     decodedBytes += bytes;
@@ -54,11 +52,11 @@ export async function settleKnown(deps: ExportDeps, options: Options): Promise<v
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   // First, for an address that is settled while one it leads to is not in line would be the end of its way.
   await putInLine(
-    db,
+    store,
     lease,
     walk.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
   );
-  const leased = await leaseNamedUrls(db, { ...lease, urls: [...walk.answers.keys()] });
+  const leased = await store.leaseNamedUrls({ ...lease, urls: [...walk.answers.keys()] });
   const reading = { ...deps, importsOf, fetcher: answering(fetcher, walk.answers, settings.site) };
   // Changed pages are read while the database has the most to do.
   const [visits] = await Promise.all([
@@ -78,7 +76,7 @@ function answering(fetcher: Fetcher, answers: ReadonlyMap<string, FetchResult>, 
 
 /** All or nothing: they lead to each other. */
 async function storeUnchanged(
-  { db }: ExportDeps,
+  { store }: ExportDeps,
   {
     settings: { jobId },
     baseJobId,
@@ -86,11 +84,8 @@ async function storeUnchanged(
     decodedBytes,
   }: Options & { unchanged: readonly UnchangedUrl[]; decodedBytes: number },
 ): Promise<void> {
-  await db.transaction(async (tx) => {
-    const crawl = await lockCrawl(tx, jobId);
-    if (crawl?.phase !== 'crawling') throw new CrawlOver('the crawl is over');
-    // The crawl has begun anew since, without what its base had stored (`resetCrawl`): this worker was taken for dead.
-    if (crawl.baseJobId !== baseJobId) throw new CrawlOver('the crawl has begun anew');
-    await settleUnchanged(tx, { jobId, baseJobId, unchanged, decodedBytes });
-  });
+  const state = await store.settleUnchanged({ jobId, baseJobId, unchanged, decodedBytes });
+  if (state === 'over') throw new CrawlOver('the crawl is over');
+  // Restarted without what its base had stored: this worker was taken for dead.
+  if (state === 'restarted') throw new CrawlOver('the crawl has begun anew');
 }

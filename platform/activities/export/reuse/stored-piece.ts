@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BatchFileRow } from '../../../store/frontier-map.ts';
+import type { BatchFileRow } from '../../../../exporter/crawl-records.ts';
 
 /** One gzip member of a batch, as it is stored with the batch (`crawl_batches.pieces_json`), in the archive's order. */
 export type StoredPiece = {

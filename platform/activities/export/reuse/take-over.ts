@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { kindOfRank } from '../../../../exporter/crawl/resource-rank.ts';
+import type { LeasedUrl } from '../../../../exporter/crawl-records.ts';
 import { assignPath } from '../../../../exporter/document/assign-path.ts';
 import { readAnsweredDocument } from '../../../../exporter/document/header-elements.ts';
 import type { Site } from '../../../../exporter/document/types.ts';
 import type { FetchedResponse } from '../../../../exporter/fetch/fetcher.ts';
 import type { Validators } from '../../../../exporter/fetch/validators.ts';
 import { isWrongGuess } from '../../../../exporter/freeze/wrong-guess.ts';
-import type { LeasedUrl } from '../../../store/frontier.ts';
 import type { Visited } from '../crawl/visited.ts';
 import type { KnownAnswer } from './known-answers.ts';
 

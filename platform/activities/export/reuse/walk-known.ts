@@ -1,5 +1,6 @@
 import { notFoundUrl } from '../../../../exporter/crawl/not-found-page.ts';
 import { rankOf } from '../../../../exporter/crawl/resource-rank.ts';
+import type { FoundUrl, UnchangedUrl } from '../../../../exporter/crawl-records.ts';
 import { isFinal } from '../../../../exporter/discover/keep-answers.ts';
 import { originUrl } from '../../../../exporter/document/url-identity.ts';
 import type { Fetcher, FetchResult } from '../../../../exporter/fetch/fetcher.ts';
@@ -7,8 +8,6 @@ import { NO_VALIDATORS, type Validators } from '../../../../exporter/fetch/valid
 import type { ExportLimits } from '../../../../exporter/limits.ts';
 import { workThrough } from '../../../../exporter/reuse/work-through.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import type { FoundUrl } from '../../../store/frontier.ts';
-import type { UnchangedUrl } from '../../../store/unchanged-urls.ts';
 import type { Admission } from '../crawl/admission.ts';
 import type { KnownAnswer, KnownAnswers } from './known-answers.ts';
 import { isSame, stillValid, validatorsOf } from './take-over.ts';

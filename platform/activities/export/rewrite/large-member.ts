@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { BundleFile } from '../../../../contract/bundle.ts';
+import type { BatchFileRow } from '../../../../exporter/crawl-records.ts';
 import { streamedMember } from '../../../../exporter/pack/archive/streamed-member.ts';
-import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { BatchFileRow } from '../../../store/frontier-map.ts';
+import type { ObjectStore } from '../../../../exporter/ports.ts';
 
 /** Makes a piece of the archive of one file that is too large for memory: the bytes pass through as a stream. */
 export async function storeLargeMember(

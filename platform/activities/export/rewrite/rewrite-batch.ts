@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { BatchFileRow, MadeBatch } from '../../../../exporter/crawl-records.ts';
 import { NOT_FOUND_PATH } from '../../../../exporter/document/assign-path.ts';
 import { parseResources } from '../../../../exporter/document/extract.ts';
 import { divideIntoPieces } from '../../../../exporter/freeze/pieces.ts';
 import type { ExportLimits } from '../../../../exporter/limits.ts';
 import { memberKey } from '../../../../exporter/object-keys.ts';
 import { byPath } from '../../../../exporter/pack/path-order.ts';
+import type { CrawlStore, ObjectStore } from '../../../../exporter/ports.ts';
 import type { ByteBudget } from '../../../../exporter/rewrite/byte-budget.ts';
 import type { ExportSettings } from '../../../../exporter/settings.ts';
-import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { MadeBatch } from '../../../store/crawl-batches.ts';
-import type { Database } from '../../../store/database.ts';
-import { type BatchFileRow, batchFiles } from '../../../store/frontier-map.ts';
 import { inputGone } from '../missing-object.ts';
 import { type SiblingPlan, withheldSiblings } from '../precompress/sibling-plan.ts';
 import { readTogether } from '../read-together.ts';
@@ -24,7 +22,7 @@ import { type Piece, storePieces } from './store-pieces.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
 
 export type RewriteDeps = {
-  db: Database;
+  store: CrawlStore;
   objects: ObjectStore;
   segments: SegmentStore;
   maps: UrlMaps;
@@ -106,7 +104,7 @@ export async function rewriteBatch(
 ): Promise<MadeBatch> {
   const { limits } = deps;
   const { jobId } = job.settings;
-  const rows = (await batchFiles(deps.db, jobId, number)).sort(byPath);
+  const rows = (await deps.store.batchFiles(jobId, number)).sort(byPath);
   const objectKey = memberKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../../../contract/bundle.ts';
+import type { MadeBatch } from '../../../../exporter/crawl-records.ts';
+import type { ObjectStore } from '../../../../exporter/ports.ts';
 import { createBrokenLinks } from '../../../../exporter/rewrite/broken-links.ts';
-import type { ObjectStore } from '../../../objects/object-store.ts';
-import type { MadeBatch } from '../../../store/crawl-batches.ts';
 import type { KnownPiece } from '../reuse/known-pieces.ts';
 import type { StoredPiece } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segment-store.ts';

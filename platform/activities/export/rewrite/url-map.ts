@@ -1,7 +1,7 @@
+import type { MappedUrl } from '../../../../exporter/crawl-records.ts';
 import type { Resource, Target } from '../../../../exporter/document/types.ts';
 import { type JobMemory, placeForReading } from '../../../../exporter/job-memory.ts';
-import type { Database } from '../../../store/database.ts';
-import { type MappedUrl, mappedUrls } from '../../../store/frontier-map.ts';
+import type { CrawlStore } from '../../../../exporter/ports.ts';
 
 /** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
 const MAX_WHOLE_MAP = 50_000;
@@ -36,13 +36,13 @@ export type UrlMaps = {
 };
 
 /** Reads frozen maps, whole and once per job where they are small. */
-export function createUrlMaps(db: Database, memory: JobMemory): UrlMaps {
+export function createUrlMaps(store: CrawlStore, memory: JobMemory): UrlMaps {
   const whole = placeForReading<UrlMap>(memory);
 
   return {
     forUrls: ({ jobId, urlCount }, urls) =>
       urlCount <= MAX_WHOLE_MAP
-        ? whole(jobId)(() => collect(mappedUrls(db, jobId)))
-        : collect(mappedUrls(db, jobId, [...new Set(urls())])),
+        ? whole(jobId)(() => collect(store.mappedUrls(jobId)))
+        : collect(store.mappedUrls(jobId, [...new Set(urls())])),
   };
 }

@@ -5,9 +5,9 @@ import { createPlatformActivities } from '../../../../platform/activities/create
 import { createAdmission } from '../../../../platform/activities/export/crawl/admission.ts';
 import { crawlFrontier } from '../../../../platform/activities/export/crawl/crawl-frontier.ts';
 import { createStoredUrlsOfJobs } from '../../../../platform/activities/export/crawl/stored-urls.ts';
-import { CRAWL_UNFINISHED } from '../../../../platform/activities/export/freeze-export.ts';
 import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
 import { createSegmentStore, type SegmentStore } from '../../../../platform/activities/export/segment-store.ts';
+import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';
 import { HOME, logger, runActivity, SITE, type StagesFixture, startStagesFixture } from './stages-fixture.ts';
@@ -37,7 +37,7 @@ describe('a stage that is done again, or comes late', () => {
     await stages.rig.runStages(jobId, { until: 'crawl' });
     await stages.find(jobId, [{ url: `${HOME}/late`, take: true }]);
     await expect(runActivity(() => stages.activities.freezeExport({ jobId }))).rejects.toMatchObject({
-      type: CRAWL_UNFINISHED,
+      type: 'CrawlUnfinished',
     });
     expect(await getCrawl(stages.rig.db, jobId)).toMatchObject({ phase: 'crawling' });
     await stages.rig.db.execute(
@@ -76,7 +76,7 @@ describe('a stage that is done again, or comes late', () => {
     await stages.find(jobId, [{ url: `${HOME}/late` }]);
     for (const name of ['later', 'never/1', 'never/2', 'never/3'])
       await stages.find(jobId, [{ url: `${HOME}/${name}` }]);
-    const { settings } = await readCrawl(stages.rig.db, jobId);
+    const { settings } = await readCrawl(createCrawlStore(stages.rig.db), jobId);
     const segments = createSegmentStore({ objects: stages.rig.objects, cacheBytes: 0 });
     const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
     const admission = createAdmission({ settings, limits: DEFAULT_LIMITS, ...counts });
@@ -96,7 +96,7 @@ describe('a stage that is done again, or comes late', () => {
     const file = { outcome: 'file', status: 200, ...html } as const;
     const [bytes, extraction] = [Buffer.from('<p>'), Buffer.alloc(0)];
     await crawlFrontier(
-      { db: stages.rig.db, segments: { ...segments, write }, limits: DEFAULT_LIMITS },
+      { store: createCrawlStore(stages.rig.db), segments: { ...segments, write }, limits: DEFAULT_LIMITS },
       {
         ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
         now: () => Date.now() + aheadMs,
