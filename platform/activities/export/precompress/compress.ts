@@ -1,6 +1,6 @@
 import * as zlib from 'node:zlib';
 import type { ContentCoding } from '../../../../contract/content-coding.ts';
-import { ZSTD_MISSING, zstdCompress } from '../../../zstd-support.ts';
+import { ZSTD_MISSING, zstdCompress } from '../../../../exporter/zstd-support.ts';
 
 /**
  * Text of manuals and of scripts comes to 23 % of its size at brotli 6, at about gzip's cost. 8 takes a quarter to twice

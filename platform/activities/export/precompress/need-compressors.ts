@@ -1,6 +1,6 @@
 import type { ContentCoding } from '../../../../contract/content-coding.ts';
 import { ExportFailure } from '../../../../exporter/export-failure.ts';
-import { canCompress, ZSTD_MISSING } from '../../../zstd-support.ts';
+import { canCompress, ZSTD_MISSING } from '../../../../exporter/zstd-support.ts';
 
 /** Fails for good, with what to do, where this worker can't make what the project asks for. */
 export function needCompressors(codings: readonly ContentCoding[]): void {

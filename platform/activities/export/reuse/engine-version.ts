@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import { readIfThere } from '../../../read-if-there.ts';
+import { errorCode } from '../../../../exporter/fetch/error-code.ts';
 
 const ENGINE_FOLDER = fileURLToPath(new URL('..', import.meta.url));
 
@@ -41,4 +41,13 @@ async function readPackageFiles(folder: string): Promise<Buffer[]> {
   }
   const lock = await readIfThere(join(folder, 'package-lock.json'));
   return lock === undefined ? [packageFile] : [packageFile, lock];
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ContentCoding } from '../../../../contract/content-coding.ts';
 import { getExportJob } from '../../../../platform/store/export-jobs.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';
-import { canCompress } from '../../../../platform/zstd-support.ts';
+import { canCompress } from '../../../../exporter/zstd-support.ts';
 import { type Fixture, openFixture, type Running } from '../../../deployment/fixture.ts';
 import { type DirectRig, startDirectRig } from '../../../helpers/direct-export.ts';
 import type { ExportedBundle } from '../../../helpers/export-rig.ts';

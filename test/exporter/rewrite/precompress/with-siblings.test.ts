@@ -5,7 +5,7 @@ import { CONTENT_CODINGS } from '../../../../contract/content-coding.ts';
 import { compress } from '../../../../platform/activities/export/precompress/compress.ts';
 import { type SiblingPlan, withheldSiblings } from '../../../../platform/activities/export/precompress/sibling-plan.ts';
 import { withSiblings } from '../../../../platform/activities/export/precompress/with-siblings.ts';
-import { canCompress } from '../../../../platform/zstd-support.ts';
+import { canCompress } from '../../../../exporter/zstd-support.ts';
 
 const text = Buffer.from('A page says much the same as the page before. '.repeat(50));
 const both: SiblingPlan = { codings: ['br', 'gzip'], taken: new Set() };
