@@ -1,26 +1,26 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { crawlSite } from '../../exporter/crawl/crawl-site.ts';
+import { openExport } from '../../exporter/discover/open-export.ts';
+import { createExportDeps } from '../../exporter/export-deps.ts';
 import { ExportFailure } from '../../exporter/export-failure.ts';
+import { beginExport } from '../../exporter/export-site.ts';
 import type { Clock } from '../../exporter/fetch/clock.ts';
+import { freezeExport } from '../../exporter/freeze/freeze-export.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
+import { packExport } from '../../exporter/pack/pack-export.ts';
 import type { BrowserPool } from '../../exporter/render/browser-pool.ts';
+import { visitSamples } from '../../exporter/render/visit-samples.ts';
+import { rewriteFiles } from '../../exporter/rewrite/rewrite-files.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { createCrawlStore } from '../store/crawl-store.ts';
 import type { Database } from '../store/database.ts';
 import { beginAnew } from './export/begin-anew.ts';
-import { beginExport } from './export/begin-export.ts';
-import { crawlSite } from './export/crawl-site.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
-import { createExportDeps } from './export/export-deps.ts';
 import { readExportRequest } from './export/export-request.ts';
 import { createStageRunner } from './export/export-stage.ts';
-import { freezeExport } from './export/freeze-export.ts';
 import { createOneAtATime } from './export/one-at-a-time.ts';
-import { openExport } from './export/open-export.ts';
-import { packExport } from './export/pack-export.ts';
-import { rewriteFiles } from './export/rewrite-files.ts';
-import { visitSamples } from './export/visit-samples.ts';
 
 export type ExportActivityDeps = {
   db: Database;

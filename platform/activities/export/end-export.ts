@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { JobMemory } from '../../../exporter/job-memory.ts';
 import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
+import { storeFailedReport } from '../../../exporter/pack/failed-report.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';
 import { dropUnfinished } from '../../objects/drop-unfinished.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';
@@ -10,7 +11,6 @@ import { failExportJob } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
 import { forgetCrawls, spoilCrawl, usedObjects } from '../../store/kept-crawls.ts';
 import { lively } from '../lively.ts';
-import { storeFailedReport } from './pack/failed-report.ts';
 
 type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: Logger; memory: JobMemory };
 

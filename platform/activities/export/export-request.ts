@@ -1,11 +1,11 @@
 import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
+import type { ExportRequest } from '../../../exporter/discover/open-export.ts';
 import type { Site } from '../../../exporter/document/types.ts';
 import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
 import type { Database } from '../../store/database.ts';
 import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
 import { getProject, type Project } from '../../store/projects.ts';
-import type { ExportRequest } from './open-export.ts';
 
 /** Marks a job as running and reads what it is to export; undefined if the job or its project is gone or has ended. */
 export async function readExportRequest(db: Database, jobId: string): Promise<ExportRequest | undefined> {

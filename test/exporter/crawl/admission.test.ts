@@ -1,7 +1,7 @@
+import { createAdmission } from '../../../exporter/crawl/admission.ts';
 import type { ResourceKind } from '../../../exporter/document/types.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from '../../../exporter/limits.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
-import { createAdmission } from '../../../platform/activities/export/crawl/admission.ts';
 
 const HOME = 'https://docs.example.com';
 

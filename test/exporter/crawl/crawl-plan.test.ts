@@ -1,4 +1,4 @@
-import { crawlDelayMs, crawlPlan } from '../../../platform/activities/export/crawl/crawl-plan.ts';
+import { crawlDelayMs, crawlPlan } from '../../../exporter/crawl/crawl-plan.ts';
 
 const LIMITS = { soloCrawlMs: 4_000, activityMs: 50_000, parallelActivities: 4 };
 const slow = { robots: 'respect', robotsTxt: 'User-agent: *\nCrawl-delay: 10' } as const;

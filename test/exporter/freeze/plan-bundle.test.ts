@@ -1,10 +1,10 @@
 import { rankOf } from '../../../exporter/crawl/resource-rank.ts';
 import type { SettledRow } from '../../../exporter/crawl-records.ts';
 import { divideIntoBatches } from '../../../exporter/freeze/batches.ts';
+import { judgeCrawl } from '../../../exporter/freeze/judge-crawl.ts';
 import { divideIntoPieces } from '../../../exporter/freeze/pieces.ts';
+import { planBundle } from '../../../exporter/freeze/plan-bundle.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
-import { judgeCrawl } from '../../../platform/activities/export/freeze/judge-crawl.ts';
-import { planBundle } from '../../../platform/activities/export/freeze/plan-bundle.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const HOME = 'https://docs.example.com';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
+import { readExtents } from '../../../exporter/pack/read-extents.ts';
 import { ObjectMissingError } from '../../../exporter/ports.ts';
-import { readExtents } from '../../../platform/activities/export/pack/read-extents.ts';
-import type { Extent } from '../../../platform/activities/export/segment-store.ts';
+import type { Extent } from '../../../exporter/segments/segment-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 
 const MIB = 1024 * 1024;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { ExportFailure } from '../../../exporter/export-failure.ts';
 import { BrowserGone, type BrowserPool, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
-import { needBrowser } from '../../../platform/activities/export/browser/need-browser.ts';
+import { needBrowser } from '../../../exporter/render/need-browser.ts';
 
 let folder: string;
 let pool: BrowserPool;

@@ -1,5 +1,5 @@
 import { createJobMemory } from '../../../exporter/job-memory.ts';
-import { rememberKnownFiles } from '../../../platform/activities/export/reuse/known-files.ts';
+import { rememberKnownFiles } from '../../../exporter/reuse/known-files.ts';
 import { createCrawlStore } from '../../../platform/store/crawl-store.ts';
 import { failExportJob, requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';

@@ -1,5 +1,5 @@
-import { readTogether } from '../../../platform/activities/export/read-together.ts';
-import type { Extent } from '../../../platform/activities/export/segment-store.ts';
+import { readTogether } from '../../../exporter/segments/read-together.ts';
+import type { Extent } from '../../../exporter/segments/segment-store.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const KIB = 1024;

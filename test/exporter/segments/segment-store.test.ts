@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { gatherBytes } from '../../../platform/activities/export/crawl/gathered-bytes.ts';
-import { isUnplaced, type Visited } from '../../../platform/activities/export/crawl/visited.ts';
-import { createSegmentStore, type SegmentStore } from '../../../platform/activities/export/segment-store.ts';
+import { gatherBytes } from '../../../exporter/crawl/gathered-bytes.ts';
+import { isUnplaced, type Visited } from '../../../exporter/crawl/visited.ts';
+import { createSegmentStore, type SegmentStore } from '../../../exporter/segments/segment-store.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 

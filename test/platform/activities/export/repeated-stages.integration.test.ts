@@ -1,12 +1,12 @@
+import { createAdmission } from '../../../../exporter/crawl/admission.ts';
+import { crawlFrontier } from '../../../../exporter/crawl/crawl-frontier.ts';
+import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/stored-urls.ts';
 import { createJobMemory } from '../../../../exporter/job-memory.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
+import { readCrawl } from '../../../../exporter/read-crawl.ts';
 import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
+import { createSegmentStore, type SegmentStore } from '../../../../exporter/segments/segment-store.ts';
 import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
-import { createAdmission } from '../../../../platform/activities/export/crawl/admission.ts';
-import { crawlFrontier } from '../../../../platform/activities/export/crawl/crawl-frontier.ts';
-import { createStoredUrlsOfJobs } from '../../../../platform/activities/export/crawl/stored-urls.ts';
-import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
-import { createSegmentStore, type SegmentStore } from '../../../../platform/activities/export/segment-store.ts';
 import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';

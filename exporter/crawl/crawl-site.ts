@@ -1,0 +1,163 @@
+import { checkBudget, type Spent } from '../budget.ts';
+import type { Crawl } from '../crawl-records.ts';
+import type { ExportDeps } from '../export-deps.ts';
+import { ExportFailure } from '../export-failure.ts';
+import type { Fetcher } from '../fetch/fetcher.ts';
+import { crawlProgress } from '../progress.ts';
+import { readCrawl } from '../read-crawl.ts';
+import { drawSite } from '../render/draw-site.ts';
+import { needBrowser } from '../render/need-browser.ts';
+import { createKnownAnswers } from '../reuse/known-answers.ts';
+import { MAX_WHOLE } from '../reuse/known-files.ts';
+import { openBase } from '../reuse/open-base.ts';
+import { settleKnown } from '../reuse/settle-known.ts';
+import type { ExportSettings } from '../settings.ts';
+import { NO_PROGRESS, type Progress } from '../stage.ts';
+import { createAdmission } from './admission.ts';
+import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
+import { crawlDelayMs, crawlPlan } from './crawl-plan.ts';
+import { createModuleReader } from './module-reader.ts';
+import { visit } from './visit.ts';
+
+/** Counting pages takes longer the more there are: it must stay this small a part of the time, one in so many. */
+const COUNTING_SHARE = 20;
+
+/**
+ * Crawls until the site is done or the time is up. Any number of these work on one job, in any processes; one that
+ * dies loses only what it had fetched and not yet settled, which another fetches again.
+ */
+export async function crawlSite(
+  deps: ExportDeps,
+  { jobId, maxMs }: { jobId: string; maxMs: number },
+): Promise<CrawlRest> {
+  const { store, limits, logger } = deps;
+  let fetchedCount = 0;
+  let token = '';
+  let nextCountAt = 0;
+
+  async function progress(): Promise<Progress> {
+    await store.renewLeases({ jobId, token, leaseMs: limits.leaseMs });
+    const crawl = await store.getCrawl(jobId);
+    if (crawl?.phase !== 'crawling') return NO_PROGRESS;
+    return { progress: crawlProgress(crawl), pageCount: await countedPages() };
+  }
+
+  /** Pages so far; 0, which changes nothing, while it is too early to count anew. */
+  async function countedPages(): Promise<number> {
+    const startedAt = Date.now();
+    if (startedAt < nextCountAt) return 0;
+    const pageCount = await store.countPages(jobId);
+    nextCountAt = Date.now() + (Date.now() - startedAt) * COUNTING_SHARE;
+    return pageCount;
+  }
+
+  async function tryTo(giveBack: () => Promise<void>): Promise<void> {
+    try {
+      await giveBack();
+    } catch (error) {
+      logger.warn({ err: error, jobId }, 'Leases could not be given back');
+    }
+  }
+
+  const details = () => ({ fetched: fetchedCount });
+  return deps.runStage({ jobId, details, progress }, async (life) => {
+    token = life.token;
+    if (life.previousAttemptTokens.length > 0) await store.releaseLeases(jobId, life.previousAttemptTokens);
+    const crawl = await readCrawl(store, jobId);
+    deps.checkMemory(crawl);
+    const { settings, urlCount } = crawl;
+    let spent: Spent = crawl;
+    checkBudget(spent, limits);
+    const foresee = (bytes: number): void => {
+      const { fileCount, decodedBytes, storedBytes } = spent;
+      checkBudget({ fileCount, decodedBytes: decodedBytes + bytes, storedBytes: storedBytes + bytes }, limits);
+    };
+    const base = await openBase(deps, crawl);
+    // What a browser draws depends on more than the one answer that its origin can call unchanged.
+    const taking = settings.render === 'http' ? base : undefined;
+    const links = deps.linksFor(jobId);
+    const known =
+      taking && createKnownAnswers({ links, logger }, deps.knownFilesFor({ jobId, base: taking }), settings.createdAt);
+    const variants = await store.queryVariants(jobId);
+    const skips = await store.countSkips(jobId);
+    const admission = createAdmission({ settings, limits, urlCount, variants, skips });
+    const origin = deps.fetcherFor(settings);
+    origin.space(settings.site.origin, crawlDelayMs(settings));
+    const { signal } = life;
+    const unasked = new Set<number>();
+    let drawing: Awaited<ReturnType<typeof openDrawing>> | undefined;
+    try {
+      if (settings.render === 'browser') drawing = await openDrawing(deps, settings, origin);
+      const fetcher = drawing?.fetcher ?? origin;
+      const draw = drawing?.draw;
+      const importsOf = createModuleReader(fetcher, settings, signal);
+      if (taking !== undefined && known !== undefined && !crawl.walked && mayWalk(taking, settings)) {
+        const onAnswer = () => (fetchedCount += 1);
+        await settleKnown(deps, {
+          settings,
+          baseJobId: taking.jobId,
+          known,
+          admission,
+          fetcher,
+          importsOf,
+          token,
+          signal,
+          onAnswer,
+        });
+      }
+      return await crawlFrontier(drawing === undefined ? deps : { ...deps, limits: drawing.limits }, {
+        jobId,
+        token,
+        admission,
+        stored: deps.stored.of(jobId),
+        signal,
+        maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
+        ...(drawing && { graceMs: drawing.graceMs }),
+        now: deps.clock.nowMs,
+        onSpent: (counts) => {
+          spent = counts;
+          checkBudget(spent, limits);
+        },
+        visit: async (leased, onBody) => {
+          unasked.add(leased.id);
+          const noticed = noticeBegin(fetcher, () => unasked.delete(leased.id));
+          const visited = await visit(
+            { ...deps, fetcher: noticed, importsOf, known, draw, foresee },
+            { settings, leased, signal, onBody },
+          );
+          unasked.delete(leased.id);
+          fetchedCount += 1;
+          return visited;
+        },
+      });
+    } catch (error) {
+      if (error instanceof CrawlOver) throw new ExportFailure('CrawlGone', error.message);
+      throw error;
+    } finally {
+      await drawing?.close();
+      void origin.close();
+      // Best effort, each by itself: leases end without it, but the others would wait for that.
+      await tryTo(() => store.giveBackUnasked({ jobId, token, ids: [...unasked] }));
+      await tryTo(() => store.releaseLeases(jobId, [token]));
+    }
+  });
+}
+
+/** Where pages are to be asked for one at a time, or are more than memory should hold, the frontier serves better. */
+function mayWalk(base: Crawl, settings: ExportSettings): boolean {
+  return base.urlCount <= MAX_WHOLE && crawlDelayMs(settings) === 0;
+}
+
+/** The browser for this crawl, which takes on fewer addresses at a time: each waits for its place in it. */
+async function openDrawing(deps: ExportDeps, settings: ExportSettings, fetcher: Fetcher) {
+  const pool = await needBrowser(deps.browser);
+  const site = await drawSite({ ...deps, guard: deps.guardFor(settings), fetcher, pool }, settings);
+  const { pagesAtOnce, pageTimeoutMs } = pool.limits;
+  const maxConcurrency = Math.min(deps.limits.maxConcurrency, 2 * pagesAtOnce);
+  return { ...site, limits: { ...deps.limits, maxConcurrency }, graceMs: 2 * pageTimeoutMs };
+}
+
+/** The same fetcher, which tells when it was let through to the origin. */
+function noticeBegin(fetcher: Fetcher, onBegin: () => void): Fetcher {
+  return { ...fetcher, get: (url, options) => fetcher.get(url, { ...options, onBegin }) };
+}

@@ -1,0 +1,21 @@
+import type { ExportDeps } from '../export-deps.ts';
+import type { Lease } from '../ports.ts';
+import type { Admission } from './admission.ts';
+import { putInLine } from './put-in-line.ts';
+import { placeFiles } from './segment.ts';
+import { createStrongestUses } from './strongest-uses.ts';
+import type { Visited } from './visited.ts';
+
+/** Puts in line what visits lead to, and settles them. For few of them, beside the crawl's own groups. */
+export async function settleVisits(
+  { store, segments }: Pick<ExportDeps, 'store' | 'segments'>,
+  { lease, admission, visits }: { lease: Lease; admission: Admission; visits: readonly Visited[] },
+): Promise<void> {
+  const found = createStrongestUses();
+  for (const { leased, resources } of visits) {
+    for (const resource of resources) found.add(admission.admit(resource, leased));
+  }
+  // First, for a worker that dies in between has another one visit them again.
+  await putInLine(store, lease, found.list());
+  await store.settleUrls({ ...lease, settled: await placeFiles(segments, lease.jobId, visits), found: [] });
+}

@@ -1,0 +1,79 @@
+import type { Logger } from 'pino';
+import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { rankOf } from '../crawl/resource-rank.ts';
+import type { LeasedUrl } from '../crawl-records.ts';
+import { documentFormat, mediaType } from '../document/document.ts';
+import { refreshOf } from '../document/header-elements.ts';
+import type { Resource } from '../document/types.ts';
+import { isOfSite, originUrl } from '../document/url-identity.ts';
+import type { AddressGuard } from '../fetch/address-guard.ts';
+import type { FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
+import { isWrongGuess } from '../freeze/wrong-guess.ts';
+import type { ExportLimits } from '../limits.ts';
+import type { CrawlStore } from '../ports.ts';
+import type { ExportSettings } from '../settings.ts';
+import type { BrowserPool } from './browser-pool.ts';
+import { openSiteInBrowser } from './open-site.ts';
+import { rememberAnswers } from './remembering-fetcher.ts';
+import { renderPage } from './render-page.ts';
+
+/** What a browser makes of a page's answer; undefined where the answer stands as it is. */
+export type Draw = (
+  leased: LeasedUrl,
+  answer: FetchedResponse,
+  signal: AbortSignal,
+) => Promise<{ answer: FetchedResponse; requested: readonly Resource[] } | undefined>;
+
+export type SiteDrawing = {
+  draw: Draw;
+  /** What pages asked for while they were drawn is not asked for again by whoever fetches through this. */
+  fetcher: Fetcher;
+  close(): Promise<void>;
+};
+
+/** Makes ready to draw a site's pages in a browser (`render: browser`). */
+export async function drawSite(
+  deps: {
+    store: CrawlStore;
+    logger: Logger;
+    limits: ExportLimits;
+    guard: AddressGuard;
+    fetcher: Fetcher;
+    pool: BrowserPool;
+  },
+  settings: ExportSettings,
+): Promise<SiteDrawing> {
+  const { store, logger, limits, guard, pool } = deps;
+  const { jobId, site, scripts } = settings;
+  const remembering = rememberAnswers(deps.fetcher, pool.answers, jobId);
+  const options = { pool, guard, site, fetch: remembering.get, maxBytes: limits.maxFileBytes, logger };
+  const shown = await openSiteInBrowser(options);
+
+  async function draw(leased: LeasedUrl, answer: FetchedResponse, signal: AbortSignal) {
+    if (!isPage(leased, answer, settings)) return undefined;
+    const { url } = leased;
+    const path = url === notFoundUrl(site) ? null : new URL(url).pathname;
+    const drawn = await renderPage(
+      { ...shown, logger, maxLength: limits.maxBufferedBytes },
+      { url: originUrl(url, site), answer, scripts, path, signal },
+    );
+    await store.addNotices({ jobId, url, texts: drawn.notices });
+    if (drawn.html === undefined) return undefined;
+    const made = { contentType: 'text/html; charset=utf-8', body: drawn.html, drawn: true as const };
+    // The other elements were part of what was shown.
+    const headElements = refreshOf(answer.headElements ?? '');
+    return { answer: { ...answer, ...made, headElements }, requested: drawn.requested };
+  }
+
+  return { draw, fetcher: remembering, close: shown.close };
+}
+
+/**
+ * Whether an answer is a page to be drawn: HTML of the site. Not what is only loaded as a file (a part of a page that a
+ * script fetches must stay a part), nor the page that an origin sends for everything it doesn't have. XHTML stays as it
+ * is: a browser writes it down as HTML.
+ */
+function isPage({ url, rank }: LeasedUrl, { contentType }: FetchedResponse, { site }: ExportSettings): boolean {
+  const isHtml = documentFormat(contentType, url) === 'html' && mediaType(contentType) !== 'application/xhtml+xml';
+  return isHtml && isOfSite(url, site) && rank !== rankOf('asset') && !isWrongGuess({ url, rank, contentType });
+}
