@@ -32,6 +32,16 @@ export type Crawl = FrontierCounts &
     walked: boolean;
   };
 
+export type NewCrawl = Pick<Crawl, 'jobId' | 'settingsJson' | 'keep'> & {
+  projectId: string;
+  reuseKey: string;
+  /** Whether it may reuse the project's previous export, if that has the same key. */
+  takes: boolean;
+};
+
+/** Names the worker that holds URLs or batches, and for how long. */
+export type Lease = { jobId: string; token: string; leaseMs: number };
+
 /** A URL that a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
 export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
 
@@ -137,6 +147,22 @@ export type FrozenUrl = {
   batch: number | null;
 };
 
+/** A crawl as the decision to end it sees it. Nothing else changes it meanwhile. */
+export type FinishedCrawl = SpentCounts & {
+  queuedCount: number;
+  /** Whether a worker holds URLs. */
+  leased: boolean;
+  /** Every settled URL, in no meaningful order. */
+  rows: AsyncIterable<SettledRow[]>;
+};
+
+export type FreezePlan = {
+  /** Decided one by one as they are read, so that no second object per URL is held. */
+  frozen: Iterable<FrozenUrl>;
+  batchCount: number;
+  pageCount: number;
+};
+
 /** Where a URL leads once the paths are frozen. */
 export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fragment'> & { url: string };
 
@@ -181,3 +207,11 @@ export type ReportedUrl = {
 export type Skips = { reason: string; count: number; examples: string[] };
 
 export type CrawlNotice = { url: string | null; text: string };
+
+export type PackedArchive = {
+  archiveKey: string;
+  archiveSha256: string;
+  archiveSizeBytes: number;
+  /** Where the first member after the manifest's begins. */
+  headBytes: number;
+};

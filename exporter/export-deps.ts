@@ -3,12 +3,11 @@ import { createStoredUrlsOfJobs, type StoredUrls } from './crawl/stored-urls.ts'
 import type { Crawl } from './crawl-records.ts';
 import { type AddressGuard, createAddressGuard } from './fetch/address-guard.ts';
 import { type Clock, systemClock } from './fetch/clock.ts';
-import { createFetcher, type Fetcher } from './fetch/fetcher.ts';
+import { createFetcher } from './fetch/fetcher.ts';
 import { createOriginLimiter } from './fetch/origin-limiter.ts';
 import { createJobMemory, createMemoryCheck, type JobMemory } from './job-memory.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
-import type { CrawlStore, ObjectStore } from './ports.ts';
-import type { BrowserPool } from './render/browser-pool.ts';
+import type { CrawlStore, Fetcher, ObjectStore, Renderer } from './ports.ts';
 import { type KnownFilesFor, rememberKnownFiles } from './reuse/known-files.ts';
 import { type KnownPiecesFor, rememberKnownPieces } from './reuse/known-pieces.ts';
 import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
@@ -39,8 +38,8 @@ export type ExportDeps = {
   fetcherFor(site: Pick<ExportSettings, 'operatorHosts'>): Fetcher;
   /** Which addresses this site's export may reach. */
   guardFor(site: Pick<ExportSettings, 'operatorHosts'>): AddressGuard;
-  /** For projects that want a browser; undefined where this worker has none. */
-  browser: BrowserPool | undefined;
+  /** For projects that are rendered or visited in a browser; undefined if this worker has none. */
+  renderer: Renderer | undefined;
 };
 
 const USER_AGENT = 'Mozilla/5.0 (compatible; Galley/0.1; static export)';
@@ -51,7 +50,7 @@ export function createExportDeps(
     /** Bounds that differ from the defaults. */
     limits?: Partial<ExportLimits> | undefined;
     clock?: Clock | undefined;
-    browser?: BrowserPool | undefined;
+    renderer?: Renderer | undefined;
   },
 ): ExportDeps {
   const { store, objects, clock = systemClock } = given;
@@ -65,7 +64,7 @@ export function createExportDeps(
     ...given,
     limits,
     clock,
-    browser: given.browser,
+    renderer: given.renderer,
     segments: createSegmentStore({ objects, cacheBytes: limits.cacheBytes }),
     memory,
     checkMemory: createMemoryCheck(memory),

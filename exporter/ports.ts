@@ -1,17 +1,22 @@
 import type { Readable } from 'node:stream';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import type {
   BatchFileRow,
   BatchProgress,
   Crawl,
   CrawlNotice,
+  FinishedCrawl,
   FoundUrl,
+  FreezePlan,
   FrontierCounts,
-  FrozenUrl,
   KeptBatch,
   KnownFile,
+  Lease,
   LeasedUrl,
   MadeBatch,
   MappedUrl,
+  NewCrawl,
+  PackedArchive,
   ReportedUrl,
   SettledBatch,
   SettledRow,
@@ -21,6 +26,11 @@ import type {
   StoredAnswer,
   UnchangedUrl,
 } from './crawl-records.ts';
+import type { FetchResult } from './fetch/fetch-result.ts';
+import type { Validators } from './fetch/validators.ts';
+import type { AnswerMemory } from './render/answer-memory.ts';
+import type { BrowserLimits } from './render/browser-limits.ts';
+import type { BrowserTrouble } from './render/find-browser.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };
@@ -57,38 +67,56 @@ export type ObjectStore = {
   head(key: string): Promise<ObjectInfo | null>;
 };
 
-/** Names the worker that holds URLs or batches, and for how long. */
-export type Lease = { jobId: string; token: string; leaseMs: number };
-
-export type NewCrawl = Pick<Crawl, 'jobId' | 'settingsJson' | 'keep'> & {
-  projectId: string;
-  reuseKey: string;
-  /** Whether it may reuse the project's previous export, if that has the same key. */
-  takes: boolean;
+export type FetchOptions = {
+  signal: AbortSignal;
+  /** Error statuses whose response is a result with a body (the not-found page) and not a failure. */
+  acceptStatus?: (status: number) => boolean;
+  /** Takes the decoded body of a file larger than `maxBufferedBytes`; without it such a body is a failure. */
+  sink?: (body: AsyncIterable<Buffer>, contentType: string) => Promise<void>;
+  /** The largest decoded body of this response to keep in memory, instead of the fetcher's own limit. */
+  maxBufferedBytes?: number;
+  /** The validators of the body that the caller has: the request is conditional. */
+  unlessMatching?: Validators | undefined;
+  /** Called when the origin's limits let the request begin, which may be long after the call. */
+  onBegin?: () => void;
+  /** Called when the response's head has arrived; its body may take long. */
+  onAnswer?: () => void;
+  /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */
+  onDecoded?: (bytes: number) => void;
 };
 
-/** A crawl as the decision to end it sees it. Nothing else changes it meanwhile. */
-export type FinishedCrawl = SpentCounts & {
-  queuedCount: number;
-  /** Whether a worker holds URLs. */
-  leased: boolean;
-  /** Every settled URL, in no meaningful order. */
-  rows: AsyncIterable<SettledRow[]>;
+/** Requests URLs of the origin and of asset hosts. */
+export type Fetcher = {
+  /**
+   * One GET of one URL. A redirect is a result and isn't followed: the caller and the guard decide about its target.
+   * Throws the signal's reason only.
+   */
+  get(url: URL, options: FetchOptions): Promise<FetchResult>;
+  /** Makes requests to an origin one at a time and so far apart, in milliseconds (Crawl-delay); 0 ends that. */
+  space(origin: string, spacingMs: number): void;
+  /** Closes all connections at once. */
+  close(): Promise<void>;
 };
 
-export type FreezePlan = {
-  /** Decided one by one as they are read, so that no second object per URL is held. */
-  frozen: Iterable<FrozenUrl>;
-  batchCount: number;
-  pageCount: number;
-};
-
-export type PackedArchive = {
-  archiveKey: string;
-  archiveSha256: string;
-  archiveSizeBytes: number;
-  /** Where the first member after the manifest's begins. */
-  headBytes: number;
+/** Runs work in a browser, which it starts when it is needed, replaces and ends. */
+export type Renderer = {
+  limits: BrowserLimits;
+  /** Recent responses to pages. */
+  answers: AnswerMemory;
+  /** Why there is no usable browser; undefined if there is one. */
+  trouble(): Promise<BrowserTrouble | undefined>;
+  /**
+   * Runs work in a browser context of its own (no cookies, no storage), when one is free. Throws `BrowserGone` if the
+   * browser ends meanwhile or doesn't start, the signal's reason if it fires before a context is free, and what `work`
+   * throws: once `work` has begun, it handles the signal itself.
+   */
+  use<Result>(
+    options: BrowserContextOptions,
+    signal: AbortSignal,
+    work: (context: BrowserContext) => Promise<Result>,
+  ): Promise<Result>;
+  /** Ends the browser; work in it fails. */
+  close(): Promise<void>;
 };
 
 /**

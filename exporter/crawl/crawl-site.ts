@@ -2,7 +2,7 @@ import { checkBudget, type Spent } from '../budget.ts';
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Fetcher } from '../ports.ts';
 import { crawlProgress } from '../progress.ts';
 import { readCrawl } from '../read-crawl.ts';
 import { drawSite } from '../render/draw-site.ts';
@@ -150,7 +150,7 @@ function mayWalk(base: Crawl, settings: ExportSettings): boolean {
 
 /** The browser for this crawl, which takes on fewer addresses at a time: each waits for its place in it. */
 async function openDrawing(deps: ExportDeps, settings: ExportSettings, fetcher: Fetcher) {
-  const pool = await needBrowser(deps.browser);
+  const pool = await needBrowser(deps.renderer);
   const site = await drawSite({ ...deps, guard: deps.guardFor(settings), fetcher, pool }, settings);
   const { pagesAtOnce, pageTimeoutMs } = pool.limits;
   const maxConcurrency = Math.min(deps.limits.maxConcurrency, 2 * pagesAtOnce);

@@ -2,7 +2,7 @@ import { readDocument } from '../document/document.ts';
 import { importSpecifiers } from '../document/javascript/extract-script.ts';
 import type { ModuleImports } from '../document/module-imports.ts';
 import { isWanted, normalizeUrl, originUrl } from '../document/url-identity.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 
 const MAX_REDIRECTS = 5;

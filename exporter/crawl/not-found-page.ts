@@ -1,6 +1,7 @@
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
-import type { FetchedResponse, Fetcher, FetchResult } from '../fetch/fetcher.ts';
+import type { FetchedResponse, FetchResult } from '../fetch/fetch-result.ts';
+import type { Fetcher } from '../ports.ts';
 
 /** The address under which the not-found page is kept, whatever address brought it. */
 export function notFoundUrl(site: Pick<Site, 'domain'>): string {

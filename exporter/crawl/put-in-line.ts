@@ -1,5 +1,5 @@
-import type { FoundUrl, LeasedUrl } from '../crawl-records.ts';
-import type { CrawlStore, Lease } from '../ports.ts';
+import type { FoundUrl, Lease, LeasedUrl } from '../crawl-records.ts';
+import type { CrawlStore } from '../ports.ts';
 
 const FOUND_PER_STATEMENT = 2_000;
 

@@ -7,7 +7,7 @@ import { readAnsweredDocument } from '../document/header-elements.ts';
 import { addModuleImports, importMapsOf, type ModuleImports } from '../document/module-imports.ts';
 import type { Extraction, PageDocument } from '../document/types.ts';
 import { isOfSite } from '../document/url-identity.ts';
-import type { FetchedResponse } from '../fetch/fetcher.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportSettings } from '../settings.ts';
 import { kindOfRank } from './resource-rank.ts';

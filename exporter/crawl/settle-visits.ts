@@ -1,5 +1,5 @@
+import type { Lease } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import type { Lease } from '../ports.ts';
 import type { Admission } from './admission.ts';
 import { putInLine } from './put-in-line.ts';
 import { placeFiles } from './segment.ts';

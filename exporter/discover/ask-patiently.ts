@@ -3,7 +3,8 @@ import { retryDelayMs } from '../crawl/retry-delay.ts';
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
-import type { FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
+import type { Fetcher } from '../ports.ts';
 
 /** Waits between two tries; rejects with the signal's reason. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl } from '../document/url-identity.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Fetcher } from '../ports.ts';
 import { type Asked, askPatiently } from './ask-patiently.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
 import { readRobots } from './robots.ts';

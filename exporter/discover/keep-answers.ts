@@ -1,4 +1,5 @@
-import type { Fetcher, FetchOptions, FetchResult } from '../fetch/fetcher.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import type { Fetcher, FetchOptions } from '../ports.ts';
 
 /** Many times what robots.txt and sitemaps take; what doesn't fit is fetched again. */
 const KEPT_BYTES = 32 * 1024 * 1024;

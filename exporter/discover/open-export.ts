@@ -46,7 +46,7 @@ export async function openExport(
     const begun = known && readExportSettings(known.settingsJson);
     const wanted = begun ?? request.settings;
     const { site } = wanted;
-    if (wanted.render === 'browser') await needBrowser(deps.browser);
+    if (wanted.render === 'browser') await needBrowser(deps.renderer);
     needCompressors(wanted.precompress);
     const fetcher = keepAnswers(deps.fetcherFor(wanted), deps.limits.maxBufferedBytes);
     try {

@@ -1,7 +1,7 @@
 import type { Site } from '../document/types.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Fetcher } from '../ports.ts';
 import { askPatiently, type Pause } from './ask-patiently.ts';
 import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
 

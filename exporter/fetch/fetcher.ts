@@ -1,67 +1,19 @@
 import { headerForbidsFollowing } from '../discover/follow-rules.ts';
 import { elementsOfHeaders } from '../document/header-elements.ts';
+import type { Fetcher, FetchOptions } from '../ports.ts';
 import type { AddressGuard } from './address-guard.ts';
 import type { AnswerBody } from './answer-body.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
 import { type Answer, beginExchange, type Exchange } from './exchange.ts';
-import { type FetchFailure, failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
+import { failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
+import type { FetchResult } from './fetch-result.ts';
 import { type AnswerPace, abortWhenLate, latenessOfBody, latenessOfHead } from './late-answer.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import { readRetryAfterMs } from './retry-after.ts';
-import { conditionalHeaders, readValidators, type Validators } from './validators.ts';
-
-export type FetchedResponse = {
-  kind: 'response';
-  status: number;
-  contentType: string;
-  body: Buffer;
-  validators?: Validators;
-  /** `X-Robots-Tag` forbids to follow the page's links. */
-  nofollow?: boolean;
-  /** What the headers say of a page, as elements of its head; left out where that is nothing. */
-  headElements?: string;
-  /** A browser made the body of what the origin answered. */
-  drawn?: true;
-};
-/** A body too large to hold: the sink took it. */
-export type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };
-export type FetchedRedirect = { kind: 'redirect'; status: number; location: URL };
-/** What the caller has is still what the origin has. The validators are those of this answer, where it has any. */
-export type FetchedUnchanged = { kind: 'unchanged'; validators: Validators };
-export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchedUnchanged | FetchFailure;
-
-export type FetchOptions = {
-  signal: AbortSignal;
-  /** Answers these error statuses with their body instead of a failure (the not-found page is read this way). */
-  acceptStatus?: (status: number) => boolean;
-  /** Takes the decoded body of a file larger than `maxBufferedBytes`; without it such a body is a failure. */
-  sink?: (body: AsyncIterable<Buffer>, contentType: string) => Promise<void>;
-  /** The largest body of this answer to be kept in memory, decoded, in place of the fetcher's own limit. */
-  maxBufferedBytes?: number;
-  /** Those of the body that the caller has: it is asked for only where it has changed. */
-  unlessMatching?: Validators | undefined;
-  /** Called when the origin's limits let the request begin, which may be long after it was asked for. */
-  onBegin?: () => void;
-  /** Called when the head of the answer is there; its body may be long on its way. */
-  onAnswer?: () => void;
-  /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */
-  onDecoded?: (bytes: number) => void;
-};
-
-export type Fetcher = {
-  /**
-   * One GET of one URL; redirects are answered, not followed, so that each target is judged by the caller and by the
-   * guard. Never throws but for the signal's own reason.
-   */
-  get(url: URL, options: FetchOptions): Promise<FetchResult>;
-  /** Keeps this fetcher's requests to an origin one at a time and this far apart (its robots.txt's wish); 0 lifts it. */
-  space(origin: string, spacingMs: number): void;
-  /** Ends all connections at once. */
-  close(): Promise<void>;
-};
+import { conditionalHeaders, readValidators } from './validators.ts';
 
 export type FetcherLimits = BodyLimits &
   AnswerPace & {

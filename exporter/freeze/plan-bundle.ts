@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { kindOfRank } from '../crawl/resource-rank.ts';
-import type { FrozenUrl, SettledRow } from '../crawl-records.ts';
+import type { FreezePlan, FrozenUrl, SettledRow } from '../crawl-records.ts';
 import { assignPath, NOT_FOUND_PATH } from '../document/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../document/resolve-collisions.ts';
 import type { Site } from '../document/types.ts';
-import type { FreezePlan } from '../ports.ts';
 import { divideIntoBatches } from './batches.ts';
 import { followRedirect } from './follow-redirect.ts';
 import type { PieceLimits } from './pieces.ts';

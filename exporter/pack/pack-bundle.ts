@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
+import type { PackedArchive } from '../crawl-records.ts';
 import { bundleKey } from '../object-keys.ts';
-import type { ObjectStore, PackedArchive } from '../ports.ts';
+import type { ObjectStore } from '../ports.ts';
 import { measuredMember } from './archive/measured-member.ts';
 import { trailerMember } from './archive/members.ts';
 import type { BundleOutline } from './manifest.ts';

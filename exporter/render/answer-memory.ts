@@ -1,4 +1,4 @@
-import type { FetchResult } from '../fetch/fetcher.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
 
 /** Good answers at hand, by export and address: the newest, up to a number of bytes. */
 export type AnswerMemory = {

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { BrowserContext, BrowserContextOptions, CDPSession } from 'playwright-core';
 import { errorMessage } from '../fetch/error-code.ts';
-import { type AnswerMemory, createAnswerMemory } from './answer-memory.ts';
+import type { Renderer } from '../ports.ts';
+import { createAnswerMemory } from './answer-memory.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
 import { browserProcesses } from './browser-memory.ts';
-import { BROWSER_MISSING, type BrowserTrouble, findBrowser, startTrouble } from './find-browser.ts';
+import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
 import { type Launched, launchBrowser } from './launch-browser.ts';
 
 /** Thrown when the browser ended under the work, which may be begun again. */
@@ -16,26 +17,6 @@ export class BrowserGone extends Error {
 export class BrowserNotStarted extends BrowserGone {
   override readonly name = 'BrowserNotStarted';
 }
-
-export type BrowserPool = {
-  limits: BrowserLimits;
-  /** What pages were answered lately. */
-  answers: AnswerMemory;
-  /** Why there is no browser to work with; undefined where there is one. */
-  trouble(): Promise<BrowserTrouble | undefined>;
-  /**
-   * Runs work in a context of its own (no cookies, no storage), as soon as there is a place. Throws BrowserGone where
-   * the browser ended meanwhile or didn't start, the signal's reason where it fires before there is a place, and what
-   * `work` throws: once it has begun, the signal is its own matter.
-   */
-  use<Result>(
-    options: BrowserContextOptions,
-    signal: AbortSignal,
-    work: (context: BrowserContext) => Promise<Result>,
-  ): Promise<Result>;
-  /** Ends the browser; work under way fails. */
-  close(): Promise<void>;
-};
 
 type Running = Launched & { session: CDPSession; served: number; active: number; retired: boolean };
 
@@ -52,7 +33,7 @@ export function createBrowserPool(options: {
   searchPath: string;
   logger: Logger;
   limits?: Partial<BrowserLimits>;
-}): BrowserPool {
+}): Renderer {
   const { logger } = options;
   const limits = { ...DEFAULT_BROWSER_LIMITS, ...options.limits };
   const waiting: Array<() => void> = [];

@@ -7,12 +7,11 @@ import { refreshOf } from '../document/header-elements.ts';
 import type { Resource } from '../document/types.ts';
 import { isOfSite, originUrl } from '../document/url-identity.ts';
 import type { AddressGuard } from '../fetch/address-guard.ts';
-import type { FetchedResponse, Fetcher } from '../fetch/fetcher.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportLimits } from '../limits.ts';
-import type { CrawlStore } from '../ports.ts';
+import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { BrowserPool } from './browser-pool.ts';
 import { openSiteInBrowser } from './open-site.ts';
 import { rememberAnswers } from './remembering-fetcher.ts';
 import { renderPage } from './render-page.ts';
@@ -39,7 +38,7 @@ export async function drawSite(
     limits: ExportLimits;
     guard: AddressGuard;
     fetcher: Fetcher;
-    pool: BrowserPool;
+    pool: Renderer;
   },
   settings: ExportSettings,
 ): Promise<SiteDrawing> {

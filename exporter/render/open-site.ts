@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import type { Site } from '../document/types.ts';
 import { type AddressGuard, portOf } from '../fetch/address-guard.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
-import type { BrowserPool } from './browser-pool.ts';
+import type { Fetcher, Renderer } from '../ports.ts';
 import { startFilteringProxy } from './filtering-proxy.ts';
 import type { ShowDeps } from './show-page.ts';
 
@@ -19,7 +18,7 @@ export type SiteInBrowser = ShowDeps & { close(): Promise<void> };
  * tunnel, and methods that change something only to the site.
  */
 export async function openSiteInBrowser(options: {
-  pool: BrowserPool;
+  pool: Renderer;
   guard: AddressGuard;
   site: Site;
   fetch: Fetcher['get'];

@@ -3,7 +3,8 @@ import type { Page, Request, Route } from 'playwright-core';
 import type { Resource, Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import type { Fetcher } from '../ports.ts';
 import { notedRequest } from './noted-request.ts';
 import type { Notices } from './notices.ts';
 

@@ -1,4 +1,5 @@
-import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import type { Fetcher } from '../ports.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 
 /** Whether another reader of the same export may be given this answer. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { readAnsweredDocument, refreshOf } from '../document/header-elements.ts';
 import type { Resource, ScriptPolicy } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import type { FetchedResponse } from '../fetch/fetcher.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { createNotices } from './notices.ts';
 import { serializePage } from './serialize-page.ts';

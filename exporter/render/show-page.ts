@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import type { Site } from '../document/types.ts';
-import type { Fetcher } from '../fetch/fetcher.ts';
+import type { Fetcher, Renderer } from '../ports.ts';
 import type { BrowserLimits } from './browser-limits.ts';
-import type { BrowserPool } from './browser-pool.ts';
 import type { Notices } from './notices.ts';
 import { createPageRequests, type OriginDocument, type PageRequests } from './page-requests.ts';
 import { type ShownDocument, watchDocument } from './shown-document.ts';
@@ -19,7 +18,7 @@ export class PageOverdue extends Error {
 }
 
 export type ShowDeps = {
-  pool: BrowserPool;
+  pool: Renderer;
   /** The way out that the page's requests take where we don't answer them ourselves. */
   proxy: { server: string; username: string; password: string };
   site: Site;

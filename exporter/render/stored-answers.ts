@@ -1,8 +1,8 @@
 import type { StoredAnswer } from '../crawl-records.ts';
 import type { Site } from '../document/types.ts';
 import { normalizeUrl, originUrl } from '../document/url-identity.ts';
-import type { Fetcher, FetchResult } from '../fetch/fetcher.ts';
-import type { CrawlStore } from '../ports.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import type { CrawlStore, Fetcher } from '../ports.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
 
 /**

@@ -31,20 +31,20 @@ const MAX_CANDIDATES = 5_000;
  * browser the report says so, and the export goes on.
  */
 export async function visitSamples(deps: ExportDeps, jobId: string): Promise<VisitedSamples> {
-  const { store, limits, logger, browser } = deps;
+  const { store, limits, logger, renderer } = deps;
   let sampleCount = 0;
   const details = () => ({ samples: sampleCount });
   return deps.runStage({ jobId, details }, async ({ signal }) => {
     const crawl = await readCrawl(store, jobId);
     if (crawl.phase !== 'crawling') return { sampleCount, foundCount: 0 };
     const { settings } = crawl;
-    const trouble = browser === undefined ? { text: BROWSER_MISSING } : await browser.trouble();
-    if (browser === undefined || trouble !== undefined) {
+    const trouble = renderer === undefined ? { text: BROWSER_MISSING } : await renderer.trouble();
+    if (renderer === undefined || trouble !== undefined) {
       const text = `no sample pages were visited (discover: browser): ${trouble?.text}`;
       await store.addNotices({ jobId, url: null, texts: [text] });
       return { sampleCount, foundCount: await countInLine() };
     }
-    const pages = chooseSamples(await store.crawledPages(jobId, MAX_CANDIDATES), browser.limits.maxSamples);
+    const pages = chooseSamples(await store.crawledPages(jobId, MAX_CANDIDATES), renderer.limits.maxSamples);
     const variants = await store.queryVariants(jobId);
     const skips = await store.countSkips(jobId);
     const fetcher = deps.fetcherFor(settings);
@@ -52,7 +52,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     const { segments, guardFor } = deps;
     const { site } = settings;
     const fetch = answerFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
-    const shown = await openSiteInBrowser({ pool: browser, guard: guardFor(settings), site, fetch, maxBytes, logger });
+    const shown = await openSiteInBrowser({ pool: renderer, guard: guardFor(settings), site, fetch, maxBytes, logger });
     const admission = createAdmission({ settings, limits, urlCount: crawl.urlCount, variants, skips });
     const uses = createStrongestUses();
 

@@ -5,7 +5,7 @@ import type { LeasedUrl } from '../crawl-records.ts';
 import { assignPath } from '../document/assign-path.ts';
 import { readAnsweredDocument } from '../document/header-elements.ts';
 import type { Site } from '../document/types.ts';
-import type { FetchedResponse } from '../fetch/fetcher.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { Validators } from '../fetch/validators.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { KnownAnswer } from './known-answers.ts';

@@ -10,7 +10,7 @@ import type { Clock } from '../../exporter/fetch/clock.ts';
 import { freezeExport } from '../../exporter/freeze/freeze-export.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import { packExport } from '../../exporter/pack/pack-export.ts';
-import type { BrowserPool } from '../../exporter/render/browser-pool.ts';
+import type { Renderer } from '../../exporter/ports.ts';
 import { visitSamples } from '../../exporter/render/visit-samples.ts';
 import { rewriteFiles } from '../../exporter/rewrite/rewrite-files.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
@@ -33,7 +33,7 @@ export type ExportActivityDeps = {
   /** Whether the server knows our search attributes. */
   searchAttributes?: boolean;
   /** Renders pages for projects that want it; without it their exports fail with a clear error. The caller closes it. */
-  browser?: BrowserPool;
+  browser?: Renderer;
 };
 
 type Job = { jobId: string };
@@ -49,7 +49,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
     logger,
     limits: givenLimits,
     clock,
-    browser,
+    renderer: browser,
     runStage: createStageRunner(deps),
   });
   const { limits } = exporter;

@@ -1,6 +1,5 @@
 import { eq } from 'drizzle-orm';
-import type { Crawl } from '../../exporter/crawl-records.ts';
-import type { NewCrawl } from '../../exporter/ports.ts';
+import type { Crawl, NewCrawl } from '../../exporter/crawl-records.ts';
 import type { Database, Executor } from './database.ts';
 import { findBase, lockCrawlsOf } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';

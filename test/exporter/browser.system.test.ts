@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
+import type { Renderer } from '../../exporter/ports.ts';
 import type { BrowserLimits } from '../../exporter/render/browser-limits.ts';
-import { type BrowserPool, createBrowserPool } from '../../exporter/render/browser-pool.ts';
+import { createBrowserPool } from '../../exporter/render/browser-pool.ts';
 import { type ExportedBundle, type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../helpers/http-site.ts';
 import { locateRealTool } from '../helpers/real-tool.ts';
@@ -18,7 +19,7 @@ import { LOADED_BY_SCRIPTS, NEVER_ASKED, scriptedSite } from './render/scripted-
 import { BROWSER_ARGUMENTS, openVisitor, type Visitor } from './sites/visitor.ts';
 
 let rig: ExportRig;
-const pools: BrowserPool[] = [];
+const pools: Renderer[] = [];
 let folder: string;
 let visitor: Browser;
 let begun: ReturnType<typeof beginExports>;

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { type Discovery, discover } from '../../../exporter/discover/discover.ts';
 import { readRules } from '../../../exporter/discover/read-rules.ts';
-import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
 import { DEFAULT_LIMITS } from '../../../exporter/limits.ts';
+import type { Fetcher } from '../../../exporter/ports.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { fetcherFor } from '../fetch/test-fetcher.ts';
 

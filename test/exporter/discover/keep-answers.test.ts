@@ -1,5 +1,5 @@
 import { keepAnswers } from '../../../exporter/discover/keep-answers.ts';
-import type { FetchedResponse, FetchResult } from '../../../exporter/fetch/fetcher.ts';
+import type { FetchedResponse, FetchResult } from '../../../exporter/fetch/fetch-result.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 
 const URL_A = new URL('https://docs.example.com/');

@@ -1,6 +1,6 @@
 import { discover } from '../../../exporter/discover/discover.ts';
 import { readRules } from '../../../exporter/discover/read-rules.ts';
-import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
+import type { Fetcher } from '../../../exporter/ports.ts';
 import { type HttpSite, type SiteHandler, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { fetcherFor } from '../fetch/test-fetcher.ts';
 

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createAddressGuard } from '../../../exporter/fetch/address-guard.ts';
-import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
 import { createOriginLimiter } from '../../../exporter/fetch/origin-limiter.ts';
+import type { Fetcher } from '../../../exporter/ports.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 import { createSimulatedClock } from './simulated-origin.ts';

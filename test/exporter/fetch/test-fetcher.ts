@@ -1,6 +1,7 @@
 import { createAddressGuard } from '../../../exporter/fetch/address-guard.ts';
-import { createFetcher, type Fetcher } from '../../../exporter/fetch/fetcher.ts';
+import { createFetcher } from '../../../exporter/fetch/fetcher.ts';
 import { createOriginLimiter } from '../../../exporter/fetch/origin-limiter.ts';
+import type { Fetcher } from '../../../exporter/ports.ts';
 
 type FetcherDeps = Parameters<typeof createFetcher>[0];
 

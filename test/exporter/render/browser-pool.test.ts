@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { ExportFailure } from '../../../exporter/export-failure.ts';
-import { BrowserGone, type BrowserPool, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
+import type { Renderer } from '../../../exporter/ports.ts';
+import { BrowserGone, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { needBrowser } from '../../../exporter/render/need-browser.ts';
 
 let folder: string;
-let pool: BrowserPool;
+let pool: Renderer;
 
 /** A program that is no browser: it ends when the test says so, and the pool waits for it until then. */
 beforeEach(async () => {
@@ -62,7 +63,7 @@ describe('places in the browser', () => {
 describe('an export whose pages are to be drawn', () => {
   it('fails for good without a browser, and tries again where it only did not start', async () => {
     await writeFile(join(folder, 'end'), '');
-    const failureOf = (of: BrowserPool | undefined) => needBrowser(of).catch((error: unknown) => error);
+    const failureOf = (of: Renderer | undefined) => needBrowser(of).catch((error: unknown) => error);
     const missing = await failureOf(undefined);
     expect(missing).toBeInstanceOf(ExportFailure);
     expect(missing).toMatchObject({ nonRetryable: true, message: expect.stringContaining('install Chromium') });

@@ -1,4 +1,4 @@
-import type { Fetcher } from '../../../exporter/fetch/fetcher.ts';
+import type { Fetcher } from '../../../exporter/ports.ts';
 import { createAnswerMemory } from '../../../exporter/render/answer-memory.ts';
 import { rememberAnswers } from '../../../exporter/render/remembering-fetcher.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';

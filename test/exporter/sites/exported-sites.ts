@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { type Browser, chromium } from 'playwright-core';
-import { type BrowserPool, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
+import type { Renderer } from '../../../exporter/ports.ts';
+import { createBrowserPool } from '../../../exporter/render/browser-pool.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { startHttpSite } from '../../helpers/http-site.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
@@ -35,7 +36,7 @@ type Exported = { site: ExportedSite; visited: ExportedSite | undefined };
  */
 export function describeExportedSites(sites: readonly Site[]): void {
   let rig: ExportRig;
-  let pool: BrowserPool;
+  let pool: Renderer;
   let browser: Browser;
   let folder: string;
   const begun = new Map<Site, Promise<Exported>>();
