@@ -5,12 +5,12 @@ import { type AddressGuard, createAddressGuard } from './fetch/address-guard.ts'
 import { type Clock, systemClock } from './fetch/clock.ts';
 import { createFetcher } from './fetch/fetcher.ts';
 import { createOriginLimiter } from './fetch/origin-limiter.ts';
-import { createJobMemory, createMemoryCheck, type JobMemory } from './job-memory.ts';
+import { createJobMemory, createMemoryCheck, type JobMemory } from './job-cache.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
 import type { CrawlStore, Fetcher, ObjectStore, Renderer } from './ports.ts';
 import { type KnownFilesFor, rememberKnownFiles } from './reuse/known-files.ts';
-import { type KnownPiecesFor, rememberKnownPieces } from './reuse/known-pieces.ts';
 import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
+import { type KnownPiecesFor, rememberKnownPieces } from './reuse/previous-pieces.ts';
 import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
 import { createSegmentStore, type SegmentStore } from './segments/segment-store.ts';
 import type { ExportSettings } from './settings.ts';

@@ -3,8 +3,8 @@ import type { FoundUrl, LeasedUrl, SettledUrl, SpentCounts } from '../crawl-reco
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
-import type { Admission } from './admission.ts';
 import { createBackgroundWork } from './background-work.ts';
+import type { Admission } from './crawl-scope.ts';
 import { gatherBytes } from './gathered-bytes.ts';
 import { beginRound } from './round.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';

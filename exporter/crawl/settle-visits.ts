@@ -1,7 +1,7 @@
 import type { Lease } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import type { Admission } from './admission.ts';
-import { putInLine } from './put-in-line.ts';
+import type { Admission } from './crawl-scope.ts';
+import { putInLine } from './enqueue-urls.ts';
 import { placeFiles } from './segment.ts';
 import { createStrongestUses } from './strongest-uses.ts';
 import type { Visited } from './visited.ts';

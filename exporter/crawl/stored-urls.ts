@@ -1,6 +1,6 @@
 import type { FoundUrl } from '../crawl-records.ts';
 import type { Resource } from '../document/types.ts';
-import type { JobMemory } from '../job-memory.ts';
+import type { JobMemory } from '../job-cache.ts';
 import { rankOf } from './resource-rank.ts';
 
 /** What the frontier of one job is known to hold: addresses with the strongest use reported of each. */

@@ -8,18 +8,18 @@ import type { FetchedRedirect, FetchedResponse } from '../fetch/fetch-result.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, ObjectStore } from '../ports.ts';
-import type { Draw } from '../render/draw-site.ts';
-import type { KnownAnswers } from '../reuse/known-answers.ts';
-import { isSame, stillValid, takeOver, validatorsOf } from '../reuse/take-over.ts';
+import type { Draw } from '../render/render-site.ts';
+import type { KnownAnswers } from '../reuse/previous-export.ts';
+import { isSame, stillValid, takeOver, validatorsOf } from '../reuse/reuse-response.ts';
 import type { ExportSettings } from '../settings.ts';
 import { withoutForbiddenPage } from './guessed-page.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
-import { ownTurn } from './own-turn.ts';
 import { readAnswer } from './read-answer.ts';
 import { kindOfRank } from './resource-rank.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { type LargeBody, storeLarge } from './store-large.ts';
 import type { Visited } from './visited.ts';
+import { ownTurn } from './yield-to-event-loop.ts';
 
 export type VisitDeps = {
   fetcher: Fetcher;

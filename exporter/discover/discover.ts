@@ -1,8 +1,8 @@
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl } from '../document/url-identity.ts';
 import type { Fetcher } from '../ports.ts';
-import { type Asked, askPatiently } from './ask-patiently.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
+import { type Asked, askPatiently } from './retry-until-answered.ts';
 import { readRobots } from './robots.ts';
 import { MAX_SITEMAP_BYTES, readSitemap } from './sitemap.ts';
 

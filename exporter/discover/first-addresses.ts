@@ -1,7 +1,7 @@
-import { createAdmission } from '../crawl/admission.ts';
+import { createAdmission } from '../crawl/crawl-scope.ts';
+import { putInLine } from '../crawl/enqueue-urls.ts';
 import { createModuleReader } from '../crawl/module-reader.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
-import { putInLine } from '../crawl/put-in-line.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
 import { settleVisits } from '../crawl/settle-visits.ts';
 import { createStrongestUses } from '../crawl/strongest-uses.ts';

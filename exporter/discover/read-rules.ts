@@ -2,7 +2,7 @@ import type { Site } from '../document/types.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
 import type { Fetcher } from '../ports.ts';
-import { askPatiently, type Pause } from './ask-patiently.ts';
+import { askPatiently, type Pause } from './retry-until-answered.ts';
 import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
 
 /** Tries of what is only a hint. */

@@ -2,7 +2,7 @@ import { RefusedUrl } from './address-guard.ts';
 import { UnreadableBody } from './content-encoding.ts';
 import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
 import type { Lateness } from './late-answer.ts';
-import { OriginAskedForQuiet } from './patience.ts';
+import { OriginAskedForQuiet } from './retry-after-gate.ts';
 
 /** A request that brought no usable answer. `soft` ones may go away by themselves and are tried again. */
 export type FetchFailure = {

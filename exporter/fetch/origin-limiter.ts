@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from './clock.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
-import { createPatience, OriginAskedForQuiet, type Patience } from './patience.ts';
+import { createPatience, OriginAskedForQuiet, type Patience } from './retry-after-gate.ts';
 
 /** How a request went, as far as the number of requests at a time is concerned; `none`: it says nothing about that. */
 export type RequestOutcome =

@@ -1,5 +1,5 @@
-import { createAdmission } from '../crawl/admission.ts';
-import { putInLine } from '../crawl/put-in-line.ts';
+import { createAdmission } from '../crawl/crawl-scope.ts';
+import { putInLine } from '../crawl/enqueue-urls.ts';
 import { createStrongestUses } from '../crawl/strongest-uses.ts';
 import type { Resource } from '../document/types.ts';
 import { originUrl } from '../document/url-identity.ts';

@@ -1,5 +1,5 @@
 import type { KnownFile } from '../crawl-records.ts';
-import { type JobMemory, placeForReading } from '../job-memory.ts';
+import { type JobMemory, placeForReading } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 
 /** The files that a kept crawl has for addresses. */

@@ -1,5 +1,5 @@
 import type { Resource, ResourceKind } from '../document/types.ts';
-import type { JobMemory } from '../job-memory.ts';
+import type { JobMemory } from '../job-cache.ts';
 import type { ObjectStore } from '../ports.ts';
 import { createRecentReadings } from '../recent-readings.ts';
 

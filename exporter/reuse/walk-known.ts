@@ -1,4 +1,4 @@
-import type { Admission } from '../crawl/admission.ts';
+import type { Admission } from '../crawl/crawl-scope.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
@@ -9,8 +9,8 @@ import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { KnownAnswer, KnownAnswers } from './known-answers.ts';
-import { isSame, stillValid, validatorsOf } from './take-over.ts';
+import type { KnownAnswer, KnownAnswers } from './previous-export.ts';
+import { isSame, stillValid, validatorsOf } from './reuse-response.ts';
 import { workThrough } from './work-through.ts';
 
 export type KnownWalk = {

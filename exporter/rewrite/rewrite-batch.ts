@@ -9,7 +9,7 @@ import { inputGone } from '../missing-object.ts';
 import { memberKey } from '../object-keys.ts';
 import { byPath } from '../pack/path-order.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
-import type { KnownPiece, KnownPieces } from '../reuse/known-pieces.ts';
+import type { KnownPiece, KnownPieces } from '../reuse/previous-pieces.ts';
 import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import { readTogether } from '../segments/read-together.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';

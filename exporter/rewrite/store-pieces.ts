@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { MadeBatch } from '../crawl-records.ts';
 import type { ObjectStore } from '../ports.ts';
-import type { KnownPiece } from '../reuse/known-pieces.ts';
+import type { KnownPiece } from '../reuse/previous-pieces.ts';
 import type { StoredPiece } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segments/segment-store.ts';
 import { createBrokenLinks } from './broken-links.ts';

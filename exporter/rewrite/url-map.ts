@@ -1,6 +1,6 @@
 import type { MappedUrl } from '../crawl-records.ts';
 import type { Resource, Target } from '../document/types.ts';
-import { type JobMemory, placeForReading } from '../job-memory.ts';
+import { type JobMemory, placeForReading } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 
 /** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */

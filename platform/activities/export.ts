@@ -16,11 +16,11 @@ import { rewriteFiles } from '../../exporter/rewrite/rewrite-files.ts';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { createCrawlStore } from '../store/crawl-store.ts';
 import type { Database } from '../store/database.ts';
-import { beginAnew } from './export/begin-anew.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
 import { readExportRequest } from './export/export-request.ts';
 import { createStageRunner } from './export/export-stage.ts';
-import { createOneAtATime } from './export/one-at-a-time.ts';
+import { createOneAtATime } from './export/job-mutex.ts';
+import { beginAnew } from './export/restart-export.ts';
 
 export type ExportActivityDeps = {
   db: Database;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { JobMemory } from '../../../exporter/job-memory.ts';
+import type { JobMemory } from '../../../exporter/job-cache.ts';
 import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
 import { storeFailedReport } from '../../../exporter/pack/failed-report.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';

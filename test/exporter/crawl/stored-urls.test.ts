@@ -1,7 +1,7 @@
 import { rankOf } from '../../../exporter/crawl/resource-rank.ts';
 import { createStoredUrlsOfJobs } from '../../../exporter/crawl/stored-urls.ts';
 import type { FoundUrl } from '../../../exporter/crawl-records.ts';
-import { createJobMemory } from '../../../exporter/job-memory.ts';
+import { createJobMemory } from '../../../exporter/job-cache.ts';
 
 function found(url: string, kind: 'page' | 'asset' | 'probe'): FoundUrl {
   return { url, rank: rankOf(kind), depth: 1, foundOn: null, skip: null, take: false };

@@ -4,7 +4,7 @@ import { extract } from '../../../exporter/document/extract.ts';
 import { elementsOfHeaders, readAnsweredDocument } from '../../../exporter/document/header-elements.ts';
 import { readLinkHeader } from '../../../exporter/document/html/link-header.ts';
 import { rewrite } from '../../../exporter/document/rewrite.ts';
-import { isSame } from '../../../exporter/reuse/take-over.ts';
+import { isSame } from '../../../exporter/reuse/reuse-response.ts';
 import { AUTO, everything, SITE } from './engine.ts';
 
 const ADDRESS = '/guides/start';

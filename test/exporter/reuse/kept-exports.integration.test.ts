@@ -1,4 +1,4 @@
-import { createJobMemory } from '../../../exporter/job-memory.ts';
+import { createJobMemory } from '../../../exporter/job-cache.ts';
 import { rememberKnownFiles } from '../../../exporter/reuse/known-files.ts';
 import { createCrawlStore } from '../../../platform/store/crawl-store.ts';
 import { failExportJob, requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';

@@ -1,7 +1,7 @@
-import { createAdmission } from '../../../../exporter/crawl/admission.ts';
 import { crawlFrontier } from '../../../../exporter/crawl/crawl-frontier.ts';
+import { createAdmission } from '../../../../exporter/crawl/crawl-scope.ts';
 import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/stored-urls.ts';
-import { createJobMemory } from '../../../../exporter/job-memory.ts';
+import { createJobMemory } from '../../../../exporter/job-cache.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import { readCrawl } from '../../../../exporter/read-crawl.ts';
 import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { createJobMemory } from '../../exporter/job-memory.ts';
+import { createJobMemory } from '../../exporter/job-cache.ts';
 
 describe('what a process remembers of its jobs', () => {
   it('is made once for each job and place', () => {

@@ -1,4 +1,4 @@
-import { createAdmission } from '../../../exporter/crawl/admission.ts';
+import { createAdmission } from '../../../exporter/crawl/crawl-scope.ts';
 import type { ResourceKind } from '../../../exporter/document/types.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from '../../../exporter/limits.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';

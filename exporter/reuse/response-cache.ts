@@ -1,6 +1,6 @@
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
-import type { AnswerMemory } from './answer-memory.ts';
+import type { AnswerMemory } from '../render/answer-memory.ts';
 
 /** Whether another reader of the same export may be given this answer. */
 function isLasting(result: FetchResult): boolean {

@@ -11,9 +11,9 @@ import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
+import { rememberAnswers } from '../reuse/response-cache.ts';
 import type { ExportSettings } from '../settings.ts';
 import { openSiteInBrowser } from './open-site.ts';
-import { rememberAnswers } from './remembering-fetcher.ts';
 import { renderPage } from './render-page.ts';
 
 /** What a browser makes of a page's answer; undefined where the answer stands as it is. */

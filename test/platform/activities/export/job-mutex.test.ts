@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import { BUSY_HERE, createOneAtATime } from '../../../../platform/activities/export/one-at-a-time.ts';
+import { BUSY_HERE, createOneAtATime } from '../../../../platform/activities/export/job-mutex.ts';
 import { createGate } from '../../../helpers/system/gate.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);

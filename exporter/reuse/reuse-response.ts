@@ -8,7 +8,7 @@ import type { Site } from '../document/types.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { Validators } from '../fetch/validators.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
-import type { KnownAnswer } from './known-answers.ts';
+import type { KnownAnswer } from './previous-export.ts';
 
 /** The validators to ask with; undefined where the last answer had none, or was an error's page. */
 export function validatorsOf({ file }: KnownAnswer): Validators | undefined {

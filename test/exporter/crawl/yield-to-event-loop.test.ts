@@ -1,4 +1,4 @@
-import { ownTurn } from '../../../exporter/crawl/own-turn.ts';
+import { ownTurn } from '../../../exporter/crawl/yield-to-event-loop.ts';
 
 /** Notes each turn of the event loop, until it is told to end. */
 function noteTurns(note: () => void): () => void {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { BatchFileRow, Crawl } from '../crawl-records.ts';
-import type { JobMemory } from '../job-memory.ts';
+import type { JobMemory } from '../job-cache.ts';
 import { type CrawlStore, ObjectMissingError, type ObjectStore } from '../ports.ts';
 import { createRecentReadings } from '../recent-readings.ts';
 import type { Extent } from '../segments/segment-store.ts';

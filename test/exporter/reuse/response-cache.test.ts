@@ -1,6 +1,6 @@
 import type { Fetcher } from '../../../exporter/ports.ts';
 import { createAnswerMemory } from '../../../exporter/render/answer-memory.ts';
-import { rememberAnswers } from '../../../exporter/render/remembering-fetcher.ts';
+import { rememberAnswers } from '../../../exporter/reuse/response-cache.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 import { fetcherFor } from '../fetch/test-fetcher.ts';
 

@@ -1,6 +1,6 @@
-import type { Admission } from '../crawl/admission.ts';
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
-import { putInLine } from '../crawl/put-in-line.ts';
+import type { Admission } from '../crawl/crawl-scope.ts';
+import { putInLine } from '../crawl/enqueue-urls.ts';
 import { settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
 import type { UnchangedUrl } from '../crawl-records.ts';
@@ -11,7 +11,7 @@ import type { ExportDeps } from '../export-deps.ts';
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { KnownAnswers } from './known-answers.ts';
+import type { KnownAnswers } from './previous-export.ts';
 import { walkKnown } from './walk-known.ts';
 
 /** As many addresses as are worth to be held in memory; what is in line past them is crawled as ever. */
