@@ -104,7 +104,7 @@ export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> 
 };
 
 /** A URL that brought a file, as a later export sees it. */
-export type KnownFile = StoredFile &
+export type PreviousFile = StoredFile &
   LinksPlace & { url: string; status: number; etag: string | null; lastModified: string | null };
 
 /** What a crawl has of one URL. Which fields are set depends on the outcome. */

@@ -5,18 +5,18 @@ import { type AddressGuard, createAddressGuard } from './fetch/address-guard.ts'
 import { type Clock, systemClock } from './fetch/clock.ts';
 import { createFetcher } from './fetch/fetcher.ts';
 import { createOriginLimiter } from './fetch/origin-limiter.ts';
-import { createJobMemory, createMemoryCheck, type JobMemory } from './job-cache.ts';
+import { createJobCache, createRestartCheck, type JobCache } from './job-cache.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from './limits.ts';
 import type { CrawlStore, Fetcher, ObjectStore, Renderer } from './ports.ts';
-import { type KnownFilesFor, rememberKnownFiles } from './reuse/known-files.ts';
 import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
-import { type KnownPiecesFor, rememberKnownPieces } from './reuse/previous-pieces.ts';
+import { type PreviousFilesFor, rememberPreviousFiles } from './reuse/previous-export.ts';
+import { type PreviousPiecesFor, rememberPreviousPieces } from './reuse/previous-pieces.ts';
 import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
 import { createSegmentStore, type SegmentStore } from './segments/segment-store.ts';
 import type { ExportSettings } from './settings.ts';
 import type { RunStage } from './stage.ts';
 
-/** What the export's activities share within a process. */
+/** What the stages of exports share within a process. */
 export type ExportDeps = {
   store: CrawlStore;
   objects: ObjectStore;
@@ -25,15 +25,15 @@ export type ExportDeps = {
   clock: Clock;
   runStage: RunStage;
   segments: SegmentStore;
-  /** What the fields below keep of jobs. */
-  memory: JobMemory;
-  /** Drops what is kept of a job that has begun anew since. */
-  checkMemory(crawl: Pick<Crawl, 'jobId' | 'baseJobId'>): void;
+  /** Holds what the fields below cache of jobs. */
+  jobCache: JobCache;
+  /** Drops what is cached of a job that was restarted since. */
+  forgetIfRestarted(crawl: Pick<Crawl, 'jobId' | 'baseJobId'>): void;
   maps: UrlMaps;
   stored: { of(jobId: string): StoredUrls };
   linksFor: LinkTablesFor;
-  knownFilesFor: KnownFilesFor;
-  knownPiecesFor: KnownPiecesFor;
+  previousFilesFor: PreviousFilesFor;
+  previousPiecesFor: PreviousPiecesFor;
   /** A fetcher that may reach this site's origin; close it. */
   fetcherFor(site: Pick<ExportSettings, 'operatorHosts'>): Fetcher;
   /** Which addresses this site's export may reach. */
@@ -56,8 +56,8 @@ export function createExportDeps(
   const { store, objects, clock = systemClock } = given;
   const limits = { ...DEFAULT_LIMITS, ...given.limits };
   const limiter = createOriginLimiter({ initial: limits.initialConcurrency, max: limits.maxConcurrency, clock });
-  const memory = createJobMemory();
-  const linksFor = rememberLinkTables(objects, memory);
+  const jobCache = createJobCache();
+  const linksFor = rememberLinkTables(objects, jobCache);
   const guardFor: ExportDeps['guardFor'] = ({ operatorHosts }) =>
     createAddressGuard({ operatorHosts: [...operatorHosts, ...limits.privateHosts] });
   return {
@@ -66,13 +66,13 @@ export function createExportDeps(
     clock,
     renderer: given.renderer,
     segments: createSegmentStore({ objects, cacheBytes: limits.cacheBytes }),
-    memory,
-    checkMemory: createMemoryCheck(memory),
-    maps: createUrlMaps(store, memory),
+    jobCache,
+    forgetIfRestarted: createRestartCheck(jobCache),
+    maps: createUrlMaps(store, jobCache),
     linksFor,
-    knownFilesFor: rememberKnownFiles(store, memory),
-    knownPiecesFor: rememberKnownPieces({ ...given, linksFor }, memory),
-    stored: createStoredUrlsOfJobs(memory),
+    previousFilesFor: rememberPreviousFiles(store, jobCache),
+    previousPiecesFor: rememberPreviousPieces({ ...given, linksFor }, jobCache),
+    stored: createStoredUrlsOfJobs(jobCache),
     guardFor,
     fetcherFor: (site) =>
       createFetcher({

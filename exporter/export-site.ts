@@ -8,12 +8,12 @@ import type { PackedExport } from './pack/pack-export.ts';
 import type { RewriteRest } from './rewrite/rewrite-files.ts';
 import { readExportSettings } from './settings.ts';
 
-/** How far a beginning got: what its first round of crawling left, and the archive where nothing was left to do. */
+/** How far it got: what the first round of crawling left to do, and the archive if nothing is left. */
 export type BegunExport = OpenedExport & { rest: CrawlRest | null; packed: PackedExport | null };
 
 type Job = { jobId: string };
 
-/** The stages of an export, each of which goes on from where it was left. */
+/** The stages of an export. Each continues where it was interrupted. */
 export type Stages = {
   openExport(job: Job): Promise<OpenedExport>;
   crawlSite(job: Job & { maxMs: number }): Promise<CrawlRest>;
@@ -24,13 +24,13 @@ export type Stages = {
 
 /** As many batches as one worker makes alone (`rewritersFor`). */
 const MAX_BATCHES = 6;
-/** Where this share of a site is as in the last export, one worker makes what is left of its bundle alone. */
-const SHARE_TAKEN_OVER = 0.9;
+/** If this share of a site is unchanged since the previous export, one worker makes the rest of its bundle alone. */
+const SHARE_REUSED = 0.9;
 
 /**
- * Opens a job and crawls for a first, short round, and for a second one where little is left; what is crawled by then is
- * small, or mostly as in the last export, and is frozen, rewritten and packed at once: to have each stage scheduled would
- * take a good part of the time. Whatever goes wrong on the way, the stages by themselves do the rest.
+ * Exports a small or hardly changed site: discover, crawl for a short round (and a second one if little is left), freeze,
+ * rewrite, pack. Scheduling each stage by itself would take a good part of the time. A larger site is left after its first
+ * round; the caller runs the other stages, shared among workers. `isFirst`: no earlier attempt was made.
  */
 export async function beginExport(
   deps: Pick<ExportDeps, 'store' | 'limits'>,
@@ -38,7 +38,7 @@ export async function beginExport(
   { jobId, isFirst, signal }: { jobId: string; isFirst: boolean; signal: AbortSignal },
 ): Promise<BegunExport> {
   const crawl = isFirst ? undefined : await deps.store.getCrawl(jobId);
-  // The job may even have completed: its last stage tells of it once more.
+  // The job may even have completed: its last stage returns the same result again.
   if (crawl?.phase === 'frozen') {
     return { ...openedAs(deps.limits, readExportSettings(crawl.settingsJson)), rest: null, packed: null };
   }
@@ -57,7 +57,7 @@ export async function beginExport(
   return { ...opened, rest, packed: isRewritten ? await stages.packExport({ jobId }) : null };
 }
 
-/** What is left takes less than half as long again at the pace so far: to share it would take longer. */
+/** At the pace so far the rest takes less than half as long again: to share it would take longer. */
 async function isNearlyDone(
   { store }: Pick<ExportDeps, 'store'>,
   jobId: string,
@@ -68,12 +68,12 @@ async function isNearlyDone(
   return queuedCount <= settledCount / 2;
 }
 
-/** Whether the crawl is frozen, and was of a small site or of one that has hardly changed. */
+/** Freezes the crawl. Returns whether the site is small or hardly changed. */
 async function freezeSmall({ store }: Pick<ExportDeps, 'store'>, stages: Stages, jobId: string): Promise<boolean> {
   try {
     const { batchCount, urlCount } = await stages.freezeExport({ jobId });
     if (batchCount <= MAX_BATCHES) return true;
-    return (await store.countTakenOver(jobId, workPrefix(jobId))) >= SHARE_TAKEN_OVER * urlCount;
+    return (await store.countReused(jobId, workPrefix(jobId))) >= SHARE_REUSED * urlCount;
   } catch (error) {
     if (error instanceof ExportFailure && error.type === 'CrawlUnfinished') return false;
     throw error;

@@ -4,11 +4,11 @@ import { createRecentReadings, type RecentReadings } from './recent-readings.ts'
 /** What was made for a job, or what `make` makes of it now. */
 export type OfJob<Value> = (jobId: string, make: () => Value) => Value;
 
-/** What a process remembers of the jobs it works on. */
-export type JobMemory = {
+/** What a process caches of the jobs that it works on. */
+export type JobCache = {
   /** A place for one thing of each job. */
   place<Value>(): OfJob<Value>;
-  /** Drops all that is remembered of a job; whoever asks again begins anew. */
+  /** Drops everything of a job. */
   forget(jobId: string): void;
 };
 
@@ -21,7 +21,7 @@ const IDLE_MS = 5 * 60_000;
  * Remembers things of jobs until their jobs end, until nobody asked for anything of theirs in `idleMs`, or until
  * `maxJobs` others were asked for since.
  */
-export function createJobMemory({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): JobMemory {
+export function createJobCache({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): JobCache {
   // A job's key is held here alone: with it goes what all places have of the job.
   const jobs = new Map<string, { key: object; timer: NodeJS.Timeout }>();
 
@@ -60,9 +60,9 @@ export function createJobMemory({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): 
 
 /** A place for one reading of each job, which is read once while the job is remembered, and anew where that failed. */
 export function placeForReading<Value>(
-  memory: JobMemory,
+  jobCache: JobCache,
 ): (jobId: string) => (read: () => Promise<Value>) => Promise<Value> {
-  const readings = memory.place<RecentReadings<string, Value>>();
+  const readings = jobCache.place<RecentReadings<string, Value>>();
   return (jobId) => {
     const reading = readings(jobId, () => createRecentReadings(1));
     return (read) => reading.of(jobId, read);
@@ -70,14 +70,14 @@ export function placeForReading<Value>(
 }
 
 /**
- * Drops what this process remembers of a job that has begun anew since, here or elsewhere: what was in line then needn't
- * be now. For every stage that asks the memory.
+ * Drops what this process caches of a job that was restarted since, here or elsewhere: URLs that were queued then needn't
+ * be now. Call it in every stage that uses the cache.
  */
-export function createMemoryCheck(memory: JobMemory): (crawl: Pick<Crawl, 'jobId' | 'baseJobId'>) => void {
-  const bases = memory.place<string | null>();
+export function createRestartCheck(jobCache: JobCache): (crawl: Pick<Crawl, 'jobId' | 'baseJobId'>) => void {
+  const bases = jobCache.place<string | null>();
   return ({ jobId, baseJobId }) => {
     if (bases(jobId, () => baseJobId) === baseJobId) return;
-    memory.forget(jobId);
+    jobCache.forget(jobId);
     bases(jobId, () => baseJobId);
   };
 }

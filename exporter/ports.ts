@@ -10,13 +10,13 @@ import type {
   FreezePlan,
   FrontierCounts,
   KeptBatch,
-  KnownFile,
   Lease,
   LeasedUrl,
   MadeBatch,
   MappedUrl,
   NewCrawl,
   PackedArchive,
+  PreviousFile,
   ReportedUrl,
   SettledBatch,
   SettledRow,
@@ -28,9 +28,9 @@ import type {
 } from './crawl-records.ts';
 import type { FetchResult } from './fetch/fetch-result.ts';
 import type { Validators } from './fetch/validators.ts';
-import type { AnswerMemory } from './render/answer-memory.ts';
 import type { BrowserLimits } from './render/browser-limits.ts';
 import type { BrowserTrouble } from './render/find-browser.ts';
+import type { ResponseCache } from './reuse/response-cache.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };
@@ -102,7 +102,7 @@ export type Fetcher = {
 export type Renderer = {
   limits: BrowserLimits;
   /** Recent responses to pages. */
-  answers: AnswerMemory;
+  answers: ResponseCache;
   /** Why there is no usable browser; undefined if there is one. */
   trouble(): Promise<BrowserTrouble | undefined>;
   /**
@@ -131,7 +131,7 @@ export type CrawlStore = {
   /** The job's crawl; undefined before it was opened and after it was deleted. */
   getCrawl(jobId: string): Promise<Crawl | undefined>;
   /** Marks a crawl that no later export may reuse. */
-  spoilCrawl(jobId: string): Promise<void>;
+  forbidReuse(jobId: string): Promise<void>;
 
   /** Leases up to `limit` URLs that are due, those nearest to the start page first. */
   leaseUrls(lease: Lease & { limit: number }): Promise<LeasedUrl[]>;
@@ -169,9 +169,9 @@ export type CrawlStore = {
   crawledPages(jobId: string, limit: number): Promise<string[]>;
 
   /** Whether the caller is the first to ask, and so the worker that revalidates the previous export. */
-  claimKnownWalk(jobId: string): Promise<boolean>;
+  claimRevalidation(jobId: string): Promise<boolean>;
   /** Queued URLs that were never leased, nearest to the start page first. */
-  urlsInLine(jobId: string, limit: number): Promise<FoundUrl[]>;
+  untriedUrls(jobId: string, limit: number): Promise<FoundUrl[]>;
   /**
    * Settles URLs, new or queued, with what the crawl of the previous export has of them. `over`: the crawl has ended;
    * `restarted`: it doesn't reuse `baseJobId` any more; then nothing was changed.
@@ -184,7 +184,7 @@ export type CrawlStore = {
     decodedBytes: number;
   }): Promise<'settled' | 'over' | 'restarted'>;
   /** The files that a crawl has: all of them, or those of these URLs. */
-  knownFiles(jobId: string, urls?: readonly string[]): AsyncIterable<KnownFile[]>;
+  fetchedFiles(jobId: string, urls?: readonly string[]): AsyncIterable<PreviousFile[]>;
   /** The archive of a completed export; undefined if there is none. */
   archiveOf(jobId: string): Promise<{ objectKey: string; sizeBytes: number } | undefined>;
   /** The pieces of a completed export's batches, in the archive's order. */
@@ -192,9 +192,9 @@ export type CrawlStore = {
   /** The files of one batch of a completed export, `BundleFile[]` as JSON. */
   keptFiles(jobId: string, batch: number): Promise<string>;
   /** The URLs that lead elsewhere in one frozen crawl than in another; undefined if there are more than `limit`. */
-  changedAddresses(crawls: { jobId: string; baseJobId: string; limit: number }): Promise<Set<string> | undefined>;
+  changedUrls(crawls: { jobId: string; baseJobId: string; limit: number }): Promise<Set<string> | undefined>;
   /** How many files of a crawl are where an earlier export stored them; its own keys begin with `ownPrefix`. */
-  countTakenOver(jobId: string, ownPrefix: string): Promise<number>;
+  countReused(jobId: string, ownPrefix: string): Promise<number>;
 
   /**
    * Ends the crawl as `decide` says, in one transaction: nothing changes between what it reads and what is written, and

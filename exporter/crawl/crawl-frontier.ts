@@ -4,7 +4,7 @@ import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
 import { createBackgroundWork } from './background-work.ts';
-import type { Admission } from './crawl-scope.ts';
+import type { CrawlScope } from './crawl-scope.ts';
 import { gatherBytes } from './gathered-bytes.ts';
 import { beginRound } from './round.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
@@ -45,7 +45,7 @@ export async function crawlFrontier(
   options: {
     jobId: string;
     token: string;
-    admission: Admission;
+    scope: CrawlScope;
     /** `onBody` is to be called when the answer's body begins to come, and when it has come. */
     visit: (leased: LeasedUrl, onBody: OnBody) => Promise<Visited>;
     stored: StoredUrls;
@@ -60,7 +60,7 @@ export async function crawlFrontier(
   },
 ): Promise<CrawlRest> {
   const { store, segments, limits } = deps;
-  const { jobId, token, admission, signal, now = Date.now } = options;
+  const { jobId, token, scope, signal, now = Date.now } = options;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const wanted = 2 * limits.maxConcurrency;
   const { maxMs, graceMs } = options;
@@ -122,7 +122,7 @@ export async function crawlFrontier(
     const uses = createStrongestUses();
     for (const { leased, resources } of visits) {
       for (const resource of resources) {
-        const found = options.stored.has(resource) ? undefined : admission.admit(resource, leased);
+        const found = options.stored.has(resource) ? undefined : scope.admit(resource, leased);
         if (found !== undefined && !options.stored.hasFound(found)) uses.add(found);
       }
     }
@@ -163,7 +163,7 @@ export async function crawlFrontier(
       const answer = await store.settleUrls({ ...lease, settled: await settled, found });
       if (answer === undefined) throw new CrawlOver('the crawl is over');
       options.stored.add(found);
-      admission.setUrlCount(answer.urlCount);
+      scope.setUrlCount(answer.urlCount);
       options.onSpent?.(answer);
       start(answer.taken);
       // Others' work counts too; asking in vain once costs a millisecond.

@@ -12,7 +12,7 @@ import { skipReason } from './skip-rules.ts';
 /** Where a reference was found; the start page stands at depth 0. */
 type From = { url: string; depth: number };
 
-export type Admission = {
+export type CrawlScope = {
   /** What to tell the frontier of a reference found at this depth; undefined where there is nothing new to tell. */
   admit(resource: Resource, from: From): FoundUrl | undefined;
   /** The frontier's own count, which other workers' finds are part of. */
@@ -34,7 +34,7 @@ function hostOf(url: string): string {
  * Decides which references the crawl follows: the site's pages within robots.txt, the paths asked for and the bounds
  * against endless sites; and the assets that pages need, wherever they are, unless the project keeps them as links.
  */
-export function createAdmission(options: {
+export function createCrawlScope(options: {
   settings: ExportSettings;
   limits: ExportLimits;
   urlCount: number;
@@ -42,7 +42,7 @@ export function createAdmission(options: {
   variants: Map<string, Set<string>>;
   /** How many addresses are left out so far, by reason. */
   skips: Map<string, number>;
-}): Admission {
+}): CrawlScope {
   const { settings, limits, variants, skips } = options;
   const { site } = settings;
   const ignoresRobots = settings.robots === 'ignore';

@@ -6,16 +6,14 @@ import type { Fetcher } from '../ports.ts';
 import { crawlProgress } from '../progress.ts';
 import { readCrawl } from '../read-crawl.ts';
 import { needBrowser } from '../render/need-browser.ts';
-import { drawSite } from '../render/render-site.ts';
-import { MAX_WHOLE } from '../reuse/known-files.ts';
-import { openBase } from '../reuse/open-base.ts';
-import { createKnownAnswers } from '../reuse/previous-export.ts';
-import { settleKnown } from '../reuse/revalidate.ts';
+import { renderSite } from '../render/render-site.ts';
+import { createPreviousResponses, MAX_WHOLE, openPreviousCrawl } from '../reuse/previous-export.ts';
+import { revalidatePreviousExport } from '../reuse/revalidate.ts';
 import type { ExportSettings } from '../settings.ts';
 import { NO_PROGRESS, type Progress } from '../stage.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
 import { crawlDelayMs, crawlPlan } from './crawl-plan.ts';
-import { createAdmission } from './crawl-scope.ts';
+import { createCrawlScope } from './crawl-scope.ts';
 import { createModuleReader } from './module-reader.ts';
 import { visit } from './visit.ts';
 
@@ -64,7 +62,7 @@ export async function crawlSite(
     token = life.token;
     if (life.previousAttemptTokens.length > 0) await store.releaseLeases(jobId, life.previousAttemptTokens);
     const crawl = await readCrawl(store, jobId);
-    deps.checkMemory(crawl);
+    deps.forgetIfRestarted(crawl);
     const { settings, urlCount } = crawl;
     let spent: Spent = crawl;
     checkBudget(spent, limits);
@@ -72,32 +70,33 @@ export async function crawlSite(
       const { fileCount, decodedBytes, storedBytes } = spent;
       checkBudget({ fileCount, decodedBytes: decodedBytes + bytes, storedBytes: storedBytes + bytes }, limits);
     };
-    const base = await openBase(deps, crawl);
-    // What a browser draws depends on more than the one answer that its origin can call unchanged.
+    const base = await openPreviousCrawl(deps, crawl);
+    // What a browser renders depends on more than the one answer that its origin can call unchanged.
     const taking = settings.render === 'http' ? base : undefined;
     const links = deps.linksFor(jobId);
     const known =
-      taking && createKnownAnswers({ links, logger }, deps.knownFilesFor({ jobId, base: taking }), settings.createdAt);
+      taking &&
+      createPreviousResponses({ links, logger }, deps.previousFilesFor({ jobId, base: taking }), settings.createdAt);
     const variants = await store.queryVariants(jobId);
     const skips = await store.countSkips(jobId);
-    const admission = createAdmission({ settings, limits, urlCount, variants, skips });
+    const scope = createCrawlScope({ settings, limits, urlCount, variants, skips });
     const origin = deps.fetcherFor(settings);
     origin.space(settings.site.origin, crawlDelayMs(settings));
     const { signal } = life;
     const unasked = new Set<number>();
-    let drawing: Awaited<ReturnType<typeof openDrawing>> | undefined;
+    let rendering: Awaited<ReturnType<typeof openRendering>> | undefined;
     try {
-      if (settings.render === 'browser') drawing = await openDrawing(deps, settings, origin);
-      const fetcher = drawing?.fetcher ?? origin;
-      const draw = drawing?.draw;
+      if (settings.render === 'browser') rendering = await openRendering(deps, settings, origin);
+      const fetcher = rendering?.fetcher ?? origin;
+      const render = rendering?.render;
       const importsOf = createModuleReader(fetcher, settings, signal);
       if (taking !== undefined && known !== undefined && !crawl.walked && mayWalk(taking, settings)) {
         const onAnswer = () => (fetchedCount += 1);
-        await settleKnown(deps, {
+        await revalidatePreviousExport(deps, {
           settings,
           baseJobId: taking.jobId,
           known,
-          admission,
+          scope,
           fetcher,
           importsOf,
           token,
@@ -105,14 +104,14 @@ export async function crawlSite(
           onAnswer,
         });
       }
-      return await crawlFrontier(drawing === undefined ? deps : { ...deps, limits: drawing.limits }, {
+      return await crawlFrontier(rendering === undefined ? deps : { ...deps, limits: rendering.limits }, {
         jobId,
         token,
-        admission,
+        scope,
         stored: deps.stored.of(jobId),
         signal,
         maxMs: Math.min(maxMs, crawlPlan(limits, settings).activityMs),
-        ...(drawing && { graceMs: drawing.graceMs }),
+        ...(rendering && { graceMs: rendering.graceMs }),
         now: deps.clock.nowMs,
         onSpent: (counts) => {
           spent = counts;
@@ -122,7 +121,7 @@ export async function crawlSite(
           unasked.add(leased.id);
           const noticed = noticeBegin(fetcher, () => unasked.delete(leased.id));
           const visited = await visit(
-            { ...deps, fetcher: noticed, importsOf, known, draw, foresee },
+            { ...deps, fetcher: noticed, importsOf, known, render, foresee },
             { settings, leased, signal, onBody },
           );
           unasked.delete(leased.id);
@@ -134,7 +133,7 @@ export async function crawlSite(
       if (error instanceof CrawlOver) throw new ExportFailure('CrawlGone', error.message);
       throw error;
     } finally {
-      await drawing?.close();
+      await rendering?.close();
       void origin.close();
       // Best effort, each by itself: leases end without it, but the others would wait for that.
       await tryTo(() => store.giveBackUnasked({ jobId, token, ids: [...unasked] }));
@@ -149,9 +148,9 @@ function mayWalk(base: Crawl, settings: ExportSettings): boolean {
 }
 
 /** The browser for this crawl, which takes on fewer addresses at a time: each waits for its place in it. */
-async function openDrawing(deps: ExportDeps, settings: ExportSettings, fetcher: Fetcher) {
+async function openRendering(deps: ExportDeps, settings: ExportSettings, fetcher: Fetcher) {
   const pool = await needBrowser(deps.renderer);
-  const site = await drawSite({ ...deps, guard: deps.guardFor(settings), fetcher, pool }, settings);
+  const site = await renderSite({ ...deps, guard: deps.guardFor(settings), fetcher, pool }, settings);
   const { pagesAtOnce, pageTimeoutMs } = pool.limits;
   const maxConcurrency = Math.min(deps.limits.maxConcurrency, 2 * pagesAtOnce);
   return { ...site, limits: { ...deps.limits, maxConcurrency }, graceMs: 2 * pageTimeoutMs };

@@ -38,8 +38,8 @@ export async function readAnswer(
   if (format === 'other') return opaque;
   const read = tryExtract({ bytes, contentType, url, format, nofollow: answer.nofollow === true });
   if (read === undefined) return opaque;
-  // A drawn page starts its scripts by itself, where they can work.
-  const own = answer.drawn === true ? { ...read, framework: null } : read;
+  // A rendered page starts its scripts by itself, where they can work.
+  const own = answer.rendered === true ? { ...read, framework: null } : read;
   const leadsNowhere = isWrongGuess({ url, rank, contentType });
   const extraction = leadsNowhere ? own : await addModuleImports(own, { site, importsOf });
   const serialized = Buffer.from(serializeExtraction(extraction));

@@ -1,7 +1,7 @@
 import type { Lease } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import type { Admission } from './crawl-scope.ts';
-import { putInLine } from './enqueue-urls.ts';
+import type { CrawlScope } from './crawl-scope.ts';
+import { enqueueUrls } from './enqueue-urls.ts';
 import { placeFiles } from './segment.ts';
 import { createStrongestUses } from './strongest-uses.ts';
 import type { Visited } from './visited.ts';
@@ -9,13 +9,13 @@ import type { Visited } from './visited.ts';
 /** Puts in line what visits lead to, and settles them. For few of them, beside the crawl's own groups. */
 export async function settleVisits(
   { store, segments }: Pick<ExportDeps, 'store' | 'segments'>,
-  { lease, admission, visits }: { lease: Lease; admission: Admission; visits: readonly Visited[] },
+  { lease, scope, visits }: { lease: Lease; scope: CrawlScope; visits: readonly Visited[] },
 ): Promise<void> {
   const found = createStrongestUses();
   for (const { leased, resources } of visits) {
-    for (const resource of resources) found.add(admission.admit(resource, leased));
+    for (const resource of resources) found.add(scope.admit(resource, leased));
   }
   // First, for a worker that dies in between has another one visit them again.
-  await putInLine(store, lease, found.list());
+  await enqueueUrls(store, lease, found.list());
   await store.settleUrls({ ...lease, settled: await placeFiles(segments, lease.jobId, visits), found: [] });
 }

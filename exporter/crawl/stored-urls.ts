@@ -1,6 +1,6 @@
 import type { FoundUrl } from '../crawl-records.ts';
 import type { Resource } from '../document/types.ts';
-import type { JobMemory } from '../job-cache.ts';
+import type { JobCache } from '../job-cache.ts';
 import { rankOf } from './resource-rank.ts';
 
 /** What the frontier of one job is known to hold: addresses with the strongest use reported of each. */
@@ -38,7 +38,7 @@ function createStoredUrls(): StoredUrls {
  * Remembers what the frontiers hold, for all activities of a process that crawl: pages of a site link to the same
  * addresses a thousand times, and to ask the database about each of them again costs more than the crawl's own rows.
  */
-export function createStoredUrlsOfJobs(memory: JobMemory): { of(jobId: string): StoredUrls } {
-  const urls = memory.place<StoredUrls>();
+export function createStoredUrlsOfJobs(jobCache: JobCache): { of(jobId: string): StoredUrls } {
+  const urls = jobCache.place<StoredUrls>();
   return { of: (jobId) => urls(jobId, createStoredUrls) };
 }

@@ -8,9 +8,9 @@ import type { FetchedRedirect, FetchedResponse } from '../fetch/fetch-result.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, ObjectStore } from '../ports.ts';
-import type { Draw } from '../render/render-site.ts';
-import type { KnownAnswers } from '../reuse/previous-export.ts';
-import { isSame, stillValid, takeOver, validatorsOf } from '../reuse/reuse-response.ts';
+import type { RenderResponse } from '../render/render-site.ts';
+import type { PreviousResponses } from '../reuse/previous-export.ts';
+import { isSame, reuseResponse, stillValid, validatorsOf } from '../reuse/reuse-response.ts';
 import type { ExportSettings } from '../settings.ts';
 import { withoutForbiddenPage } from './guessed-page.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
@@ -19,7 +19,7 @@ import { kindOfRank } from './resource-rank.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { type LargeBody, storeLarge } from './store-large.ts';
 import type { Visited } from './visited.ts';
-import { ownTurn } from './yield-to-event-loop.ts';
+import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
 export type VisitDeps = {
   fetcher: Fetcher;
@@ -28,11 +28,11 @@ export type VisitDeps = {
   logger: Logger;
   importsOf: ModuleImports;
   /** What the project's last export stored, where it may be taken over. */
-  known?: KnownAnswers | undefined;
+  known?: PreviousResponses | undefined;
   /** Throws if so many more bytes are more than the export may store or read. */
   foresee?: ((bytes: number) => void) | undefined;
-  /** Shows pages in a browser, where the project wants it. */
-  draw?: Draw | undefined;
+  /** Renders pages in a browser, if the project wants it. */
+  render?: RenderResponse | undefined;
 };
 export type VisitInput = {
   settings: ExportSettings;
@@ -98,13 +98,13 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
     if (again !== undefined) return again;
   }
   const read = async (response: FetchedResponse): Promise<Visited> => {
-    await ownTurn();
+    await yieldToEventLoop();
     if (known !== undefined && isSame(known, response, leased.url, site)) {
-      return takeOver(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
+      return reuseResponse(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
-    const drawn = await deps.draw?.(leased, response, signal);
-    const visited = await readAnswer(deps, settings, leased, drawn?.answer ?? response);
-    const resources = drawn === undefined ? visited.resources : [...visited.resources, ...drawn.requested];
+    const rendered = await deps.render?.(leased, response, signal);
+    const visited = await readAnswer(deps, settings, leased, rendered?.answer ?? response);
+    const resources = rendered === undefined ? visited.resources : [...visited.resources, ...rendered.requested];
     return withValidators({ ...visited, resources }, response.validators);
   };
   if (isNotFoundPage) return read(await settleNotFoundPage(answer, { fetcher, site, signal }));
@@ -120,7 +120,7 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
       return read(answer);
     case 'unchanged':
       if (known === undefined) return missing(leased, 'HTTP 304', 304);
-      return takeOver(known, { site, leased, validators: stillValid(known, answer.validators) });
+      return reuseResponse(known, { site, leased, validators: stillValid(known, answer.validators) });
   }
 }
 

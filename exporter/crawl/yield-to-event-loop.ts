@@ -10,7 +10,7 @@ function next(): void {
  * has come in meanwhile is read and whatever is ready is asked for. Answers of many connections come in one turn; worked
  * on at once, they would have the origin wait until the last of them is done, again and again.
  */
-export function ownTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
     if (waiting.length === 1) setImmediate(next);

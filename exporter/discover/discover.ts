@@ -2,7 +2,7 @@ import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl } from '../document/url-identity.ts';
 import type { Fetcher } from '../ports.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
-import { type Asked, askPatiently } from './retry-until-answered.ts';
+import { type Asked, retryUntilAnswered } from './retry-until-answered.ts';
 import { readRobots } from './robots.ts';
 import { MAX_SITEMAP_BYTES, readSitemap } from './sitemap.ts';
 
@@ -66,7 +66,7 @@ export async function discover(
       maxBufferedBytes: MAX_SITEMAP_BYTES,
       signal,
     };
-    const answer = asking.get(url) ?? askPatiently(fetcher, site, options);
+    const answer = asking.get(url) ?? retryUntilAnswered(fetcher, site, options);
     asking.set(url, answer);
     // Whoever reads it hears of it.
     answer.catch(() => undefined);

@@ -1,5 +1,5 @@
-import { createAdmission } from '../crawl/crawl-scope.ts';
-import { putInLine } from '../crawl/enqueue-urls.ts';
+import { createCrawlScope } from '../crawl/crawl-scope.ts';
+import { enqueueUrls } from '../crawl/enqueue-urls.ts';
 import { createModuleReader } from '../crawl/module-reader.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
@@ -38,11 +38,11 @@ export function createFirstAddresses(
   const { jobId, site, pages, render } = settings;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   const home = `https://${site.domain}/`;
-  const admission = createAdmission({ settings, limits, urlCount: 0, variants: new Map(), skips: new Map() });
+  const scope = createCrawlScope({ settings, limits, urlCount: 0, variants: new Map(), skips: new Map() });
   const started: Visited[] = [];
 
   function entry(url: string, kind: ResourceKind, foundOn: string | null = null, depth = 0): FoundUrl[] {
-    const found = admission.admit({ url, kind }, { url: '', depth: depth - 1 });
+    const found = scope.admit({ url, kind }, { url: '', depth: depth - 1 });
     if (found === undefined) return [];
     return [{ ...found, foundOn, take: mayVisit(found) && fetcher.has(new URL(originUrl(url, site))) }];
   }
@@ -55,7 +55,7 @@ export function createFirstAddresses(
   async function visitThoseTaken(found: readonly FoundUrl[], signal: AbortSignal): Promise<Visited[]> {
     const uses = createStrongestUses();
     for (const each of found) uses.add(each);
-    const leased = await putInLine(store, lease, uses.list());
+    const leased = await enqueueUrls(store, lease, uses.list());
     const reading = { ...deps, fetcher, importsOf: createModuleReader(fetcher, settings, signal) };
     return Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal })));
   }
@@ -79,7 +79,7 @@ export function createFirstAddresses(
         ...hints.pages.flatMap(({ url, foundOn }) => entry(url, 'page', foundOn, 1)),
       ];
       const visits = [...started, ...(await visitThoseTaken(found, signal))];
-      if (visits.length > 0) await settleVisits(deps, { lease, admission, visits });
+      if (visits.length > 0) await settleVisits(deps, { lease, scope, visits });
     },
   };
 }

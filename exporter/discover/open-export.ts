@@ -4,7 +4,7 @@ import type { ExportDeps } from '../export-deps.ts';
 import type { ExportLimits } from '../limits.ts';
 import { needBrowser } from '../render/need-browser.ts';
 import { engineVersion } from '../reuse/engine-version.ts';
-import { openBase } from '../reuse/open-base.ts';
+import { openPreviousCrawl } from '../reuse/previous-export.ts';
 import { reuseKeyOf } from '../reuse/reuse-key.ts';
 import { needCompressors } from '../rewrite/precompress/need-compressors.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
@@ -95,7 +95,7 @@ async function openWithBase(
     keep: incremental && settings.pages === null,
   });
   // Another release may have opened it, before this one was called anew.
-  return openBase(deps, { ...crawl, settings });
+  return openPreviousCrawl(deps, { ...crawl, settings });
 }
 
 /** What a workflow needs to know of an export with these settings. */

@@ -2,7 +2,7 @@ import type { Site } from '../document/types.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
 import type { Fetcher } from '../ports.ts';
-import { askPatiently, type Pause } from './retry-until-answered.ts';
+import { type Pause, retryUntilAnswered } from './retry-until-answered.ts';
 import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
 
 /** Tries of what is only a hint. */
@@ -27,7 +27,7 @@ export async function readRules(
   options: { robots: 'respect' | 'ignore'; maxAttempts: number; signal: AbortSignal; pause?: Pause },
 ): Promise<string> {
   const { robots, ...asking } = options;
-  const asked = await askPatiently(fetcher, site, {
+  const asked = await retryUntilAnswered(fetcher, site, {
     ...asking,
     url: `https://${site.domain}/robots.txt`,
     // Rules hold wherever they are kept.

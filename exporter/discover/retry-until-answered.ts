@@ -25,7 +25,7 @@ export type Asked =
  * Asks for a normalised address, where redirects lead, and again where it fails softly: as many times and as far apart
  * as a crawl does, but no more than `maxTries`. Throws the signal's reason only.
  */
-export async function askPatiently(
+export async function retryUntilAnswered(
   fetcher: Fetcher,
   site: Site,
   options: {

@@ -12,7 +12,7 @@ export type FetchedResponse = {
   /** What the headers say of a page, as elements of its head; left out where that is nothing. */
   headElements?: string;
   /** A browser made the body of what the origin answered. */
-  drawn?: true;
+  rendered?: true;
 };
 /** A body too large to hold: the sink took it. */
 export type FetchedToSink = { kind: 'sunk'; status: number; contentType: string; validators?: Validators };

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from './clock.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
-import { createPatience, OriginAskedForQuiet, type Patience } from './retry-after-gate.ts';
+import { createRetryAfterGate, OriginAskedForQuiet, type RetryAfterGate } from './retry-after-gate.ts';
 
 /** How a request went, as far as the number of requests at a time is concerned; `none`: it says nothing about that. */
 export type RequestOutcome =
@@ -11,13 +11,13 @@ export type RequestOutcome =
 export type OriginLimiter = {
   /**
    * Waits for a place at the origin; the answer gives it back. Rejects when the signal fires first, and
-   * with `OriginAskedForQuiet` where the origin wants nobody to wait (`patience.ts`).
+   * with `OriginAskedForQuiet` where the origin wants nobody to wait (`retry-after-gate.ts`).
    *
    * With a `spacingMs`, requests to the origin go one at a time and begin at least this far apart. It binds those who
    * ask with one: an export that ignores the origin's rules neither keeps it nor lifts it for others.
    */
   acquire(origin: string, signal: AbortSignal, spacingMs?: number): Promise<(outcome: RequestOutcome) => void>;
-  /** The origin asked for a pause: no request to it starts before, within the bounds of `patience.ts`. */
+  /** The origin asked for a pause: no request to it starts before, within the bounds of `retry-after-gate.ts`. */
   pause(origin: string, pauseMs: number): void;
   /** The next request with a spacing keeps it from now on: another process may have asked just now. */
   beginSpacing(origin: string): void;
@@ -30,7 +30,7 @@ type Waiter = { spacingMs: number; enter: () => void; refuse: () => void };
 type Lane = {
   limit: ConcurrencyLimit;
   active: number;
-  patience: Patience;
+  gate: RetryAfterGate;
   waiting: Waiter[];
   /** The same of those who keep a spacing. */
   spacedWaiting: Waiter[];
@@ -63,7 +63,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     const lane: Lane = {
       limit: createConcurrencyLimit(bounds),
       active: 0,
-      patience: createPatience(),
+      gate: createRetryAfterGate(),
       waiting: [],
       spacedWaiting: [],
       spacedActive: 0,
@@ -78,7 +78,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
   function forgetIdle(): void {
     for (const [origin, lane] of lanes) {
       const isIdle = lane.active === 0 && lane.waiting.length === 0 && lane.spacedWaiting.length === 0;
-      const keptUntil = Math.max(lane.patience.pausedUntil(), lane.lastSpacedStart + LONGEST_SPACING_MS);
+      const keptUntil = Math.max(lane.gate.pausedUntil(), lane.lastSpacedStart + LONGEST_SPACING_MS);
       if (isIdle && keptUntil <= clock.nowMs()) lanes.delete(origin);
     }
   }
@@ -87,7 +87,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     // First, for they come rarely: the others could take every place that becomes free.
     admitSpaced(lane);
     while (lane.waiting.length > 0 && lane.active < lane.limit.current()) {
-      if (!isDue(lane, lane.patience.pausedUntil())) return;
+      if (!isDue(lane, lane.gate.pausedUntil())) return;
       lane.active += 1;
       lane.waiting.shift()?.enter();
     }
@@ -96,7 +96,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
   function admitSpaced(lane: Lane): void {
     const [next] = lane.spacedWaiting;
     if (next === undefined || lane.spacedActive > 0 || lane.active >= lane.limit.current()) return;
-    if (!isDue(lane, Math.max(lane.patience.pausedUntil(), lane.lastSpacedStart + next.spacingMs))) return;
+    if (!isDue(lane, Math.max(lane.gate.pausedUntil(), lane.lastSpacedStart + next.spacingMs))) return;
     lane.active += 1;
     lane.spacedActive += 1;
     lane.lastSpacedStart = clock.nowMs();
@@ -127,7 +127,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     const wasFull = lane.active >= lane.limit.current();
     if (outcome.kind === 'overloaded') lane.limit.overloaded({ startedAtMs, nowMs });
     else if (outcome.kind === 'answered') {
-      lane.patience.answered(startedAtMs);
+      lane.gate.answered(startedAtMs);
       lane.limit.answered({ startedAtMs, nowMs, latencyMs: outcome.latencyMs, wasFull });
     }
   }
@@ -154,7 +154,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
           reject(signal.reason);
           return;
         }
-        if (lane.patience.isRefused(clock.nowMs())) {
+        if (lane.gate.isRefused(clock.nowMs())) {
           reject(new OriginAskedForQuiet());
           return;
         }
@@ -188,7 +188,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
 
     pause(origin, pauseMs) {
       const lane = laneOf(origin);
-      if (!lane.patience.ask(pauseMs, clock.nowMs())) return;
+      if (!lane.gate.ask(pauseMs, clock.nowMs())) return;
       for (const waiter of [...lane.waiting.splice(0), ...lane.spacedWaiting.splice(0)]) waiter.refuse();
     },
 

@@ -10,7 +10,7 @@ export class OriginAskedForQuiet extends Error {
 }
 
 /** What `Retry-After` makes of an origin, with times in milliseconds of the caller's clock. */
-export type Patience = {
+export type RetryAfterGate = {
   /** No request may begin before this. */
   pausedUntil(): number;
   /** Whether requests are to fail instead of waiting. */
@@ -26,7 +26,7 @@ export type Patience = {
  * longest pause; if the first word after that is the same, it has refused, and is asked again that much later only.
  * Else a header could hold up every export of the process for years.
  */
-export function createPatience(): Patience {
+export function createRetryAfterGate(): RetryAfterGate {
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let refusedUntil = Number.NEGATIVE_INFINITY;
   /** When the pause of an origin that asked for too long a one ends; undefined where its last word was an answer. */

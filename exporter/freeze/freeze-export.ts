@@ -5,7 +5,7 @@ import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
 import { rewriteProgress } from '../progress.ts';
 import { readCrawl } from '../read-crawl.ts';
-import { openBase } from '../reuse/open-base.ts';
+import { openPreviousCrawl } from '../reuse/previous-export.ts';
 import { judgeCrawl } from './judge-crawl.ts';
 import { planBundle } from './plan-bundle.ts';
 
@@ -20,7 +20,7 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
   return deps.runStage({ jobId, details: () => 'deciding where every address leads' }, async (run) => {
     const crawl = await readCrawl(store, jobId);
     const { settings, urlCount } = crawl;
-    await openBase(deps, crawl);
+    await openPreviousCrawl(deps, crawl);
     await store.freeze(jobId, async ({ queuedCount, leased, ...finished }) => {
       checkBudget(finished, limits);
       if (queuedCount > 0 || leased) {

@@ -3,7 +3,7 @@ import { needingObjects } from '../missing-object.ts';
 import { reportKey as keyOfReport, workPrefix } from '../object-keys.ts';
 import { packProgress } from '../progress.ts';
 import { readCrawl } from '../read-crawl.ts';
-import { openBase } from '../reuse/open-base.ts';
+import { openPreviousCrawl } from '../reuse/previous-export.ts';
 import { outlineBundle } from './manifest.ts';
 import { packBundle } from './pack-bundle.ts';
 import { createReport } from './report.ts';
@@ -31,7 +31,7 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
   return deps.runStage({ jobId, details, progress }, async ({ signal }) => {
     const crawl = await readCrawl(store, jobId);
     const { settings } = crawl;
-    await openBase(deps, crawl);
+    await openPreviousCrawl(deps, crawl);
     const outline = await outlineBundle(store, settings, crawl);
     const { head, reuse } = outline;
     totalBytes = 2 * outline.members.reduce((sum, member) => sum + member.byteLength, 0);
@@ -42,7 +42,7 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
     // The report is the database's work, and the archive the disk's.
     const [archive, unchangedAddresses, content] = await Promise.all([
       needingObjects(packBundle(objects, outline, { gzipLevel, onBytes, signal })),
-      store.countTakenOver(jobId, workPrefix(jobId)),
+      store.countReused(jobId, workPrefix(jobId)),
       createReport(store, settings, crawl),
     ]);
     const report = { ...content, reuse: { unchangedAddresses, ...reuse } };

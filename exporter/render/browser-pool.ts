@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { BrowserContext, BrowserContextOptions, CDPSession } from 'playwright-core';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { Renderer } from '../ports.ts';
-import { createAnswerMemory } from './answer-memory.ts';
+import { createResponseCache } from '../reuse/response-cache.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
 import { browserProcesses } from './browser-memory.ts';
 import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
@@ -54,7 +54,7 @@ export function createBrowserPool(options: {
     });
     const running: Running = { ...launched, session, served: 0, active: 0, retired: false };
     alive.add(running);
-    const timer = setInterval(() => void checkMemory(running), limits.memoryCheckMs);
+    const timer = setInterval(() => void forgetIfRestarted(running), limits.memoryCheckMs);
     timer.unref();
     browser.once('disconnected', () => {
       clearInterval(timer);
@@ -65,7 +65,7 @@ export function createBrowserPool(options: {
     return running;
   }
 
-  async function checkMemory(running: Running): Promise<void> {
+  async function forgetIfRestarted(running: Running): Promise<void> {
     if (running.active === 0) return;
     const processes = await browserProcesses(running.session).catch(() => []);
     for (const { pid, isTab, sizeBytes } of processes) {
@@ -190,7 +190,7 @@ export function createBrowserPool(options: {
 
   return {
     limits,
-    answers: createAnswerMemory(limits.rememberedBytes),
+    answers: createResponseCache(limits.rememberedBytes),
     async trouble() {
       if ((await findBrowser(options)) === undefined) return { text: BROWSER_MISSING, isLasting: true };
       // One that works is not asked to: its places are others'.

@@ -9,7 +9,7 @@ import { serializePage } from './serialize-page.ts';
 import { PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
 import { PageLeft } from './shown-document.ts';
 
-export type Drawn = {
+export type RenderedPage = {
   /** The page as the browser showed it; undefined where it couldn't, and the notices say why. */
   html: Buffer | undefined;
   /** What the browser asked for. */
@@ -35,7 +35,7 @@ export async function renderPage(
     path: string | null;
     signal: AbortSignal;
   },
-): Promise<Drawn> {
+): Promise<RenderedPage> {
   const { url, answer, scripts, path, signal } = input;
   const { limits } = deps.pool;
   const elements = answer.headElements ?? '';
@@ -58,7 +58,7 @@ export async function renderPage(
       return await showPage(
         deps,
         { document, notices, mayChange: true, signal, timeoutMs: limits.pageTimeoutMs },
-        async (shown): Promise<Drawn> => {
+        async (shown): Promise<RenderedPage> => {
           const text = await serializePage(shown, { originHtml, scripts, path, maxLength: deps.maxLength });
           if (text === undefined)
             notices.add(

@@ -11,27 +11,27 @@ import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
-import { rememberAnswers } from '../reuse/response-cache.ts';
+import { cacheResponses } from '../reuse/response-cache.ts';
 import type { ExportSettings } from '../settings.ts';
 import { openSiteInBrowser } from './open-site.ts';
 import { renderPage } from './render-page.ts';
 
-/** What a browser makes of a page's answer; undefined where the answer stands as it is. */
-export type Draw = (
+/** The response that a browser makes of a page's; undefined if the response stays as it is. */
+export type RenderResponse = (
   leased: LeasedUrl,
   answer: FetchedResponse,
   signal: AbortSignal,
 ) => Promise<{ answer: FetchedResponse; requested: readonly Resource[] } | undefined>;
 
-export type SiteDrawing = {
-  draw: Draw;
-  /** What pages asked for while they were drawn is not asked for again by whoever fetches through this. */
+export type SiteRendering = {
+  render: RenderResponse;
+  /** What pages asked for while they were rendered is not requested again through this. */
   fetcher: Fetcher;
   close(): Promise<void>;
 };
 
-/** Makes ready to draw a site's pages in a browser (`render: browser`). */
-export async function drawSite(
+/** Prepares to render a site's pages in a browser (`render: browser`). */
+export async function renderSite(
   deps: {
     store: CrawlStore;
     logger: Logger;
@@ -41,34 +41,34 @@ export async function drawSite(
     pool: Renderer;
   },
   settings: ExportSettings,
-): Promise<SiteDrawing> {
+): Promise<SiteRendering> {
   const { store, logger, limits, guard, pool } = deps;
   const { jobId, site, scripts } = settings;
-  const remembering = rememberAnswers(deps.fetcher, pool.answers, jobId);
-  const options = { pool, guard, site, fetch: remembering.get, maxBytes: limits.maxFileBytes, logger };
+  const caching = cacheResponses(deps.fetcher, pool.answers, jobId);
+  const options = { pool, guard, site, fetch: caching.get, maxBytes: limits.maxFileBytes, logger };
   const shown = await openSiteInBrowser(options);
 
-  async function draw(leased: LeasedUrl, answer: FetchedResponse, signal: AbortSignal) {
+  async function render(leased: LeasedUrl, answer: FetchedResponse, signal: AbortSignal) {
     if (!isPage(leased, answer, settings)) return undefined;
     const { url } = leased;
     const path = url === notFoundUrl(site) ? null : new URL(url).pathname;
-    const drawn = await renderPage(
+    const rendered = await renderPage(
       { ...shown, logger, maxLength: limits.maxBufferedBytes },
       { url: originUrl(url, site), answer, scripts, path, signal },
     );
-    await store.addNotices({ jobId, url, texts: drawn.notices });
-    if (drawn.html === undefined) return undefined;
-    const made = { contentType: 'text/html; charset=utf-8', body: drawn.html, drawn: true as const };
+    await store.addNotices({ jobId, url, texts: rendered.notices });
+    if (rendered.html === undefined) return undefined;
+    const made = { contentType: 'text/html; charset=utf-8', body: rendered.html, rendered: true as const };
     // The other elements were part of what was shown.
     const headElements = refreshOf(answer.headElements ?? '');
-    return { answer: { ...answer, ...made, headElements }, requested: drawn.requested };
+    return { answer: { ...answer, ...made, headElements }, requested: rendered.requested };
   }
 
-  return { draw, fetcher: remembering, close: shown.close };
+  return { render, fetcher: caching, close: shown.close };
 }
 
 /**
- * Whether an answer is a page to be drawn: HTML of the site. Not what is only loaded as a file (a part of a page that a
+ * Whether a response is a page to render: HTML of the site. Not what is only loaded as a file (a part of a page that a
  * script fetches must stay a part), nor the page that an origin sends for everything it doesn't have. XHTML stays as it
  * is: a browser writes it down as HTML.
  */

@@ -1,5 +1,5 @@
-import { createAdmission } from '../crawl/crawl-scope.ts';
-import { putInLine } from '../crawl/enqueue-urls.ts';
+import { createCrawlScope } from '../crawl/crawl-scope.ts';
+import { enqueueUrls } from '../crawl/enqueue-urls.ts';
 import { createStrongestUses } from '../crawl/strongest-uses.ts';
 import type { Resource } from '../document/types.ts';
 import { originUrl } from '../document/url-identity.ts';
@@ -53,12 +53,12 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     const { site } = settings;
     const fetch = answerFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
     const shown = await openSiteInBrowser({ pool: renderer, guard: guardFor(settings), site, fetch, maxBytes, logger });
-    const admission = createAdmission({ settings, limits, urlCount: crawl.urlCount, variants, skips });
+    const scope = createCrawlScope({ settings, limits, urlCount: crawl.urlCount, variants, skips });
     const uses = createStrongestUses();
 
     async function visitOne(url: string): Promise<void> {
       for (const resource of await visitPage(shown, url, signal)) {
-        uses.add(admission.admit(resource, { url, depth: 0 }));
+        uses.add(scope.admit(resource, { url, depth: 0 }));
       }
       sampleCount += 1;
     }
@@ -69,7 +69,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
       await shown.close();
       void fetcher.close();
     }
-    await putInLine(store, { jobId, token: '', leaseMs: limits.leaseMs }, uses.list());
+    await enqueueUrls(store, { jobId, token: '', leaseMs: limits.leaseMs }, uses.list());
     const foundCount = await countInLine();
     logger.info({ jobId, sampleCount, foundCount }, 'Sample pages were visited in a browser');
     return { sampleCount, foundCount };

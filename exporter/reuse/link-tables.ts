@@ -1,5 +1,5 @@
 import type { Resource, ResourceKind } from '../document/types.ts';
-import type { JobMemory } from '../job-cache.ts';
+import type { JobCache } from '../job-cache.ts';
 import type { ObjectStore } from '../ports.ts';
 import { createRecentReadings } from '../recent-readings.ts';
 
@@ -90,8 +90,8 @@ export function createLinkTables(objects: ObjectStore): LinkTables {
 export type LinkTablesFor = (jobId: string) => LinkTables;
 
 /** The same tables for all that takes from a kept crawl for a job in this process; they go with the job. */
-export function rememberLinkTables(objects: ObjectStore, memory: JobMemory): LinkTablesFor {
-  const tables = memory.place<LinkTables>();
+export function rememberLinkTables(objects: ObjectStore, jobCache: JobCache): LinkTablesFor {
+  const tables = jobCache.place<LinkTables>();
   return (jobId) => tables(jobId, () => createLinkTables(objects));
 }
 

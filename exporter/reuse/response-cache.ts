@@ -1,18 +1,16 @@
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
-import type { AnswerMemory } from '../render/answer-memory.ts';
 
-/** Whether another reader of the same export may be given this answer. */
+/** Whether the same response may be used again in the same export. */
 function isLasting(result: FetchResult): boolean {
   return result.kind === 'redirect' || (result.kind === 'response' && result.status === 200);
 }
 
 /**
- * A fetcher that takes what is at hand of an export's answers, and puts there what it brings. What one page's browser
- * asked for serves the next page and the crawl itself, so drawing pages doesn't ask the origin again and again. Those
- * that ask for the same at once share one request.
+ * A fetcher with a cache: what one page's browser requested serves the next page and the crawl itself, so rendering
+ * doesn't request the same files for every page. Concurrent requests for one URL share a response.
  */
-export function rememberAnswers(fetcher: Fetcher, memory: AnswerMemory, jobId: string): Fetcher {
+export function cacheResponses(fetcher: Fetcher, cache: ResponseCache, jobId: string): Fetcher {
   const underWay = new Map<string, Promise<FetchResult>>();
 
   return {
@@ -20,7 +18,7 @@ export function rememberAnswers(fetcher: Fetcher, memory: AnswerMemory, jobId: s
 
     async get(url, options) {
       const key = `${jobId} ${url.href}`;
-      const found = memory.recall(key);
+      const found = cache.recall(key);
       if (found !== undefined) return found;
       const asked = underWay.get(key);
       if (asked !== undefined) {
@@ -31,10 +29,58 @@ export function rememberAnswers(fetcher: Fetcher, memory: AnswerMemory, jobId: s
       underWay.set(key, asking);
       try {
         const result = await asking;
-        if (isLasting(result)) memory.remember(key, result);
+        if (isLasting(result)) cache.remember(key, result);
         return result;
       } finally {
         if (underWay.get(key) === asking) underWay.delete(key);
+      }
+    },
+  };
+}
+
+/** Successful responses by export and URL: the most recently used, up to a number of bytes. */
+export type ResponseCache = {
+  recall(key: string): FetchResult | undefined;
+  remember(key: string, result: FetchResult): void;
+};
+
+/** What a response takes besides its body. */
+const ENTRY_BYTES = 512;
+
+function sizeOf(result: FetchResult): number {
+  return ENTRY_BYTES + (result.kind === 'response' ? result.body.length : 0);
+}
+
+export function createResponseCache(maxBytes: number): ResponseCache {
+  // A Map keeps its order of insertion, so the first key is the one used longest ago.
+  const known = new Map<string, FetchResult>();
+  let total = 0;
+
+  function forget(key: string): void {
+    const old = known.get(key);
+    if (old === undefined) return;
+    known.delete(key);
+    total -= sizeOf(old);
+  }
+
+  return {
+    recall(key) {
+      const found = known.get(key);
+      if (found === undefined) return undefined;
+      known.delete(key);
+      known.set(key, found);
+      return found;
+    },
+
+    remember(key, result) {
+      // One large file would push out all that pages have in common.
+      if (sizeOf(result) > maxBytes / 4) return;
+      forget(key);
+      known.set(key, result);
+      total += sizeOf(result);
+      for (const oldest of known.keys()) {
+        if (total <= maxBytes) return;
+        forget(oldest);
       }
     },
   };

@@ -8,27 +8,27 @@ import type { Site } from '../document/types.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { Validators } from '../fetch/validators.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
-import type { KnownAnswer } from './previous-export.ts';
+import type { PreviousResponse } from './previous-export.ts';
 
 /** The validators to ask with; undefined where the last answer had none, or was an error's page. */
-export function validatorsOf({ file }: KnownAnswer): Validators | undefined {
+export function validatorsOf({ file }: PreviousResponse): Validators | undefined {
   const { etag, lastModified, status } = file;
   return status === 200 && (etag !== null || lastModified !== null) ? { etag, lastModified } : undefined;
 }
 
 /** A 304 tells the validators to use from here on; where it tells none, the old ones still hold (RFC 9111, 4.3.4). */
-export function stillValid({ file }: KnownAnswer, { etag, lastModified }: Validators): Validators {
+export function stillValid({ file }: PreviousResponse, { etag, lastModified }: Validators): Validators {
   return { etag: etag ?? file.etag, lastModified: lastModified ?? file.lastModified };
 }
 
 /** Whether a header may have hidden every link of the page when it was stored: `X-Robots-Tag` is no part of the bytes. */
-function mayBeHidden(known: KnownAnswer): boolean {
+function mayBeHidden(known: PreviousResponse): boolean {
   const resources = known.resources();
   return resources.some(({ kind }) => kind === 'unfollowed') && resources.every(({ kind }) => kind !== 'page');
 }
 
 /** Whether an answer that came whole is, byte for byte, what the last export stored, and is to be read the same way. */
-export function isSame(known: KnownAnswer, answer: FetchedResponse, url: string, site: Site): boolean {
+export function isSame(known: PreviousResponse, answer: FetchedResponse, url: string, site: Site): boolean {
   const { file } = known;
   if (answer.status !== file.status || answer.nofollow === true) return false;
   const fetched = { bytes: answer.body, contentType: answer.contentType, url };
@@ -38,8 +38,8 @@ export function isSame(known: KnownAnswer, answer: FetchedResponse, url: string,
 }
 
 /** Settles an address by what the last export stored: its bytes, what was read in them, its links. */
-export function takeOver(
-  { file, newResources }: KnownAnswer,
+export function reuseResponse(
+  { file, newResources }: PreviousResponse,
   { site, leased, validators }: { site: Site; leased: LeasedUrl; validators: Validators },
 ): Visited {
   const { id, url, rank } = leased;

@@ -9,7 +9,7 @@ import { inputGone } from '../missing-object.ts';
 import { memberKey } from '../object-keys.ts';
 import { byPath } from '../pack/path-order.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
-import type { KnownPiece, KnownPieces } from '../reuse/previous-pieces.ts';
+import type { PreviousPiece, PreviousPieces } from '../reuse/previous-pieces.ts';
 import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import { readTogether } from '../segments/read-together.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
@@ -60,7 +60,7 @@ async function readFiles(
 }
 
 /** A piece of the batch, and what the last export has of it. */
-type PlannedPiece = { key: string; files: BatchFileRow[]; known: KnownPiece | undefined };
+type PlannedPiece = { key: string; files: BatchFileRow[]; known: PreviousPiece | undefined };
 
 function rowsToMake(pieces: readonly PlannedPiece[]): BatchFileRow[] {
   return pieces.flatMap(({ files, known }) => (known === undefined ? files : []));
@@ -100,7 +100,7 @@ export async function rewriteBatch(
   deps: RewriteDeps,
   job: RewriteJob,
   number: number,
-  { known, budget }: { known: KnownPieces | undefined; budget: ByteBudget },
+  { known, budget }: { known: PreviousPieces | undefined; budget: ByteBudget },
 ): Promise<MadeBatch> {
   const { limits } = deps;
   const { jobId } = job.settings;

@@ -2,14 +2,14 @@ import type { Logger } from 'pino';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { MadeBatch } from '../crawl-records.ts';
 import type { ObjectStore } from '../ports.ts';
-import type { KnownPiece } from '../reuse/previous-pieces.ts';
+import type { PreviousPiece } from '../reuse/previous-pieces.ts';
 import type { StoredPiece } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segments/segment-store.ts';
 import { createBrokenLinks } from './broken-links.ts';
 import type { MadePiece } from './make-piece.ts';
 
 /** A piece of a batch: taken over from the last export, or made and yet to be stored. */
-export type Piece = { key: string } & ({ known: KnownPiece } | { made: MadePiece });
+export type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
 
 /** Stores what was made and says of the whole batch where its bytes lie and what they hold. */
 export async function storePieces(

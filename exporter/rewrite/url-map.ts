@@ -1,6 +1,6 @@
 import type { MappedUrl } from '../crawl-records.ts';
 import type { Resource, Target } from '../document/types.ts';
-import { type JobMemory, placeForReading } from '../job-cache.ts';
+import { type JobCache, placeForReading } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 
 /** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
@@ -36,8 +36,8 @@ export type UrlMaps = {
 };
 
 /** Reads frozen maps, whole and once per job where they are small. */
-export function createUrlMaps(store: CrawlStore, memory: JobMemory): UrlMaps {
-  const whole = placeForReading<UrlMap>(memory);
+export function createUrlMaps(store: CrawlStore, jobCache: JobCache): UrlMaps {
+  const whole = placeForReading<UrlMap>(jobCache);
 
   return {
     forUrls: ({ jobId, urlCount }, urls) =>

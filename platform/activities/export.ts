@@ -19,8 +19,8 @@ import type { Database } from '../store/database.ts';
 import { cleanUpExport, failExport } from './export/end-export.ts';
 import { readExportRequest } from './export/export-request.ts';
 import { createStageRunner } from './export/export-stage.ts';
-import { createOneAtATime } from './export/job-mutex.ts';
-import { beginAnew } from './export/restart-export.ts';
+import { createJobMutex } from './export/job-mutex.ts';
+import { restartExport } from './export/restart-export.ts';
 
 export type ExportActivityDeps = {
   db: Database;
@@ -53,8 +53,8 @@ export function createExportActivities(deps: ExportActivityDeps) {
     runStage: createStageRunner(deps),
   });
   const { limits } = exporter;
-  const ending = { ...deps, store, memory: exporter.memory };
-  const [crawling, rewriting] = [createOneAtATime({ logger }), createOneAtATime({ logger })];
+  const ending = { ...deps, store, jobCache: exporter.jobCache };
+  const [crawling, rewriting] = [createJobMutex({ logger }), createJobMutex({ logger })];
   const stages = {
     openExport: ({ jobId }: Job) => openExport(exporter, jobId, () => readExportRequest(db, jobId)),
     crawlSite: ({ jobId, maxMs }: Job & { maxMs: number }) =>
@@ -94,7 +94,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
       const begun = await beginExport(exporter, stages, { jobId, isFirst: info.attempt === 1, signal });
       return { ...begun, searchAttributes };
     }),
-    beginAnew: ({ jobId }: Job) => beginAnew(deps, jobId),
+    beginAnew: ({ jobId }: Job) => restartExport(deps, jobId),
     visitSamples: asActivity(({ jobId }: Job) => visitSamples(exporter, jobId)),
     failExport: ({ jobId, error }: Job & { error: string }) => failExport(ending, jobId, error),
     cleanUpExport: ({ jobId, archiveKey }: Job & { archiveKey: string | null }) =>

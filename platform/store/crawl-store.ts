@@ -29,9 +29,9 @@ import { batchFiles, mappedRedirects, mappedUrls, reportedUrls } from './frontie
 import { queryVariants } from './frontier-queries.ts';
 import { countSkips, skipsByReason } from './frontier-skips.ts';
 import { pathsLikeSiblings } from './frozen-paths.ts';
-import { knownFiles, spoilCrawl } from './kept-crawls.ts';
-import { changedAddresses, countTakenOver, keepArchiveHead, keptBatches, keptFiles } from './kept-pieces.ts';
-import { claimKnownWalk, settleUnchanged, urlsInLine } from './unchanged-urls.ts';
+import { fetchedFiles, forbidReuse } from './kept-crawls.ts';
+import { changedUrls, countReused, keepArchiveHead, keptBatches, keptFiles } from './kept-pieces.ts';
+import { claimRevalidation, settleUnchanged, untriedUrls } from './unchanged-urls.ts';
 
 /** Matches the keys of all segments (`segmentKey`), for SQL's LIKE. */
 const SEGMENTS_PATTERN = `${WORK_FOLDER}%/segments/%`;
@@ -41,7 +41,7 @@ export function createCrawlStore(db: Database): CrawlStore {
   return {
     openCrawl: (crawl) => openCrawl(db, crawl),
     getCrawl: (jobId) => getCrawl(db, jobId),
-    spoilCrawl: (jobId) => spoilCrawl(db, jobId),
+    forbidReuse: (jobId) => forbidReuse(db, jobId),
     leaseUrls: (lease) => leaseUrls(db, lease),
     leaseNamedUrls: (lease) => leaseNamedUrls(db, lease),
     renewLeases: (lease) => renewLeases(db, lease),
@@ -56,10 +56,10 @@ export function createCrawlStore(db: Database): CrawlStore {
     addNotices: (notices) => addNotices(db, notices),
     storedAnswer: (jobId, url) => storedAnswer(db, jobId, url),
     crawledPages: (jobId, limit) => crawledPages(db, jobId, limit),
-    claimKnownWalk: (jobId) => claimKnownWalk(db, jobId),
-    urlsInLine: (jobId, limit) => urlsInLine(db, jobId, limit),
+    claimRevalidation: (jobId) => claimRevalidation(db, jobId),
+    untriedUrls: (jobId, limit) => untriedUrls(db, jobId, limit),
     settleUnchanged: (walk) => settleUnchanged(db, walk),
-    knownFiles: (jobId, urls) => knownFiles(db, jobId, urls),
+    fetchedFiles: (jobId, urls) => fetchedFiles(db, jobId, urls),
     async archiveOf(jobId) {
       const job = await getExportJob(db, jobId);
       if (job === undefined || job.archiveKey === null || job.archiveSizeBytes === null) return undefined;
@@ -67,8 +67,8 @@ export function createCrawlStore(db: Database): CrawlStore {
     },
     keptBatches: (jobId) => keptBatches(db, jobId),
     keptFiles: (jobId, batch) => keptFiles(db, jobId, batch),
-    changedAddresses: (crawls) => changedAddresses(db, crawls),
-    countTakenOver: (jobId, ownPrefix) => countTakenOver(db, jobId, ownPrefix),
+    changedUrls: (crawls) => changedUrls(db, crawls),
+    countReused: (jobId, ownPrefix) => countReused(db, jobId, ownPrefix),
     freeze: (jobId, decide) => freezeAsDecided(db, jobId, decide),
     leaseBatches: (lease) => leaseBatches(db, lease),
     renewBatches: (lease) => renewBatches(db, lease),

@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { KnownFile } from '../../exporter/crawl-records.ts';
+import type { PreviousFile } from '../../exporter/crawl-records.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
 /** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
-export function knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
-  const run = (statement: SQL) => db.execute<KnownFile>(statement);
+export function fetchedFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<PreviousFile[]> {
+  const run = (statement: SQL) => db.execute<PreviousFile>(statement);
   const selection = {
     jobId,
     columns: sql`url, status, content_type as "contentType", is_page as "isPage",
@@ -44,7 +44,7 @@ export async function findBase(tx: Transaction, projectId: string, reuseKey: str
 }
 
 /** Says that a crawl is not to be kept, or no longer: what it holds can't be relied on. */
-export async function spoilCrawl(db: Executor, jobId: string): Promise<void> {
+export async function forbidReuse(db: Executor, jobId: string): Promise<void> {
   await db.execute(sql`update crawls set keep = false where job_id = ${jobId} and keep`);
 }
 

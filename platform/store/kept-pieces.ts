@@ -27,7 +27,7 @@ export async function keptFiles(db: Executor, jobId: string, batch: number): Pro
  * The addresses that lead elsewhere in one frozen map than in another, or that only one of them knows; undefined where
  * there are more than `limit`.
  */
-export async function changedAddresses(
+export async function changedUrls(
   db: Executor,
   { jobId, baseJobId, limit }: { jobId: string; baseJobId: string; limit: number },
 ): Promise<Set<string> | undefined> {
@@ -69,7 +69,7 @@ export async function keepArchiveHead(
 }
 
 /** How many files of a crawl lie where an earlier export stored them; its own keys begin with `ownPrefix`. */
-export async function countTakenOver(db: Executor, jobId: string, ownPrefix: string): Promise<number> {
+export async function countReused(db: Executor, jobId: string, ownPrefix: string): Promise<number> {
   const { rows } = await db.execute<{ count: number }>(sql`
     select count(*)::integer as count from crawl_urls
     where job_id = ${jobId} and outcome = 'file' and not starts_with(object_key, ${ownPrefix})`);

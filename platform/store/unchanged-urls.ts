@@ -4,14 +4,14 @@ import { lockCrawl } from './crawl-batches.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 
 /** Whether the caller is the first to ask, and so the one who goes through what a job's kept crawl knows. */
-export async function claimKnownWalk(db: Executor, jobId: string): Promise<boolean> {
+export async function claimRevalidation(db: Executor, jobId: string): Promise<boolean> {
   const { rows } = await db.execute(sql`
     update crawls set walked = true where job_id = ${jobId} and phase = 'crawling' and not walked returning job_id`);
   return rows.length > 0;
 }
 
 /** The addresses of a job that nobody has asked for yet, nearest to the start page first. */
-export async function urlsInLine(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
+export async function untriedUrls(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
   const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take'>>(sql`
     select url, rank, depth, found_on as "foundOn" from crawl_urls
     where job_id = ${jobId} and state = 'queued' and attempts = 0 order by depth, id limit ${limit}`);

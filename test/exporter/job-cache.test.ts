@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
-import { createJobMemory } from '../../exporter/job-cache.ts';
+import { createJobCache } from '../../exporter/job-cache.ts';
 
 describe('what a process remembers of its jobs', () => {
   it('is made once for each job and place', () => {
-    const memory = createJobMemory();
-    const [first, second] = [memory.place<object>(), memory.place<object>()];
+    const jobCache = createJobCache();
+    const [first, second] = [jobCache.place<object>(), jobCache.place<object>()];
     const made = first('one', () => ({}));
     expect(first('one', () => ({}))).toBe(made);
     expect(first('two', () => ({}))).not.toBe(made);
@@ -12,23 +12,23 @@ describe('what a process remembers of its jobs', () => {
   });
 
   it('goes with the job in all places', () => {
-    const memory = createJobMemory();
-    const places = [memory.place<number>(), memory.place<number>()];
+    const jobCache = createJobCache();
+    const places = [jobCache.place<number>(), jobCache.place<number>()];
     expect(places.map((place) => place('one', () => 1))).toEqual([1, 1]);
-    memory.forget('one');
+    jobCache.forget('one');
     expect(places.map((place) => place('one', () => 2))).toEqual([2, 2]);
   });
 
   it('goes where others were asked for since', () => {
-    const memory = createJobMemory({ maxJobs: 2 });
-    const place = memory.place<number>();
+    const jobCache = createJobCache({ maxJobs: 2 });
+    const place = jobCache.place<number>();
     for (const jobId of ['one', 'two', 'one', 'three']) place(jobId, () => 1);
     expect(['one', 'three', 'two'].map((jobId) => place(jobId, () => 2))).toEqual([1, 1, 2]);
   });
 
   it('goes once nobody asked for it in a while', () => {
     jest.useFakeTimers();
-    const place = createJobMemory({ idleMs: 1_000 }).place<number>();
+    const place = createJobCache({ idleMs: 1_000 }).place<number>();
     place('one', () => 1);
     jest.advanceTimersByTime(999);
     expect(place('one', () => 2)).toBe(1);

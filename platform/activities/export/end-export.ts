@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { JobMemory } from '../../../exporter/job-cache.ts';
+import type { JobCache } from '../../../exporter/job-cache.ts';
 import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
 import { storeFailedReport } from '../../../exporter/pack/failed-report.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';
@@ -9,10 +9,10 @@ import { getCrawl } from '../../store/crawls.ts';
 import type { Database } from '../../store/database.ts';
 import { failExportJob } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
-import { forgetCrawls, spoilCrawl, usedObjects } from '../../store/kept-crawls.ts';
+import { forbidReuse, forgetCrawls, usedObjects } from '../../store/kept-crawls.ts';
 import { lively } from '../lively.ts';
 
-type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: Logger; memory: JobMemory };
+type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: Logger; jobCache: JobCache };
 
 const KEYS_PER_DELETE = 500;
 
@@ -29,8 +29,8 @@ export async function failExport(deps: EndDeps, jobId: string, error: string): P
  * export before was kept for goes.
  */
 export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: string | null): Promise<void> {
-  const { db, objects, logger, memory } = deps;
-  memory.forget(jobId);
+  const { db, objects, logger, jobCache } = deps;
+  jobCache.forget(jobId);
   await lively({ details: () => 'clearing up', logger }, async ({ signal }) => {
     const job = await getExportJob(db, jobId);
     if (job === undefined) return;
@@ -58,5 +58,5 @@ export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: st
 async function doubtBase({ db }: EndDeps, job: ExportJobRow): Promise<void> {
   if (job.status !== 'failed' || job.cancelRequestedAt !== null) return;
   const crawl = await getCrawl(db, job.id);
-  if (crawl?.phase === 'frozen' && crawl.baseJobId !== null) await spoilCrawl(db, crawl.baseJobId);
+  if (crawl?.phase === 'frozen' && crawl.baseJobId !== null) await forbidReuse(db, crawl.baseJobId);
 }

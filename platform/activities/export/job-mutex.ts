@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { lively } from '../lively.ts';
 
-/** The failure type of work that is offered to another process. */
+/** The failure type that makes Temporal offer the activity to another process. */
 export const BUSY_HERE = 'BusyHere';
 
 const FIRST_LOOKS = 3;
@@ -15,15 +15,15 @@ const LATER_WAIT_MS = 5_000;
 const LAST_LOOK = 20;
 /** An end that falls into it is heard of so much later. */
 const OFFER_DELAY_MS = 200;
-/** What one that waits shows in the Temporal UI, and what tells the next attempt that it comes from an offer. */
+/** The heartbeat detail of a waiting activity. The next attempt recognizes by it that it was offered again. */
 const WAITING = 'this process is at it already';
 
-export type OneAtATime = {
+export type JobMutex = {
   /**
-   * Runs a job's work, unless this process is at it already: then `idle` is the answer as soon as that has ended. Now
-   * and again the one that waits fails instead, and Temporal offers it to all processes anew. What its earlier attempts
-   * held, perhaps in a process that died, is given back at once. Whoever takes an offer up works for what is left of
-   * the round, and is idle where nothing is: else all the others would wait for one that began late.
+   * Runs a job's work, unless this process runs it already: then it waits for that to end and returns `idle`. Now and
+   * then a waiting activity fails instead, so that Temporal offers it to all processes again; leases of its earlier
+   * attempts are given back at once. An activity that was offered again works for the rest of the round only, and is
+   * idle if none is left: otherwise all others would wait for it.
    */
   run<Result>(jobId: string, shared: Shared<Result>, work: (maxMs: number) => Promise<Result>): Promise<Result>;
 };
@@ -41,10 +41,10 @@ type Clock = { now(): number; sleep(ms: number, signal: AbortSignal): Promise<vo
 const realClock: Clock = { now: Date.now, sleep: (ms, signal) => delay(ms, undefined, { signal }) };
 
 /**
- * Lets a process do one share of a job's work at a time. All of them would use the same connections and the same event
- * loop: a second one would hold memory and bring nothing, while another process stands idle. For activities only.
+ * Lets a process run one share of a job's work at a time. A second one would use the same connections and the same event
+ * loop, so it would take memory and gain nothing, while another process is idle. For activities only.
  */
-export function createOneAtATime({ logger, clock = realClock }: { logger: Logger; clock?: Clock }): OneAtATime {
+export function createJobMutex({ logger, clock = realClock }: { logger: Logger; clock?: Clock }): JobMutex {
   const running = new Map<string, Promise<unknown>>();
 
   return {

@@ -1,16 +1,16 @@
-import { createAdmission } from '../../../exporter/crawl/crawl-scope.ts';
+import { createCrawlScope } from '../../../exporter/crawl/crawl-scope.ts';
 import type { ResourceKind } from '../../../exporter/document/types.ts';
 import { DEFAULT_LIMITS, type ExportLimits } from '../../../exporter/limits.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
 
 const HOME = 'https://docs.example.com';
 
-function admissionFor(
+function scopeFor(
   settings: Partial<ExportSettings> = {},
   limits: Partial<ExportLimits> = {},
   variants = new Map<string, Set<string>>(),
 ) {
-  const admission = createAdmission({
+  const scope = createCrawlScope({
     settings: {
       jobId: 'se_0000000000000000',
       version: '1',
@@ -35,12 +35,12 @@ function admissionFor(
     skips: new Map(),
   });
   return (url: string, kind: ResourceKind = 'page', depth = 0, from = `${HOME}/`) =>
-    admission.admit({ url, kind }, { url: from, depth });
+    scope.admit({ url, kind }, { url: from, depth });
 }
 
-describe('admission', () => {
+describe('the scope of a crawl', () => {
   it("follows the site's pages and every host's assets, and no other site's pages", () => {
-    const admit = admissionFor();
+    const admit = scopeFor();
     expect(admit(`${HOME}/a`)).toMatchObject({ depth: 1, foundOn: `${HOME}/`, skip: null });
     expect(admit('https://cdn.example/a.css', 'asset')).toMatchObject({ skip: null });
     expect(admit('https://other.example/')).toBeUndefined();
@@ -48,21 +48,21 @@ describe('admission', () => {
   });
 
   it('asks for source maps only where the project keeps them', () => {
-    expect(admissionFor()(`${HOME}/a.js.map`, 'source-map')).toBeUndefined();
-    const admit = admissionFor({ sourceMaps: 'keep' });
+    expect(scopeFor()(`${HOME}/a.js.map`, 'source-map')).toBeUndefined();
+    const admit = scopeFor({ sourceMaps: 'keep' });
     expect(admit(`${HOME}/a.js.map`, 'source-map')).toMatchObject({ skip: null });
     expect(admit('https://cdn.example/a.js.map', 'source-map')).toMatchObject({ skip: null });
   });
 
   it('leaves assets of other hosts as links where the project says so', () => {
-    expect(admissionFor({ external: 'keep' })('https://cdn.example/a.css', 'asset')).toBeUndefined();
-    const admit = admissionFor({ keepHosts: ['cdn.example'] });
+    expect(scopeFor({ external: 'keep' })('https://cdn.example/a.css', 'asset')).toBeUndefined();
+    const admit = scopeFor({ keepHosts: ['cdn.example'] });
     expect(admit('https://cdn.example/a.css', 'asset')).toBeUndefined();
     expect(admit('https://fonts.example/a.css', 'asset')).toMatchObject({ skip: null });
   });
 
   it('tells the frontier once of each address, and again only of a stronger use', () => {
-    const admit = admissionFor();
+    const admit = scopeFor();
     expect(admit(`${HOME}/a`, 'probe')).toBeDefined();
     expect(admit(`${HOME}/a`, 'probe')).toBeUndefined();
     expect(admit(`${HOME}/a`, 'page')).toBeDefined();
@@ -70,14 +70,14 @@ describe('admission', () => {
   });
 
   it('asks robots.txt for pages, not for what pages need', () => {
-    const admit = admissionFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
+    const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
     expect(admit(`${HOME}/private/page`)).toMatchObject({ rank: 0, skip: 'robots.txt disallows it' });
     expect(admit(`${HOME}/private/image.png`, 'asset')).toMatchObject({ skip: null });
     expect(admit(`${HOME}/private/chunk`, 'probe')).toMatchObject({ skip: null });
   });
 
   it('follows a link with nofollow only where another one without it leads there too', () => {
-    const admit = admissionFor();
+    const admit = scopeFor();
     expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: 0, skip: 'only links with nofollow lead to it' });
     expect(admit(`${HOME}/a`, 'unfollowed')).toBeUndefined();
     expect(admit(`${HOME}/a`)).toMatchObject({ skip: null });
@@ -86,7 +86,7 @@ describe('admission', () => {
   });
 
   it('follows everything where the project ignores robots.txt', () => {
-    const admit = admissionFor({ robotsTxt: 'User-agent: *\nDisallow: /', robots: 'ignore' });
+    const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /', robots: 'ignore' });
     expect(admit(`${HOME}/a`, 'unfollowed')).toMatchObject({ rank: 5, skip: null });
     expect(admit(`${HOME}/b`)).toMatchObject({ skip: null });
   });
@@ -94,8 +94,8 @@ describe('admission', () => {
   const FAR_OFF = 'its date is more than 5 years ahead, or 40 back';
 
   it('does not follow a calendar for years in either direction, and takes no other numbers for one', () => {
-    const admission = admissionFor();
-    const from = (path: string, to: string) => admission(`${HOME}${to}`, 'page', 0, `${HOME}${path}`)?.skip;
+    const scope = scopeFor();
+    const from = (path: string, to: string) => scope(`${HOME}${to}`, 'page', 0, `${HOME}${path}`)?.skip;
     expect(from('/events/2031/11', '/events/2031/12')).toBeNull();
     expect(from('/events/2031/12', '/events/2032/1')).toBe(FAR_OFF);
     expect(from('/day-2031-12-31', '/day-2032-01-01')).toBe(FAR_OFF);
@@ -111,7 +111,7 @@ describe('admission', () => {
   });
 
   it('keeps by name only so many of what one rule leaves out', () => {
-    const admit = admissionFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
+    const admit = scopeFor({ robotsTxt: 'User-agent: *\nDisallow: /private' });
     const named = Array.from({ length: 10_050 }, (_, index) => admit(`${HOME}/private/${index}`));
     expect(named.filter((found) => found !== undefined)).toHaveLength(10_000);
     expect(admit(`${HOME}/open`)).toMatchObject({ skip: null });
@@ -131,11 +131,11 @@ describe('admission', () => {
     ['the export holds its most addresses, 0', `${HOME}/full`, { maxUrls: 0 }, {}, 0],
     ['the address is longer than 2000 characters', `${HOME}/${'x'.repeat(2_000)}`, {}, {}, 0],
   ])('says of what it leaves out that %s', (reason, url, limits, settings, depth) => {
-    expect(admissionFor(settings, limits)(url, 'page', depth)).toMatchObject({ rank: 0, skip: reason });
+    expect(scopeFor(settings, limits)(url, 'page', depth)).toMatchObject({ rank: 0, skip: reason });
   });
 
   it('follows so many query strings of a path and no more, but all of what pages need', () => {
-    const admit = admissionFor({}, { maxQueryVariants: 2 });
+    const admit = scopeFor({}, { maxQueryVariants: 2 });
     const skips = ['?a', '?b', '?c'].map((query) => admit(`${HOME}/list${query}`)?.skip);
     expect(skips).toEqual([null, null, 'its path has more than 2 query strings']);
     expect(admit(`${HOME}/list?d`, 'asset')).toMatchObject({ skip: null });
@@ -144,7 +144,7 @@ describe('admission', () => {
 
   it('counts a query string once, whoever found it before', () => {
     const known = new Map([[`${HOME}/list`, new Set(['?a', '?b'])]]);
-    const admit = admissionFor({}, { maxQueryVariants: 3 }, known);
+    const admit = scopeFor({}, { maxQueryVariants: 3 }, known);
     const skips = ['?a', '?b', '?a', '?c', '?d'].map((query) => admit(`${HOME}/list${query}`)?.skip);
     expect(skips).toEqual([null, null, undefined, null, 'its path has more than 3 query strings']);
   });

@@ -1,14 +1,14 @@
 import { rankOf } from '../../../exporter/crawl/resource-rank.ts';
 import { createStoredUrlsOfJobs } from '../../../exporter/crawl/stored-urls.ts';
 import type { FoundUrl } from '../../../exporter/crawl-records.ts';
-import { createJobMemory } from '../../../exporter/job-cache.ts';
+import { createJobCache } from '../../../exporter/job-cache.ts';
 
 function found(url: string, kind: 'page' | 'asset' | 'probe'): FoundUrl {
   return { url, rank: rankOf(kind), depth: 1, foundOn: null, skip: null, take: false };
 }
 
 describe('what a process remembers of a frontier', () => {
-  const stored = createStoredUrlsOfJobs(createJobMemory());
+  const stored = createStoredUrlsOfJobs(createJobCache());
 
   it('is what was stored, of that job alone', () => {
     stored.of('one').add([found('https://a.example/', 'page')]);

@@ -1,5 +1,5 @@
-import { createJobMemory } from '../../../exporter/job-cache.ts';
-import { rememberKnownFiles } from '../../../exporter/reuse/known-files.ts';
+import { createJobCache } from '../../../exporter/job-cache.ts';
+import { rememberPreviousFiles } from '../../../exporter/reuse/previous-export.ts';
 import { createCrawlStore } from '../../../platform/store/crawl-store.ts';
 import { failExportJob, requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
@@ -209,13 +209,13 @@ describe('what a completed export keeps for the next one', () => {
 
   it('is read once for all that crawls a job in a process, until the job has ended', async () => {
     const { row } = await rig.run(await rig.addProject(server.origin));
-    const memory = createJobMemory();
-    const knownFilesFor = rememberKnownFiles(createCrawlStore(rig.db), memory);
-    const known = () => knownFilesFor({ jobId: 'se_next', base: { jobId: row.id, urlCount: FILES } }).of(HOME);
+    const jobCache = createJobCache();
+    const previousFilesFor = rememberPreviousFiles(createCrawlStore(rig.db), jobCache);
+    const known = () => previousFilesFor({ jobId: 'se_next', base: { jobId: row.id, urlCount: FILES } }).of(HOME);
     expect(await known()).toMatchObject({ url: HOME, isPage: true });
     await rig.db.execute(`delete from crawl_urls where job_id = '${row.id}'`);
     expect(await known()).toMatchObject({ url: HOME, isPage: true });
-    memory.forget('se_next');
+    jobCache.forget('se_next');
     expect(await known()).toBeUndefined();
   });
 });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ObjectMissingError } from '../../../exporter/ports.ts';
-import { createChangedTargets } from '../../../exporter/reuse/changed-targets.ts';
 import { createLinkTables, encodeLinks } from '../../../exporter/reuse/link-tables.ts';
+import { createChangedTargets } from '../../../exporter/reuse/previous-pieces.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 

@@ -1,6 +1,5 @@
 import type { Fetcher } from '../../../exporter/ports.ts';
-import { createAnswerMemory } from '../../../exporter/render/answer-memory.ts';
-import { rememberAnswers } from '../../../exporter/reuse/response-cache.ts';
+import { cacheResponses, createResponseCache } from '../../../exporter/reuse/response-cache.ts';
 import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 import { fetcherFor } from '../fetch/test-fetcher.ts';
 
@@ -29,17 +28,17 @@ const get = (from: Fetcher, path: string) => from.get(new URL(path, site.origin)
 
 describe('answers at hand', () => {
   it('serve pages and the crawl of one export, and no other export', async () => {
-    const memory = createAnswerMemory(100_000);
-    const one = rememberAnswers(fetcher, memory, 'se_1');
+    const memory = createResponseCache(100_000);
+    const one = cacheResponses(fetcher, memory, 'se_1');
     await Promise.all([get(one, '/a'), get(one, '/a')]);
-    await get(rememberAnswers(fetcher, memory, 'se_1'), '/a');
+    await get(cacheResponses(fetcher, memory, 'se_1'), '/a');
     expect(site.requests).toEqual(['/a']);
-    await get(rememberAnswers(fetcher, memory, 'se_2'), '/a');
+    await get(cacheResponses(fetcher, memory, 'se_2'), '/a');
     expect(site.requests).toEqual(['/a', '/a']);
   });
 
   it('are only good ones, and only the newest that fit', async () => {
-    const one = rememberAnswers(fetcher, createAnswerMemory(11_000), 'se_1');
+    const one = cacheResponses(fetcher, createResponseCache(11_000), 'se_1');
     for (const path of ['/missing', '/missing', '/1', '/2', '/3', '/4', '/1', '/5', '/1', '/2']) await get(one, path);
     expect(site.requests).toEqual(['/missing', '/missing', '/1', '/2', '/3', '/4', '/5', '/2']);
   });

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import { BUSY_HERE, createOneAtATime } from '../../../../platform/activities/export/job-mutex.ts';
+import { BUSY_HERE, createJobMutex } from '../../../../platform/activities/export/job-mutex.ts';
 import { createGate } from '../../../helpers/system/gate.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -10,7 +10,7 @@ const never = new Promise<never>(() => undefined);
 /** A process whose pauses are over at once, or never. */
 function oneAtATime({ isPatient }: { isPatient: boolean }) {
   const clock = { now: () => NOW_MS, sleep: () => (isPatient ? never : Promise.resolve()) };
-  return createOneAtATime({ logger: pino({ level: 'silent' }), clock });
+  return createJobMutex({ logger: pino({ level: 'silent' }), clock });
 }
 
 function sharedWork() {

@@ -1,7 +1,7 @@
 import { crawlFrontier } from '../../../../exporter/crawl/crawl-frontier.ts';
-import { createAdmission } from '../../../../exporter/crawl/crawl-scope.ts';
+import { createCrawlScope } from '../../../../exporter/crawl/crawl-scope.ts';
 import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/stored-urls.ts';
-import { createJobMemory } from '../../../../exporter/job-cache.ts';
+import { createJobCache } from '../../../../exporter/job-cache.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import { readCrawl } from '../../../../exporter/read-crawl.ts';
 import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
@@ -79,8 +79,8 @@ describe('a stage that is done again, or comes late', () => {
     const { settings } = await readCrawl(createCrawlStore(stages.rig.db), jobId);
     const segments = createSegmentStore({ objects: stages.rig.objects, cacheBytes: 0 });
     const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
-    const admission = createAdmission({ settings, limits: DEFAULT_LIMITS, ...counts });
-    const stored = createStoredUrlsOfJobs(createJobMemory()).of(jobId);
+    const scope = createCrawlScope({ settings, limits: DEFAULT_LIMITS, ...counts });
+    const stored = createStoredUrlsOfJobs(createJobCache()).of(jobId);
     const maxMs = 60_000;
     let aheadMs = 0;
     let comeLater = (): void => undefined;
@@ -100,7 +100,7 @@ describe('a stage that is done again, or comes late', () => {
       {
         ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
         now: () => Date.now() + aheadMs,
-        ...{ admission, stored },
+        ...{ scope, stored },
         visit: async (leased) => {
           if (leased.url === `${HOME}/later`) await later;
           else if (leased.url !== `${HOME}/late`) return new Promise(() => undefined);
