@@ -122,7 +122,7 @@ export type Renderer = {
 /**
  * The state of exports: their frontiers of URLs, their batches of files, and what the next export may reuse. Any number
  * of workers in any processes share it, so each call is atomic: all of it happens or none, also if the process dies.
- * Calls throw only if the store can't be reached or the connection breaks; repeating a call is always safe. Sizes are in
+ * A call throws if the store can't be reached or the connection breaks; it may have happened nonetheless. Sizes are in
  * bytes, times in milliseconds. A lease ends `leaseMs` after it was given or renewed; what it held is then free again.
  */
 export type CrawlStore = {
@@ -176,7 +176,7 @@ export type CrawlStore = {
    * Settles URLs, new or queued, with what the crawl of the previous export has of them. `over`: the crawl has ended;
    * `restarted`: it doesn't reuse `baseJobId` any more; then nothing was changed.
    */
-  settleUnchanged(walk: {
+  settleUnchanged(found: {
     jobId: string;
     baseJobId: string;
     unchanged: readonly UnchangedUrl[];

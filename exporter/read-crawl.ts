@@ -3,7 +3,7 @@ import { ExportFailure } from './export-failure.ts';
 import type { CrawlStore } from './ports.ts';
 import { type ExportSettings, readExportSettings } from './settings.ts';
 
-/** A job's crawl with the settings it began with. Throws a non-retryable failure where the job has ended. */
+/** A job's crawl with the settings it began with. Throws `CrawlGone` if the job has ended. */
 export async function readCrawl(store: CrawlStore, jobId: string): Promise<Crawl & { settings: ExportSettings }> {
   const row = await store.getCrawl(jobId);
   if (row === undefined) throw new ExportFailure('CrawlGone', `The export ${jobId} has ended`);

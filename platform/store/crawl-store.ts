@@ -58,7 +58,7 @@ export function createCrawlStore(db: Database): CrawlStore {
     crawledPages: (jobId, limit) => crawledPages(db, jobId, limit),
     claimRevalidation: (jobId) => claimRevalidation(db, jobId),
     untriedUrls: (jobId, limit) => untriedUrls(db, jobId, limit),
-    settleUnchanged: (walk) => settleUnchanged(db, walk),
+    settleUnchanged: (found) => settleUnchanged(db, found),
     fetchedFiles: (jobId, urls) => fetchedFiles(db, jobId, urls),
     async archiveOf(jobId) {
       const job = await getExportJob(db, jobId);

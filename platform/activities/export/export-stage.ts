@@ -7,9 +7,9 @@ import { CANCELLED, updateExportJobProgress } from '../../store/export-job-trans
 import { lively } from '../lively.ts';
 
 /**
- * Runs one stage of an export with a heartbeat every second. Each heartbeat also writes `progress` to the job's row, and
- * the stage fails if that row says that the job was cancelled or has failed. Temporal may never pass on a cancel that was
- * accepted while it was away, and a row that is written every second is none of the reconciler's.
+ * Runs stages with a heartbeat every second. Each heartbeat also writes `progress` to the job's row, and the stage fails
+ * if that row says that the job was cancelled or has failed: Temporal may never deliver a cancel that was accepted while
+ * it was away. The reconciler leaves a job alone whose row is written every second.
  */
 export function createStageRunner({ db, logger }: { db: Database; logger: Logger }): RunStage {
   return ({ jobId, details, progress = async () => NO_PROGRESS }, work) => {
