@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
 import type { WorkerVersion } from '../contract/worker-version.ts';
-import type { ExportLimits } from '../platform/activities/export/limits.ts';
+import type { ExportLimits } from '../exporter/limits.ts';
 import { type AgentSettings, agentVariables, readAgentSettings } from './settings/agent.ts';
 import { type BrowserSettings, browserVariables, readBrowserSettings } from './settings/browser.ts';
 import { exportVariables, readExportLimits } from './settings/export.ts';

@@ -1,14 +1,15 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { WORK_FOLDER } from './activities/export/object-keys.ts';
-import { storeFailedReport } from './activities/export/pack/failed-report.ts';
+import { BUNDLES_FOLDER, WORK_FOLDER } from '../exporter/object-keys.ts';
+import { storeFailedReport } from '../exporter/pack/failed-report.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
 import { createIntervalLoop } from './interval-loop.ts';
 import { dropUnfinished } from './objects/drop-unfinished.ts';
-import { BUNDLES_FOLDER, type ObjectStore } from './objects/object-store.ts';
+import type { ObjectStore } from './objects/object-store.ts';
 import { settleAgentJob } from './settle-agent-job.ts';
 import { listUnsettledAgentJobs } from './store/agent-jobs.ts';
+import { createCrawlStore } from './store/crawl-store.ts';
 import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
@@ -157,7 +158,12 @@ async function settle(
     return;
   }
   const error = lostReason('export', workflow);
-  await failExportJob(db, row.id, error, await storeFailedReport({ db, objects, logger }, row.id));
+  await failExportJob(
+    db,
+    row.id,
+    error,
+    await storeFailedReport({ store: createCrawlStore(db), objects, logger }, row.id),
+  );
   logger.warn(
     { jobId: row.id, workflow: workflow.state, reason: error },
     'Failed an export without a working workflow',

@@ -1,4 +1,4 @@
-import { WORK_FOLDER } from './activities/export/object-keys.ts';
+import { WORK_FOLDER } from '../exporter/object-keys.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import type { Database } from './store/database.ts';
 import { getExportJob } from './store/export-jobs.ts';

@@ -9,7 +9,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   workflows: ['contract', 'activities (types)'],
   worker: ['contract', 'activities', 'workflows'],
   api: ['contract', 'workflows'],
-  platform: ['contract', 'forge'],
+  exporter: ['contract'],
+  platform: ['contract', 'exporter', 'forge'],
   deployment: ['contract'],
 };
 

@@ -1,4 +1,4 @@
-import { createBrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
+import { createBrowserPool } from '../../exporter/render/browser-pool.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import type { SearchAttributes } from '../search-attributes.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isPublicAddress } from '../../platform/activities/export/fetch/address.ts';
-import { portOf } from '../../platform/activities/export/fetch/address-guard.ts';
+import { isPublicAddress } from '../../exporter/fetch/address.ts';
+import { portOf } from '../../exporter/fetch/address-guard.ts';
 
 const EXPECTED = 'expected host:port, separated by commas, such as api.example.com:443';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ExportLimits } from '../../platform/activities/export/limits.ts';
-import { DEFAULT_LIMITS } from '../../platform/activities/export/limits.ts';
+import type { ExportLimits } from '../../exporter/limits.ts';
+import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
 import { byteSize } from './byte-size.ts';
 
 const connections = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { domainName } from '../../contract/admin-api.ts';
+import { canCompress, ZSTD_MISSING } from '../../exporter/zstd-support.ts';
 import { projectSettings } from '../project-settings.ts';
-import { canCompress, ZSTD_MISSING } from '../zstd-support.ts';
 import { label } from './text.ts';
 
 export const projectId = z

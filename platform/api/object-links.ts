@@ -1,8 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import type { Express, Request, Response } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
+import { type ByteRange, type ObjectInfo, ObjectMissingError } from '../../exporter/ports.ts';
 import { LINK_PATH_PREFIX } from '../objects/link-signer.ts';
-import { type ByteRange, type ObjectInfo, ObjectMissingError, type ObjectStore } from '../objects/object-store.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
 import { methodNotAllowed } from './error-handler.ts';
 
 /** Serves the file store's links; other stores serve their own. */

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
+import { ObjectMissingError } from '../../exporter/ports.ts';
 import { errorCode } from '../error-code.ts';
 import { createLinkSigner } from './link-signer.ts';
 import { measure } from './measure.ts';
-import { assertObjectKey, ObjectMissingError, type ObjectStore } from './object-store.ts';
+import { assertObjectKey, type ObjectStore } from './object-store.ts';
 import { readSigningKey } from './signing-key.ts';
 
 /** Large chunks, because each is a disk access and archives have gigabytes. */

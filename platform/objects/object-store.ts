@@ -1,9 +1,4 @@
-import type { Readable } from 'node:stream';
-
-/** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` up to the last byte. */
-export type ByteRange = { start: number; end?: number };
-
-export type ObjectInfo = { sizeBytes: number; modifiedAt: Date };
+import type { ObjectStore as ExportObjects } from '../../exporter/ports.ts';
 
 /** A link that anyone can use until `expiresAt`. */
 export type Link = {
@@ -20,23 +15,11 @@ export type LinkOptions = {
 };
 
 /**
- * Stores bundles, reports and crawl data. A `put` is atomic, and the last one to end wins. Keys are as
- * `assertObjectKey` allows; a key is never also the folder of another.
+ * Where bytes are kept: bundles, reports and what a crawl collects. Keys are as `assertObjectKey` allows them; a key is
+ * never also the folder of another.
  */
-export type ObjectStore = {
-  /** Stores an object. Give `sizeBytes` for a stream if it is known. Throws if the source fails. */
-  put(
-    key: string,
-    source: Uint8Array | Readable,
-    options: { contentType: string; sizeBytes?: number },
-  ): Promise<{ sizeBytes: number }>;
-  /** Streams an object or a part of it. Throws `ObjectMissingError`. */
-  get(key: string, range?: ByteRange): Promise<Readable>;
-  /** Reads an object or a part of it into memory. Throws `ObjectMissingError`. */
-  read(key: string, range?: ByteRange): Promise<Buffer>;
-  /** Size and time of an object; null if there is none. */
-  head(key: string): Promise<ObjectInfo | null>;
-  /** Deletes objects; missing ones are ignored. */
+export type ObjectStore = ExportObjects & {
+  /** Deletes objects; one that isn't there is no error. */
   delete(keys: readonly string[]): Promise<void>;
   /**
    * Deletes unfinished `put`s of keys with the prefix, which dead processes left, optionally only those begun before
@@ -60,17 +43,6 @@ export type LinkVerifier = {
   verify(path: string, query: URLSearchParams): Promise<{ key: string; fileName: string | null } | null>;
 };
 
-/** Thrown if an object to read doesn't exist. */
-export class ObjectMissingError extends Error {
-  override readonly name = 'ObjectMissingError';
-  readonly key: string;
-
-  constructor(key: string) {
-    super(`There is no object ${key}`);
-    this.key = key;
-  }
-}
-
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
 const MAX_KEY_CHARACTERS = 512;
 
@@ -81,14 +53,4 @@ const MAX_KEY_CHARACTERS = 512;
 export function assertObjectKey(key: string): void {
   if (key.length <= MAX_KEY_CHARACTERS && KEY.test(key) && key.split('/').every((part) => part.length <= 200)) return;
   throw new RangeError(`${JSON.stringify(key.slice(0, 100))} is no object key: expected segments of A-Z a-z 0-9 . _ -`);
-}
-
-/** The prefix of all bundles. */
-export const BUNDLES_FOLDER = 'bundles/';
-
-/**
- * The key of a packed bundle. It contains the archive's hash, so a client that has these bytes needn't download them.
- */
-export function bundleKey(sha256: string): string {
-  return `${BUNDLES_FOLDER}${sha256}/bundle.tar.gz`;
 }

@@ -1,18 +1,8 @@
 import { sql } from 'drizzle-orm';
+import type { StoredAnswer } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 
-/** A crawl's result for one URL. Which fields are set depends on the outcome. */
-export type StoredAnswer = {
-  outcome: 'file' | 'redirect' | 'missing' | 'skipped';
-  status: number | null;
-  redirectTo: string | null;
-  contentType: string | null;
-  objectKey: string | null;
-  byteOffset: number;
-  byteLength: number;
-};
-
-/** A crawl's result for a URL; undefined if there is none yet. */
+/** The answer that a crawl has of an address; undefined where it has none yet. */
 export async function storedAnswer(db: Executor, jobId: string, url: string): Promise<StoredAnswer | undefined> {
   const { rows } = await db.execute<StoredAnswer>(sql`
     select outcome, status, redirect_to as "redirectTo", content_type as "contentType", object_key as "objectKey",

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
+import type { MadeBatch, SettledBatch, SpentCounts } from '../../exporter/crawl-records.ts';
 import type { Database, Executor } from './database.ts';
-import type { SpentCounts } from './frontier.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 import { crawlBatches, crawls } from './schema/crawls.ts';
 
@@ -66,23 +66,6 @@ export async function renewBatches(
     update crawl_batches set lease_until = now() + make_interval(secs => ${leaseMs / 1000}::float8)
     where job_id = ${jobId} and state = 'leased' and lease_token = ${token}`);
 }
-
-export type SettledBatch = {
-  number: number;
-  /** Null if the bytes are in parts: a release that doesn't know parts must not take the object for all of them. */
-  objectKey: string | null;
-  sizeBytes: number;
-  pageCount: number;
-  filesJson: string;
-  brokenJson: string;
-  /** `StoredPiece[]`. */
-  piecesJson: string;
-  /** `Extent[]`: the parts with the batch's bytes, in order; null: they are the whole object. */
-  partsJson: string | null;
-};
-
-/** A batch's result, and how many bytes were stored for it. */
-export type MadeBatch = SettledBatch & { storedBytes: number };
 
 /**
  * Stores a batch's result and adds its stored bytes. Returns the export's total; undefined if the lease was lost and

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm';
+import type { CrawlNotice } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 
-export type CrawlNotice = { url: string | null; text: string };
-
-/** The most notices of one export; more aren't readable. */
+/** What one export may have to say; more of it nobody reads. */
 const MAX_NOTICES = 2_000;
 
 /** Adds notices during the crawl. A repeated attempt may add the same one twice. */

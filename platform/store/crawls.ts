@@ -1,23 +1,11 @@
 import { eq } from 'drizzle-orm';
+import type { Crawl, NewCrawl } from '../../exporter/crawl-records.ts';
 import type { Database, Executor } from './database.ts';
 import { findBase, lockCrawlsOf } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';
 
-export type CrawlRow = typeof crawls.$inferSelect;
-
-export type NewCrawl = {
-  jobId: string;
-  settingsJson: string;
-  projectId: string;
-  reuseKey: string;
-  /** Whether to reuse the crawl that the project keeps, if that has the same key. */
-  takes: boolean;
-  /** Whether to keep this crawl when its export has completed. */
-  keep: boolean;
-};
-
-/** Opens a job's crawl; idempotent. Returns the current row. */
-export async function openCrawl(db: Database, crawl: NewCrawl): Promise<CrawlRow> {
+/** Begins a job's crawl; a second call changes nothing. Returns the crawl as it is. */
+export async function openCrawl(db: Database, crawl: NewCrawl): Promise<Crawl> {
   const { jobId, settingsJson, projectId, reuseKey, keep } = crawl;
   return db.transaction(async (tx) => {
     await lockCrawlsOf(tx, projectId);
@@ -30,7 +18,7 @@ export async function openCrawl(db: Database, crawl: NewCrawl): Promise<CrawlRow
 }
 
 /** The job's crawl; undefined before it was opened and after it was deleted. */
-export async function getCrawl(db: Executor, jobId: string): Promise<CrawlRow | undefined> {
+export async function getCrawl(db: Executor, jobId: string): Promise<Crawl | undefined> {
   const [row] = await db.select().from(crawls).where(eq(crawls.jobId, jobId));
   return row;
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { LeasedUrl } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
-import type { LeasedUrl } from './frontier.ts';
 import { seconds } from './seconds.ts';
 
 /**

@@ -1,44 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { BatchFileRow, FrozenUrl, MappedUrl, ReportedUrl, SettledRow } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
-import type { LinksPlace, StoredFile } from './stored-file.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
-/** A URL as freezing needs it. Which fields are set depends on the outcome. */
-export type SettledRow = {
-  id: number;
-  url: string;
-  rank: number;
-  outcome: 'file' | 'redirect' | 'missing' | 'skipped';
-  status: number | null;
-  reason: string | null;
-  redirectTo: string | null;
-  contentType: string | null;
-  isPage: boolean;
-  byteLength: number | null;
-  sha256: string | null;
-  /** The path in the bundle that the row has from the last export; null if it has none. */
-  path: string | null;
-  batch: number | null;
-};
-
-/** All settled URLs of a job in pages, in no particular order. */
+/** Every settled address of a job in pieces, in no meaningful order. */
 export function settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
   const columns = sql`id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
     content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256,
     case when batch is not null then path end as path, batch`;
   return urlPages((statement) => db.execute<SettledRow>(statement), { jobId, columns, where: sql`state = 'settled'` });
 }
-
-/** What freezing decided for a URL: its path in the bundle, or a redirect's target. */
-export type FrozenUrl = {
-  id: number;
-  outcome: SettledRow['outcome'];
-  reason: string | null;
-  redirectTo: string | null;
-  path: string | null;
-  fragment: string | null;
-  batch: number | null;
-};
 
 const ROWS_PER_STATEMENT = 5_000;
 
@@ -57,10 +28,7 @@ export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): P
   }
 }
 
-/** A URL's target once the paths are frozen. */
-export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fragment'> & { url: string };
-
-/** The part of the frozen map for these URLs; without `urls` all of it. */
+/** The part of the frozen map that these addresses need; without `urls` the whole of it. */
 export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
   const columns = sql`url, outcome, redirect_to as "redirectTo", path, fragment`;
   const selection = { jobId, columns, where: sql`true` };
@@ -68,10 +36,7 @@ export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]
   return urls === undefined ? urlPages(run, selection) : rowsOfUrls(run, selection, urls);
 }
 
-/** A file as rewriting needs it. */
-export type BatchFileRow = StoredFile & LinksPlace & { url: string; path: string };
-
-/** The files of one batch, in no particular order. */
+/** The files of one batch, in no meaningful order (the database's is not the bundle's). */
 export async function batchFiles(db: Executor, jobId: string, batch: number): Promise<BatchFileRow[]> {
   const { rows } = await db.execute<BatchFileRow>(sql`
     select url, path, content_type as "contentType", is_page as "isPage", object_key as "objectKey",
@@ -81,17 +46,7 @@ export async function batchFiles(db: Executor, jobId: string, batch: number): Pr
   return rows;
 }
 
-/** A URL for the report. */
-export type ReportedUrl = {
-  url: string;
-  rank: number;
-  status: number | null;
-  reason: string | null;
-  redirectTo: string | null;
-  foundOn: string | null;
-};
-
-/** URLs of one outcome for the report, in the order found, and their total number. */
+/** Addresses of one outcome for the report, in the order they were found, and how many there are in all. */
 export async function reportedUrls(
   db: Executor,
   { jobId, outcome, minRank, limit }: { jobId: string; outcome: SettledRow['outcome']; minRank: number; limit: number },

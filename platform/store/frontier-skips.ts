@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { Skips } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 
 /** How many URLs of a job were skipped by name so far, by reason. */
@@ -9,10 +10,7 @@ export async function countSkips(db: Executor, jobId: string): Promise<Map<strin
   return new Map(rows.map(({ reason, count }) => [reason, count]));
 }
 
-/** URLs skipped for one reason. */
-export type Skips = { reason: string; count: number; examples: string[] };
-
-/** The same with examples, the first URLs of each reason; the most frequent reason first. */
+/** The same with examples, the lowest addresses of each reason; the most frequent reason first. */
 export async function skipsByReason(db: Executor, jobId: string, maxExamples: number): Promise<Skips[]> {
   const { rows } = await db.execute<Skips>(sql`
     select reason, max(total)::integer as count, json_agg(url order by url) as examples from (

@@ -1,53 +1,7 @@
 import { sql } from 'drizzle-orm';
+import type { FoundUrl, FrontierCounts, LeasedUrl, SettledUrl, SpentCounts } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 import { seconds } from './seconds.ts';
-import type { LinksPlace, StoredFile } from './stored-file.ts';
-
-/** A URL that a worker has leased: only it may settle the row, until the lease ends. `attempts` counts this one. */
-export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
-
-/**
- * A newly found URL. `skip`: the reason to skip it; use rank 0, so that another use that isn't skipped (a page that is
- * also an image's source) enqueues it.
- */
-export type FoundUrl = {
-  url: string;
-  rank: number;
-  depth: number;
-  foundOn: string | null;
-  skip: string | null;
-  /** Lease it immediately to the worker that found it. */
-  take: boolean;
-};
-
-/** The result of a leased URL. Sizes in bytes. */
-export type SettledUrl = {
-  /** The size of its responses without their content encoding. */
-  decodedBytes?: number;
-} & (
-  | { id: number; outcome: 'retry'; dueInMs: number; reason: string; status: number | null }
-  | { id: number; outcome: 'missing'; reason: string; status: number | null }
-  | { id: number; outcome: 'redirect'; status: number; redirectTo: string }
-  | SettledFile
-);
-
-type SettledFile = StoredFile &
-  Partial<LinksPlace> & {
-    id: number;
-    outcome: 'file';
-    status: number;
-    path: string;
-    etag?: string | null;
-    lastModified?: string | null;
-    /** What was stored for it in the object store; omitted if nothing. */
-    storedBytes?: number;
-  };
-
-/** For progress only: a URL that is enqueued again after it was skipped isn't counted. */
-export type FrontierCounts = { urlCount: number; settledCount: number };
-
-/** What the export has spent so far, over all workers. Sizes in bytes. */
-export type SpentCounts = { fileCount: number; decodedBytes: number; storedBytes: number };
 
 /**
  * Applies one worker's results atomically: settles the rows it still holds, inserts new URLs (leased to it if

@@ -1,16 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { PreviousFile } from '../../exporter/crawl-records.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
-import type { LinksPlace, StoredFile } from './stored-file.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
-/** A kept crawl's record of a URL that returned a file. */
-export type KnownFile = StoredFile &
-  LinksPlace & { url: string; status: number; etag: string | null; lastModified: string | null };
-
-/** The files of a crawl, in pages: all of them, or those of these URLs. */
-export function knownFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<KnownFile[]> {
-  const run = (statement: SQL) => db.execute<KnownFile>(statement);
+/** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
+export function fetchedFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<PreviousFile[]> {
+  const run = (statement: SQL) => db.execute<PreviousFile>(statement);
   const selection = {
     jobId,
     columns: sql`url, status, content_type as "contentType", is_page as "isPage",
@@ -47,8 +43,8 @@ export async function findBase(tx: Transaction, projectId: string, reuseKey: str
   return rows[0]?.jobId ?? null;
 }
 
-/** Marks a crawl as not to be kept, because its data isn't reliable. */
-export async function spoilCrawl(db: Executor, jobId: string): Promise<void> {
+/** Says that a crawl is not to be kept, or no longer: what it holds can't be relied on. */
+export async function forbidReuse(db: Executor, jobId: string): Promise<void> {
   await db.execute(sql`update crawls set keep = false where job_id = ${jobId} and keep`);
 }
 

@@ -1,11 +1,9 @@
 import { sql } from 'drizzle-orm';
+import type { KeptBatch } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 import { pagesByNumber } from './pages-by-number.ts';
 
 const PAGE_ROWS = 100;
-
-/** A batch's pieces and their size in bytes; null if a release without pieces made it. */
-export type KeptBatch = { number: number; sizeBytes: number | null; piecesJson: string | null };
 
 /** The pieces of a kept crawl's batches, in the archive's order. */
 export function keptBatches(db: Executor, jobId: string): AsyncGenerator<KeptBatch> {
@@ -29,7 +27,7 @@ export async function keptFiles(db: Executor, jobId: string, batch: number): Pro
  * The URLs whose targets differ between two frozen maps, or that only one of them has; undefined if there are more than
  * `limit`.
  */
-export async function changedAddresses(
+export async function changedUrls(
   db: Executor,
   { jobId, baseJobId, limit }: { jobId: string; baseJobId: string; limit: number },
 ): Promise<Set<string> | undefined> {
@@ -70,8 +68,8 @@ export async function keepArchiveHead(
   return rows.length > 0;
 }
 
-/** How many files of a crawl are stored by an earlier export; its own keys begin with `ownPrefix`. */
-export async function countTakenOver(db: Executor, jobId: string, ownPrefix: string): Promise<number> {
+/** How many files of a crawl lie where an earlier export stored them; its own keys begin with `ownPrefix`. */
+export async function countReused(db: Executor, jobId: string, ownPrefix: string): Promise<number> {
   const { rows } = await db.execute<{ count: number }>(sql`
     select count(*)::integer as count from crawl_urls
     where job_id = ${jobId} and outcome = 'file' and not starts_with(object_key, ${ownPrefix})`);

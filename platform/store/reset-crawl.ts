@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import { lockCrawl } from './crawl-batches.ts';
 import { addNotices } from './crawl-notices.ts';
 import type { Database } from './database.ts';
-import { deleteCrawlRows, spoilCrawl } from './kept-crawls.ts';
+import { deleteCrawlRows, forbidReuse } from './kept-crawls.ts';
 import { crawls } from './schema/crawls.ts';
 
 const NOTICE = 'what the last export had stored of the site was gone or damaged, so all of it was fetched again';
@@ -17,7 +17,7 @@ export async function resetCrawl(db: Database, jobId: string): Promise<boolean> 
     if (crawl === undefined) return false;
     // An earlier call has reset it, and its response was lost.
     if (crawl.baseJobId === null) return crawl.phase === 'crawling';
-    await spoilCrawl(tx, crawl.baseJobId);
+    await forbidReuse(tx, crawl.baseJobId);
     await deleteCrawlRows(tx, sql`array[${jobId}]::text[]`);
     const frontier = { urlCount: 0, settledCount: 0, rawBytes: 0, skippedCount: 0, batchCount: 0, pageCount: 0 };
     const spent = { fileCount: 0, decodedBytes: 0, storedBytes: 0 };

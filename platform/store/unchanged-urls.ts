@@ -1,22 +1,17 @@
 import { sql } from 'drizzle-orm';
-import type { Executor, Transaction } from './database.ts';
-import type { FoundUrl } from './frontier.ts';
+import type { FoundUrl, UnchangedUrl } from '../../exporter/crawl-records.ts';
+import { lockCrawl } from './crawl-batches.ts';
+import type { Database, Executor, Transaction } from './database.ts';
 
-/** A URL whose file is unchanged since the kept crawl, with its current validators. */
-export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> & {
-  etag: string | null;
-  lastModified: string | null;
-};
-
-/** Whether the caller is the first to ask, and so the one that revalidates the job's kept crawl. */
-export async function claimKnownWalk(db: Executor, jobId: string): Promise<boolean> {
+/** Whether the caller is the first to ask, and so the one who goes through what a job's kept crawl knows. */
+export async function claimRevalidation(db: Executor, jobId: string): Promise<boolean> {
   const { rows } = await db.execute(sql`
     update crawls set walked = true where job_id = ${jobId} and phase = 'crawling' and not walked returning job_id`);
   return rows.length > 0;
 }
 
-/** A job's queued URLs that no one has requested yet, nearest to the start page first. */
-export async function urlsInLine(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
+/** The addresses of a job that nobody has asked for yet, nearest to the start page first. */
+export async function untriedUrls(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
   const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take'>>(sql`
     select url, rank, depth, found_on as "foundOn" from crawl_urls
     where job_id = ${jobId} and state = 'queued' and attempts = 0 order by depth, id limit ${limit}`);
@@ -25,26 +20,33 @@ export async function urlsInLine(db: Executor, jobId: string, limit: number): Pr
 
 const ROWS_PER_STATEMENT = 5_000;
 
+type Walk = {
+  jobId: string;
+  baseJobId: string;
+  unchanged: readonly UnchangedUrl[];
+  /** Bytes of the responses that were read to find this out, decoded. */
+  decodedBytes: number;
+};
+
 /**
- * Settles URLs, new or queued, with the kept crawl's rows, including their paths in its bundle: most stay the same, so
- * freezing needn't write them. Call it with the crawl's row locked (`lockCrawl`), and with all URLs that they lead to
- * enqueued.
+ * Settles URLs, new or queued, in one transaction, unless the crawl is over or doesn't reuse `baseJobId` any more
+ * (`resetCrawl`). What else they lead to must be queued already.
  */
-export async function settleUnchanged(
-  tx: Transaction,
-  {
-    jobId,
-    baseJobId,
-    unchanged,
-    decodedBytes,
-  }: {
-    jobId: string;
-    baseJobId: string;
-    unchanged: readonly UnchangedUrl[];
-    /** What was read to find that out, uncompressed. */
-    decodedBytes: number;
-  },
-): Promise<void> {
+export async function settleUnchanged(db: Database, walk: Walk): Promise<'settled' | 'over' | 'restarted'> {
+  return db.transaction(async (tx) => {
+    const crawl = await lockCrawl(tx, walk.jobId);
+    if (crawl?.phase !== 'crawling') return 'over';
+    if (crawl.baseJobId !== walk.baseJobId) return 'restarted';
+    await copyUnchanged(tx, walk);
+    return 'settled';
+  });
+}
+
+/**
+ * Copies the rows of the kept crawl, also with the places that these have in its bundle: mostly they stay the same, and
+ * freezing has nothing to write.
+ */
+async function copyUnchanged(tx: Transaction, { jobId, baseJobId, unchanged, decodedBytes }: Walk): Promise<void> {
   await tx.execute(sql`update crawls set decoded_bytes = decoded_bytes + ${decodedBytes} where job_id = ${jobId}`);
   for (let start = 0; start < unchanged.length; start += ROWS_PER_STATEMENT) {
     const given = unchanged.slice(start, start + ROWS_PER_STATEMENT);

@@ -9,8 +9,8 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { PackedExport } from '../../exporter/pack/pack-export.ts';
 import type { PlatformActivities } from '../activities/create-platform-activities.ts';
-import type { PackedExport } from '../activities/export/pack-export.ts';
 import { type JobVisibility, jobDetails, markJob } from './static-export-job/export-visibility.ts';
 import { failureText } from './static-export-job/failure-text.ts';
 import { isFailureOf } from './static-export-job/is-failure-of.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ExportLimits } from '../../exporter/limits.ts';
 import {
   createPlatformActivities,
   type PlatformActivities,
 } from '../../platform/activities/create-platform-activities.ts';
-import type { ExportLimits } from '../../platform/activities/export/limits.ts';
 import { type ExportedBundle, type ExportStores, openExportStores } from './export-stores.ts';
 import { createDatabase } from './test-database.ts';
 

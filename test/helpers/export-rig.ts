@@ -1,6 +1,6 @@
 import { TASK_QUEUES, WORKFLOW_TYPES } from '../../contract/names.ts';
-import type { BrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
-import type { ExportLimits } from '../../platform/activities/export/limits.ts';
+import type { ExportLimits } from '../../exporter/limits.ts';
+import type { Renderer } from '../../exporter/ports.ts';
 import { type ExportJobRow, getExportJob } from '../../platform/store/export-jobs.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import { type ExportedBundle, type ExportStores, openExportStores } from './export-stores.ts';
@@ -31,7 +31,7 @@ export type ExportRig = ExportStores & {
   /** `start`, `end` and `read`; throws unless the job completed. */
   run(site: TestSite): Promise<ExportedBundle>;
   /** Runs workers on the queue until `stop`. */
-  startWorker(limits?: Partial<ExportLimits>, browser?: BrowserPool): Promise<{ stop(): Promise<void> }>;
+  startWorker(limits?: Partial<ExportLimits>, browser?: Renderer): Promise<{ stop(): Promise<void> }>;
 };
 
 /**

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import type { ExportLimits } from '../../platform/activities/export/limits.ts';
+import type { ExportLimits } from '../../exporter/limits.ts';
 
 export type WorkerProcessOptions = {
   databaseUrl: string;

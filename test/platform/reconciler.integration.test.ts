@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import pino from 'pino';
+import { bundleKey } from '../../exporter/object-keys.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
-import { bundleKey } from '../../platform/objects/object-store.ts';
 import { createReconciler, type ReconcilerDeps } from '../../platform/reconciler.ts';
 import { connectDatabase } from '../../platform/store/database.ts';
 import {

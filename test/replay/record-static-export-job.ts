@@ -3,7 +3,7 @@
 // It takes the workflow bundle that the last `npm test` made, and needs PostgreSQL and Chromium.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { createBrowserPool } from '../../platform/activities/export/browser/browser-pool.ts';
+import { createBrowserPool } from '../../exporter/render/browser-pool.ts';
 import { type ExportRig, startExportRig } from '../helpers/export-rig.ts';
 import { externalFiles, fixtureSite } from '../helpers/fixture-site.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';

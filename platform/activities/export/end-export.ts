@@ -1,17 +1,23 @@
+import type { Logger } from 'pino';
+import type { JobCache } from '../../../exporter/job-cache.ts';
+import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
+import { storeFailedReport } from '../../../exporter/pack/failed-report.ts';
+import type { CrawlStore } from '../../../exporter/ports.ts';
 import { dropUnfinished } from '../../objects/drop-unfinished.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
 import { getCrawl } from '../../store/crawls.ts';
+import type { Database } from '../../store/database.ts';
 import { failExportJob } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
-import { forgetCrawls, spoilCrawl, usedObjects } from '../../store/kept-crawls.ts';
+import { forbidReuse, forgetCrawls, usedObjects } from '../../store/kept-crawls.ts';
 import { lively } from '../lively.ts';
-import type { ExportDeps } from './export-deps.ts';
-import { reportKey, workPrefix } from './object-keys.ts';
-import { storeFailedReport } from './pack/failed-report.ts';
+
+type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: Logger; jobCache: JobCache };
 
 const KEYS_PER_DELETE = 500;
 
 /** Ends a job as failed, unless it ended before, with a report of what it met until then. */
-export async function failExport(deps: ExportDeps, jobId: string, error: string): Promise<void> {
+export async function failExport(deps: EndDeps, jobId: string, error: string): Promise<void> {
   const job = await getExportJob(deps.db, jobId);
   if (job === undefined || job.status === 'completed' || job.status === 'failed') return;
   await failExportJob(deps.db, jobId, error, await storeFailedReport(deps, jobId));
@@ -22,9 +28,9 @@ export async function failExport(deps: ExportDeps, jobId: string, error: string)
  * What a completed job stored for the project's next export stays, and what that of the
  * export before was kept for goes.
  */
-export async function cleanUpExport(deps: ExportDeps, jobId: string, archiveKey: string | null): Promise<void> {
-  const { db, objects, logger, memory } = deps;
-  memory.forget(jobId);
+export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: string | null): Promise<void> {
+  const { db, objects, logger, jobCache } = deps;
+  jobCache.forget(jobId);
   await lively({ details: () => 'clearing up', logger }, async ({ signal }) => {
     const job = await getExportJob(db, jobId);
     if (job === undefined) return;
@@ -49,8 +55,8 @@ export async function cleanUpExport(deps: ExportDeps, jobId: string, archiveKey:
  * An export that came to grief after its crawl may owe that to what it took over, say to objects that somebody deleted
  * in the store. The next one takes nothing from there, so no project can be stuck with a damaged past.
  */
-async function doubtBase({ db }: ExportDeps, job: ExportJobRow): Promise<void> {
+async function doubtBase({ db }: EndDeps, job: ExportJobRow): Promise<void> {
   if (job.status !== 'failed' || job.cancelRequestedAt !== null) return;
   const crawl = await getCrawl(db, job.id);
-  if (crawl?.phase === 'frozen' && crawl.baseJobId !== null) await spoilCrawl(db, crawl.baseJobId);
+  if (crawl?.phase === 'frozen' && crawl.baseJobId !== null) await forbidReuse(db, crawl.baseJobId);
 }

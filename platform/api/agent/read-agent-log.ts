@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import type { RequestHandler } from 'express';
+import { ObjectMissingError } from '../../../exporter/ports.ts';
 import { errorCode } from '../../error-code.ts';
-import { ObjectMissingError, type ObjectStore } from '../../objects/object-store.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
 import { listAgentRunLogs } from '../../store/agent-runs.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';

@@ -4,8 +4,8 @@ import { composeOperatorMail } from '../../../activities/reviewers/operator-mail
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { composeRuleMail } from '../../../activities/reviewers/rule-mail.ts';
 import { composeSiteMail } from '../../../activities/reviewers/site-mail.ts';
+import { STEP_TIMEOUT_MS } from '../../exporter/sites/visitor.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
-import { STEP_TIMEOUT_MS } from '../../platform/activities/export/sites/visitor.ts';
 import { INPUT } from './review-input.ts';
 
 const sender = readSender('Galley <galley@example.com>');

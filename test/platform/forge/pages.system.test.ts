@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { STEP_TIMEOUT_MS } from '../../exporter/sites/visitor.ts';
 import { OPERATOR_TOKEN } from '../../helpers/platform-api.ts';
 import { locateRealTool } from '../../helpers/real-tool.ts';
-import { STEP_TIMEOUT_MS } from '../activities/export/sites/visitor.ts';
 import { BRANCH, type ForgeFixture, startForgeFixture } from './forge-fixture.ts';
 
 describe('the page of a pull request in a browser', () => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { bundleKey, ObjectMissingError, type ObjectStore } from '../../../platform/objects/object-store.ts';
+import { bundleKey } from '../../../exporter/object-keys.ts';
+import { ObjectMissingError } from '../../../exporter/ports.ts';
+import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 
 export type StoreUnderTest = {
   store: ObjectStore;

@@ -7,9 +7,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { workPrefix } from '../../../platform/activities/export/object-keys.ts';
+import { BUNDLES_FOLDER, workPrefix } from '../../../exporter/object-keys.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
-import { BUNDLES_FOLDER, type ObjectStore } from '../../../platform/objects/object-store.ts';
+import type { ObjectStore } from '../../../platform/objects/object-store.ts';
 import { createReconciler } from '../../../platform/reconciler.ts';
 import { startDirectRig } from '../../helpers/direct-export.ts';
 import { serveFiles, startHttpSite } from '../../helpers/http-site.ts';

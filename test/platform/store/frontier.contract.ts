@@ -1,3 +1,4 @@
+import type { SettledUrl } from '../../../exporter/crawl-records.ts';
 import {
   freezeCrawl,
   leaseBatches,
@@ -9,7 +10,7 @@ import { getCrawl } from '../../../platform/store/crawls.ts';
 import type { Database } from '../../../platform/store/database.ts';
 import { failExportJob } from '../../../platform/store/export-job-transitions.ts';
 import { getExportJob } from '../../../platform/store/export-jobs.ts';
-import { countPages, frontierRest, type SettledUrl, settleUrls } from '../../../platform/store/frontier.ts';
+import { countPages, frontierRest, settleUrls } from '../../../platform/store/frontier.ts';
 import {
   giveBackUnasked,
   leaseUrls,

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pino from 'pino';
+import type { FoundUrl } from '../../../exporter/crawl-records.ts';
 import { projectSettings } from '../../../platform/project-settings.ts';
 import { type AgentJobRow, insertAgentJob, type NewAgentJob } from '../../../platform/store/agent-jobs.ts';
 import { openCrawl } from '../../../platform/store/crawls.ts';
 import { type Database, openDatabase } from '../../../platform/store/database.ts';
 import { type ExportJobRow, insertExportJob } from '../../../platform/store/export-jobs.ts';
-import { type FoundUrl, settleUrls } from '../../../platform/store/frontier.ts';
+import { settleUrls } from '../../../platform/store/frontier.ts';
 import { leaseUrls } from '../../../platform/store/frontier-leases.ts';
 import { organizations } from '../../../platform/store/schema/organizations.ts';
 import { projects } from '../../../platform/store/schema/projects.ts';

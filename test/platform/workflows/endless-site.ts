@@ -1,4 +1,4 @@
-import { type RawAnswer, rawAnswer } from '../activities/export/fetch/raw-site.ts';
+import { type RawAnswer, rawAnswer } from '../../exporter/fetch/raw-site.ts';
 
 /** Near the bound of folders already, so that the bound of links isn't met first. */
 const DEEP = Array.from({ length: 32 }, (_, index) => `/${index}`).join('');

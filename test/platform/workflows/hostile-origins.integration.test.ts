@@ -1,7 +1,7 @@
+import { type RawSite, rawAnswer, startRawSite } from '../../exporter/fetch/raw-site.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { createDatabase } from '../../helpers/test-database.ts';
-import { type RawSite, rawAnswer, startRawSite } from '../activities/export/fetch/raw-site.ts';
 import { endlessSite } from './endless-site.ts';
 
 const HOME = 'https://docs.example.com';

@@ -3,8 +3,6 @@ import { Worker } from '@temporalio/worker';
 import { exportReport } from '../../../contract/admin-api.ts';
 import { WORKFLOW_TYPES } from '../../../contract/names.ts';
 import type { PlatformActivities } from '../../../platform/activities/create-platform-activities.ts';
-import { CRAWL_UNFINISHED } from '../../../platform/activities/export/freeze-export.ts';
-import { inputGone } from '../../../platform/activities/export/missing-object.ts';
 import { getCrawl } from '../../../platform/store/crawls.ts';
 import { requestExportJobCancel } from '../../../platform/store/export-job-transitions.ts';
 import type { ExportRig } from '../../helpers/export-rig.ts';
@@ -113,7 +111,7 @@ describe('the end of a staticExportJob', () => {
     const ended = await play('late-finds', calls, {
       freezeExport: async () => {
         calls.push('freeze');
-        if (calls.length < 3) throw ApplicationFailure.nonRetryable('there are more', CRAWL_UNFINISHED);
+        if (calls.length < 3) throw ApplicationFailure.nonRetryable('there are more', 'CrawlUnfinished');
         return FROZEN;
       },
     });
@@ -137,7 +135,8 @@ describe('the end of a staticExportJob', () => {
     const ended = await play(name.replaceAll(/\W/g, '-'), calls, {
       rewriteFiles: async () => {
         calls.push('rewrite');
-        if (calls.filter((call) => call === 'rewrite').length <= goneTimes) throw inputGone('exports/se_0/segments/0');
+        if (calls.filter((call) => call === 'rewrite').length <= goneTimes)
+          throw ApplicationFailure.nonRetryable('it is gone', 'ExportInputGone');
         return { done: true, settled: 1, total: 1 };
       },
       beginAnew: async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExportLimits } from '../../../platform/activities/export/limits.ts';
+import type { ExportLimits } from '../../../exporter/limits.ts';
+import { bundleContent, changingOrigin, newSite } from '../../exporter/reuse/changing-site.ts';
 import { type ExportRig, startExportRig } from '../../helpers/export-rig.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
 import { holdStatements } from '../../helpers/kills/held-statements.ts';
@@ -7,7 +8,6 @@ import { leftByExports } from '../../helpers/kills/left-by-exports.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../helpers/platform-worker-process.ts';
 import { startPostgres } from '../../helpers/postgres.ts';
 import { createGate } from '../../helpers/system/gate.ts';
-import { bundleContent, changingOrigin, newSite } from '../activities/export/reuse/changing-site.ts';
 
 const PAGES = 250;
 

@@ -1,10 +1,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { beginExport } from '../../../../exporter/export-site.ts';
+import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import {
   createPlatformActivities,
   type PlatformActivities,
 } from '../../../../platform/activities/create-platform-activities.ts';
-import { beginExport } from '../../../../platform/activities/export/begin-export.ts';
-import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
+import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { serveFiles } from '../../../helpers/http-site.ts';
 import { createGate } from '../../../helpers/system/gate.ts';
@@ -78,7 +79,11 @@ describe('the beginning of an export', () => {
       return { done: false, queuedCount: left };
     };
     const { packed } = await runActivity(() =>
-      beginExport({ ...stages.rig, limits: DEFAULT_LIMITS }, { ...patient, crawlSite }, jobId),
+      beginExport(
+        { store: createCrawlStore(stages.rig.db), limits: DEFAULT_LIMITS },
+        { ...patient, crawlSite },
+        { jobId, isFirst: true, signal: new AbortController().signal },
+      ),
     );
     expect({ begun, packed: packed?.state }).toEqual({ begun: rounds, packed: rounds > 1 ? 'completed' : undefined });
   });

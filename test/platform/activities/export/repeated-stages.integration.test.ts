@@ -1,13 +1,13 @@
+import { crawlFrontier } from '../../../../exporter/crawl/crawl-frontier.ts';
+import { createCrawlScope } from '../../../../exporter/crawl/crawl-scope.ts';
+import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/stored-urls.ts';
+import { createJobCache } from '../../../../exporter/job-cache.ts';
+import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
+import { readCrawl } from '../../../../exporter/read-crawl.ts';
+import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
+import { createSegmentStore, type SegmentStore } from '../../../../exporter/segments/segment-store.ts';
 import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
-import { createBrowserPool } from '../../../../platform/activities/export/browser/browser-pool.ts';
-import { createAdmission } from '../../../../platform/activities/export/crawl/admission.ts';
-import { crawlFrontier } from '../../../../platform/activities/export/crawl/crawl-frontier.ts';
-import { createStoredUrlsOfJobs } from '../../../../platform/activities/export/crawl/stored-urls.ts';
-import { CRAWL_UNFINISHED } from '../../../../platform/activities/export/freeze-export.ts';
-import { createJobMemory } from '../../../../platform/activities/export/job-memory.ts';
-import { DEFAULT_LIMITS } from '../../../../platform/activities/export/limits.ts';
-import { readCrawl } from '../../../../platform/activities/export/read-crawl.ts';
-import { createSegmentStore, type SegmentStore } from '../../../../platform/activities/export/segment-store.ts';
+import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';
 import { getProject, updateProject } from '../../../../platform/store/projects.ts';
 import { HOME, logger, runActivity, SITE, type StagesFixture, startStagesFixture } from './stages-fixture.ts';
@@ -37,7 +37,7 @@ describe('a stage that is done again, or comes late', () => {
     await stages.rig.runStages(jobId, { until: 'crawl' });
     await stages.find(jobId, [{ url: `${HOME}/late`, take: true }]);
     await expect(runActivity(() => stages.activities.freezeExport({ jobId }))).rejects.toMatchObject({
-      type: CRAWL_UNFINISHED,
+      type: 'CrawlUnfinished',
     });
     expect(await getCrawl(stages.rig.db, jobId)).toMatchObject({ phase: 'crawling' });
     await stages.rig.db.execute(
@@ -76,11 +76,11 @@ describe('a stage that is done again, or comes late', () => {
     await stages.find(jobId, [{ url: `${HOME}/late` }]);
     for (const name of ['later', 'never/1', 'never/2', 'never/3'])
       await stages.find(jobId, [{ url: `${HOME}/${name}` }]);
-    const { settings } = await readCrawl(stages.rig.db, jobId);
+    const { settings } = await readCrawl(createCrawlStore(stages.rig.db), jobId);
     const segments = createSegmentStore({ objects: stages.rig.objects, cacheBytes: 0 });
     const counts = { urlCount: 0, variants: new Map(), skips: new Map() };
-    const admission = createAdmission({ settings, limits: DEFAULT_LIMITS, ...counts });
-    const stored = createStoredUrlsOfJobs(createJobMemory()).of(jobId);
+    const scope = createCrawlScope({ settings, limits: DEFAULT_LIMITS, ...counts });
+    const stored = createStoredUrlsOfJobs(createJobCache()).of(jobId);
     const maxMs = 60_000;
     let aheadMs = 0;
     let comeLater = (): void => undefined;
@@ -96,11 +96,11 @@ describe('a stage that is done again, or comes late', () => {
     const file = { outcome: 'file', status: 200, ...html } as const;
     const [bytes, extraction] = [Buffer.from('<p>'), Buffer.alloc(0)];
     await crawlFrontier(
-      { db: stages.rig.db, segments: { ...segments, write }, limits: DEFAULT_LIMITS },
+      { store: createCrawlStore(stages.rig.db), segments: { ...segments, write }, limits: DEFAULT_LIMITS },
       {
         ...{ jobId, token: 'one', maxMs, graceMs: 0, signal: new AbortController().signal },
         now: () => Date.now() + aheadMs,
-        ...{ admission, stored },
+        ...{ scope, stored },
         visit: async (leased) => {
           if (leased.url === `${HOME}/later`) await later;
           else if (leased.url !== `${HOME}/late`) return new Promise(() => undefined);

@@ -1,10 +1,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
+import type { FoundUrl } from '../../../../exporter/crawl-records.ts';
 import {
   createPlatformActivities,
   type PlatformActivities,
 } from '../../../../platform/activities/create-platform-activities.ts';
-import { type FoundUrl, settleUrls } from '../../../../platform/store/frontier.ts';
+import { settleUrls } from '../../../../platform/store/frontier.ts';
 import { type DirectRig, startDirectRig } from '../../../helpers/direct-export.ts';
 import { type HttpSite, serveFiles, startHttpSite } from '../../../helpers/http-site.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { startFilteringProxy } from '../../../export/browser/filtering-proxy.ts';
+import { startFilteringProxy } from '../../../../../exporter/render/filtering-proxy.ts';
 import type { AgentNetwork } from '../runner-limits.ts';
 import { createAllowList } from './allow-list.ts';
 

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../../../export/fetch/address.ts';
-import { type AddressGuard, portOf, RefusedUrl, type Resolve } from '../../../export/fetch/address-guard.ts';
+import { isPublicAddress } from '../../../../../exporter/fetch/address.ts';
+import { type AddressGuard, portOf, RefusedUrl, type Resolve } from '../../../../../exporter/fetch/address-guard.ts';
 import type { AgentNetwork } from '../runner-limits.ts';
 
 const resolveBySystem: Resolve = async (hostname) =>

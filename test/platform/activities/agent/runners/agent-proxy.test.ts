@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { pino } from 'pino';
+import { RefusedUrl } from '../../../../../exporter/fetch/address-guard.ts';
 import { startAgentProxy } from '../../../../../platform/activities/agent/runners/network/agent-proxy.ts';
 import { createAllowList } from '../../../../../platform/activities/agent/runners/network/allow-list.ts';
-import { RefusedUrl } from '../../../../../platform/activities/export/fetch/address-guard.ts';
 
 const PUBLIC = '93.184.216.34';
 

@@ -1,0 +1,217 @@
+/** What a `CrawlStore` keeps of an export. Sizes in bytes. */
+
+/** What the export has spent so far, all workers together. */
+export type SpentCounts = { fileCount: number; decodedBytes: number; storedBytes: number };
+
+/** For progress only: a URL that comes back after it was skipped isn't counted. */
+export type FrontierCounts = { urlCount: number; settledCount: number };
+
+/** The state of one export's crawl. */
+export type Crawl = FrontierCounts &
+  SpentCounts & {
+    jobId: string;
+    /** `ExportSettings` as JSON: what the export began with. */
+    settingsJson: string;
+    /** The frontier of a frozen crawl doesn't change any more. */
+    phase: 'crawling' | 'frozen';
+    /** Bytes of all files as they were fetched. */
+    rawBytes: number;
+    /** URLs left out because of a limit. */
+    skippedCount: number;
+    batchCount: number;
+    pageCount: number;
+    /** What stored bytes depend on besides the origin (`reuseKeyOf`). Only crawls with the same key share bytes. */
+    reuseKey: string | null;
+    /** Whether the next export may reuse this crawl when its export has completed. */
+    keep: boolean;
+    /** The crawl of the previous export that this one reuses. */
+    baseJobId: string | null;
+    /** Where the first batch begins in the packed archive; null until the crawl may be reused. */
+    archiveHeadBytes: number | null;
+    /** Whether a worker has begun to revalidate the previous export; that happens once per job. */
+    walked: boolean;
+  };
+
+export type NewCrawl = Pick<Crawl, 'jobId' | 'settingsJson' | 'keep'> & {
+  projectId: string;
+  reuseKey: string;
+  /** Whether it may reuse the project's previous export, if that has the same key. */
+  takes: boolean;
+};
+
+/** Names the worker that holds URLs or batches, and for how long. */
+export type Lease = { jobId: string; token: string; leaseMs: number };
+
+/** A URL that a worker holds: only it may settle the row, until the lease ends. `attempts` counts this one. */
+export type LeasedUrl = { id: number; url: string; rank: number; depth: number; attempts: number };
+
+/**
+ * A URL that a worker reports for the first time. `skip`: left out, and why; give it rank 0, then a use that isn't left
+ * out (a page that is also an image's source) brings it back.
+ */
+export type FoundUrl = {
+  url: string;
+  rank: number;
+  depth: number;
+  foundOn: string | null;
+  skip: string | null;
+  /** Lease it at once to the worker that found it. */
+  take: boolean;
+};
+
+/** A file as a crawl has stored it: what it is, and where its bytes and its extraction are. */
+export type StoredFile = {
+  contentType: string;
+  isPage: boolean;
+  objectKey: string;
+  byteOffset: number;
+  byteLength: number;
+  /** The extraction follows the bytes; 0 if there is none. */
+  extractionLength: number;
+  sha256: string;
+};
+
+/** Where the table of links of the file's group is in the same object; null if it has none. */
+export type LinksPlace = { linksOffset: number | null; linksLength: number | null };
+
+/** The result of a leased URL. */
+export type SettledUrl = {
+  /** Bytes of the responses without their content encoding. */
+  decodedBytes?: number;
+} & (
+  | { id: number; outcome: 'retry'; dueInMs: number; reason: string; status: number | null }
+  | { id: number; outcome: 'missing'; reason: string; status: number | null }
+  | { id: number; outcome: 'redirect'; status: number; redirectTo: string }
+  | SettledFile
+);
+
+type SettledFile = StoredFile &
+  Partial<LinksPlace> & {
+    id: number;
+    outcome: 'file';
+    status: number;
+    path: string;
+    etag?: string | null;
+    lastModified?: string | null;
+    /** What was put into the object store for it; left out if that was nothing. */
+    storedBytes?: number;
+  };
+
+/** A URL whose file is the one that the previous export stored, with the validators to use from now on. */
+export type UnchangedUrl = Pick<FoundUrl, 'url' | 'rank' | 'depth' | 'foundOn'> & {
+  etag: string | null;
+  lastModified: string | null;
+};
+
+/** A URL that brought a file, as a later export sees it. */
+export type PreviousFile = StoredFile &
+  LinksPlace & { url: string; status: number; etag: string | null; lastModified: string | null };
+
+/** What a crawl has of one URL. Which fields are set depends on the outcome. */
+export type StoredAnswer = {
+  outcome: 'file' | 'redirect' | 'missing' | 'skipped';
+  status: number | null;
+  redirectTo: string | null;
+  contentType: string | null;
+  objectKey: string | null;
+  byteOffset: number;
+  byteLength: number;
+};
+
+/** A URL as the freezing of paths sees it. Which fields are set depends on the outcome. */
+export type SettledRow = {
+  id: number;
+  url: string;
+  rank: number;
+  outcome: StoredAnswer['outcome'];
+  status: number | null;
+  reason: string | null;
+  redirectTo: string | null;
+  contentType: string | null;
+  isPage: boolean;
+  byteLength: number | null;
+  sha256: string | null;
+  /** The place in the bundle that the row came with from the previous export; null if it has none. */
+  path: string | null;
+  batch: number | null;
+};
+
+/** What freezing decided for a URL: its place in the bundle, or where a redirect ends. */
+export type FrozenUrl = {
+  id: number;
+  outcome: SettledRow['outcome'];
+  reason: string | null;
+  redirectTo: string | null;
+  path: string | null;
+  fragment: string | null;
+  batch: number | null;
+};
+
+/** A crawl as the decision to end it sees it. Nothing else changes it meanwhile. */
+export type FinishedCrawl = SpentCounts & {
+  queuedCount: number;
+  /** Whether a worker holds URLs. */
+  leased: boolean;
+  /** Every settled URL, in no meaningful order. */
+  rows: AsyncIterable<SettledRow[]>;
+};
+
+export type FreezePlan = {
+  /** Decided one by one as they are read, so that no second object per URL is held. */
+  frozen: Iterable<FrozenUrl>;
+  batchCount: number;
+  pageCount: number;
+};
+
+/** Where a URL leads once the paths are frozen. */
+export type MappedUrl = Pick<FrozenUrl, 'outcome' | 'redirectTo' | 'path' | 'fragment'> & { url: string };
+
+/** A file as rewriting needs it. */
+export type BatchFileRow = StoredFile & LinksPlace & { url: string; path: string };
+
+/** The result of a batch. */
+export type SettledBatch = {
+  number: number;
+  /** Null if the bytes are in parts: a release that doesn't know parts must not take the object for all of them. */
+  objectKey: string | null;
+  sizeBytes: number;
+  pageCount: number;
+  filesJson: string;
+  brokenJson: string;
+  /** `StoredPiece[]`. */
+  piecesJson: string;
+  /** `Extent[]`: where the batch's bytes are, in order; null: they are the whole object. */
+  partsJson: string | null;
+};
+
+/** A batch's result, and how many bytes were put into the object store for it. */
+export type MadeBatch = SettledBatch & { storedBytes: number };
+
+/** How many batches there are, are settled, and are leased to no worker. */
+export type BatchProgress = { total: number; settled: number; free: number };
+
+/** The pieces of a reusable batch and their size; null if an older release made it, which stored no pieces. */
+export type KeptBatch = { number: number; sizeBytes: number | null; piecesJson: string | null };
+
+/** A URL for the report. */
+export type ReportedUrl = {
+  url: string;
+  rank: number;
+  status: number | null;
+  reason: string | null;
+  redirectTo: string | null;
+  foundOn: string | null;
+};
+
+/** URLs left out for one reason. */
+export type Skips = { reason: string; count: number; examples: string[] };
+
+export type CrawlNotice = { url: string | null; text: string };
+
+export type PackedArchive = {
+  archiveKey: string;
+  archiveSha256: string;
+  archiveSizeBytes: number;
+  /** Where the first member after the manifest's begins. */
+  headBytes: number;
+};

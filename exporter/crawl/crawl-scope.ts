@@ -1,0 +1,117 @@
+import type { FoundUrl } from '../crawl-records.ts';
+import { ROBOTS_AGENT } from '../discover/discover.ts';
+import { type Robots, readRobots } from '../discover/robots.ts';
+import type { Resource, ResourceKind } from '../document/types.ts';
+import { isOfSite, isWanted } from '../document/url-identity.ts';
+import type { ExportLimits } from '../limits.ts';
+import type { ExportSettings } from '../settings.ts';
+import { hasTooManyFolders, leadsFarOff, MAX_FOLDERS, MAX_YEARS_AHEAD, repeatsItself } from './endless-paths.ts';
+import { type CrawledKind, rankOf, SKIPPED_RANK } from './resource-rank.ts';
+import { skipReason } from './skip-rules.ts';
+
+/** Where a reference was found; the start page stands at depth 0. */
+type From = { url: string; depth: number };
+
+export type CrawlScope = {
+  /** What to tell the frontier of a reference found at this depth; undefined where there is nothing new to tell. */
+  admit(resource: Resource, from: From): FoundUrl | undefined;
+  /** The frontier's own count, which other workers' finds are part of. */
+  setUrlCount(urlCount: number): void;
+};
+
+/** PostgreSQL's index rows hold less than 2,700 bytes. */
+const MAX_URL_LENGTH = 2_000;
+/** What this worker has already told; past it the frontier itself sorts out the known ones. */
+const MAX_REMEMBERED = 200_000;
+/** Addresses left out by one rule that the frontier keeps by name: an endless site has any number of them. */
+const MAX_NAMED_SKIPS = 10_000;
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : '';
+}
+
+/**
+ * Decides which references the crawl follows: the site's pages within robots.txt, the paths asked for and the bounds
+ * against endless sites; and the assets that pages need, wherever they are, unless the project keeps them as links.
+ */
+export function createCrawlScope(options: {
+  settings: ExportSettings;
+  limits: ExportLimits;
+  urlCount: number;
+  /** Query strings known of each page path, as `?a=1`; what is admitted is added. */
+  variants: Map<string, Set<string>>;
+  /** How many addresses are left out so far, by reason. */
+  skips: Map<string, number>;
+}): CrawlScope {
+  const { settings, limits, variants, skips } = options;
+  const { site } = settings;
+  const ignoresRobots = settings.robots === 'ignore';
+  const robots: Robots = readRobots(ignoresRobots ? '' : settings.robotsTxt, ROBOTS_AGENT);
+  const year = new Date(settings.createdAt).getUTCFullYear();
+  const pages = settings.pages === null ? undefined : new Set(settings.pages);
+  const keepHosts = new Set(settings.keepHosts);
+  const told = new Map<string, number>();
+  let { urlCount } = options;
+
+  function crawledKind(kind: ResourceKind): CrawledKind | undefined {
+    if (kind === 'endpoint' || kind === 'folder') return undefined;
+    if (kind === 'unfollowed') return 'page';
+    if (kind !== 'source-map') return kind;
+    return settings.sourceMaps === 'keep' ? 'asset' : undefined;
+  }
+
+  function isPageLike(kind: CrawledKind, url: string): boolean {
+    return kind === 'page' || kind === 'identity' || (kind === 'probe' && isOfSite(url, site));
+  }
+
+  function reasonToSkip(url: string, kind: CrawledKind, from: From): string | null {
+    if (url.length > MAX_URL_LENGTH) return skipReason('length', MAX_URL_LENGTH);
+    if (urlCount >= limits.maxUrls) return skipReason('addresses', limits.maxUrls);
+    if (!isPageLike(kind, url)) return null;
+    const { pathname, search, origin } = new URL(url);
+    if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return skipReason('paths');
+    // What a guess turns out to be is seen when it is there (guessed-page.ts).
+    if (kind !== 'probe' && !robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
+    if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
+    if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);
+    if (repeatsItself(pathname)) return skipReason('repeats');
+    if (leadsFarOff(pathname, from.url, year)) return skipReason('dates', MAX_YEARS_AHEAD);
+    if (search === '') return null;
+    const path = `${origin}${pathname}`;
+    const known = variants.get(path) ?? new Set();
+    if (known.has(search)) return null;
+    if (known.size >= limits.maxQueryVariants) return skipReason('queries', limits.maxQueryVariants);
+    variants.set(path, known.add(search));
+    return null;
+  }
+
+  function mayName(reason: string): boolean {
+    const count = skips.get(reason) ?? 0;
+    skips.set(reason, count + 1);
+    return count < MAX_NAMED_SKIPS;
+  }
+
+  return {
+    admit(resource, from) {
+      const { url } = resource;
+      const kind = crawledKind(resource.kind);
+      if (kind === undefined) return undefined;
+      const before = told.get(url);
+      if (before !== undefined && before >= rankOf(kind)) return undefined;
+      const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
+      if (!isWanted({ url, kind }, site, external)) return undefined;
+      const isNew = before === undefined;
+      const isFresh = isNew || before === SKIPPED_RANK;
+      const isUnfollowed = resource.kind === 'unfollowed' && !ignoresRobots;
+      const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(url, kind, from);
+      if (skip !== null && (!isNew || !mayName(skip))) return undefined;
+      const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
+      if (told.size < MAX_REMEMBERED) told.set(url, rank);
+      if (isFresh && skip === null) urlCount += 1;
+      return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
+    },
+    setUrlCount(count) {
+      urlCount = count;
+    },
+  };
+}

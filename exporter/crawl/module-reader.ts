@@ -1,0 +1,43 @@
+import { readDocument } from '../document/document.ts';
+import { importSpecifiers } from '../document/javascript/extract-script.ts';
+import type { ModuleImports } from '../document/module-imports.ts';
+import { isWanted, normalizeUrl, originUrl } from '../document/url-identity.ts';
+import type { Fetcher } from '../ports.ts';
+import type { ExportSettings } from '../settings.ts';
+
+const MAX_REDIRECTS = 5;
+
+/**
+ * Reads what modules import, each once while the reader lives: many pages load the same ones. Fetches only what the
+ * export itself may fetch; a module that can't be had imports nothing.
+ */
+export function createModuleReader(
+  fetcher: Pick<Fetcher, 'get'>,
+  { site, external, keepHosts }: Pick<ExportSettings, 'site' | 'external' | 'keepHosts'>,
+  signal: AbortSignal,
+): ModuleImports {
+  const known = new Map<string, Promise<readonly string[]>>();
+
+  async function read(url: string): Promise<readonly string[]> {
+    let address = url;
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+      const policy = keepHosts.includes(new URL(address).hostname) ? 'keep' : external;
+      if (!isWanted({ url: address, kind: 'asset' }, site, policy)) return [];
+      const answer = await fetcher.get(new URL(originUrl(address, site)), { signal });
+      if (answer.kind === 'response') {
+        const { bytes, format } = readDocument({ bytes: answer.body, contentType: answer.contentType, url: address });
+        return format === 'js' ? importSpecifiers(Buffer.from(bytes).toString('latin1')) : [];
+      }
+      const target = answer.kind === 'redirect' ? normalizeUrl(answer.location.href, site) : undefined;
+      if (target === undefined) return [];
+      address = target;
+    }
+    return [];
+  }
+
+  return (url) => {
+    const reading = known.get(url) ?? read(url);
+    known.set(url, reading);
+    return reading;
+  };
+}

@@ -1,0 +1,171 @@
+import type { Logger } from 'pino';
+import type { LeasedUrl } from '../crawl-records.ts';
+import { assignPath } from '../document/assign-path.ts';
+import type { ModuleImports } from '../document/module-imports.ts';
+import { isWanted, normalizeUrl, originUrl } from '../document/url-identity.ts';
+import type { FetchFailure } from '../fetch/failure.ts';
+import type { FetchedRedirect, FetchedResponse } from '../fetch/fetch-result.ts';
+import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
+import type { ExportLimits } from '../limits.ts';
+import type { Fetcher, ObjectStore } from '../ports.ts';
+import type { RenderResponse } from '../render/render-site.ts';
+import type { PreviousResponses } from '../reuse/previous-export.ts';
+import { isSame, reuseResponse, stillValid, validatorsOf } from '../reuse/reuse-response.ts';
+import type { ExportSettings } from '../settings.ts';
+import { withoutForbiddenPage } from './guessed-page.ts';
+import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
+import { readAnswer } from './read-answer.ts';
+import { kindOfRank } from './resource-rank.ts';
+import { retryDelayMs } from './retry-delay.ts';
+import { type LargeBody, storeLarge } from './store-large.ts';
+import type { Visited } from './visited.ts';
+import { yieldToEventLoop } from './yield-to-event-loop.ts';
+
+export type VisitDeps = {
+  fetcher: Fetcher;
+  objects: ObjectStore;
+  limits: ExportLimits;
+  logger: Logger;
+  importsOf: ModuleImports;
+  /** What the project's last export stored, where it may be taken over. */
+  known?: PreviousResponses | undefined;
+  /** Throws if so many more bytes are more than the export may store or read. */
+  foresee?: ((bytes: number) => void) | undefined;
+  /** Renders pages in a browser, if the project wants it. */
+  render?: RenderResponse | undefined;
+};
+export type VisitInput = {
+  settings: ExportSettings;
+  leased: LeasedUrl;
+  signal: AbortSignal;
+  onBody?: OnBody;
+};
+/** Called with true when the body of an answer begins to come, and with false when it has come or was given up. */
+export type OnBody = (isComing: boolean) => void;
+
+/** Deaths of workers while they held an address count as tries too: past this the address is what kills them. */
+const MAX_LOST_ATTEMPTS = 8;
+const MAX_REASON_LENGTH = 500;
+
+/**
+ * Fetches one address and reads its references. Never throws but for the signal, for the object store, or for a file
+ * that is too large for what is left of the export's budget.
+ */
+export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited> {
+  let decodedBytes = 0;
+  const onDecoded = (bytes: number): void => {
+    decodedBytes += bytes;
+  };
+  const get: Fetcher['get'] = (url, options) => deps.fetcher.get(url, { ...options, onDecoded });
+  const visited = await ask({ ...deps, fetcher: { ...deps.fetcher, get } }, input);
+  const { result, ...rest } = withoutForbiddenPage(visited, input.settings);
+  return { ...rest, result: { ...result, decodedBytes } };
+}
+
+async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitInput): Promise<Visited> {
+  const { fetcher, limits } = deps;
+  const { site, jobId } = settings;
+  if (leased.attempts > limits.maxAttempts + MAX_LOST_ATTEMPTS) {
+    return missing(leased, 'given up: the worker ended each time it was fetched', null);
+  }
+  let large: LargeBody | undefined;
+  let overBudget: { error: unknown } | undefined;
+  const onStored = (bytes: number): void => {
+    try {
+      deps.foresee?.(bytes);
+    } catch (error) {
+      overBudget = { error };
+      throw error;
+    }
+  };
+  const isNotFoundPage = leased.url === notFoundUrl(site);
+  const known = await deps.known?.of(leased.url);
+  const answer = await fetcher.get(new URL(originUrl(leased.url, site)), {
+    signal,
+    onAnswer: () => onBody?.(true),
+    sink: async (body, contentType) => {
+      large = await storeLarge(deps.objects, { jobId, body, contentType, onStored });
+    },
+    // What the not-found page was made of may have come from another address.
+    ...(isNotFoundPage ? { acceptStatus: acceptsNotFound } : { unlessMatching: known && validatorsOf(known) }),
+  });
+
+  onBody?.(false);
+  if (overBudget !== undefined) throw overBudget.error;
+
+  if (answer.kind === 'failed') {
+    const again = retried(leased, answer, limits);
+    if (again !== undefined) return again;
+  }
+  const read = async (response: FetchedResponse): Promise<Visited> => {
+    await yieldToEventLoop();
+    if (known !== undefined && isSame(known, response, leased.url, site)) {
+      return reuseResponse(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
+    }
+    const rendered = await deps.render?.(leased, response, signal);
+    const visited = await readAnswer(deps, settings, leased, rendered?.answer ?? response);
+    const resources = rendered === undefined ? visited.resources : [...visited.resources, ...rendered.requested];
+    return withValidators({ ...visited, resources }, response.validators);
+  };
+  if (isNotFoundPage) return read(await settleNotFoundPage(answer, { fetcher, site, signal }));
+  switch (answer.kind) {
+    case 'failed':
+      return missing(leased, answer.reason, answer.status);
+    case 'redirect':
+      return redirected(settings, leased, answer);
+    case 'sunk':
+      if (large === undefined) return missing(leased, 'the file could not be stored', answer.status);
+      return withValidators(largeFile(settings, leased, large, answer), answer.validators);
+    case 'response':
+      return read(answer);
+    case 'unchanged':
+      if (known === undefined) return missing(leased, 'HTTP 304', 304);
+      return reuseResponse(known, { site, leased, validators: stillValid(known, answer.validators) });
+  }
+}
+
+function withValidators(visited: Visited, validators: Validators | undefined): Visited {
+  const { result, dependsOnModules } = visited;
+  // Without validators the next export asks for the whole page.
+  return result.outcome === 'file' && dependsOnModules !== true
+    ? { ...visited, result: { ...result, ...validators } }
+    : visited;
+}
+
+function missing(leased: LeasedUrl, reason: string, status: number | null): Visited {
+  const text = reason.replaceAll('\0', '').slice(0, MAX_REASON_LENGTH);
+  return { leased, result: { id: leased.id, outcome: 'missing', reason: text, status }, resources: [] };
+}
+
+function retried(leased: LeasedUrl, failure: FetchFailure, { maxAttempts }: ExportLimits): Visited | undefined {
+  const dueInMs = retryDelayMs(failure, leased.attempts, maxAttempts);
+  if (dueInMs === undefined) return undefined;
+  const { reason, status } = failure;
+  return { leased, result: { id: leased.id, outcome: 'retry', dueInMs, reason, status }, resources: [] };
+}
+
+function redirected({ site, external }: ExportSettings, leased: LeasedUrl, answer: FetchedRedirect): Visited {
+  const { location, status } = answer;
+  const target = normalizeUrl(location.href, site);
+  if (target === undefined) return missing(leased, `redirects to ${location.href}`, status);
+  if (target === leased.url) return missing(leased, 'redirects to itself', status);
+  const next = { url: target, kind: kindOfRank(leased.rank) };
+  const redirectTo = `${target}${location.hash}`;
+  return {
+    leased,
+    result: { id: leased.id, outcome: 'redirect', status, redirectTo },
+    resources: isWanted(next, site, external) ? [next] : [],
+  };
+}
+
+function largeFile(
+  { site }: ExportSettings,
+  leased: LeasedUrl,
+  large: LargeBody,
+  { status, contentType }: { status: number; contentType: string },
+): Visited {
+  const path = assignPath({ url: leased.url, contentType, kind: kindOfRank(leased.rank) }, site);
+  const place = { ...large, byteOffset: 0, extractionLength: 0, storedBytes: large.byteLength };
+  const result = { id: leased.id, outcome: 'file', status, contentType, isPage: false, path, ...place } as const;
+  return { leased, result, resources: [] };
+}

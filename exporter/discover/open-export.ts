@@ -1,0 +1,111 @@
+import { type CrawlPlan, crawlDelayMs, crawlPlan } from '../crawl/crawl-plan.ts';
+import type { Crawl } from '../crawl-records.ts';
+import type { ExportDeps } from '../export-deps.ts';
+import type { ExportLimits } from '../limits.ts';
+import { needBrowser } from '../render/need-browser.ts';
+import { engineVersion } from '../reuse/engine-version.ts';
+import { openPreviousCrawl } from '../reuse/previous-export.ts';
+import { reuseKeyOf } from '../reuse/reuse-key.ts';
+import { needCompressors } from '../rewrite/precompress/need-compressors.ts';
+import { type ExportSettings, readExportSettings } from '../settings.ts';
+import { type Discovery, discover } from './discover.ts';
+import { createFirstAddresses } from './first-addresses.ts';
+import { keepAnswers } from './keep-answers.ts';
+import { readRules } from './read-rules.ts';
+import { sideBySide } from './side-by-side.ts';
+
+export type OpenedExport =
+  | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan; visitsSamples: boolean }
+  /** The job ended before its workflow began, or there is none of that id. */
+  | { state: 'over' };
+
+/** What is to be exported. */
+export type ExportRequest = {
+  projectId: string;
+  settings: Omit<ExportSettings, 'robotsTxt'>;
+  /** Whether to reuse the project's previous export. */
+  incremental: boolean;
+};
+
+/**
+ * Begins a job: requests the origin's robots.txt and sitemaps, and enqueues the first URLs. `readRequest` returns
+ * undefined if the job is over.
+ */
+export async function openExport(
+  deps: ExportDeps,
+  jobId: string,
+  readRequest: () => Promise<ExportRequest | undefined>,
+): Promise<OpenedExport> {
+  return deps.runStage({ jobId, details: () => 'reading robots.txt and the sitemap' }, async (run) => {
+    const { signal } = run;
+    const request = await readRequest();
+    if (request === undefined) return { state: 'over' };
+
+    // An export goes on as it began, whatever its project was changed to since.
+    const known = await deps.store.getCrawl(jobId);
+    const begun = known && readExportSettings(known.settingsJson);
+    const wanted = begun ?? request.settings;
+    const { site } = wanted;
+    if (wanted.render === 'browser') await needBrowser(deps.renderer);
+    needCompressors(wanted.precompress);
+    const fetcher = keepAnswers(deps.fetcherFor(wanted), deps.limits.maxBufferedBytes);
+    try {
+      const { maxUrls, maxAttempts } = deps.limits;
+      const { robots } = wanted;
+      const robotsTxt = begun?.robotsTxt ?? (await readRules(fetcher, site, { robots, maxAttempts, signal }));
+      const settings: ExportSettings = begun ?? { ...wanted, robotsTxt };
+      fetcher.space(site.origin, crawlDelayMs(settings));
+      if (run.previousAttemptTokens.length > 0) await deps.store.releaseLeases(jobId, run.previousAttemptTokens);
+      const first = createFirstAddresses(deps, { settings, token: run.token, fetcher });
+      const [hints] = await sideBySide(
+        signal,
+        async (either) =>
+          settings.pages === null
+            ? discover(fetcher, site, { robotsTxt, maxAttempts, maxPages: maxUrls, signal: either })
+            : NO_HINTS,
+        async (either) => {
+          const base = await openWithBase(deps, request, settings);
+          // What the last export knows of a start page is the crawl's to use.
+          await first.begin({ visitStart: base === undefined, signal: either });
+        },
+      );
+      await first.end(hints, signal);
+      return { ...openedAs(deps.limits, settings), pageHints: hints.pages.length };
+    } finally {
+      void fetcher.close();
+    }
+  });
+}
+
+const NO_HINTS: Discovery = { sitemaps: [], pages: [] };
+
+/** Opens the job's crawl, where that isn't done yet. Returns the kept crawl that it takes from, if there is one. */
+async function openWithBase(
+  deps: ExportDeps,
+  { projectId, incremental }: ExportRequest,
+  settings: ExportSettings,
+): Promise<Crawl | undefined> {
+  const crawl = await deps.store.openCrawl({
+    jobId: settings.jobId,
+    settingsJson: JSON.stringify(settings),
+    projectId,
+    reuseKey: reuseKeyOf(await engineVersion(deps.logger), settings, deps.limits),
+    takes: incremental,
+    // A part of a site is nothing that a later export of the whole could begin from.
+    keep: incremental && settings.pages === null,
+  });
+  // Another release may have opened it, before this one was called anew.
+  return openPreviousCrawl(deps, { ...crawl, settings });
+}
+
+/** What a workflow needs to know of an export with these settings. */
+export function openedAs(limits: ExportLimits, settings: ExportSettings): Extract<OpenedExport, { state: 'open' }> {
+  return {
+    state: 'open',
+    domain: settings.site.domain,
+    version: settings.version,
+    pageHints: 0,
+    plan: crawlPlan(limits, settings),
+    visitsSamples: settings.discover === 'browser',
+  };
+}

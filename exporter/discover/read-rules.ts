@@ -1,0 +1,53 @@
+import type { Site } from '../document/types.ts';
+import { ExportFailure } from '../export-failure.ts';
+import type { FetchFailure } from '../fetch/failure.ts';
+import type { Fetcher } from '../ports.ts';
+import { type Pause, retryUntilAnswered } from './retry-until-answered.ts';
+import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
+
+/** Tries of what is only a hint. */
+export const MAX_HINT_TRIES = 3;
+
+/**
+ * Whether there may be rules that the origin can't tell now (RFC 9309, 2.3.1.4). 429 is of the 4xx that mean "none", but
+ * says of itself that it isn't meant for good.
+ */
+function isUnreachable({ status }: FetchFailure): boolean {
+  return status === null || status >= 500 || status === 429;
+}
+
+/**
+ * The text of a site's robots.txt, empty where there is none. Where the project respects the rules and the origin
+ * doesn't answer for them, fails for good with what to do: it may forbid what would be exported. Where it ignores them,
+ * the file is a hint to sitemaps.
+ */
+export async function readRules(
+  fetcher: Fetcher,
+  site: Site,
+  options: { robots: 'respect' | 'ignore'; maxAttempts: number; signal: AbortSignal; pause?: Pause },
+): Promise<string> {
+  const { robots, ...asking } = options;
+  const asked = await retryUntilAnswered(fetcher, site, {
+    ...asking,
+    url: `https://${site.domain}/robots.txt`,
+    // Rules hold wherever they are kept.
+    leavesSite: true,
+    ...(robots === 'ignore' && { maxTries: MAX_HINT_TRIES }),
+  });
+  switch (asked.kind) {
+    case 'answer':
+      return asked.answer.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS);
+    case 'nowhere':
+      return '';
+    case 'failed': {
+      const { failure, url, tries } = asked;
+      if (robots === 'ignore' || !isUnreachable(failure)) return '';
+      const count = tries === 1 ? 'one try' : `${tries} tries`;
+      throw new ExportFailure(
+        'ExportImpossible',
+        `${url} can't be read (${failure.reason}, after ${count}), so what may be exported isn't known; ` +
+          "robots: ignore in the project's settings exports without it",
+      );
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { retryDelayMs } from '../crawl/retry-delay.ts';
+import type { Site } from '../document/types.ts';
+import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
+import type { FetchFailure } from '../fetch/failure.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
+import type { Fetcher } from '../ports.ts';
+
+/** Waits between two tries; rejects with the signal's reason. */
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+const realPause: Pause = (ms, signal) => delay(ms, undefined, { signal });
+
+/** RFC 9309 wants at least five redirects of a robots.txt followed. */
+const MAX_REDIRECTS = 5;
+
+export type Asked =
+  /** `url` is where redirects led to. */
+  | { kind: 'answer'; url: string; answer: FetchedResponse }
+  | { kind: 'failed'; url: string; failure: FetchFailure; tries: number }
+  /** It redirects in a circle, to no web address, or, where that isn't wanted, to another site. */
+  | { kind: 'nowhere' };
+
+/**
+ * Asks for a normalised address, where redirects lead, and again where it fails softly: as many times and as far apart
+ * as a crawl does, but no more than `maxTries`. Throws the signal's reason only.
+ */
+export async function retryUntilAnswered(
+  fetcher: Fetcher,
+  site: Site,
+  options: {
+    url: string;
+    leavesSite: boolean;
+    maxAttempts: number;
+    maxTries?: number;
+    /** As `FetchOptions` has it. */
+    maxBufferedBytes?: number;
+    signal: AbortSignal;
+    pause?: Pause;
+  },
+): Promise<Asked> {
+  const { maxBufferedBytes } = options;
+  const asking = { signal: options.signal, ...(maxBufferedBytes !== undefined && { maxBufferedBytes }) };
+  const { leavesSite, maxAttempts, maxTries = Number.POSITIVE_INFINITY, signal, pause = realPause } = options;
+  let { url } = options;
+  for (let tries = 1, redirects = 0; ; ) {
+    const result = await fetcher.get(new URL(isOfSite(url, site) ? originUrl(url, site) : url), asking);
+    switch (result.kind) {
+      case 'response':
+        return { kind: 'answer', url, answer: result };
+      case 'redirect': {
+        const target = normalizeUrl(result.location.href, site);
+        if (target === undefined || target === url || redirects === MAX_REDIRECTS) return { kind: 'nowhere' };
+        if (!leavesSite && !isOfSite(target, site)) return { kind: 'nowhere' };
+        url = target;
+        redirects += 1;
+        break;
+      }
+      case 'failed': {
+        const delayMs = tries < maxTries ? retryDelayMs(result, tries, maxAttempts) : undefined;
+        if (delayMs === undefined) return { kind: 'failed', url, failure: result, tries };
+        await pause(delayMs, signal);
+        tries += 1;
+        break;
+      }
+      // Only whoever has validators or a sink is answered so.
+      case 'sunk':
+      case 'unchanged':
+        return { kind: 'nowhere' };
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { tokenize, tokenTypes } from 'css-tree';
+import type { Collector } from '../collector.ts';
+import { extractSourceMap } from '../javascript/source-map.ts';
+import type { SpannedText } from '../spanned-text.ts';
+
+const MAY_REFER = /url\(|@import|image-set\(|src\(/i;
+/** Functions whose strings are addresses; in others (`format()`, `type()`, `local()`) they are names. */
+const ADDRESS_FUNCTIONS = new Set(['url(', 'src(', 'image-set(', '-webkit-image-set(', 'image(', 'cross-fade(']);
+const ESCAPE = /\\(?:([0-9a-f]{1,6})[ \t\r\n\f]?|(\r\n|[\s\S]))/gi;
+const SPACE = /[ \t\r\n\f]/;
+
+/**
+ * Reads a stylesheet, or the declarations of a style attribute: `url()` in every spelling, `@import`, `image-set()`.
+ * `layers` is how the text itself is written in its document.
+ */
+export function extractCss(css: SpannedText, layers: string, collector: Collector): void {
+  const { text } = css;
+  extractSourceMap(css, layers, collector);
+  if (!MAY_REFER.test(text)) return;
+  let atRule = '';
+  const functions: string[] = [];
+
+  const refer = (from: number, to: number, layer: string): void => {
+    const raw = text.slice(from, to);
+    const decoded = raw.includes('\\') ? unescapeCss(raw) : undefined;
+    collector.refer({ span: css, from, to, layers: layer + layers }, 'asset', decoded);
+  };
+
+  tokenize(text, (type, start, end) => {
+    switch (type) {
+      case tokenTypes.AtKeyword:
+        atRule = text.slice(start, end).toLowerCase();
+        break;
+      case tokenTypes.Semicolon:
+      case tokenTypes.LeftCurlyBracket:
+      case tokenTypes.RightCurlyBracket:
+        atRule = '';
+        functions.length = 0;
+        break;
+      case tokenTypes.Function:
+        functions.push(text.slice(start, end).toLowerCase());
+        break;
+      case tokenTypes.LeftParenthesis:
+        functions.push('(');
+        break;
+      case tokenTypes.RightParenthesis:
+        functions.pop();
+        break;
+      case tokenTypes.Url:
+        if (atRule !== '@namespace') refer(urlStart(text, start), urlEnd(text, start, end), 'u');
+        break;
+      case tokenTypes.String:
+        if (isAddress(atRule, functions.at(-1))) refer(start + 1, stringEnd(text, start, end), layerOf(text, start));
+        break;
+    }
+  });
+}
+
+function isAddress(atRule: string, inside: string | undefined): boolean {
+  if (atRule === '@namespace') return false;
+  return inside === undefined ? atRule === '@import' : ADDRESS_FUNCTIONS.has(inside);
+}
+
+function layerOf(text: string, quoteAt: number): 'd' | 's' {
+  return text[quoteAt] === '"' ? 'd' : 's';
+}
+
+/** A string that the end of the stylesheet cut off has no closing quote. */
+function stringEnd(text: string, start: number, end: number): number {
+  return end - start > 1 && text[end - 1] === text[start] ? end - 1 : end;
+}
+
+function urlStart(text: string, start: number): number {
+  let index = text.indexOf('(', start) + 1;
+  while (SPACE.test(text.charAt(index))) index += 1;
+  return index;
+}
+
+function urlEnd(text: string, start: number, end: number): number {
+  let index = text[end - 1] === ')' ? end - 1 : end;
+  while (index > start && SPACE.test(text.charAt(index - 1))) index -= 1;
+  return index;
+}
+
+/** The characters that CSS escapes spell, as bytes of UTF-8; an escaped line end is nothing. */
+function unescapeCss(text: string): string {
+  return text.replace(ESCAPE, (_, hex: string | undefined, character: string | undefined) => {
+    if (hex === undefined) return /[\r\n\f]/.test(character ?? '') ? '' : (character ?? '');
+    const codePoint = Number.parseInt(hex, 16);
+    return Buffer.from(String.fromCodePoint(codePoint > 0x10ffff ? 0xfffd : codePoint), 'utf8').toString('latin1');
+  });
+}

@@ -1,0 +1,104 @@
+import { Collector } from './collector.ts';
+import { extractCss } from './css/extract-css.ts';
+import type { Patch } from './frameworks/adapter.ts';
+import { detectFramework, discoverInScript, patchScript } from './frameworks/detect.ts';
+import { nextSegments } from './frameworks/next-tree.ts';
+import { pagefindFiles } from './frameworks/pagefind.ts';
+import { extractHtml } from './html/extract-html.ts';
+import { extractScript } from './javascript/extract-script.ts';
+import { extractJsonFeed } from './javascript/json-feed.ts';
+import { extractWebManifest } from './javascript/web-manifest.ts';
+import { verbatim } from './spanned-text.ts';
+import type { Extraction, FrameworkName, PageDocument, Resource, Site } from './types.ts';
+import { normalizeUrl } from './url-identity.ts';
+import { extractXml } from './xml/extract-xml.ts';
+
+/**
+ * Reads what a document refers to, with the spans at which it says so. Pure, linear in the document's size, and never
+ * throws: broken markup yields what a browser would still see.
+ */
+export function extract(document: PageDocument, site: Site): Extraction {
+  const { bytes, format } = document;
+  const url = normalizeUrl(document.url, site) ?? document.url;
+  const collector = new Collector(url, site);
+  if (format === 'other') return collector.finish(format, null);
+  collector.follows = document.nofollow !== true;
+
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  const framework = read(document, source, collector);
+  return collector.finish(format, framework);
+}
+
+function read(document: PageDocument, source: string, collector: Collector): FrameworkName | null {
+  const whole = verbatim(source, 0, source.length);
+  switch (document.format) {
+    case 'html':
+      extractHtml(source, /xhtml/i.test(document.contentType), collector);
+      return readFramework(source, collector);
+    case 'css':
+      extractCss(whole, '', collector);
+      break;
+    case 'js':
+      extractScript(whole, '', collector);
+      for (const { url, kind } of discoverInScript(collector.url, source)) collector.mention(url, kind);
+      markPatches(patchScript(source), collector);
+      break;
+    case 'svg':
+    case 'xml':
+      extractXml(source, document.format === 'svg', collector);
+      break;
+    case 'manifest':
+      extractWebManifest(whole, collector);
+      break;
+    case 'feed':
+      extractJsonFeed(whole, collector);
+      break;
+    case 'pagefind':
+      for (const { url, kind } of pagefindFiles(new URL(collector.url).pathname, document.bytes)) {
+        collector.mention(url, kind);
+      }
+      break;
+    case 'next-tree':
+      for (const { url, kind } of nextSegments(document.bytes)) collector.mention(url, kind);
+      break;
+  }
+  return null;
+}
+
+function readFramework(html: string, collector: Collector): FrameworkName | null {
+  // Without a script nothing hydrates.
+  const framework = collector.hasMark('script') ? detectFramework(html) : undefined;
+  if (framework === undefined) return null;
+  for (const { url, kind } of framework.discover({ html, url: collector.url })) {
+    collector.mention(url, kind, collector.url);
+  }
+  markPatches(framework.patch(html), collector);
+  return framework.name;
+}
+
+function markPatches(patches: readonly Patch[], collector: Collector): void {
+  for (const { start, end, text } of patches) collector.mark(start, end, 'patch', text);
+}
+
+/** The extraction as stored text. */
+export function serializeExtraction(extraction: Extraction): string {
+  return JSON.stringify(extraction);
+}
+
+/** Reads what `serializeExtraction` wrote. */
+export function parseExtraction(text: string): Extraction {
+  return JSON.parse(text);
+}
+
+const RESOURCES_KEY = Buffer.from('"resources":');
+/** No text inside the JSON can spell it: a quote within one is escaped. */
+const RESOURCES_END = Buffer.from('],"references":');
+
+/** Only what a stored extraction refers to, at a fraction of the cost of reading all of it. */
+export function parseResources(stored: Uint8Array): Resource[] {
+  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
+  const start = bytes.indexOf(RESOURCES_KEY);
+  const end = bytes.indexOf(RESOURCES_END, start);
+  if (start < 0 || end < 0) return [];
+  return JSON.parse(bytes.toString('utf8', start + RESOURCES_KEY.length, end + 1));
+}

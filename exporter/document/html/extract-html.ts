@@ -1,0 +1,144 @@
+import { metaForbidsFollowing } from '../../discover/follow-rules.ts';
+import type { Collector } from '../collector.ts';
+import { extractCss } from '../css/extract-css.ts';
+import { PAINTS } from '../css/paint-attributes.ts';
+import type { SpannedText } from '../spanned-text.ts';
+import type { ResourceKind } from '../types.ts';
+import {
+  isCustomElementAddress,
+  isEventHandler,
+  isLazyAddress,
+  isOfInterest,
+  kindsOf,
+  SRCSETS,
+} from './attribute-kinds.ts';
+import { readLink } from './link-element.ts';
+import { declaresCharset, readMeta } from './meta-element.ts';
+import { scanHtml } from './scan-html.ts';
+import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
+import { readScriptContent, readScriptTag } from './script-element.ts';
+import { parseSrcset } from './srcset.ts';
+import { TagReader } from './tag-reader.ts';
+
+const BYTE_ORDER_MARK = '\xef\xbb\xbf';
+/** What a reader may choose to follow; a frame is part of the page, whatever its rules say. */
+const LINKS: ReadonlySet<string> = new Set(['a', 'area']);
+const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
+const DOCTYPE = /^(?:\xef\xbb\xbf)?\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*(?:<!doctype[^>]*>)?/i;
+
+/** Documents within documents within the page: each escapes the next, so deeper ones are nobody's honest work. */
+const MAX_DEPTH = 3;
+
+/** Reads HTML (or XHTML, with `xml`). `source` is one character a byte. */
+export function extractHtml(source: string, xml: boolean, collector: Collector, depth = 0): void {
+  const visitor = new HtmlVisitor(collector, depth);
+  if (xml) scanMarkup(source, { xml, isOfInterest }, visitor);
+  else scanHtml(source, isOfInterest, visitor);
+  visitor.finish(source, xml);
+}
+
+class HtmlVisitor implements MarkupVisitor {
+  private readonly collector: Collector;
+  private readonly depth: number;
+  private hasBase = false;
+  private hasCharset = false;
+  private headEnd: number | undefined;
+  private htmlEnd: number | undefined;
+  private bodyEnd: number | undefined;
+
+  constructor(collector: Collector, depth: number) {
+    this.collector = collector;
+    this.depth = depth;
+  }
+
+  tag(tag: Tag): void {
+    if (tag.name === 'head') this.headEnd ??= tag.end;
+    else if (tag.name === 'html') this.htmlEnd ??= tag.end;
+    if (tag.attributes.length === 0 && tag.name !== 'script') return;
+    const reader = new TagReader(tag, this.collector);
+    this.element(reader);
+    for (const attribute of tag.attributes) this.attribute(reader, attribute);
+  }
+
+  raw(tag: Tag, content: SpannedText, end: number): void {
+    if (tag.name === 'style') extractCss(content, content.pieces === null ? '' : 'x', this.collector);
+    else readScriptContent(new TagReader(tag, this.collector), content, end);
+  }
+
+  close(name: string, start: number): void {
+    if (name === 'body') this.bodyEnd = start;
+  }
+
+  finish(source: string, xml: boolean): void {
+    const head = this.headEnd ?? this.htmlEnd ?? DOCTYPE.exec(source)?.[0].length ?? 0;
+    const isUndeclared = !xml && !this.hasCharset && !source.startsWith(BYTE_ORDER_MARK);
+    // A static host may send no charset, and a file has none: what only the header said is written down.
+    if (isUndeclared && /[\x80-\xff]/.test(source)) this.collector.mark(head, head, 'charset');
+    this.collector.mark(head, head, 'head');
+    const end = this.bodyEnd ?? source.length;
+    this.collector.mark(end, end, 'body-end');
+  }
+
+  private element(reader: TagReader): void {
+    switch (reader.tag.name) {
+      case 'link':
+        readLink(reader);
+        break;
+      case 'script':
+        readScriptTag(reader);
+        break;
+      case 'meta':
+        this.hasCharset ||= declaresCharset(reader);
+        if (metaForbidsFollowing(reader.value('name'), reader.value('content'))) this.collector.follows = false;
+        readMeta(reader);
+        break;
+      case 'base':
+        if (!this.hasBase && reader.has('href')) {
+          this.hasBase = true;
+          this.collector.setBase(reader.value('href'));
+          reader.mark('href', 'base', this.collector.currentBase);
+        } else reader.mark('href', 'base');
+        break;
+      case 'form':
+        reader.refer('action', /^post$/i.test(reader.value('method')) ? 'endpoint' : this.linkKind(reader));
+        break;
+    }
+  }
+
+  private linkKind(reader: TagReader): ResourceKind {
+    const follows = this.collector.follows && !NOFOLLOW.test(reader.value('rel'));
+    return follows ? 'page' : 'unfollowed';
+  }
+
+  private attribute(reader: TagReader, attribute: Attribute): void {
+    const { name, value, layer } = attribute;
+    const element = reader.tag.name;
+    const known = kindsOf(element)[name];
+    const kind = known === 'page' && LINKS.has(element) ? this.linkKind(reader) : known;
+    if (kind !== undefined) {
+      const resource = reader.referAttribute(attribute, kind, element === 'astro-island' ? 'm' : '');
+      if (kind === 'asset') reader.markGuards(resource);
+    } else if (name === 'style' || PAINTS.has(name)) {
+      extractCss(value, layer, this.collector);
+    } else if (SRCSETS.has(name)) {
+      for (const { from, to } of parseSrcset(value.text)) {
+        this.collector.refer({ span: value, from, to, layers: `,${layer}` }, 'asset');
+      }
+    } else if (name === 'srcdoc' && element === 'iframe') {
+      this.nested(attribute);
+    } else if (name === 'ping' || name === 'attributionsrc') {
+      reader.mark(name, 'ping');
+    } else if (isEventHandler(name)) {
+      reader.mark(name, 'handler');
+    } else if (isLazyAddress(name, value.text) || isCustomElementAddress(element, name, value.text)) {
+      reader.referAttribute(attribute, 'asset');
+    }
+  }
+
+  private nested({ value, layer }: Attribute): void {
+    if (this.depth >= MAX_DEPTH) return;
+    const inner = this.collector.nested();
+    extractHtml(value.text, false, inner, this.depth + 1);
+    this.collector.adopt(inner, value, layer);
+  }
+}

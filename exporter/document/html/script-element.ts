@@ -1,0 +1,59 @@
+import { extractScript } from '../javascript/extract-script.ts';
+import { extractImportMap } from '../javascript/import-map.ts';
+import { probeLiterals } from '../javascript/probe-literals.ts';
+import { extractSpeculationRules } from '../javascript/speculation-rules.ts';
+import type { SpannedText } from '../spanned-text.ts';
+import type { TagReader } from './tag-reader.ts';
+
+type ScriptType = 'classic' | 'module' | 'importmap' | 'speculationrules' | 'json' | 'data';
+
+const JAVASCRIPT = /^(?:(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/(?:jscript|livescript))$/;
+
+function scriptType(reader: TagReader): ScriptType {
+  const [type = ''] = reader.value('type').toLowerCase().split(';');
+  if (type === '' || JAVASCRIPT.test(type)) return 'classic';
+  if (type === 'module' || type === 'importmap' || type === 'speculationrules') return type;
+  return type === 'application/json' ? 'json' : 'data';
+}
+
+/** `<script>` as its tag is met: its address, and where a policy may hold it back. */
+export function readScriptTag(reader: TagReader): void {
+  const { collector, tag } = reader;
+  const type = scriptType(reader);
+  if (type !== 'classic' && type !== 'module') {
+    // No browser loads it, but the script that put it there will: after consent, or after compiling it.
+    reader.markGuards(reader.refer('src', 'asset'));
+    return;
+  }
+  const attribute = reader.has('src') ? 'src' : reader.has('href') ? 'href' : 'xlink:href';
+  const resource = reader.refer(attribute, 'asset');
+  reader.markGuards(resource);
+  reader.markCharset(resource);
+  if (type === 'module') {
+    collector.mark(tag.nameEnd, tag.nameEnd, 'module', 'module');
+    reader.mark('type', 'type');
+  } else if (resource !== undefined && (reader.has('async') || reader.has('defer'))) {
+    collector.mark(tag.nameEnd, tag.nameEnd, 'classic', resource);
+  }
+}
+
+/** `<script>` as its end is met: its content. JSON-LD, templates and the like are somebody else's data. */
+export function readScriptContent(reader: TagReader, content: SpannedText, end: number): void {
+  const { collector, tag } = reader;
+  switch (scriptType(reader)) {
+    case 'importmap':
+      extractImportMap(content, collector);
+      return;
+    case 'speculationrules':
+      extractSpeculationRules(content, collector);
+      return;
+    case 'json':
+      probeLiterals(content.text, collector);
+      return;
+    case 'classic':
+    case 'module':
+      collector.mark(tag.start, end, 'script');
+      if (!reader.has('src')) extractScript(content, '', collector, true);
+      return;
+  }
+}

@@ -1,0 +1,56 @@
+import type { Collector } from '../collector.ts';
+import { extractCss } from '../css/extract-css.ts';
+import { PAINTS } from '../css/paint-attributes.ts';
+import { scanMarkup } from '../html/scan-markup.ts';
+import { verbatim } from '../spanned-text.ts';
+import { extractFeed } from './extract-feed.ts';
+
+const STYLESHEET = /^<\?xml-stylesheet\b[^>]*?\bhref\s*=\s*(["'])(.*?)\1/s;
+
+/** SVG elements whose address is followed by a reader; every other element's is loaded. */
+const LINKS: ReadonlySet<string> = new Set(['a']);
+const ADDRESSES: ReadonlySet<string> = new Set(['href', 'xlink:href', 'src']);
+
+/** Tiles that an old browser shows for a pinned site. */
+const TILE = /^(?:square|wide)\d+x\d+logo$|^tileimage$/;
+
+/**
+ * Reads SVG (`svg`), or of other XML its stylesheets, a feed's or sitemap's addresses and a pinned site's tiles.
+ * `source` is one character a byte.
+ */
+export function extractXml(source: string, svg: boolean, collector: Collector): void {
+  if (!svg) extractFeed(source, collector);
+  const isOfInterest = (name: string): boolean => (svg ? ADDRESSES.has(name) || isStyle(name) : name === 'src');
+  scanMarkup(
+    source,
+    { xml: true, isOfInterest },
+    {
+      tag(tag) {
+        if (!svg && !TILE.test(tag.name)) return;
+        for (const { name, value, layer } of tag.attributes) {
+          if (isStyle(name)) extractCss(value, layer, collector);
+          else {
+            const place = { span: value, from: 0, to: value.text.length, layers: layer };
+            collector.refer(place, LINKS.has(tag.name) ? 'page' : 'asset');
+          }
+        }
+      },
+      raw(tag, content) {
+        if (svg && tag.name === 'style') extractCss(content, 'x', collector);
+      },
+      close() {},
+      instruction(start, end) {
+        const match = STYLESHEET.exec(source.slice(start, end));
+        const href = match?.[2];
+        if (match === null || href === undefined) return;
+        const from = start + match[0].length - 1 - href.length;
+        const span = verbatim(source, from, from + href.length);
+        collector.refer({ span, from: 0, to: href.length, layers: match[1] ?? '"' }, 'asset');
+      },
+    },
+  );
+}
+
+function isStyle(name: string): boolean {
+  return name === 'style' || PAINTS.has(name);
+}

@@ -1,0 +1,182 @@
+import { headerForbidsFollowing } from '../discover/follow-rules.ts';
+import { elementsOfHeaders } from '../document/header-elements.ts';
+import type { Fetcher, FetchOptions } from '../ports.ts';
+import type { AddressGuard } from './address-guard.ts';
+import type { AnswerBody } from './answer-body.ts';
+import { type BodyLimits, readBody } from './body-reader.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
+import { type Answer, beginExchange, type Exchange } from './exchange.ts';
+import { failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
+import type { FetchResult } from './fetch-result.ts';
+import { type AnswerPace, abortWhenLate, latenessOfBody, latenessOfHead } from './late-answer.ts';
+import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
+import { createPinnedAgent } from './pinned-agent.ts';
+import { readRetryAfterMs } from './retry-after.ts';
+import { conditionalHeaders, readValidators } from './validators.ts';
+
+export type FetcherLimits = BodyLimits &
+  AnswerPace & {
+    maxConnectionsPerOrigin: number;
+    userAgent: string;
+  };
+
+const NOT_MODIFIED = 304;
+/** Why an exchange ended early: made once, for an error of each one's own would have its stack read. */
+const ENOUGH = new Error('enough of the answer was read');
+const CANCELLED = new Error('the request was cancelled');
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Compressing for a reader on the same machine costs both sides time and saves nobody anything. */
+function isThisMachine(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Fetches over kept-alive connections that only the guard opens, as many at a time as the limiter allows. */
+export function createFetcher(options: {
+  guard: AddressGuard;
+  limiter: OriginLimiter;
+  limits: FetcherLimits;
+  clock?: Clock;
+}): Fetcher {
+  const { guard, limiter, limits, clock = systemClock } = options;
+  const agent = createPinnedAgent({ guard, maxConnectionsPerOrigin: limits.maxConnectionsPerOrigin });
+  const spacings = new Map<string, number>();
+  const headers = ['user-agent', limits.userAgent, 'accept', '*/*'];
+  const encodings = ['accept-encoding', ACCEPT_ENCODING];
+  const localEncodings = ['accept-encoding', 'identity'];
+
+  /** What a signal ends. It is listened to once for all of them: for each it would cost more than its timer. */
+  const exchanges = new WeakMap<AbortSignal, Set<Exchange>>();
+
+  function exchangesOf(signal: AbortSignal): Set<Exchange> {
+    const known = exchanges.get(signal);
+    if (known !== undefined) return known;
+    const underWay = new Set<Exchange>();
+    exchanges.set(signal, underWay);
+    const cancel = (): void => {
+      for (const exchange of underWay) exchange.abort(CANCELLED);
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    return underWay;
+  }
+
+  function withinMemory({ maxBufferedBytes = limits.maxBufferedBytes }: FetchOptions): BodyLimits {
+    return { maxBufferedBytes, maxBodyBytes: limits.maxBodyBytes };
+  }
+
+  async function readAnswer(url: URL, answer: Answer, request: FetchOptions): Promise<FetchResult> {
+    const { status } = answer;
+    const location = headerText(answer.headers.location);
+    if (REDIRECTS.has(status) && location !== undefined) {
+      await answer.body.dump();
+      if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
+      return { kind: 'failed', reason: `redirects to "${location}"`, status, soft: false, retryAfterMs: undefined };
+    }
+    const accepted = (status >= 200 && status < 300) || request.acceptStatus?.(status) === true;
+    if (!accepted) {
+      await answer.body.dump();
+      return failureOfStatus(status, readRetryAfterMs(headerText(answer.headers['retry-after']), Date.now()));
+    }
+    const contentType = headerText(answer.headers['content-type']) ?? '';
+    const nofollow = headerForbidsFollowing(answer.headers['x-robots-tag']);
+    if (Number(headerText(answer.headers['content-length'])) > limits.maxBodyBytes) {
+      throw new UnreadableBody(`the body is larger than ${limits.maxBodyBytes} bytes`);
+    }
+    const { sink } = request;
+    const body = await readBody(
+      answer.body,
+      headerText(answer.headers['content-encoding']),
+      withinMemory(request),
+      sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
+      request.onDecoded ?? (() => undefined),
+    );
+    const validators = readValidators(answer.headers);
+    if (body === undefined) return { kind: 'sunk', status, contentType, validators };
+    const headElements = elementsOfHeaders(answer.headers);
+    return { kind: 'response', status, contentType, body, validators, nofollow, ...(headElements && { headElements }) };
+  }
+
+  /** Also how long the answer took to begin; undefined where none did. */
+  async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
+    const { unlessMatching } = request;
+    const startedAt = clock.nowMs();
+    const exchange = beginExchange(agent, {
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      headers: headers.concat(
+        isThisMachine(url.hostname) ? localEncodings : encodings,
+        unlessMatching === undefined ? [] : conditionalHeaders(unlessMatching),
+      ),
+      maxHeldBytes: withinMemory(request).maxBufferedBytes,
+      nowMs: clock.nowMs,
+    });
+    const underWay = exchangesOf(request.signal).add(exchange);
+    let body: AnswerBody | undefined;
+    const watch = abortWhenLate(exchange, {
+      lateness: () =>
+        body === undefined ? latenessOfHead(startedAt, limits) : latenessOfBody(body, startedAt, limits),
+      clock,
+      pace: limits,
+    });
+    try {
+      const answer = await exchange.answer;
+      body = answer.body;
+      const latencyMs = clock.nowMs() - startedAt;
+      request.onAnswer?.();
+      if (answer.status !== NOT_MODIFIED || unlessMatching === undefined) {
+        return { result: await readAnswer(url, answer, request), latencyMs };
+      }
+      // Of thousands of these almost none has a body, or one that is still to come.
+      if (!answer.body.isOver) await answer.body.dump();
+      return { result: { kind: 'unchanged', validators: readValidators(answer.headers) }, latencyMs };
+    } catch (error) {
+      request.signal.throwIfAborted();
+      const late = watch.aborted();
+      return { result: late === undefined ? failureOfError(error) : failureOfLateness(late) };
+    } finally {
+      // Whatever is still to come of a body that nobody wants: the connection goes with it.
+      exchange.abort(ENOUGH);
+      watch.stop();
+      underWay.delete(exchange);
+    }
+  }
+
+  return {
+    async get(url, request) {
+      let release: (outcome: RequestOutcome) => void;
+      try {
+        guard.checkUrl(url);
+        release = await limiter.acquire(url.origin, request.signal, spacings.get(url.origin));
+      } catch (error) {
+        request.signal.throwIfAborted();
+        return failureOfError(error);
+      }
+      let outcome: RequestOutcome = { kind: 'none' };
+      try {
+        request.onBegin?.();
+        const { result, latencyMs } = await getOnce(url, request);
+        if (result.kind === 'failed' && isOverload(result)) {
+          outcome = { kind: 'overloaded' };
+          if (result.retryAfterMs !== undefined) limiter.pause(url.origin, result.retryAfterMs);
+        } else if (latencyMs !== undefined) {
+          outcome = { kind: 'answered', latencyMs };
+        }
+        return result;
+      } finally {
+        release(outcome);
+      }
+    },
+
+    space(origin, spacingMs) {
+      spacings.set(origin, spacingMs);
+      if (spacingMs > 0) limiter.beginSpacing(origin);
+    },
+
+    close: () => agent.destroy(),
+  };
+}

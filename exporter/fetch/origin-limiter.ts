@@ -1,0 +1,201 @@
+import { type Clock, systemClock } from './clock.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import { createRetryAfterGate, OriginAskedForQuiet, type RetryAfterGate } from './retry-after-gate.ts';
+
+/** How a request went, as far as the number of requests at a time is concerned; `none`: it says nothing about that. */
+export type RequestOutcome =
+  | { kind: 'answered' /** From the request's first byte to the answer's. */; latencyMs: number }
+  | { kind: 'overloaded' }
+  | { kind: 'none' };
+
+export type OriginLimiter = {
+  /**
+   * Waits for a place at the origin; the answer gives it back. Rejects when the signal fires first, and
+   * with `OriginAskedForQuiet` where the origin wants nobody to wait (`retry-after-gate.ts`).
+   *
+   * With a `spacingMs`, requests to the origin go one at a time and begin at least this far apart. It binds those who
+   * ask with one: an export that ignores the origin's rules neither keeps it nor lifts it for others.
+   */
+  acquire(origin: string, signal: AbortSignal, spacingMs?: number): Promise<(outcome: RequestOutcome) => void>;
+  /** The origin asked for a pause: no request to it starts before, within the bounds of `retry-after-gate.ts`. */
+  pause(origin: string, pauseMs: number): void;
+  /** The next request with a spacing keeps it from now on: another process may have asked just now. */
+  beginSpacing(origin: string): void;
+  /** Places at the origin at the moment; it grows and shrinks with the origin's answers. */
+  limitOf(origin: string): number;
+};
+
+type Waiter = { spacingMs: number; enter: () => void; refuse: () => void };
+
+type Lane = {
+  limit: ConcurrencyLimit;
+  active: number;
+  gate: RetryAfterGate;
+  waiting: Waiter[];
+  /** The same of those who keep a spacing. */
+  spacedWaiting: Waiter[];
+  spacedActive: number;
+  lastSpacedStart: number;
+  /** When it is looked at next by itself, and what ends that. */
+  wakeAt: number;
+  cancelWake: () => void;
+};
+
+/** A timer that comes early finds that it must wait on; one of days would overflow. */
+const MAX_TIMER_MS = 60_000;
+/** Robots' delays are shorter (`robots.ts`); a lane that was asked with one is remembered for as long. */
+const LONGEST_SPACING_MS = 60_000;
+/** Lanes nobody uses are forgotten past this many: pages name any number of other hosts. */
+const MAX_LANES = 1_000;
+
+/**
+ * Bounds the requests under way at each origin, across all exports of a process: as many at a time as the origin bears
+ * (`concurrency-limit.ts`), none while it asked to be left alone, and as far apart as its robots.txt wants.
+ */
+export function createOriginLimiter(options: { initial: number; max: number; clock?: Clock }): OriginLimiter {
+  const { clock = systemClock, ...bounds } = options;
+  const lanes = new Map<string, Lane>();
+
+  function laneOf(origin: string): Lane {
+    const known = lanes.get(origin);
+    if (known !== undefined) return known;
+    if (lanes.size >= MAX_LANES) forgetIdle();
+    const lane: Lane = {
+      limit: createConcurrencyLimit(bounds),
+      active: 0,
+      gate: createRetryAfterGate(),
+      waiting: [],
+      spacedWaiting: [],
+      spacedActive: 0,
+      lastSpacedStart: Number.NEGATIVE_INFINITY,
+      wakeAt: Number.POSITIVE_INFINITY,
+      cancelWake: () => undefined,
+    };
+    lanes.set(origin, lane);
+    return lane;
+  }
+
+  function forgetIdle(): void {
+    for (const [origin, lane] of lanes) {
+      const isIdle = lane.active === 0 && lane.waiting.length === 0 && lane.spacedWaiting.length === 0;
+      const keptUntil = Math.max(lane.gate.pausedUntil(), lane.lastSpacedStart + LONGEST_SPACING_MS);
+      if (isIdle && keptUntil <= clock.nowMs()) lanes.delete(origin);
+    }
+  }
+
+  function admit(lane: Lane): void {
+    // First, for they come rarely: the others could take every place that becomes free.
+    admitSpaced(lane);
+    while (lane.waiting.length > 0 && lane.active < lane.limit.current()) {
+      if (!isDue(lane, lane.gate.pausedUntil())) return;
+      lane.active += 1;
+      lane.waiting.shift()?.enter();
+    }
+  }
+
+  function admitSpaced(lane: Lane): void {
+    const [next] = lane.spacedWaiting;
+    if (next === undefined || lane.spacedActive > 0 || lane.active >= lane.limit.current()) return;
+    if (!isDue(lane, Math.max(lane.gate.pausedUntil(), lane.lastSpacedStart + next.spacingMs))) return;
+    lane.active += 1;
+    lane.spacedActive += 1;
+    lane.lastSpacedStart = clock.nowMs();
+    lane.spacedWaiting.shift()?.enter();
+  }
+
+  /** Whether a request may begin that may not before this time; else the lane is looked at again then. */
+  function isDue(lane: Lane, at: number): boolean {
+    const waitMs = at - clock.nowMs();
+    if (waitMs > 0) wakeAfter(lane, waitMs);
+    return waitMs <= 0;
+  }
+
+  function wakeAfter(lane: Lane, waitMs: number): void {
+    const timerMs = Math.min(waitMs, MAX_TIMER_MS);
+    const wakeAt = clock.nowMs() + timerMs;
+    if (lane.wakeAt <= wakeAt) return;
+    lane.cancelWake();
+    lane.wakeAt = wakeAt;
+    lane.cancelWake = clock.after(timerMs, () => {
+      lane.wakeAt = Number.POSITIVE_INFINITY;
+      admit(lane);
+    });
+  }
+
+  function adjust(lane: Lane, startedAtMs: number, outcome: RequestOutcome): void {
+    const nowMs = clock.nowMs();
+    const wasFull = lane.active >= lane.limit.current();
+    if (outcome.kind === 'overloaded') lane.limit.overloaded({ startedAtMs, nowMs });
+    else if (outcome.kind === 'answered') {
+      lane.gate.answered(startedAtMs);
+      lane.limit.answered({ startedAtMs, nowMs, latencyMs: outcome.latencyMs, wasFull });
+    }
+  }
+
+  function releaseOnce(lane: Lane, isSpaced: boolean): (outcome: RequestOutcome) => void {
+    const startedAtMs = clock.nowMs();
+    let released = false;
+    return (outcome) => {
+      if (released) return;
+      released = true;
+      adjust(lane, startedAtMs, outcome);
+      lane.active -= 1;
+      if (isSpaced) lane.spacedActive -= 1;
+      admit(lane);
+    };
+  }
+
+  return {
+    acquire(origin, signal, spacingMs = 0) {
+      const lane = laneOf(origin);
+      const isSpaced = spacingMs > 0;
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) {
+          reject(signal.reason);
+          return;
+        }
+        if (lane.gate.isRefused(clock.nowMs())) {
+          reject(new OriginAskedForQuiet());
+          return;
+        }
+        let isWaiting = true;
+        const end = (): void => {
+          isWaiting = false;
+          signal.removeEventListener('abort', leave);
+        };
+        const waiter: Waiter = {
+          spacingMs,
+          enter: () => {
+            end();
+            resolve(releaseOnce(lane, isSpaced));
+          },
+          refuse: () => {
+            end();
+            reject(new OriginAskedForQuiet());
+          },
+        };
+        const leave = (): void => {
+          lane.waiting = lane.waiting.filter((each) => each !== waiter);
+          lane.spacedWaiting = lane.spacedWaiting.filter((each) => each !== waiter);
+          reject(signal.reason);
+        };
+        (isSpaced ? lane.spacedWaiting : lane.waiting).push(waiter);
+        admit(lane);
+        // Most are let in at once, and needn't listen.
+        if (isWaiting) signal.addEventListener('abort', leave, { once: true });
+      });
+    },
+
+    pause(origin, pauseMs) {
+      const lane = laneOf(origin);
+      if (!lane.gate.ask(pauseMs, clock.nowMs())) return;
+      for (const waiter of [...lane.waiting.splice(0), ...lane.spacedWaiting.splice(0)]) waiter.refuse();
+    },
+
+    beginSpacing(origin) {
+      laneOf(origin).lastSpacedStart = clock.nowMs();
+    },
+
+    limitOf: (origin) => laneOf(origin).limit.current(),
+  };
+}

@@ -1,0 +1,26 @@
+import type { SettledRow } from '../crawl-records.ts';
+import { targetOf } from './redirect-targets.ts';
+
+/** Where a redirect ends: at an address of the export, at one outside of it, or nowhere. */
+export type RedirectEnd =
+  | { kind: 'row'; row: SettledRow; fragment: string | null }
+  | { kind: 'outside'; url: string }
+  | { kind: 'nowhere'; reason: string };
+
+const MAX_HOPS = 20;
+
+/** Follows redirects over the settled addresses that redirects lead to. A later hop's fragment replaces an earlier one, as in a browser. */
+export function followRedirect(from: SettledRow, rows: ReadonlyMap<string, SettledRow>): RedirectEnd {
+  let row = from;
+  let fragment: string | null = null;
+  for (let hops = 0; hops < MAX_HOPS; hops += 1) {
+    if (row.outcome !== 'redirect' || row.redirectTo === null) return { kind: 'row', row, fragment };
+    const hash = row.redirectTo.indexOf('#');
+    if (hash !== -1) fragment = row.redirectTo.slice(hash);
+    const target = targetOf(row.redirectTo);
+    const next = rows.get(target);
+    if (next === undefined || next.outcome === 'skipped') return { kind: 'outside', url: target + (fragment ?? '') };
+    row = next;
+  }
+  return { kind: 'nowhere', reason: `more than ${MAX_HOPS} redirects one after another` };
+}

@@ -1,0 +1,50 @@
+import { rankOf } from '../crawl/resource-rank.ts';
+import type { SettledRow } from '../crawl-records.ts';
+import { isOfSite } from '../document/url-identity.ts';
+import type { ExportSettings } from '../settings.ts';
+import { followRedirect } from './follow-redirect.ts';
+import { redirectTargets } from './redirect-targets.ts';
+
+/** A few pages may be broken on the origin itself. More than this share, and its failure would become ours. */
+const MAX_UNANSWERED_SHARE = 0.05;
+const MIN_UNANSWERED = 5;
+
+/** Whether an address failed because the origin was in no state to answer, rather than because it isn't there. */
+function isUnanswered(row: SettledRow): boolean {
+  if (row.outcome !== 'missing') return false;
+  return row.status === null ? !row.reason?.startsWith('refused') : row.status >= 500 || row.status === 429;
+}
+
+function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>): string | undefined {
+  const row = rows.get(url);
+  if (row === undefined) return `${url} was not fetched`;
+  const end = followRedirect(row, rows);
+  if (end.kind === 'nowhere') return `${url}: ${end.reason}`;
+  if (end.kind === 'outside') return `${url} redirects to ${end.url}, which is not part of the site`;
+  if (end.row.outcome === 'file') return undefined;
+  if (end.row.outcome === 'skipped') return `${end.row.url} was left out: ${end.row.reason ?? 'not wanted'}`;
+  return `${end.row.url} can't be fetched: ${end.row.reason ?? 'no answer'}`;
+}
+
+/**
+ * Why a finished crawl is no export, in words for the job's owner; undefined where it is one. An export must not
+ * replace a good deployment with what an origin in trouble still had.
+ */
+export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings): string | undefined {
+  const startUrl = `https://${settings.site.domain}/`;
+  const byUrl = redirectTargets(rows, settings.pages ?? [startUrl]);
+  if (settings.pages === null) {
+    const failure = failureOfEntry(startUrl, byUrl);
+    if (failure !== undefined) return `The start page ${failure}`;
+  } else {
+    const failures = settings.pages.flatMap((url) => failureOfEntry(url, byUrl) ?? []);
+    if (failures.length === settings.pages.length) return `None of the paths can be exported: ${failures[0]}`;
+  }
+  const pages = rows.filter((row) => isOfSite(row.url, settings.site) && (row.isPage || row.rank === rankOf('page')));
+  const unanswered = pages.filter(isUnanswered);
+  if (unanswered.length > MIN_UNANSWERED && unanswered.length > pages.length * MAX_UNANSWERED_SHARE) {
+    const example = unanswered[0];
+    return `The origin did not answer for ${unanswered.length} of ${pages.length} pages, for example ${example?.url} (${example?.reason})`;
+  }
+  return undefined;
+}

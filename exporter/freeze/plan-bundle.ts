@@ -1,0 +1,118 @@
+import { setImmediate } from 'node:timers/promises';
+import { kindOfRank } from '../crawl/resource-rank.ts';
+import type { FreezePlan, FrozenUrl, SettledRow } from '../crawl-records.ts';
+import { assignPath, NOT_FOUND_PATH } from '../document/assign-path.ts';
+import { type PathClaim, resolveCollisions } from '../document/resolve-collisions.ts';
+import type { Site } from '../document/types.ts';
+import { divideIntoBatches } from './batches.ts';
+import { followRedirect } from './follow-redirect.ts';
+import type { PieceLimits } from './pieces.ts';
+import { redirectTargets } from './redirect-targets.ts';
+import { isWrongGuess } from './wrong-guess.ts';
+
+type FileRow = SettledRow & { contentType: string; sha256: string };
+
+function isFile(row: SettledRow): row is FileRow {
+  return row.outcome === 'file' && row.contentType !== null && row.sha256 !== null && !isWrongGuess(row);
+}
+
+/** The one address that brings each path's file: the lowest, so that every export chooses the same. */
+function ownersByPath(files: readonly FileRow[], paths: ReadonlyMap<string, string>): Map<string, FileRow> {
+  const owners = new Map<string, FileRow>();
+  for (const file of files) {
+    const path = paths.get(file.url);
+    const owner = path === undefined ? undefined : owners.get(path);
+    if (path !== undefined && (owner === undefined || file.url < owner.url)) owners.set(path, file);
+  }
+  return owners;
+}
+
+type Division = Pick<FreezePlan, 'batchCount' | 'pageCount'> & { batchOf: ReadonlyMap<number, number> };
+
+/** Gives each path's file, by its row's id, the number of its batch. */
+function divideFiles(files: readonly FileRow[], paths: ReadonlyMap<string, string>, limits: PieceLimits): Division {
+  const owners = ownersByPath(files, paths);
+  const order = [...owners.keys()].sort();
+  const inOrder = order.map((path) => ({ path, byteLength: owners.get(path)?.byteLength ?? 0 }));
+  const numbers = divideIntoBatches(inOrder, limits);
+  const batchOf = new Map<number, number>();
+  let pageCount = 0;
+  for (const [index, path] of order.entries()) {
+    const owner = owners.get(path);
+    if (owner === undefined) continue;
+    batchOf.set(owner.id, numbers[index] ?? 0);
+    if (owner.isPage && path !== NOT_FOUND_PATH) pageCount += 1;
+  }
+  return { batchOf, batchCount: (numbers.at(-1) ?? -1) + 1, pageCount };
+}
+
+/** Rows between two pauses: some hundredths of a second. */
+const ROWS_AT_A_TIME = 5_000;
+
+/** The paths that the files ask for, before they are told apart. */
+async function claimPaths(
+  files: readonly FileRow[],
+  { site, notFoundUrl }: { site: Site; notFoundUrl: string },
+): Promise<PathClaim[]> {
+  const claims: PathClaim[] = [];
+  for (const { url, contentType, rank, sha256 } of files) {
+    // By the strongest use that the whole crawl found: what was known when the file came depends on the order.
+    const path = assignPath({ url, contentType, kind: kindOfRank(rank) }, site);
+    claims.push({ url, path, sha256, pinned: url === notFoundUrl });
+    if (claims.length % ROWS_AT_A_TIME === 0) await setImmediate();
+  }
+  return claims;
+}
+
+type Places = { paths: ReadonlyMap<string, string>; batchOf: ReadonlyMap<number, number> };
+
+function* settleAll(rows: readonly SettledRow[], places: Places): Generator<FrozenUrl> {
+  const targets = redirectTargets(rows);
+  for (const row of rows) {
+    const settled = settle(row, targets, places);
+    if (settled !== undefined) yield settled;
+  }
+}
+
+/** What becomes of one address; undefined where its row says it already. */
+function settle(
+  row: SettledRow,
+  targets: ReadonlyMap<string, SettledRow>,
+  { paths, batchOf }: Places,
+): FrozenUrl | undefined {
+  const { id, outcome, reason } = row;
+  const nothing = { id, outcome, reason, redirectTo: null, path: null, fragment: null, batch: null };
+  if (isFile(row)) {
+    const path = paths.get(row.url) ?? null;
+    const batch = batchOf.get(id) ?? null;
+    // Most of what an export takes over stays where it was.
+    return batch !== null && batch === row.batch && path === row.path ? undefined : { ...nothing, path, batch };
+  }
+  if (outcome === 'file') return { ...nothing, outcome: 'missing', reason: 'not there' };
+  if (outcome !== 'redirect') return undefined;
+  const end = followRedirect(row, targets);
+  if (end.kind === 'nowhere') return { ...nothing, outcome: 'missing', reason: end.reason };
+  if (end.kind === 'outside') return { ...nothing, redirectTo: end.url };
+  const redirectTo = `${end.row.url}${end.fragment ?? ''}`;
+  if (!isFile(end.row)) {
+    return { ...nothing, outcome: 'missing', reason: `redirects to ${redirectTo}: ${end.row.reason ?? 'not there'}` };
+  }
+  return { ...nothing, redirectTo, path: paths.get(end.row.url) ?? null, fragment: end.fragment };
+}
+
+/**
+ * Decides where every address of a finished crawl leads and how the bundle's files are divided into batches. Depends
+ * only on what the origin answered, not on the order in which it did. Pauses now and then: a large site takes seconds, in
+ * which everything else in the process would give no sign of life.
+ */
+export async function planBundle(
+  rows: readonly SettledRow[],
+  { site, notFoundUrl, ...limits }: PieceLimits & { site: Site; notFoundUrl: string },
+): Promise<FreezePlan> {
+  const files = rows.filter(isFile);
+  const claims = await claimPaths(files, { site, notFoundUrl });
+  const paths = resolveCollisions(claims);
+  await setImmediate();
+  const { batchOf, ...counts } = divideFiles(files, paths, limits);
+  return { ...counts, frozen: { [Symbol.iterator]: () => settleAll(rows, { paths, batchOf }) } };
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import {
+  BUNDLE_FORMAT_VERSION,
+  type BundleFile,
+  type BundleRedirect,
+  contentDigestLine,
+} from '../../contract/bundle.ts';
+import { isOfSite } from '../document/url-identity.ts';
+import type { CrawlStore } from '../ports.ts';
+import { parsePieces } from '../reuse/stored-piece.ts';
+import { type Extent, joinExtents } from '../segments/segment-store.ts';
+import type { ExportSettings } from '../settings.ts';
+import { type ManifestHead, manifestText } from './manifest-text.ts';
+import { createPathOrder } from './path-order.ts';
+
+/** How much of an archive was taken over from the project's last one. */
+export type ArchiveReuse = { files: number; reusedFiles: number };
+
+/** What is known of a bundle without holding the names of its files. */
+export type BundleOutline = {
+  head: ManifestHead;
+  /** The manifest's text, read from the database anew at each call. */
+  manifest(): AsyncIterable<Buffer>;
+  /** Where the pieces of the archive lie, in order. */
+  members: Extent[];
+  reuse: ArchiveReuse;
+};
+
+function onSite(url: string, settings: ExportSettings): string {
+  return isOfSite(url, settings.site) ? url.slice(`https://${settings.site.domain}`.length) : url;
+}
+
+async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise<BundleRedirect[]> {
+  const redirects: BundleRedirect[] = [];
+  for await (const rows of store.mappedRedirects(settings.jobId)) {
+    for (const { url, redirectTo, status } of rows) {
+      if (!isOfSite(url, settings.site)) continue;
+      redirects.push({ from: onSite(url, settings), to: onSite(redirectTo, settings), status });
+    }
+  }
+  return redirects.sort((a, b) => (a.from < b.from ? -1 : 1));
+}
+
+/** Files of one batch after the other, in the order of paths. */
+async function* filesOf(store: CrawlStore, jobId: string): AsyncGenerator<BundleFile[]> {
+  const order = createPathOrder();
+  for await (const { filesJson } of store.settledBatches(jobId)) yield order.next(JSON.parse(filesJson));
+  yield order.rest();
+}
+
+function partsOf(partsJson: string | null): Extent[] {
+  return JSON.parse(partsJson ?? '[]');
+}
+
+/** Reads through the settled batches once; what grows with the site's files is only counted and hashed. */
+export async function outlineBundle(
+  store: CrawlStore,
+  settings: ExportSettings,
+  { pageCount }: { pageCount: number },
+): Promise<BundleOutline> {
+  const { jobId, version, createdAt, site } = settings;
+  const members: Extent[] = [];
+  const digest = createHash('sha256');
+  const order = createPathOrder();
+  const reuse = { files: 0, reusedFiles: 0 };
+  for await (const { filesJson, objectKey, sizeBytes, partsJson, piecesJson } of store.settledBatches(jobId)) {
+    const files: BundleFile[] = JSON.parse(filesJson);
+    for (const file of order.next(files)) digest.update(contentDigestLine(file));
+    reuse.files += files.length;
+    members.push(...(objectKey === null ? partsOf(partsJson) : [{ objectKey, byteOffset: 0, byteLength: sizeBytes }]));
+    for (const { fileCount, reused } of parsePieces(piecesJson)) if (reused) reuse.reusedFiles += fileCount;
+  }
+  for (const file of order.rest()) digest.update(contentDigestLine(file));
+  const contentSha256 = digest.digest('hex');
+  const { domain } = site;
+  const formatVersion = BUNDLE_FORMAT_VERSION;
+  const head: ManifestHead = { formatVersion, jobId, domain, version, createdAt, contentSha256, pageCount };
+  const redirects = await redirectsOf(store, settings);
+  const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
+  return { head, manifest, members: joinExtents(members), reuse };
+}

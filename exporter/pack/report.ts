@@ -1,0 +1,53 @@
+import type { ExportReport } from '../../contract/admin-api.ts';
+import { rankOf, SKIPPED_RANK } from '../crawl/resource-rank.ts';
+import { ruleOfReason } from '../crawl/skip-rules.ts';
+import { isOfSite } from '../document/url-identity.ts';
+import type { CrawlStore } from '../ports.ts';
+import { createBrokenLinks } from '../rewrite/broken-links.ts';
+import type { ExportSettings } from '../settings.ts';
+
+/** Entries a list of the report names; the counts are whole. */
+const MAX_ENTRIES = 10_000;
+/** Addresses named of those that one rule left out. */
+const MAX_EXAMPLES = 10;
+
+/** What the export met on its way: addresses referred to in vain, redirects of the site, pages left out and why. */
+export async function createReport(
+  store: CrawlStore,
+  settings: ExportSettings,
+  { skippedCount }: { skippedCount: number },
+): Promise<ExportReport> {
+  const { jobId, site } = settings;
+  const broken = createBrokenLinks();
+  for await (const brokenJson of store.brokenOfBatches(jobId)) broken.merge(JSON.parse(brokenJson));
+
+  const select = { jobId, limit: MAX_ENTRIES };
+  // Guesses from script text and pictures for other machines promise nothing to a reader.
+  const missing = await store.reportedUrls({ ...select, outcome: 'missing', minRank: rankOf('identity') });
+  const redirects = await store.reportedUrls({ ...select, outcome: 'redirect', minRank: rankOf('identity') });
+  const skipped = await store.reportedUrls({ ...select, outcome: 'skipped', minRank: SKIPPED_RANK });
+  return {
+    jobId,
+    brokenLinks: missing.rows.map(({ url, reason, status, foundOn }) => ({
+      url,
+      reason: reason ?? 'no answer',
+      status,
+      referrers: [...new Set([...broken.referrersOf(url), ...(foundOn === null ? [] : [foundOn])])],
+    })),
+    redirects: redirects.rows
+      .filter(({ url }) => isOfSite(url, site))
+      .map(({ url, redirectTo, status }) => ({ from: url, to: redirectTo ?? '', status: status ?? 302 })),
+    leftOut: (await store.skipsByReason(jobId, MAX_EXAMPLES)).map((skips) => ({
+      rule: ruleOfReason(skips.reason),
+      ...skips,
+    })),
+    notices: await store.listNotices(jobId),
+    skippedPages: skipped.rows.map(({ url, reason }) => ({ url, reason: reason ?? '' })),
+    truncated: [missing, redirects, skipped].some(({ rows, total }) => total > rows.length),
+    counts: {
+      brokenLinks: missing.total,
+      redirects: redirects.total,
+      skippedPages: Math.max(skipped.total, skippedCount),
+    },
+  };
+}

@@ -1,0 +1,245 @@
+import type { Readable } from 'node:stream';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type {
+  BatchFileRow,
+  BatchProgress,
+  Crawl,
+  CrawlNotice,
+  FinishedCrawl,
+  FoundUrl,
+  FreezePlan,
+  FrontierCounts,
+  KeptBatch,
+  Lease,
+  LeasedUrl,
+  MadeBatch,
+  MappedUrl,
+  NewCrawl,
+  PackedArchive,
+  PreviousFile,
+  ReportedUrl,
+  SettledBatch,
+  SettledRow,
+  SettledUrl,
+  Skips,
+  SpentCounts,
+  StoredAnswer,
+  UnchangedUrl,
+} from './crawl-records.ts';
+import type { FetchResult } from './fetch/fetch-result.ts';
+import type { Validators } from './fetch/validators.ts';
+import type { BrowserLimits } from './render/browser-limits.ts';
+import type { BrowserTrouble } from './render/find-browser.ts';
+import type { ResponseCache } from './reuse/response-cache.ts';
+
+/** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
+export type ByteRange = { start: number; end?: number };
+
+export type ObjectInfo = { sizeBytes: number; modifiedAt: Date };
+
+/** Thrown when an object that should be read isn't there. */
+export class ObjectMissingError extends Error {
+  override readonly name = 'ObjectMissingError';
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`There is no object ${key}`);
+    this.key = key;
+  }
+}
+
+/** Where an export keeps bytes: what it fetches, the pieces of its archive, the archive and the report. */
+export type ObjectStore = {
+  /**
+   * Stores an object whole or not at all; the last `put` to end wins. Give `sizeBytes` for a stream if it is known.
+   * Throws when the source fails.
+   */
+  put(
+    key: string,
+    source: Uint8Array | Readable,
+    options: { contentType: string; sizeBytes?: number },
+  ): Promise<{ sizeBytes: number }>;
+  /** Streams an object or a part of it. Throws `ObjectMissingError`. */
+  get(key: string, range?: ByteRange): Promise<Readable>;
+  /** Reads an object or a part of it into memory. Throws `ObjectMissingError`. */
+  read(key: string, range?: ByteRange): Promise<Buffer>;
+  /** Size and time of an object; null if there is none. */
+  head(key: string): Promise<ObjectInfo | null>;
+};
+
+export type FetchOptions = {
+  signal: AbortSignal;
+  /** Error statuses whose response is a result with a body (the not-found page) and not a failure. */
+  acceptStatus?: (status: number) => boolean;
+  /** Takes the decoded body of a file larger than `maxBufferedBytes`; without it such a body is a failure. */
+  sink?: (body: AsyncIterable<Buffer>, contentType: string) => Promise<void>;
+  /** The largest decoded body of this response to keep in memory, instead of the fetcher's own limit. */
+  maxBufferedBytes?: number;
+  /** The validators of the body that the caller has: the request is conditional. */
+  unlessMatching?: Validators | undefined;
+  /** Called when the origin's limits let the request begin, which may be long after the call. */
+  onBegin?: () => void;
+  /** Called when the response's head has arrived; its body may take long. */
+  onAnswer?: () => void;
+  /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */
+  onDecoded?: (bytes: number) => void;
+};
+
+/** Requests URLs of the origin and of asset hosts. */
+export type Fetcher = {
+  /**
+   * One GET of one URL. A redirect is a result and isn't followed: the caller and the guard decide about its target.
+   * Throws the signal's reason only.
+   */
+  get(url: URL, options: FetchOptions): Promise<FetchResult>;
+  /** Makes requests to an origin one at a time and so far apart, in milliseconds (Crawl-delay); 0 ends that. */
+  space(origin: string, spacingMs: number): void;
+  /** Closes all connections at once. */
+  close(): Promise<void>;
+};
+
+/** Runs work in a browser, which it starts when it is needed, replaces and ends. */
+export type Renderer = {
+  limits: BrowserLimits;
+  /** Recent responses to pages. */
+  answers: ResponseCache;
+  /** Why there is no usable browser; undefined if there is one. */
+  trouble(): Promise<BrowserTrouble | undefined>;
+  /**
+   * Runs work in a browser context of its own (no cookies, no storage), when one is free. Throws `BrowserGone` if the
+   * browser ends meanwhile or doesn't start, the signal's reason if it fires before a context is free, and what `work`
+   * throws: once `work` has begun, it handles the signal itself.
+   */
+  use<Result>(
+    options: BrowserContextOptions,
+    signal: AbortSignal,
+    work: (context: BrowserContext) => Promise<Result>,
+  ): Promise<Result>;
+  /** Ends the browser; work in it fails. */
+  close(): Promise<void>;
+};
+
+/**
+ * The state of exports: their frontiers of URLs, their batches of files, and what the next export may reuse. Any number
+ * of workers in any processes share it, so each call is atomic: all of it happens or none, also if the process dies.
+ * A call throws if the store can't be reached or the connection breaks; it may have happened nonetheless. Sizes are in
+ * bytes, times in milliseconds. A lease ends `leaseMs` after it was given or renewed; what it held is then free again.
+ */
+export type CrawlStore = {
+  /** Begins a job's crawl; a second call changes nothing. Returns the crawl as it is. */
+  openCrawl(crawl: NewCrawl): Promise<Crawl>;
+  /** The job's crawl; undefined before it was opened and after it was deleted. */
+  getCrawl(jobId: string): Promise<Crawl | undefined>;
+  /** Marks a crawl that no later export may reuse. */
+  forbidReuse(jobId: string): Promise<void>;
+
+  /** Leases up to `limit` URLs that are due, those nearest to the start page first. */
+  leaseUrls(lease: Lease & { limit: number }): Promise<LeasedUrl[]>;
+  /** Leases those of these URLs that are queued. */
+  leaseNamedUrls(lease: Lease & { urls: readonly string[] }): Promise<LeasedUrl[]>;
+  /** Extends a worker's leases of URLs, once half of their time is over. */
+  renewLeases(lease: Lease): Promise<void>;
+  /** Gives back the URLs that these workers hold; the attempt counts. */
+  releaseLeases(jobId: string, tokens: readonly string[]): Promise<void>;
+  /** Gives back all URLs whose lease has ended; the attempt counts. */
+  releaseEndedLeases(jobId: string): Promise<void>;
+  /** Gives back leased URLs that were never requested; the attempt doesn't count. */
+  giveBackUnasked(held: { jobId: string; token: string; ids: readonly number[] }): Promise<void>;
+  /**
+   * Settles URLs that the worker still holds, and adds the URLs that it found, sorted by URL; those that `take` asks for
+   * are leased to it. A result whose lease was lost is ignored. Returns the counts and the leased URLs; undefined if the
+   * crawl is over.
+   */
+  settleUrls(
+    report: Lease & { settled: readonly SettledUrl[]; found: readonly FoundUrl[] },
+  ): Promise<(FrontierCounts & SpentCounts & { taken: LeasedUrl[] }) | undefined>;
+  /** URLs still queued, by anyone, and when the next of them is due; null if none is queued. */
+  frontierRest(jobId: string): Promise<{ queuedCount: number; leased: boolean; dueInMs: number | null }>;
+  /** Pages fetched so far, each place in the bundle counted once. */
+  countPages(jobId: string): Promise<number>;
+  /** The query strings known of each page path that has any, as `?a=1`; without those that were left out. */
+  queryVariants(jobId: string): Promise<Map<string, Set<string>>>;
+  /** How many URLs were left out by name so far, by reason. */
+  countSkips(jobId: string): Promise<Map<string, number>>;
+  /** Adds notices for the report while the crawl goes on; a repeated one appears once in it. */
+  addNotices(notices: { jobId: string; url: string | null; texts: readonly string[] }): Promise<void>;
+  /** What the crawl has of a URL; undefined if it isn't settled. */
+  storedAnswer(jobId: string, url: string): Promise<StoredAnswer | undefined>;
+  /** The first `limit` pages of the crawl, in the order they were found. */
+  crawledPages(jobId: string, limit: number): Promise<string[]>;
+
+  /** Whether the caller is the first to ask, and so the worker that revalidates the previous export. */
+  claimRevalidation(jobId: string): Promise<boolean>;
+  /** Queued URLs that were never leased, nearest to the start page first. */
+  untriedUrls(jobId: string, limit: number): Promise<FoundUrl[]>;
+  /**
+   * Settles URLs, new or queued, with what the crawl of the previous export has of them. `over`: the crawl has ended;
+   * `restarted`: it doesn't reuse `baseJobId` any more; then nothing was changed.
+   */
+  settleUnchanged(found: {
+    jobId: string;
+    baseJobId: string;
+    unchanged: readonly UnchangedUrl[];
+    /** Bytes of the responses that were read to find this out, decoded. */
+    decodedBytes: number;
+  }): Promise<'settled' | 'over' | 'restarted'>;
+  /** The files that a crawl has: all of them, or those of these URLs. */
+  fetchedFiles(jobId: string, urls?: readonly string[]): AsyncIterable<PreviousFile[]>;
+  /** The archive of a completed export; undefined if there is none. */
+  archiveOf(jobId: string): Promise<{ objectKey: string; sizeBytes: number } | undefined>;
+  /** The pieces of a completed export's batches, in the archive's order. */
+  keptBatches(jobId: string): AsyncIterable<KeptBatch>;
+  /** The files of one batch of a completed export, `BundleFile[]` as JSON. */
+  keptFiles(jobId: string, batch: number): Promise<string>;
+  /** The URLs that lead elsewhere in one frozen crawl than in another; undefined if there are more than `limit`. */
+  changedUrls(crawls: { jobId: string; baseJobId: string; limit: number }): Promise<Set<string> | undefined>;
+  /** How many files of a crawl are where an earlier export stored them; its own keys begin with `ownPrefix`. */
+  countReused(jobId: string, ownPrefix: string): Promise<number>;
+
+  /**
+   * Ends the crawl as `decide` says, in one transaction: nothing changes between what it reads and what is written, and
+   * if it throws nothing is. Does nothing if the crawl is frozen already.
+   */
+  freeze(jobId: string, decide: (crawl: FinishedCrawl) => Promise<FreezePlan>): Promise<void>;
+
+  /** Leases up to `limit` free batches, lowest number first. */
+  leaseBatches(lease: Lease & { limit: number }): Promise<number[]>;
+  /** Extends a worker's leases of batches. */
+  renewBatches(lease: Lease): Promise<void>;
+  /** Gives back the batches that these workers hold. */
+  releaseBatches(jobId: string, tokens: readonly string[]): Promise<void>;
+  /** Keeps a batch's result. Returns what the export has spent by then; undefined if the lease was lost. */
+  settleBatch(result: { jobId: string; token: string; batch: MadeBatch }): Promise<SpentCounts | undefined>;
+  batchProgress(jobId: string): Promise<BatchProgress>;
+  /** The files of one batch, in no meaningful order. */
+  batchFiles(jobId: string, batch: number): Promise<BatchFileRow[]>;
+  /** Where URLs lead in the frozen crawl: all of them, or these. */
+  mappedUrls(jobId: string, urls?: readonly string[]): AsyncIterable<MappedUrl[]>;
+  /** The paths of files that are named, or are in a folder that is named, as a precompressed file is. */
+  pathsLikeSiblings(jobId: string): Promise<string[]>;
+
+  /** The settled batches in the archive's order. */
+  settledBatches(jobId: string): AsyncIterable<SettledBatch>;
+  /** The redirects of the frozen crawl. */
+  mappedRedirects(jobId: string): AsyncIterable<Array<{ url: string; redirectTo: string; status: number }>>;
+  /** `brokenJson` of each batch that has any. */
+  brokenOfBatches(jobId: string): AsyncIterable<string>;
+  /** URLs of one outcome in the order they were found, and how many there are in all. */
+  reportedUrls(select: {
+    jobId: string;
+    outcome: SettledRow['outcome'];
+    minRank: number;
+    limit: number;
+  }): Promise<{ rows: ReportedUrl[]; total: number }>;
+  /** URLs that were left out, the most frequent reason first. */
+  skipsByReason(jobId: string, maxExamples: number): Promise<Skips[]>;
+  /** The notices of a job, each once, ordered by URL. */
+  listNotices(jobId: string): Promise<CrawlNotice[]>;
+  /**
+   * Completes the export, unless its cancel was accepted before. `isReusable`: later exports may reuse the crawl.
+   */
+  completeExport(
+    jobId: string,
+    result: PackedArchive & { pageCount: number; contentSha256: string; reportKey: string },
+  ): Promise<{ state: 'completed' | 'cancelled'; isReusable: boolean }>;
+};

@@ -1,0 +1,11 @@
+import type { Crawl } from './crawl-records.ts';
+import { ExportFailure } from './export-failure.ts';
+import type { CrawlStore } from './ports.ts';
+import { type ExportSettings, readExportSettings } from './settings.ts';
+
+/** A job's crawl with the settings it began with. Throws `CrawlGone` if the job has ended. */
+export async function readCrawl(store: CrawlStore, jobId: string): Promise<Crawl & { settings: ExportSettings }> {
+  const row = await store.getCrawl(jobId);
+  if (row === undefined) throw new ExportFailure('CrawlGone', `The export ${jobId} has ended`);
+  return { ...row, settings: readExportSettings(row.settingsJson) };
+}

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page, Request, Route } from 'playwright-core';
+import type { Resource, Site } from '../document/types.ts';
+import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
+import { errorMessage } from '../fetch/error-code.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import type { Fetcher } from '../ports.ts';
+import { notedRequest } from './noted-request.ts';
+import type { Notices } from './notices.ts';
+
+/** A document as the origin answered it, which the browser shows without asking again. */
+export type OriginDocument = {
+  /** Where it is at the origin. */
+  url: string;
+  status: number;
+  contentType: string;
+  body: Buffer;
+};
+
+/** What a page needs of other hosts to look as it should. */
+const NEEDED_TYPES: ReadonlySet<string> = new Set([
+  'stylesheet',
+  'script',
+  'image',
+  'font',
+  'fetch',
+  'xhr',
+  'manifest',
+  'texttrack',
+  'other',
+]);
+const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Requests that fail for a while are asked again; a page drawn without its data would look whole and be empty. */
+const MAX_TRIES = 4;
+const MAX_RETRY_MS = 5_000;
+
+export type PageRequests = {
+  answer(route: Route): Promise<void>;
+  /** How many are under way, and since when nothing was asked for. */
+  underWay(): number;
+  quietSince(): number;
+  /** What the browser asked for, for the frontier. */
+  requested(): Resource[];
+};
+
+/**
+ * Answers what one page asks for: its own document from what was fetched already, the rest through our fetcher, which
+ * judges every address. Nothing but the page itself is shown in its window: other navigations end where they begin.
+ */
+export function createPageRequests(options: {
+  page: Page;
+  site: Site;
+  document: OriginDocument;
+  fetch: Fetcher['get'];
+  /** Lets the proxy pass what follows this address. Throws where it may not be reached. */
+  admit: (url: URL) => Promise<void>;
+  notices: Notices;
+  /** Whether the page may ask its site by methods that change something there. */
+  mayChange: boolean;
+  signal: AbortSignal;
+}): PageRequests {
+  const { page, site, document, notices, signal } = options;
+  const requested = new Map<string, Resource>();
+  let underWay = 0;
+  let quietSince = performance.now();
+  let shown = false;
+
+  async function navigate(route: Route, request: Request, isMain: boolean): Promise<void> {
+    // The first one is ours.
+    if (isMain && !shown) {
+      shown = true;
+      await route.fulfill({
+        status: document.status,
+        headers: { 'content-type': document.contentType },
+        body: document.body,
+      });
+      return;
+    }
+    if (isMain) {
+      notices.add(`a script leaves the page for ${request.url()}, which is not followed`);
+      await route.abort('aborted');
+      return;
+    }
+    const url = normalizeUrl(request.url(), site);
+    if (url === undefined || !isOfSite(url, site)) await route.abort('blockedbyclient');
+    else await fetchFor(route, url);
+  }
+
+  async function load(route: Route, request: Request): Promise<void> {
+    const url = normalizeUrl(request.url(), site);
+    if (url === undefined) {
+      notices.add(`refused: ${request.url()}`);
+      await route.abort('blockedbyclient');
+      return;
+    }
+    const method = request.method();
+    const own = isOfSite(url, site);
+    if (method !== 'GET') {
+      if (own && method !== 'HEAD') notices.add(`asks by ${method} for ${url}, which a static host can't answer`);
+      // Whatever visitors' browsers send to the site, a page that is drawn may send: its content may depend on it.
+      // What a visit presses is nobody's wish, and to others it sends nothing.
+      if (own && (options.mayChange || READING_METHODS.has(method))) await route.continue();
+      else await route.abort('blockedbyclient');
+      return;
+    }
+    if (!own && !NEEDED_TYPES.has(request.resourceType())) {
+      await route.abort('blockedbyclient');
+      return;
+    }
+    const noted = notedRequest(request.resourceType(), url, site);
+    if (noted !== undefined) requested.set(noted.url, noted);
+    // Films and sounds aren't needed to see what a page looks like; the crawl fetches them.
+    if (request.resourceType() === 'media' || request.resourceType() === 'eventsource') await route.abort('aborted');
+    else await fetchFor(route, url);
+  }
+
+  async function fetchFor(route: Route, url: string): Promise<void> {
+    const target = new URL(originUrl(url, site));
+    const result = await fetchPatiently(target);
+    switch (result.kind) {
+      case 'response':
+        await options.admit(target);
+        await route.fulfill({
+          status: result.status,
+          headers: headersFor(route, result.contentType),
+          body: result.body,
+        });
+        return;
+      case 'redirect': {
+        const next = normalizeUrl(result.location.href, site);
+        if (next === undefined) break;
+        const location = originUrl(next, site) + result.location.hash;
+        try {
+          await options.admit(new URL(location));
+        } catch (error) {
+          notices.add(`${url} could not be loaded: ${errorMessage(error)}`);
+          break;
+        }
+        await route.fulfill({ status: result.status, headers: { ...headersFor(route, ''), location } });
+        return;
+      }
+      case 'failed':
+        if (result.status !== null && !result.soft) {
+          await route.fulfill({ status: result.status, headers: headersFor(route, 'text/plain'), body: '' });
+          return;
+        }
+        notices.add(`${url} could not be loaded: ${result.reason}`);
+        break;
+      case 'sunk':
+        break;
+    }
+    await route.abort('failed');
+  }
+
+  async function fetchPatiently(url: URL): Promise<FetchResult> {
+    for (let attempt = 1; ; attempt += 1) {
+      const result = await options.fetch(url, { signal });
+      if (result.kind !== 'failed' || !result.soft || attempt === MAX_TRIES) return result;
+      const waitMs = Math.max(result.retryAfterMs ?? 0, 250 * 2 ** attempt);
+      if (waitMs > MAX_RETRY_MS) return result;
+      await sleep(waitMs, undefined, { signal });
+    }
+  }
+
+  return {
+    async answer(route) {
+      const request = route.request();
+      underWay += 1;
+      try {
+        const frame = frameOf(request);
+        // A window of the page's own making, or a worker that outlives it.
+        if (frame === undefined || frame.page() !== page) await route.abort('blockedbyclient');
+        else if (request.isNavigationRequest()) await navigate(route, request, frame === page.mainFrame());
+        else await load(route, request);
+      } catch {
+        // The page or the browser is gone, or the time is up; whoever waits for the page finds out.
+        await route.abort('failed').catch(() => undefined);
+      } finally {
+        underWay -= 1;
+        quietSince = performance.now();
+      }
+    },
+    underWay: () => underWay,
+    quietSince: () => quietSince,
+    requested: () => [...requested.values()],
+  };
+}
+
+function frameOf(request: Request) {
+  try {
+    return request.frame();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Readable from every host: nothing of a visitor's own (cookies, keys) went into the answer. */
+function headersFor(route: Route, contentType: string): Record<string, string> {
+  const origin = route.request().headers().origin ?? '*';
+  return {
+    ...(contentType !== '' && { 'content-type': contentType }),
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    // The same bytes serve every page; what is remembered is remembered here.
+    'cache-control': 'no-store',
+  };
+}

@@ -1,0 +1,87 @@
+import type { Logger } from 'pino';
+import { readAnsweredDocument, refreshOf } from '../document/header-elements.ts';
+import type { Resource, ScriptPolicy } from '../document/types.ts';
+import { errorMessage } from '../fetch/error-code.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
+import { BrowserGone } from './browser-pool.ts';
+import { createNotices } from './notices.ts';
+import { serializePage } from './serialize-page.ts';
+import { PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
+import { PageLeft } from './shown-document.ts';
+
+export type RenderedPage = {
+  /** The page as the browser showed it; undefined where it couldn't, and the notices say why. */
+  html: Buffer | undefined;
+  /** What the browser asked for. */
+  requested: Resource[];
+  notices: string[];
+};
+
+/** The browser's end is no page's fault, unless it comes again and again. */
+const MAX_BROWSERS = 4;
+
+/**
+ * Draws a page: loads what the origin answered for it in a browser, lets its scripts run until it has come to rest, and
+ * answers what then stands there. A page whose tab ends is tried again. Never throws but for the signal.
+ */
+export async function renderPage(
+  deps: ShowDeps & { logger: Logger; maxLength: number },
+  input: {
+    /** Where the page is at the origin. */
+    url: string;
+    answer: FetchedResponse;
+    scripts: ScriptPolicy;
+    /** The page's original path, null for the not-found page. */
+    path: string | null;
+    signal: AbortSignal;
+  },
+): Promise<RenderedPage> {
+  const { url, answer, scripts, path, signal } = input;
+  const { limits } = deps.pool;
+  const elements = answer.headElements ?? '';
+  // Brought to UTF-8 first, its declarations too: that is what the drawn page will be. What its headers say stands in
+  // it already, as a style may decide what scripts draw; but for what would lead the browser away.
+  const { bytes, contentType } = readAnsweredDocument(
+    { bytes: answer.body, contentType: answer.contentType, url },
+    elements.slice(refreshOf(elements).length),
+    deps.site,
+  );
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const document = { url, status: answer.status, contentType, body };
+  const originHtml = body.toString('utf8');
+  let tabs = 0;
+  let browsers = 0;
+
+  while (true) {
+    const notices = createNotices();
+    try {
+      return await showPage(
+        deps,
+        { document, notices, mayChange: true, signal, timeoutMs: limits.pageTimeoutMs },
+        async (shown): Promise<RenderedPage> => {
+          const text = await serializePage(shown, { originHtml, scripts, path, maxLength: deps.maxLength });
+          if (text === undefined)
+            notices.add(
+              'could not be drawn, and is exported as the origin answered it: its scripts left no page, or too large a one',
+            );
+          const html = text === undefined ? undefined : Buffer.from(text);
+          return { html, requested: shown.requests.requested(), notices: notices.list() };
+        },
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof BrowserGone) browsers += 1;
+      else if (error instanceof TabEnded) tabs += 1;
+      const again =
+        error instanceof BrowserGone ? browsers < MAX_BROWSERS : error instanceof TabEnded && tabs < limits.maxTries;
+      if (again) continue;
+      if (![PageOverdue, PageLeft, TabEnded].some((known) => error instanceof known)) {
+        deps.logger.warn({ err: error, url }, 'A page could not be drawn');
+      }
+      notices.add(
+        `could not be drawn, and is exported as the origin answered it: ${errorMessage(error).split('\n')[0]}`,
+      );
+      return { html: undefined, requested: [], notices: notices.list() };
+    }
+  }
+}

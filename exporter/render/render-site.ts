@@ -1,0 +1,78 @@
+import type { Logger } from 'pino';
+import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { rankOf } from '../crawl/resource-rank.ts';
+import type { LeasedUrl } from '../crawl-records.ts';
+import { documentFormat, mediaType } from '../document/document.ts';
+import { refreshOf } from '../document/header-elements.ts';
+import type { Resource } from '../document/types.ts';
+import { isOfSite, originUrl } from '../document/url-identity.ts';
+import type { AddressGuard } from '../fetch/address-guard.ts';
+import type { FetchedResponse } from '../fetch/fetch-result.ts';
+import { isWrongGuess } from '../freeze/wrong-guess.ts';
+import type { ExportLimits } from '../limits.ts';
+import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
+import { cacheResponses } from '../reuse/response-cache.ts';
+import type { ExportSettings } from '../settings.ts';
+import { openSiteInBrowser } from './open-site.ts';
+import { renderPage } from './render-page.ts';
+
+/** The response that a browser makes of a page's; undefined if the response stays as it is. */
+export type RenderResponse = (
+  leased: LeasedUrl,
+  answer: FetchedResponse,
+  signal: AbortSignal,
+) => Promise<{ answer: FetchedResponse; requested: readonly Resource[] } | undefined>;
+
+export type SiteRendering = {
+  render: RenderResponse;
+  /** What pages asked for while they were rendered is not requested again through this. */
+  fetcher: Fetcher;
+  close(): Promise<void>;
+};
+
+/** Prepares to render a site's pages in a browser (`render: browser`). */
+export async function renderSite(
+  deps: {
+    store: CrawlStore;
+    logger: Logger;
+    limits: ExportLimits;
+    guard: AddressGuard;
+    fetcher: Fetcher;
+    pool: Renderer;
+  },
+  settings: ExportSettings,
+): Promise<SiteRendering> {
+  const { store, logger, limits, guard, pool } = deps;
+  const { jobId, site, scripts } = settings;
+  const caching = cacheResponses(deps.fetcher, pool.answers, jobId);
+  const options = { pool, guard, site, fetch: caching.get, maxBytes: limits.maxFileBytes, logger };
+  const shown = await openSiteInBrowser(options);
+
+  async function render(leased: LeasedUrl, answer: FetchedResponse, signal: AbortSignal) {
+    if (!isPage(leased, answer, settings)) return undefined;
+    const { url } = leased;
+    const path = url === notFoundUrl(site) ? null : new URL(url).pathname;
+    const rendered = await renderPage(
+      { ...shown, logger, maxLength: limits.maxBufferedBytes },
+      { url: originUrl(url, site), answer, scripts, path, signal },
+    );
+    await store.addNotices({ jobId, url, texts: rendered.notices });
+    if (rendered.html === undefined) return undefined;
+    const made = { contentType: 'text/html; charset=utf-8', body: rendered.html, rendered: true as const };
+    // The other elements were part of what was shown.
+    const headElements = refreshOf(answer.headElements ?? '');
+    return { answer: { ...answer, ...made, headElements }, requested: rendered.requested };
+  }
+
+  return { render, fetcher: caching, close: shown.close };
+}
+
+/**
+ * Whether a response is a page to render: HTML of the site. Not what is only loaded as a file (a part of a page that a
+ * script fetches must stay a part), nor the page that an origin sends for everything it doesn't have. XHTML stays as it
+ * is: a browser writes it down as HTML.
+ */
+function isPage({ url, rank }: LeasedUrl, { contentType }: FetchedResponse, { site }: ExportSettings): boolean {
+  const isHtml = documentFormat(contentType, url) === 'html' && mediaType(contentType) !== 'application/xhtml+xml';
+  return isHtml && isOfSite(url, site) && rank !== rankOf('asset') && !isWrongGuess({ url, rank, contentType });
+}

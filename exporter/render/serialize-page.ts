@@ -1,0 +1,74 @@
+import type { ScriptPolicy } from '../document/types.ts';
+import { type OriginMarkup, originGuard } from './origin-guard.ts';
+import type { ShownPage } from './show-page.ts';
+
+/** Where the guard goes; a comment, so that it stands in the head without ending it. */
+const GUARD_MARK = 'galley-guard';
+
+/**
+ * Runs in the page. `origin` is the page's markup as the origin sent it, `keep` whether the origin's scripts stay.
+ * Answers null where nothing is left of the page, or more than `maxLength` characters.
+ */
+const SERIALIZE = `function (origin, keep, maxLength) {
+  if (!document.head || !document.body) return null;
+  const sent = new DOMParser().parseFromString(origin, 'text/html');
+  const each = (root, selector, visit) => root.querySelectorAll(selector).forEach(visit);
+  const isData = (script) => script.type !== '' && !/^(module|importmap|speculationrules|(text|application)\\/(x-)?(java|ecma)script)$/i.test(script.type.trim());
+  const keyOf = (script) => (script.getAttribute('src') ?? '') + '\\n' + script.textContent;
+  const sentScripts = new Set([...sent.scripts].map(keyOf));
+
+  const roots = [document];
+  for (const root of roots) each(root, '*', (element) => element.shadowRoot && roots.push(element.shadowRoot));
+  for (const root of roots) {
+    // Rules that scripts add to a sheet stand in no text.
+    each(root, 'style', (style) => {
+      if (style.textContent.trim() === '' && style.sheet) style.textContent = [...style.sheet.cssRules].map((rule) => rule.cssText).join('\\n');
+    });
+    for (const sheet of root.adoptedStyleSheets ?? []) {
+      const style = document.createElement('style');
+      style.textContent = [...sheet.cssRules].map((rule) => rule.cssText).join('\\n');
+      (root === document ? document.head : root).append(style);
+    }
+    // What a script inserted it inserts again; where none runs, none is needed.
+    each(root, 'script', (script) => {
+      if (!isData(script) && !(keep && sentScripts.has(keyOf(script)))) script.remove();
+    });
+    if (keep) continue;
+    each(root, 'noscript', (element) => element.remove());
+    each(root, 'link[rel~=modulepreload], link[rel~=prefetch], link[rel~=preload], link[rel~=prerender]', (link) => link.remove());
+  }
+  document.head.prepend(document.createComment('${GUARD_MARK}'));
+  const doctypeOf = (doc) => (doc.doctype ? new XMLSerializer().serializeToString(doc.doctype) : '');
+  const attributesOf = (element) => [...element.attributes].map(({ name, value }) =>
+    ' ' + name + '="' + value.replaceAll('&', '&amp;').replaceAll('"', '&quot;') + '"').join('');
+  const inner = document.documentElement.getHTML ? document.documentElement.getHTML({ shadowRoots: roots.slice(1) }) : document.documentElement.innerHTML;
+  const html = doctypeOf(document) + '<html' + attributesOf(document.documentElement) + '>' + inner + '</html>\\n';
+  if (html.length > maxLength) return null;
+  const markup = '<galley-html' + attributesOf(sent.documentElement) + '><galley-head>' + sent.head.innerHTML +
+    '</galley-head><galley-body' + attributesOf(sent.body) + '>' + sent.body.innerHTML + '</galley-body></galley-html>';
+  return { html, origin: { doctype: doctypeOf(sent), markup } };
+}`;
+
+type Serialized = { html: string; origin: OriginMarkup };
+
+function isSerialized(value: unknown): value is Serialized {
+  return typeof value === 'object' && value !== null && 'html' in value && typeof value.html === 'string';
+}
+
+/**
+ * The drawn page as HTML, with open shadow roots and the rules of styles that scripts made. Its scripts, by policy:
+ * `strip` leaves none; `keep` leaves those that the origin sent, which run on the drawn page; `auto` leaves none in the
+ * drawn page and starts the origin's own where they can work (`originGuard`). Undefined where there is none, or one that is too large.
+ */
+export async function serializePage(
+  shown: ShownPage,
+  options: { originHtml: string; scripts: ScriptPolicy; path: string | null; maxLength: number },
+): Promise<string | undefined> {
+  const { originHtml, scripts, path, maxLength } = options;
+  const input = [JSON.stringify(originHtml), String(scripts === 'keep'), String(maxLength)].join(', ');
+  const value = await shown.evaluate(`(${SERIALIZE})(${input})`);
+  if (!isSerialized(value)) return undefined;
+  const guard = scripts === 'auto' ? originGuard(value.origin, path) : '';
+  // A function, so that nothing in the page is taken for a replacement pattern.
+  return value.html.replace(`<!--${GUARD_MARK}-->`, () => guard);
+}

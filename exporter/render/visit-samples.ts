@@ -1,0 +1,121 @@
+import { createCrawlScope } from '../crawl/crawl-scope.ts';
+import { enqueueUrls } from '../crawl/enqueue-urls.ts';
+import { createStrongestUses } from '../crawl/strongest-uses.ts';
+import type { Resource } from '../document/types.ts';
+import { originUrl } from '../document/url-identity.ts';
+import type { ExportDeps } from '../export-deps.ts';
+import { errorMessage } from '../fetch/error-code.ts';
+import { readCrawl } from '../read-crawl.ts';
+import { BrowserGone } from './browser-pool.ts';
+import { chooseSamples } from './choose-samples.ts';
+import { BROWSER_MISSING } from './find-browser.ts';
+import { createNotices } from './notices.ts';
+import { openSiteInBrowser } from './open-site.ts';
+import type { PageRequests } from './page-requests.ts';
+import { type ShowDeps, showPage } from './show-page.ts';
+import { answerFromCrawl } from './stored-answers.ts';
+import { tryPage } from './try-sample.ts';
+
+export type VisitedSamples = {
+  sampleCount: number;
+  /** Addresses in line now, also those that an earlier try put there. */
+  foundCount: number;
+};
+
+/** Pages that samples are chosen from. */
+const MAX_CANDIDATES = 5_000;
+
+/**
+ * Lets a browser visit pages of a finished crawl, and puts in line what their scripts asked for and the crawl didn't
+ * have. The visit costs the origin only that: the rest is answered from what the crawl stored. Where there is no
+ * browser the report says so, and the export goes on.
+ */
+export async function visitSamples(deps: ExportDeps, jobId: string): Promise<VisitedSamples> {
+  const { store, limits, logger, renderer } = deps;
+  let sampleCount = 0;
+  const details = () => ({ samples: sampleCount });
+  return deps.runStage({ jobId, details }, async ({ signal }) => {
+    const crawl = await readCrawl(store, jobId);
+    if (crawl.phase !== 'crawling') return { sampleCount, foundCount: 0 };
+    const { settings } = crawl;
+    const trouble = renderer === undefined ? { text: BROWSER_MISSING } : await renderer.trouble();
+    if (renderer === undefined || trouble !== undefined) {
+      const text = `no sample pages were visited (discover: browser): ${trouble?.text}`;
+      await store.addNotices({ jobId, url: null, texts: [text] });
+      return { sampleCount, foundCount: await countInLine() };
+    }
+    const pages = chooseSamples(await store.crawledPages(jobId, MAX_CANDIDATES), renderer.limits.maxSamples);
+    const variants = await store.queryVariants(jobId);
+    const skips = await store.countSkips(jobId);
+    const fetcher = deps.fetcherFor(settings);
+    const { maxBufferedBytes, maxFileBytes: maxBytes } = limits;
+    const { segments, guardFor } = deps;
+    const { site } = settings;
+    const fetch = answerFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
+    const shown = await openSiteInBrowser({ pool: renderer, guard: guardFor(settings), site, fetch, maxBytes, logger });
+    const scope = createCrawlScope({ settings, limits, urlCount: crawl.urlCount, variants, skips });
+    const uses = createStrongestUses();
+
+    async function visitOne(url: string): Promise<void> {
+      for (const resource of await visitPage(shown, url, signal)) {
+        uses.add(scope.admit(resource, { url, depth: 0 }));
+      }
+      sampleCount += 1;
+    }
+
+    try {
+      await Promise.all(pages.map(visitOne));
+    } finally {
+      await shown.close();
+      void fetcher.close();
+    }
+    await enqueueUrls(store, { jobId, token: '', leaseMs: limits.leaseMs }, uses.list());
+    const foundCount = await countInLine();
+    logger.info({ jobId, sampleCount, foundCount }, 'Sample pages were visited in a browser');
+    return { sampleCount, foundCount };
+  });
+
+  /** The crawl had come to its end, so whatever is in line was found by a visit: by this one, or by one cut short. */
+  async function countInLine(): Promise<number> {
+    return (await store.frontierRest(jobId)).queuedCount;
+  }
+
+  /** What one page asked for. A page that can't be visited is left out, and the report says so. */
+  async function visitPage(shown: ShowDeps, url: string, signal: AbortSignal): Promise<Resource[]> {
+    const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
+    const address = originUrl(url, shown.site);
+    let requests: PageRequests | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer = await shown.fetch(new URL(address), { signal });
+        if (answer.kind !== 'response') return [];
+        const { status, contentType, body } = answer;
+        return await showPage(
+          shown,
+          {
+            document: { url: address, status, contentType, body },
+            // What a page does in vain on a visit is no news of the export.
+            notices: createNotices(),
+            mayChange: false,
+            signal,
+            onOpen: (opened) => {
+              requests = opened;
+            },
+            timeoutMs: loadTimeoutMs + quietTimeoutMs + 2 * sampleMs,
+          },
+          async (page) => {
+            await tryPage(page, Date.now() + sampleMs);
+            return page.requests.requested();
+          },
+        );
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof BrowserGone && attempt < maxTries) continue;
+        const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
+        await store.addNotices({ jobId, url, texts: [text] });
+        // What it had asked for by then is part of it.
+        return requests?.requested() ?? [];
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { errorCode } from '../fetch/error-code.ts';
+
+const ENGINE_FOLDER = fileURLToPath(new URL('..', import.meta.url));
+
+let reading: Promise<string> | undefined;
+
+/**
+ * A name for what this code makes of a site: a hash over the export's own program files, the package file, the lock of
+ * all libraries where there is one, and the version of Node, whose zlib compresses. So no release can take over what
+ * another one would have stored differently, and nobody has to remember to count up a version. Read once in a process.
+ */
+export function engineVersion(logger: Logger): Promise<string> {
+  reading ??= hashProgram(ENGINE_FOLDER).catch((error: unknown) => {
+    logger.warn({ err: error }, 'The export engine can not read its own files; exports take nothing over');
+    return randomUUID();
+  });
+  return reading;
+}
+
+/** Hashes the program files in a folder with what they are run by. */
+export async function hashProgram(folder: string): Promise<string> {
+  const names = await readdir(folder, { recursive: true });
+  const programs = names.filter((name) => /(?<!\.d)\.[jt]s$/.test(name)).sort();
+  const hash = createHash('sha256').update(process.versions.node);
+  for (const bytes of await readPackageFiles(folder)) hash.update(bytes);
+  for (const name of programs) hash.update(name).update(await readFile(join(folder, name)));
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** The nearest package file above a folder, and its lock: the program lies at another depth once it is built. */
+async function readPackageFiles(folder: string): Promise<Buffer[]> {
+  const packageFile = await readIfThere(join(folder, 'package.json'));
+  if (packageFile === undefined) {
+    if (dirname(folder) === folder) throw new Error('There is no package file above the program');
+    return readPackageFiles(dirname(folder));
+  }
+  const lock = await readIfThere(join(folder, 'package-lock.json'));
+  return lock === undefined ? [packageFile] : [packageFile, lock];
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,177 @@
+import type { Logger } from 'pino';
+import { addressLiesFarOff } from '../crawl/endless-paths.ts';
+import type { Crawl, PreviousFile } from '../crawl-records.ts';
+import type { Resource } from '../document/types.ts';
+import { type JobCache, placeForReading } from '../job-cache.ts';
+import type { ExportLimits } from '../limits.ts';
+import { type CrawlStore, ObjectMissingError } from '../ports.ts';
+import type { ExportSettings } from '../settings.ts';
+import { engineVersion } from './engine-version.ts';
+import { type LinkTable, type LinkTables, resourceAt } from './link-tables.ts';
+import { reuseKeyOf } from './reuse-key.ts';
+
+/** What the project's previous export stored for a URL, and what it refers to. */
+export type PreviousResponse = {
+  file: PreviousFile;
+  /** All that it refers to. */
+  resources(): readonly Resource[];
+  /**
+   * What it refers to and no response reused before it does: pages of a site link to much the same. A link comes again
+   * only if this page could bring it into the crawl's scope: it is nearer to the start page, or the link is a date.
+   * Call it for a response that is reused.
+   */
+  newResources(from: { depth: number }): Resource[];
+};
+
+export type PreviousResponses = {
+  /** Undefined if there is nothing to reuse. */
+  of(url: string): Promise<PreviousResponse | undefined>;
+  /** The same without waiting; undefined also if something must be read for it. */
+  atHand(url: string): PreviousResponse | undefined;
+};
+
+function withoutLinks(file: PreviousFile): PreviousResponse {
+  return { file, resources: () => [], newResources: () => [] };
+}
+
+/** Deeper than any crawl goes. */
+const NEVER = 0xff_ff;
+
+/**
+ * Reads the responses of the previous export, for one stage that crawls. Stages don't share it: another one may have died
+ * before it stored the links that it was given.
+ */
+export function createPreviousResponses(
+  { links, logger }: { links: LinkTables; logger: Logger },
+  files: PreviousFiles,
+  /** Of the crawl that reuses them; RFC 3339. */
+  createdAt: string,
+): PreviousResponses {
+  const year = new Date(createdAt).getUTCFullYear();
+  /** The least depth at which each link of a table was returned. */
+  const returned = new WeakMap<LinkTable, Uint16Array>();
+
+  /** The links of a table that weren't returned yet; from now on they were. */
+  function takeNew(table: LinkTable, indices: readonly number[], depth: number): Resource[] {
+    const depths = returned.get(table) ?? new Uint16Array(table.urls.length).fill(NEVER);
+    returned.set(table, depths);
+    const at = Math.min(depth, NEVER - 1);
+    const resources: Resource[] = [];
+    for (const index of indices) {
+      if ((depths[index] ?? NEVER) <= at) continue;
+      const resource = resourceAt(table, index);
+      if (resource === undefined) continue;
+      if (!addressLiesFarOff(resource.url, year)) depths[index] = at;
+      resources.push(resource);
+    }
+    return resources;
+  }
+
+  function answerOf(file: PreviousFile, table: LinkTable | undefined): PreviousResponse | undefined {
+    const indices = table?.files[file.byteOffset];
+    if (table === undefined || indices === undefined) return undefined;
+    return {
+      file,
+      resources: () => indices.flatMap((index) => resourceAt(table, index) ?? []),
+      newResources: ({ depth }) => takeNew(table, indices, depth),
+    };
+  }
+
+  return {
+    async of(url) {
+      const file = await files.of(url);
+      if (file === undefined || file.extractionLength === 0) return file && withoutLinks(file);
+      try {
+        return answerOf(file, await links.of(file));
+      } catch (error) {
+        if (!(error instanceof ObjectMissingError)) throw error;
+        logger.warn({ url, key: error.key }, 'What the last export stored is gone; the address is fetched anew');
+        return undefined;
+      }
+    },
+
+    atHand(url) {
+      const file = files.atHand(url);
+      if (file === undefined || file.extractionLength === 0) return file && withoutLinks(file);
+      return answerOf(file, links.atHand(file));
+    },
+  };
+}
+
+/** The files that a crawl has for URLs. */
+type PreviousFiles = {
+  of(url: string): Promise<PreviousFile | undefined>;
+  /** The same without waiting; undefined also if it wasn't read yet. */
+  atHand(url: string): PreviousFile | undefined;
+};
+
+type FileMap = ReadonlyMap<string, PreviousFile>;
+
+export type PreviousFilesFor = (job: { jobId: string; base: { jobId: string; urlCount: number } }) => PreviousFiles;
+
+/** Up to this many addresses the kept crawl is read whole instead of being asked address by address. */
+export const MAX_WHOLE = 50_000;
+
+/**
+ * The files of the kept crawl that a job takes from. A small one is read whole, once for all that crawls the job in
+ * this process; of a large one, addresses asked for in the same moment are looked up by one statement.
+ */
+export function rememberPreviousFiles(store: CrawlStore, jobCache: JobCache): PreviousFilesFor {
+  const whole = placeForReading<FileMap>(jobCache);
+  return ({ jobId, base }) => {
+    if (base.urlCount > MAX_WHOLE) return fromBatches(store, base.jobId);
+    const reading = whole(jobId);
+    let files: FileMap | undefined;
+    return {
+      async of(url) {
+        files ??= await reading(() => collect(store.fetchedFiles(base.jobId)));
+        return files.get(url);
+      },
+      atHand: (url) => files?.get(url),
+    };
+  };
+}
+
+function fromBatches(store: CrawlStore, jobId: string): PreviousFiles {
+  let batch: { urls: string[]; answer: Promise<FileMap> } | undefined;
+  return {
+    async of(url) {
+      if (batch === undefined) {
+        const urls: string[] = [];
+        const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+          batch = undefined;
+          return collect(store.fetchedFiles(jobId, urls));
+        });
+        batch = { urls, answer };
+      }
+      batch.urls.push(url);
+      return (await batch.answer).get(url);
+    },
+    atHand: () => undefined,
+  };
+}
+
+async function collect(pieces: AsyncIterable<PreviousFile[]>): Promise<FileMap> {
+  const files = new Map<string, PreviousFile>();
+  for await (const rows of pieces) for (const row of rows) files.set(row.url, row);
+  return files;
+}
+
+type BaseDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits };
+
+/**
+ * The kept crawl that this worker may take from for a job; undefined where there is none. A worker whose release or
+ * limits differ from those that the job began with takes nothing, and what it has a part in isn't kept: every stage
+ * calls this.
+ */
+export async function openPreviousCrawl(
+  { store, logger, limits }: BaseDeps,
+  crawl: Crawl & { settings: ExportSettings },
+): Promise<Crawl | undefined> {
+  const ownKey = reuseKeyOf(await engineVersion(logger), crawl.settings, limits);
+  if (crawl.reuseKey !== ownKey) {
+    if (crawl.keep) await store.forbidReuse(crawl.jobId);
+    return undefined;
+  }
+  return crawl.baseJobId === null ? undefined : store.getCrawl(crawl.baseJobId);
+}

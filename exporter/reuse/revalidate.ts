@@ -1,0 +1,207 @@
+import { CrawlOver } from '../crawl/crawl-frontier.ts';
+import type { CrawlScope } from '../crawl/crawl-scope.ts';
+import { enqueueUrls } from '../crawl/enqueue-urls.ts';
+import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { rankOf } from '../crawl/resource-rank.ts';
+import { settleVisits } from '../crawl/settle-visits.ts';
+import { visit } from '../crawl/visit.ts';
+import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
+import { isFinal } from '../discover/keep-answers.ts';
+import type { ModuleImports } from '../document/module-imports.ts';
+import type { Site } from '../document/types.ts';
+import { originUrl } from '../document/url-identity.ts';
+import type { ExportDeps } from '../export-deps.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
+import type { ExportLimits } from '../limits.ts';
+import type { Fetcher } from '../ports.ts';
+import type { ExportSettings } from '../settings.ts';
+import type { PreviousResponse, PreviousResponses } from './previous-export.ts';
+import { isSame, stillValid, validatorsOf } from './reuse-response.ts';
+import { workThrough } from './work-through.ts';
+
+/** URLs held in memory; what is queued past them is crawled as usual. */
+const MAX_STARTS = 50_000;
+
+type Options = {
+  settings: ExportSettings;
+  baseJobId: string;
+  known: PreviousResponses;
+  scope: CrawlScope;
+  fetcher: Fetcher;
+  importsOf: ModuleImports;
+  token: string;
+  signal: AbortSignal;
+  /** Called after each response, to count what was fetched. */
+  onAnswer: () => void;
+};
+
+/**
+ * Revalidates the previous export with conditional requests: settles what is unchanged in one transaction and enqueues
+ * the rest. To find, lease and settle each URL by itself would cost several times as much as its request. Happens once
+ * per job: if the worker dies meanwhile, the crawl does all of it.
+ */
+export async function revalidatePreviousExport(deps: ExportDeps, options: Options): Promise<void> {
+  const { store, limits, stored } = deps;
+  const { settings, known, scope, fetcher, importsOf, token, signal, onAnswer } = options;
+  const { jobId } = settings;
+  if (!(await store.claimRevalidation(jobId))) return;
+  const starts = await store.untriedUrls(jobId, MAX_STARTS);
+  let decodedBytes = 0;
+  const onDecoded = (bytes: number): void => {
+    decodedBytes += bytes;
+  };
+  const get: Fetcher['get'] = (url, request) => fetcher.get(url, { ...request, onDecoded });
+  const walk = await findUnchanged(
+    { fetcher: { ...fetcher, get }, known, scope, limits },
+    { settings, starts, signal, maxMs: limits.walkMs, onAnswer },
+  );
+  const lease = { jobId, token, leaseMs: limits.leaseMs };
+  // Enqueue links first: a settled page is never visited again.
+  await enqueueUrls(
+    store,
+    lease,
+    walk.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
+  );
+  const leased = await store.leaseNamedUrls({ ...lease, urls: [...walk.answers.keys()] });
+  const reading = { ...deps, importsOf, fetcher: answering(fetcher, walk.answers, settings.site) };
+  // Changed pages are read while the database has the most to do.
+  const [visits] = await Promise.all([
+    Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal }))),
+    commitRevalidated(deps, { ...options, unchanged: walk.unchanged, decodedBytes }),
+  ]);
+  stored.of(jobId).add(walk.rest);
+  stored.of(jobId).add(walk.unchanged);
+  if (visits.length > 0) await settleVisits(deps, { lease, scope, visits });
+}
+
+/** The same fetcher, which makes no request for a URL that has a response. */
+function answering(fetcher: Fetcher, answers: ReadonlyMap<string, FetchResult>, site: Site): Fetcher {
+  const atHand = new Map([...answers].map(([url, answer]) => [new URL(originUrl(url, site)).href, answer]));
+  return { ...fetcher, get: async (url, options) => atHand.get(url.href) ?? fetcher.get(url, options) };
+}
+
+/** All or nothing: they lead to each other. */
+async function commitRevalidated(
+  { store }: ExportDeps,
+  {
+    settings: { jobId },
+    baseJobId,
+    unchanged,
+    decodedBytes,
+  }: Options & { unchanged: readonly UnchangedUrl[]; decodedBytes: number },
+): Promise<void> {
+  const state = await store.settleUnchanged({ jobId, baseJobId, unchanged, decodedBytes });
+  if (state === 'over') throw new CrawlOver('the crawl is over');
+  // Restarted without what its base had stored: this worker was taken for dead.
+  if (state === 'restarted') throw new CrawlOver('the crawl has begun anew');
+}
+
+type Revalidation = {
+  unchanged: UnchangedUrl[];
+  /** What else was found: left out, new to the site, changed, or not requested. */
+  rest: FoundUrl[];
+  /** Final responses to those of the rest that were requested, by URL. */
+  answers: ReadonlyMap<string, FetchResult>;
+};
+
+/** Changed responses that end the revalidation: most of the site is new, or its origin is failing. */
+const MAX_CHANGED = 500;
+/** Bytes of the changed pages' bodies, which are held until all is stored. */
+const MAX_CHANGED_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Finds what is unchanged, from the queued URLs along the links that the previous export stored. Works in memory only:
+ * the result counts when it is committed as a whole.
+ */
+async function findUnchanged(
+  deps: { fetcher: Fetcher; known: PreviousResponses; scope: CrawlScope; limits: ExportLimits },
+  options: {
+    settings: ExportSettings;
+    starts: readonly FoundUrl[];
+    signal: AbortSignal;
+    maxMs: number;
+    onAnswer: () => void;
+  },
+): Promise<Revalidation> {
+  const { fetcher, known, scope, limits } = deps;
+  const { settings, signal } = options;
+  const { site } = settings;
+  const endAt = Date.now() + options.maxMs;
+  const found = new Map<string, FoundUrl>();
+  const waiting: FoundUrl[] = [];
+  const unchanged = new Map<FoundUrl, Validators>();
+  const answers = new Map<string, FetchResult>();
+  let changedCount = 0;
+  let changedBytes = 0;
+
+  function note(url: FoundUrl): void {
+    const before = found.get(url.url);
+    if (before === undefined || (before.skip !== null && url.skip === null)) {
+      found.set(url.url, url);
+      if (url.skip === null) waiting.push(url);
+    } else {
+      before.rank = Math.max(before.rank, url.rank);
+    }
+  }
+
+  function goesOn(): boolean {
+    const changedLittle = changedCount < MAX_CHANGED && changedBytes < MAX_CHANGED_BYTES;
+    return !signal.aborted && Date.now() < endAt && changedLittle;
+  }
+
+  async function ask(url: FoundUrl): Promise<void> {
+    if (!mayBeKnown(url, settings)) return;
+    const stored = known.atHand(url.url) ?? (await known.of(url.url));
+    if (stored === undefined || stored.file.byteLength > limits.maxBufferedBytes) return;
+    const target = new URL(originUrl(url.url, site));
+    const answer = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored) });
+    options.onAnswer();
+    const validators = stillSame(stored, answer, url.url, settings);
+    if (validators === undefined) {
+      changedCount += 1;
+      if (isFinal(answer)) answers.set(url.url, answer);
+      if (answer.kind === 'response') changedBytes += answer.body.length;
+      return;
+    }
+    unchanged.set(url, validators);
+    for (const resource of stored.newResources(url)) {
+      const next = scope.admit(resource, url);
+      if (next !== undefined) note(next);
+    }
+  }
+
+  for (const url of options.starts) note(url);
+  await workThrough(waiting, { atOnce: limits.maxConcurrency, goesOn }, ask);
+  signal.throwIfAborted();
+  const all = [...found.values()];
+  return {
+    unchanged: all.flatMap((url) => {
+      const validators = unchanged.get(url);
+      return validators === undefined ? [] : [unchangedUrl(url, validators)];
+    }),
+    rest: all.filter((url) => !unchanged.has(url)),
+    answers,
+  };
+}
+
+function unchangedUrl({ url, rank, depth, foundOn }: FoundUrl, { etag, lastModified }: Validators): UnchangedUrl {
+  return { url, rank, depth, foundOn, etag, lastModified };
+}
+
+/** A guessed URL isn't revalidated, nor is the not-found page, which may come from any URL. */
+function mayBeKnown({ url, rank }: FoundUrl, { site }: ExportSettings): boolean {
+  return rank > rankOf('probe') && url !== notFoundUrl(site);
+}
+
+/** The validators of an unchanged file from now on; undefined if it has changed. */
+function stillSame(
+  stored: PreviousResponse,
+  answer: FetchResult,
+  url: string,
+  { site }: ExportSettings,
+): Validators | undefined {
+  if (answer.kind === 'unchanged') return stillValid(stored, answer.validators);
+  if (answer.kind !== 'response' || !isSame(stored, answer, url, site)) return undefined;
+  return answer.validators ?? NO_VALIDATORS;
+}

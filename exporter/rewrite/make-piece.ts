@@ -1,0 +1,88 @@
+import type { BundleFile } from '../../contract/bundle.ts';
+import { parseExtraction } from '../document/extract.ts';
+import { rewrite } from '../document/rewrite.ts';
+import type { Resource, RewritePolicy, Site, Target } from '../document/types.ts';
+import { errorMessage } from '../fetch/error-code.ts';
+import { gzipMember } from '../pack/archive/members.ts';
+import type { ArchiveMember } from '../pack/archive/types.ts';
+import { pageAddress } from './page-address.ts';
+import type { SiblingPlan } from './precompress/sibling-plan.ts';
+import { withSiblings } from './precompress/with-siblings.ts';
+import { targetIn, type UrlMap } from './url-map.ts';
+
+/** A file as it was fetched. `extraction` is stored text (`serializeExtraction`), empty where nothing is rewritten. */
+export type PieceFile = {
+  url: string;
+  path: string;
+  contentType: string;
+  isPage: boolean;
+  bytes: Uint8Array;
+  extraction: Uint8Array;
+};
+
+export type PieceInput = {
+  /** In the bundle's order. */
+  files: readonly PieceFile[];
+  /** Where addresses lead: at least every one that the files refer to. */
+  targets: UrlMap;
+  site: Site;
+  policy: RewritePolicy;
+  siblings: SiblingPlan;
+  /** zlib's, 0 to 9. */
+  gzipLevel: number;
+};
+
+export type MadePiece = ArchiveMember & {
+  /** What the files refer to in vain. */
+  broken: Array<{ url: string; referrer: string }>;
+  /** Documents that could not be rewritten and are archived as they came. */
+  failures: Array<{ url: string; reason: string }>;
+};
+
+/**
+ * Makes one piece of the archive: writes its files' references as they stand in the bundle and compresses the files as
+ * one gzip member, each followed by its precompressed siblings. Pure: equal inputs make equal bytes, in any thread and
+ * on any machine; for siblings on any with the same compressors (`compressorsName`). Rejects only where this Node lacks
+ * one of these.
+ */
+export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceInput): Promise<MadePiece> {
+  const broken: MadePiece['broken'] = [];
+  const failures: MadePiece['failures'] = [];
+  const rewritten = files.map((file) => {
+    const { path, contentType, url } = file;
+    try {
+      return { path, contentType, bytes: rewriteFile(file, input, broken) };
+    } catch (error) {
+      failures.push({ url, reason: errorMessage(error) });
+      return { path, contentType, bytes: file.bytes };
+    }
+  });
+  const entries = await withSiblings(rewritten, siblings);
+  const member = await gzipMember(entries, { level: gzipLevel });
+  const marks = new Map<string, Pick<BundleFile, 'url' | 'encoding'>>();
+  for (const file of files) marks.set(file.path, pageAddress(file, input.site));
+  for (const { path, encoding } of entries) if (encoding !== undefined) marks.set(path, { encoding });
+  return {
+    bytes: member.bytes,
+    files: member.files.map((file) => ({ ...file, ...marks.get(file.path) })),
+    broken,
+    failures,
+  };
+}
+
+function rewriteFile(
+  file: PieceFile,
+  { targets, site, policy }: Pick<PieceInput, 'targets' | 'site' | 'policy'>,
+  broken: MadePiece['broken'],
+): Uint8Array {
+  const { url, path, bytes } = file;
+  if (file.extraction.length === 0) return bytes;
+  const text = Buffer.from(file.extraction.buffer, file.extraction.byteOffset, file.extraction.byteLength);
+  const target = (resource: Resource): Target => {
+    const found = targetIn(targets, resource);
+    if ('missing' in found) broken.push({ url: resource.url, referrer: url });
+    return found;
+  };
+  const extraction = parseExtraction(text.toString('utf8'));
+  return rewrite({ bytes, extraction, site, url, ownPath: path, target, policy });
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkBudget } from '../budget.ts';
+import type { ExportDeps } from '../export-deps.ts';
+import { needingObjects } from '../missing-object.ts';
+import { rewriteProgress } from '../progress.ts';
+import { readCrawl } from '../read-crawl.ts';
+import { openPreviousCrawl } from '../reuse/previous-export.ts';
+import { createByteBudget } from './byte-budget.ts';
+import { needCompressors } from './precompress/need-compressors.ts';
+import { planSiblings } from './precompress/sibling-plan.ts';
+import { rewriteBatch } from './rewrite-batch.ts';
+
+/** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */
+const BATCHES_AT_ONCE = 3;
+/** Of an export that takes over: most of these only wait for the database and the disk. What they make is bounded too. */
+const KNOWN_BATCHES_AT_ONCE = 16;
+/** How often a worker without a batch looks whether another one's came back. */
+const POLL_MS = 200;
+
+export type RewriteRest = { done: boolean; settled: number; total: number };
+
+/** Makes pieces of the archive until all are made or the time is up; any number of these work on one job. */
+export async function rewriteFiles(
+  deps: ExportDeps,
+  { jobId, maxMs }: { jobId: string; maxMs: number },
+): Promise<RewriteRest> {
+  const { store, limits, logger } = deps;
+  let madeCount = 0;
+  let token = '';
+
+  async function progress() {
+    await store.renewBatches({ jobId, token, leaseMs: limits.leaseMs });
+    return { progress: rewriteProgress(await store.batchProgress(jobId)), pageCount: 0 };
+  }
+
+  const details = () => ({ batches: madeCount });
+  return deps.runStage({ jobId, details, progress }, async ({ signal, ...life }) => {
+    token = life.token;
+    if (life.previousAttemptTokens.length > 0) await store.releaseBatches(jobId, life.previousAttemptTokens);
+    const crawl = await readCrawl(store, jobId);
+    deps.forgetIfRestarted(crawl);
+    checkBudget(crawl, limits);
+    needCompressors(crawl.settings.precompress);
+    const siblings = await planSiblings(store, crawl.settings);
+    const base = await openPreviousCrawl(deps, crawl);
+    const known = base && deps.previousPiecesFor({ jobId, base });
+    const budget = createByteBudget(BATCHES_AT_ONCE * limits.batchBytes);
+    const atOnce = known === undefined ? BATCHES_AT_ONCE : KNOWN_BATCHES_AT_ONCE;
+    const endAt = Date.now() + maxMs;
+
+    const limit = known === undefined ? 1 : atOnce;
+    const nextBatch = inTurn(() => store.leaseBatches({ jobId, token, limit, leaseMs: limits.leaseMs }));
+
+    async function makeBatches(): Promise<void> {
+      while (Date.now() < endAt) {
+        signal.throwIfAborted();
+        const number = await nextBatch();
+        if (number === undefined) return;
+        const batch = await needingObjects(rewriteBatch(deps, { ...crawl, siblings }, number, { known, budget }));
+        const spent = await store.settleBatch({ jobId, token, batch });
+        if (spent !== undefined) checkBudget(spent, limits);
+        madeCount += 1;
+      }
+    }
+
+    try {
+      while (true) {
+        await Promise.all(Array.from({ length: atOnce }, makeBatches));
+        const { total, settled, free } = await store.batchProgress(jobId);
+        if (settled === total || Date.now() >= endAt) return { done: settled === total, settled, total };
+        // The rest is in other hands; it comes back to us if those let go of it.
+        if (free === 0) await sleep(POLL_MS, undefined, { signal });
+      }
+    } finally {
+      await store.releaseBatches(jobId, [token]).catch((error: unknown) => {
+        logger.warn({ err: error, jobId }, 'Batches could not be given back');
+      });
+    }
+  });
+}
+
+/** Hands out one by one what `take` brings, several at a time; undefined where it brought nothing. */
+function inTurn<Item>(take: () => Promise<Item[]>): () => Promise<Item | undefined> {
+  let items: Item[] = [];
+  let taking: Promise<boolean> | undefined;
+  const takeMore = async (): Promise<boolean> => {
+    items = await take();
+    taking = undefined;
+    return items.length > 0;
+  };
+  return async () => {
+    while (items.length === 0) {
+      // Whoever waits for the same may find that others were quicker.
+      taking ??= takeMore();
+      if (!(await taking)) return undefined;
+    }
+    return items.shift();
+  };
+}

@@ -1,0 +1,48 @@
+import type { MappedUrl } from '../crawl-records.ts';
+import type { Resource, Target } from '../document/types.ts';
+import { type JobCache, placeForReading } from '../job-cache.ts';
+import type { CrawlStore } from '../ports.ts';
+
+/** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
+const MAX_WHOLE_MAP = 50_000;
+
+export type UrlMap = ReadonlyMap<string, Target>;
+
+function targetOf(row: MappedUrl): Target | undefined {
+  if (row.outcome === 'missing') return { missing: true };
+  if (row.path !== null) return row.fragment === null ? { path: row.path } : { path: row.path, fragment: row.fragment };
+  return row.redirectTo === null ? undefined : { absolute: row.redirectTo };
+}
+
+/** Where a resource leads: what isn't in the map (left out, not asked for, kept as a link) stays as it is. */
+export function targetIn(map: UrlMap, resource: Resource): Target {
+  return map.get(resource.url) ?? { absolute: resource.url };
+}
+
+async function collect(pieces: AsyncIterable<MappedUrl[]>): Promise<UrlMap> {
+  const map = new Map<string, Target>();
+  for await (const rows of pieces) {
+    for (const row of rows) {
+      const target = targetOf(row);
+      if (target !== undefined) map.set(row.url, target);
+    }
+  }
+  return map;
+}
+
+export type UrlMaps = {
+  /** The frozen map of a job, at least of these addresses. */
+  forUrls(job: { jobId: string; urlCount: number }, urls: () => Iterable<string>): Promise<UrlMap>;
+};
+
+/** Reads frozen maps, whole and once per job where they are small. */
+export function createUrlMaps(store: CrawlStore, jobCache: JobCache): UrlMaps {
+  const whole = placeForReading<UrlMap>(jobCache);
+
+  return {
+    forUrls: ({ jobId, urlCount }, urls) =>
+      urlCount <= MAX_WHOLE_MAP
+        ? whole(jobId)(() => collect(store.mappedUrls(jobId)))
+        : collect(store.mappedUrls(jobId, [...new Set(urls())])),
+  };
+}

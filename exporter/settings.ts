@@ -1,0 +1,43 @@
+import type { ContentCoding } from '../contract/content-coding.ts';
+import type { ExternalPolicy, ScriptPolicy, Site, SourceMapPolicy } from './document/types.ts';
+
+/** What an export goes by, fixed when it begins and stored with the crawl. */
+export type ExportSettings = {
+  jobId: string;
+  version: string;
+  /** RFC 3339; the manifest's `createdAt`. */
+  createdAt: string;
+  site: Site;
+  /** The operator's origin, as `host:port`: the one private address that may be fetched. */
+  operatorHosts: string[];
+  external: ExternalPolicy;
+  /** Hosts whose files stay links. */
+  keepHosts: string[];
+  scripts: ScriptPolicy;
+  sourceMaps: SourceMapPolicy;
+  /** `ignore`: robots.txt, its Crawl-delay and every kind of nofollow say nothing to this export. */
+  robots: 'respect' | 'ignore';
+  /** Whether a browser draws the pages. */
+  render: 'http' | 'browser';
+  /** Whether a browser visits sample pages for what their scripts load. */
+  discover: 'http' | 'browser';
+  /** Which precompressed siblings files get, in the order of `CONTENT_CODINGS`. */
+  precompress: readonly ContentCoding[];
+  /** The pages asked for, as normalised addresses; null: the whole site. */
+  pages: string[] | null;
+  robotsTxt: string;
+};
+
+/** What a crawl that an older release began has no word on. */
+const DEFAULTS = {
+  sourceMaps: 'omit',
+  robots: 'respect',
+  render: 'http',
+  discover: 'http',
+  precompress: [],
+} as const satisfies Partial<ExportSettings>;
+
+/** Reads the settings stored with a crawl. */
+export function readExportSettings(json: string): ExportSettings {
+  return { ...DEFAULTS, ...JSON.parse(json) };
+}

@@ -1,0 +1,116 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { crawlSite } from '../../exporter/crawl/crawl-site.ts';
+import { openExport } from '../../exporter/discover/open-export.ts';
+import { createExportDeps } from '../../exporter/export-deps.ts';
+import { ExportFailure } from '../../exporter/export-failure.ts';
+import { beginExport } from '../../exporter/export-site.ts';
+import type { Clock } from '../../exporter/fetch/clock.ts';
+import { freezeExport } from '../../exporter/freeze/freeze-export.ts';
+import type { ExportLimits } from '../../exporter/limits.ts';
+import { packExport } from '../../exporter/pack/pack-export.ts';
+import type { Renderer } from '../../exporter/ports.ts';
+import { visitSamples } from '../../exporter/render/visit-samples.ts';
+import { rewriteFiles } from '../../exporter/rewrite/rewrite-files.ts';
+import type { ObjectStore } from '../objects/object-store.ts';
+import { createCrawlStore } from '../store/crawl-store.ts';
+import type { Database } from '../store/database.ts';
+import { cleanUpExport, failExport } from './export/end-export.ts';
+import { readExportRequest } from './export/export-request.ts';
+import { createStageRunner } from './export/export-stage.ts';
+import { createJobMutex } from './export/job-mutex.ts';
+import { restartExport } from './export/restart-export.ts';
+
+export type ExportActivityDeps = {
+  db: Database;
+  objects: ObjectStore;
+  logger: Logger;
+  /** Bounds that differ from the defaults. */
+  limits?: Partial<ExportLimits>;
+  /** What requests and rounds of crawling are timed by; tests bring their own. */
+  clock?: Clock;
+  /** Whether the server knows our search attributes. */
+  searchAttributes?: boolean;
+  /** Renders pages for projects that want it; without it their exports fail with a clear error. The caller closes it. */
+  browser?: Renderer;
+};
+
+type Job = { jobId: string };
+
+/** The activities of an export: heartbeats and leases around the stages of the exporter. */
+export function createExportActivities(deps: ExportActivityDeps) {
+  const { db, logger } = deps;
+  const store = createCrawlStore(db);
+  const { limits: givenLimits, clock, browser } = deps;
+  const exporter = createExportDeps({
+    store,
+    objects: deps.objects,
+    logger,
+    limits: givenLimits,
+    clock,
+    renderer: browser,
+    runStage: createStageRunner(deps),
+  });
+  const { limits } = exporter;
+  const ending = { ...deps, store, jobCache: exporter.jobCache };
+  const [crawling, rewriting] = [createJobMutex({ logger }), createJobMutex({ logger })];
+  const stages = {
+    openExport: ({ jobId }: Job) => openExport(exporter, jobId, () => readExportRequest(db, jobId)),
+    crawlSite: ({ jobId, maxMs }: Job & { maxMs: number }) =>
+      crawling.run(
+        jobId,
+        {
+          maxMs,
+          idle: { done: false, queuedCount: 0 },
+          giveBack: (deadTokens) => store.releaseLeases(jobId, deadTokens),
+        },
+        (leftMs) => crawlSite(exporter, { jobId, maxMs: leftMs }),
+      ),
+    freezeExport: ({ jobId }: Job) => freezeExport(exporter, jobId),
+    rewriteFiles: ({ jobId }: Job) =>
+      rewriting.run(
+        jobId,
+        {
+          maxMs: limits.activityMs,
+          idle: { done: false, settled: 0, total: 0 },
+          giveBack: (deadTokens) => store.releaseBatches(jobId, deadTokens),
+        },
+        (maxMs) => rewriteFiles(exporter, { jobId, maxMs }),
+      ),
+    packExport: ({ jobId }: Job) => packExport(exporter, jobId),
+  };
+  const searchAttributes = deps.searchAttributes === true;
+  return {
+    /** Begins a job and plans how its crawl is shared among workers. */
+    openExport: asActivity(async (job: Job) => ({ ...(await stages.openExport(job)), searchAttributes })),
+    crawlSite: asActivity(stages.crawlSite),
+    freezeExport: asActivity(stages.freezeExport),
+    rewriteFiles: asActivity(stages.rewriteFiles),
+    packExport: asActivity(stages.packExport),
+    /** Begins a job, and exports all of it if its site is small. */
+    beginExport: asActivity(async ({ jobId }: Job) => {
+      const { info, cancellationSignal: signal } = Context.current();
+      const begun = await beginExport(exporter, stages, { jobId, isFirst: info.attempt === 1, signal });
+      return { ...begun, searchAttributes };
+    }),
+    beginAnew: ({ jobId }: Job) => restartExport(deps, jobId),
+    visitSamples: asActivity(({ jobId }: Job) => visitSamples(exporter, jobId)),
+    failExport: ({ jobId, error }: Job & { error: string }) => failExport(ending, jobId, error),
+    cleanUpExport: ({ jobId, archiveKey }: Job & { archiveKey: string | null }) =>
+      cleanUpExport(ending, jobId, archiveKey),
+  };
+}
+
+/** The same work, whose failures Temporal retries or not as the exporter says. */
+function asActivity<Input, Result>(work: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
+  return async (input) => {
+    try {
+      return await work(input);
+    } catch (error) {
+      if (!(error instanceof ExportFailure)) throw error;
+      const { message, type, nonRetryable } = error;
+      throw ApplicationFailure.create({ message, type, nonRetryable });
+    }
+  };
+}

@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import { lively } from '../lively.ts';
+
+/** The failure type that makes Temporal offer the activity to another process. */
+export const BUSY_HERE = 'BusyHere';
+
+const FIRST_LOOKS = 3;
+const FIRST_WAIT_MS = 500;
+/** Most of the time it waits here, so that the end of the other one is hardly ever missed. */
+const LATER_WAIT_MS = 5_000;
+/** Below the number of attempts that the workflow allows. */
+const LAST_LOOK = 20;
+/** An end that falls into it is heard of so much later. */
+const OFFER_DELAY_MS = 200;
+/** The heartbeat detail of a waiting activity. The next attempt recognizes by it that it was offered again. */
+const WAITING = 'this process is at it already';
+
+export type JobMutex = {
+  /**
+   * Runs a job's work, unless this process runs it already: then it waits for that to end and returns `idle`. Now and
+   * then a waiting activity fails instead, so that Temporal offers it to all processes again; leases of its earlier
+   * attempts are given back at once. An activity that was offered again works for the rest of the round only, and is
+   * idle if none is left: otherwise all others would wait for it.
+   */
+  run<Result>(jobId: string, shared: Shared<Result>, work: (maxMs: number) => Promise<Result>): Promise<Result>;
+};
+
+type Shared<Result> = {
+  idle: Result;
+  /** How long a round is. */
+  maxMs: number;
+  giveBack: (deadTokens: readonly string[]) => Promise<void>;
+};
+
+/** The time as `Date.now` has it, and a pause that the signal ends. */
+type Clock = { now(): number; sleep(ms: number, signal: AbortSignal): Promise<void> };
+
+const realClock: Clock = { now: Date.now, sleep: (ms, signal) => delay(ms, undefined, { signal }) };
+
+/**
+ * Lets a process run one share of a job's work at a time. A second one would use the same connections and the same event
+ * loop, so it would take memory and gain nothing, while another process is idle. For activities only.
+ */
+export function createJobMutex({ logger, clock = realClock }: { logger: Logger; clock?: Clock }): JobMutex {
+  const running = new Map<string, Promise<unknown>>();
+
+  return {
+    async run(jobId, { idle, maxMs, giveBack }, work) {
+      const other = running.get(jobId);
+      if (other !== undefined) {
+        await untilEnded(other, giveBack, { logger, clock });
+        return idle;
+      }
+      const leftMs = timeLeftMs(maxMs, clock.now());
+      if (leftMs <= 0) return idle;
+      const own = work(leftMs);
+      running.set(jobId, own);
+      try {
+        return await own;
+      } finally {
+        running.delete(jobId);
+      }
+    },
+  };
+}
+
+/** A round's time as far as it isn't over. One that failed has a whole one: it is to be tried as often as it takes. */
+function timeLeftMs(maxMs: number, nowMs: number): number {
+  const { attempt, heartbeatDetails, scheduledTimestampMs } = Context.current().info;
+  if (attempt === 1 || heartbeatDetails !== WAITING) return maxMs;
+  return scheduledTimestampMs + maxMs - nowMs;
+}
+
+function untilEnded(
+  other: Promise<unknown>,
+  giveBack: Shared<unknown>['giveBack'],
+  { logger, clock }: { logger: Logger; clock: Clock },
+): Promise<void> {
+  return lively({ details: () => WAITING, logger }, async ({ signal, deadTokens }) => {
+    const attempt = deadTokens.length + 1;
+    if (attempt > 1) await giveBack(deadTokens);
+    const waitMs = attempt <= FIRST_LOOKS ? FIRST_WAIT_MS : LATER_WAIT_MS;
+    const ended = other.then(
+      () => true,
+      () => true,
+    );
+    while (!(await Promise.race([ended, clock.sleep(waitMs, signal).then(() => false)]))) {
+      if (attempt >= LAST_LOOK) continue;
+      throw ApplicationFailure.create({
+        type: BUSY_HERE,
+        message: 'This process is at the job already; another one may have nothing to do',
+        nextRetryDelay: OFFER_DELAY_MS,
+        category: 'BENIGN',
+      });
+    }
+  });
+}

@@ -1,0 +1,38 @@
+import type { FrozenUrl } from '../../exporter/crawl-records.ts';
+import type { CrawlStore } from '../../exporter/ports.ts';
+import { freezeCrawl, lockCrawl } from './crawl-batches.ts';
+import { getCrawl } from './crawls.ts';
+import type { Database } from './database.ts';
+import { frontierRest } from './frontier.ts';
+import { settledRows, writeFrozen } from './frontier-map.ts';
+
+/** Ends a crawl as `decide` says, with the crawl's row locked from what it reads to what is written. */
+export async function freezeAsDecided(
+  db: Database,
+  jobId: string,
+  decide: Parameters<CrawlStore['freeze']>[1],
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if ((await lockCrawl(tx, jobId))?.phase !== 'crawling') return;
+    const crawl = await getCrawl(tx, jobId);
+    if (crawl === undefined) return;
+    const { queuedCount, leased } = await frontierRest(tx, jobId);
+    const plan = await decide({ ...crawl, queuedCount, leased, rows: settledRows(tx, jobId) });
+    for (const piece of inPieces(plan.frozen)) await writeFrozen(tx, piece);
+    await freezeCrawl(tx, jobId, plan);
+  });
+}
+
+/** Decisions written at a time: one statement's worth of them is held, however large the site is. */
+const WRITTEN_ROWS = 2_000;
+
+function* inPieces(frozen: Iterable<FrozenUrl>): Generator<FrozenUrl[]> {
+  let piece: FrozenUrl[] = [];
+  for (const row of frozen) {
+    piece.push(row);
+    if (piece.length < WRITTEN_ROWS) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}

@@ -1,0 +1,65 @@
+import { assignPath } from '../../../exporter/document/assign-path.ts';
+import { readDocument } from '../../../exporter/document/document.ts';
+import { extract } from '../../../exporter/document/extract.ts';
+import { rewrite } from '../../../exporter/document/rewrite.ts';
+import type { Extraction, Resource, RewritePolicy, Site, Target } from '../../../exporter/document/types.ts';
+
+export const SITE: Site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
+export const AUTO: RewritePolicy = { scripts: 'auto', external: 'bundle', sourceMaps: 'omit' };
+
+export type Sample = { text: string | Uint8Array; type?: string; url?: string };
+
+/** Extracts from a text as if it had been fetched at `/guides/start`. */
+export function extractFrom({ text, type = 'text/html; charset=utf-8', url = '/guides/start' }: Sample): Extraction {
+  const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
+  return extract(readDocument({ bytes, contentType: type, url: SITE.origin + url }), SITE);
+}
+
+/** The addresses that have a reference, in order, as `kind address`; the site's own without scheme and domain. */
+export function referencesOf(sample: Sample): string[] {
+  const { references, resources } = extractFrom(sample);
+  return references.map(([, , index]) => describeResource(resources[index]));
+}
+
+export function resourcesOf(sample: Sample, kind?: string): string[] {
+  const { resources } = extractFrom(sample);
+  return resources.filter((each) => kind === undefined || each.kind === kind).map(describeResource);
+}
+
+function describeResource(resource: Resource | undefined): string {
+  if (resource === undefined) return 'nothing';
+  return `${resource.kind} ${resource.url.replace(`https://${SITE.domain}`, '')}`;
+}
+
+/** Where everything would be if the origin had all of it: pages without an extension as HTML. */
+export function everything({ url, kind }: Resource): Target {
+  const isPage = kind === 'page' && !/\.[a-z0-9]+(\?|$)/.test(new URL(url).pathname);
+  return { path: assignPath({ url, contentType: isPage ? 'text/html' : '', kind }, SITE) };
+}
+
+export type RewriteSample = Sample & {
+  target?: (resource: Resource) => Target;
+  policy?: Partial<RewritePolicy>;
+  ownPath?: string;
+  /** Instead of what is extracted from the text. */
+  extraction?: Extraction;
+};
+
+/** Extracts and rewrites a text; its own path is that of its address. */
+export function rewritten(sample: RewriteSample): string {
+  const { text, type = 'text/html; charset=utf-8', url = '/guides/start', target = everything } = sample;
+  const fetched = { bytes: Buffer.from(text), contentType: type, url: SITE.origin + url };
+  const document = readDocument(fetched);
+  const ownUrl = `https://${SITE.domain}${url}`;
+  const ownPath = sample.ownPath ?? assignPath({ url: ownUrl, contentType: type, kind: 'page' }, SITE);
+  const extraction = sample.extraction ?? extract(document, SITE);
+  const policy = { ...AUTO, ...sample.policy };
+  const result = rewrite({ bytes: document.bytes, extraction, site: SITE, url: ownUrl, ownPath, target, policy });
+  return Buffer.from(result).toString('utf8');
+}
+
+/** Reads `«before→after»` in a text: what it is before it is rewritten, and after. */
+export function readMarks(marked: string): { before: string; after: string } {
+  const mark = /«(.*?)→(.*?)»/gs;
+  return { before: marked.replace(mark, '$1'), after: marked.replace(mark, '$2') };
+}

@@ -1,0 +1,88 @@
+import { isOfInterest } from '../../../exporter/document/html/attribute-kinds.ts';
+import { readLinkHeader } from '../../../exporter/document/html/link-header.ts';
+import { scanHtml } from '../../../exporter/document/html/scan-html.ts';
+import { MAX_ATTRIBUTES, type Tag } from '../../../exporter/document/html/scan-markup.ts';
+import { runToEnd } from '../run-to-end.ts';
+import { extractFrom } from './engine.ts';
+import { scannedCharacters } from './scanned-characters.ts';
+
+/** So long that work which grows with the square of the length takes many minutes. */
+const LENGTH = 1_000_000;
+/** Readings of the whole text: nine at most today. */
+const MOST_READINGS = 20;
+
+const fill = (piece: string): string => piece.repeat(LENGTH / piece.length);
+const numbered = (make: (index: number) => string, separator: string): string =>
+  Array.from({ length: LENGTH / make(100_000).length }, (_, index) => make(index)).join(separator);
+
+/** A page that VitePress made, as far as its first script. */
+const VITEPRESS = '<meta content="VitePress"><script src="/assets/app.x.js"></script>';
+const CSS = 'text/css';
+const SCRIPT = 'text/javascript';
+const FEED = 'application/feed+json';
+const LATIN_2 = 'text/html; charset=iso-8859-2';
+
+const DOCUMENTS: [what: string, text: string, contentType?: string][] = [
+  ['one endless attribute', `<a href="${fill('x')}">`],
+  ['one endless attribute of entities', `<p style="${fill('&quot;')}url(a)">`],
+  ['an unterminated attribute', `<a href="${fill('<a ')}`],
+  ['unterminated tags', fill('<a href=x ')],
+  ['deep nesting', fill('<div><svg>')],
+  ['a tag of many attributes', `<a ${numbered((index) => `on${index}=1`, ' ')}>`],
+  ['half a comment', `<!--${fill('- ')}<!--`],
+  ['many comments before nothing', fill('<!-- x -->')],
+  ['a srcset of commas', `<img srcset="${fill(', ,')}">`],
+  ['many script ends', fill('<script>"</script>')],
+  ['open parentheses', fill('a{b:url( '), CSS],
+  ['escapes without end', `@import "${fill('\\')}`, CSS],
+  ['quotes without end', fill('"a/b.c/'), SCRIPT],
+  ['a path without end', `"/${fill('a/')}`, SCRIPT],
+  ['nested imports', fill('import("'), SCRIPT],
+  ['calls without end', fill('fetch("'), SCRIPT],
+  ['scripts imported without end', fill('importScripts('), SCRIPT],
+  ['documents in documents', fill('<iframe/srcdoc=')],
+  ['an import map of escaped quotes', `<script type=importmap>"${fill('\\"')}</script>`],
+  ['a feed of escaped quotes', `"${fill('\\"')}`, FEED],
+  ['a feed of escapes', `["${fill('\\\\')}","x`, FEED],
+  ['VitePress and script beginnings', `<meta content="VitePress">${fill('<script ')}`],
+  ['VitePress and link beginnings', `${VITEPRESS}${fill('<link href="')}`],
+  ['a search and replacements without end', `"pagefind/";${fill('"".replace(')}`, SCRIPT],
+  ['meta beginnings in another charset', `é${fill('<meta ')}`, LATIN_2],
+  ['a charset and spaces', `é<meta charset=${fill(' ')}`, LATIN_2],
+  ['a bundler of many chunks', `a.u=e=>({${numbered((index) => `${index}:"x"`, ',')}})[e]+".js"`, SCRIPT],
+  ['brackets', fill('[{"a":'), 'application/manifest+json'],
+];
+
+/** Runs the work to its end; nothing in it may look for something from each piece of the text to the text's end. */
+function expectLinear(work: () => void): void {
+  expect(scannedCharacters(() => runToEnd(work))).toBeLessThan(MOST_READINGS * LENGTH);
+}
+
+describe('a hostile document', () => {
+  it.each(DOCUMENTS)('of %s is read in time that grows with its length alone', (_, text, type = 'text/html') => {
+    expectLinear(() => extractFrom({ text, type }));
+  });
+
+  it.each([...['<!--', '<![CDATA[', '<a ', '<a b="', '</', '<script', '<title', '<!--a-->', '<script>', '<a b>']])(
+    'of %s without end is scanned in time that grows with its length alone',
+    (piece) => {
+      const ignore = { tag: () => undefined, raw: () => undefined, close: () => undefined };
+      expectLinear(() => scanHtml(fill(piece), isOfInterest, ignore));
+    },
+  );
+
+  it('has no more attributes in a tag than are read', () => {
+    const counts: number[] = [];
+    const visitor = {
+      ...{ raw: () => undefined, close: () => undefined },
+      tag: ({ attributes }: Tag) => void counts.push(attributes.length),
+    };
+    scanHtml(`<a ${numbered((index) => `on${index}=1`, ' ')}>`, isOfInterest, visitor);
+    expect(counts).toEqual([MAX_ATTRIBUTES]);
+  });
+
+  it('is no Link header either', () => {
+    const header = `<a>${fill('; x="\\')}${fill(' ,')}${fill(';')}`;
+    expectLinear(() => expect(readLinkHeader(header)).toHaveLength(1));
+  });
+});

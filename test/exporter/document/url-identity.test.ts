@@ -1,0 +1,83 @@
+import { isOfSite, isWanted, normalizeUrl, originUrl } from '../../../exporter/document/url-identity.ts';
+import fc from '../../helpers/fast-check.ts';
+import { SITE } from './engine.ts';
+
+const BASE = 'https://docs.example.com/guides/start';
+const identity = (url: string) => normalizeUrl(url, SITE, BASE);
+
+describe('the one spelling of an address', () => {
+  it.each([
+    ['/a#b', '/a'],
+    ['../x/./y/../z', '/x/z'],
+    ['/%7euser/%c3%bc', '/~user/%C3%BC'],
+    ['/it%27s(1).html', "/it's(1).html"],
+    ['/a%2fb%2Bc%26d%3D', '/a%2Fb%2Bc&d='],
+    ['/über uns', '/%C3%BCber%20uns'],
+    ['/a?', '/a'],
+    ['?q=%7E&r=%26', '/guides/start?q=~&r=%26'],
+    ['HTTP://DOCS.example.COM:80/a', '/a'],
+    ['https://docs.example.com:443', '/'],
+    ['https://docs.example.com./a', '/a'],
+    ['http://127.0.0.1:8080/a', '/a'],
+    ['/a|b[c]^', '/a%7Cb%5Bc%5D%5E'],
+    ['/a\\b', '/a/b'],
+    [' /a\n/b\t', '/a/b'],
+  ])('of %j is %s on the public domain', (url, path) => {
+    expect(identity(url)).toBe(`https://docs.example.com${path}`);
+  });
+
+  it.each([
+    ['http://127.0.0.1:8081/a', 'http://127.0.0.1:8081/a'],
+    ['https://docs.example.com:8443/a', 'https://docs.example.com:8443/a'],
+    ['//CDN.example.org/a', 'https://cdn.example.org/a'],
+    ['https://bücher.example/a', 'https://xn--bcher-kva.example/a'],
+  ])('of %s is %s, of another site', (url, expected) => {
+    expect(identity(url)).toBe(expected);
+    expect(isOfSite(expected, SITE)).toBe(false);
+  });
+
+  it.each([
+    'mailto:a@b.c',
+    'JavaScript:x',
+    'data:,x',
+    'tel:1',
+    'blob:https://x/y',
+    'https://u:p@x.org/',
+    'http://',
+    '//.',
+    'https://docs.example.com../a',
+    'x:y',
+  ])('of %s is none', (url) => expect(identity(url)).toBeUndefined());
+
+  it('is its own spelling', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.webPath(), fc.webUrl(), fc.string(), fc.string({ unit: 'binary' })), (text) => {
+        const once = identity(text);
+        expect(once === undefined ? undefined : identity(once)).toBe(once);
+      }),
+    );
+  });
+
+  it('is asked for at the origin, others’ where they say', () => {
+    expect(originUrl('https://docs.example.com/a?b', SITE)).toBe('http://127.0.0.1:8080/a?b');
+    expect(originUrl('https://other.org/a', SITE)).toBe('https://other.org/a');
+  });
+});
+
+describe('the crawl', () => {
+  it.each([
+    ['page', true, false, false],
+    ['asset', true, true, false],
+    ['probe', true, false, false],
+    ['identity', true, false, false],
+    ['card', true, false, false],
+    ['endpoint', false, false, false],
+  ] as const)(
+    'wants a resource of kind %s: own %s, of others %s, of others kept as links %s',
+    (kind, own, other, kept) => {
+      expect(isWanted({ kind, url: 'https://docs.example.com/x' }, SITE, 'bundle')).toBe(own);
+      expect(isWanted({ kind, url: 'https://other.org/x' }, SITE, 'bundle')).toBe(other);
+      expect(isWanted({ kind, url: 'https://other.org/x' }, SITE, 'keep')).toBe(kept);
+    },
+  );
+});

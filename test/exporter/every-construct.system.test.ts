@@ -1,0 +1,217 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { LinkChecker } from 'linkinator';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { bundleKey } from '../../exporter/object-keys.ts';
+import { type ExportedBundle, type ExportRig, startExportRig } from '../helpers/export-rig.ts';
+import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
+import { locateRealTool } from '../helpers/real-tool.ts';
+import { createDatabase } from '../helpers/test-database.ts';
+import { OUTSIDE_FOLDER, SITE_FOLDER, startConstructSite } from './construct-site.ts';
+import { staticHost } from './sites/static-host.ts';
+import { BROWSER_ARGUMENTS, STEP_TIMEOUT_MS } from './sites/visitor.ts';
+
+/** Pages whose scripts say when they have drawn what they load. */
+const DRAWN_BY_SCRIPTS = ['scripts', 'outside', 'based/page', 'search'];
+/** Pages that must look as they do at the origin. */
+const SAMPLE = [
+  ...['index', 'frames', 'drawings', 'styles', 'feeds', 'guides/start', 'guides/deep/index', ...DRAWN_BY_SCRIPTS],
+  ...['charset/by-header', 'charset/by-meta', 'charset/by-mark', 'charset/overruled', 'charset/by-attribute'],
+];
+/** What script files ask for from the root is at the root: a folder below it can't have it. */
+const ASKED_FROM_ROOT = '/data/search.json';
+
+/** Leads to the top of any page, which the checker doesn't know. */
+const TOP = '#top';
+
+const MAX_ADDRESS_LENGTH = 120;
+
+/** A frame shows the pictures that have loaded; otherwise large ones follow in a later frame. */
+const PAINTED_AT_ONCE = ['--disable-checker-imaging'];
+
+/** Frames and fonts may be painted well after the network is quiet. A bound for a test that hangs. */
+const PAINTED_WITHIN_MS = STEP_TIMEOUT_MS;
+const PICTURE_EVERY_MS = 300;
+const PICTURES_AT_REST = 4;
+
+let rig: ExportRig;
+let browser: Browser;
+let folder: string;
+let exported: ExportedBundle;
+let atOrigin: Map<string, Buffer>;
+let host: HttpSite;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-every-construct-'));
+  const args = [...BROWSER_ARGUMENTS, ...PAINTED_AT_ONCE];
+  browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args });
+  const origin = await startConstructSite();
+  rig = await startExportRig(await createDatabase());
+  await rig.startWorker({ privateHosts: [origin.outside.host] });
+  exported = await rig.run({ origin: origin.site.origin });
+  atOrigin = (await visitAll(`${origin.site.origin}/`, SAMPLE, { spelling: 'extensionless' })).pictures;
+  await origin.close();
+
+  const bundle = join(folder, 'bundle');
+  await mkdir(bundle);
+  await writeFile(join(folder, 'bundle.tar.gz'), await rig.objects.read(bundleKey(exported.row.archiveSha256 ?? '')));
+  await promisify(execFile)('tar', ['-xzf', join(folder, 'bundle.tar.gz'), '-C', bundle], {
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  });
+  const atRoot = staticHost(bundle);
+  const below = staticHost(bundle, { prefix: '/some/folder/' });
+  host = await startHttpSite((request, response) =>
+    request.url?.startsWith('/some/folder/') ? below(request, response) : atRoot(request, response),
+  );
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await host?.close();
+  await rig?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Visits = { faults: string[]; pictures: Map<string, Buffer> };
+
+/**
+ * Loads pages, a few at a time, and keeps every failed request, error answer, error message and, of samples, picture: where one
+ * is known, the first that is the same.
+ */
+async function visitAll(
+  root: string,
+  pages: readonly string[],
+  { spelling, known = new Map() }: { spelling: 'files' | 'extensionless'; known?: ReadonlyMap<string, Buffer> },
+): Promise<Visits> {
+  const context = await browser.newContext({ viewport: { width: 800, height: 700 } });
+  context.setDefaultTimeout(STEP_TIMEOUT_MS);
+  const visits: Visits = { faults: [], pictures: new Map() };
+  const rest = [...pages];
+  const next = async (): Promise<void> => {
+    for (let page = rest.shift(); page !== undefined; page = rest.shift()) {
+      const address = spelling === 'files' ? page : page.replace(/(^|\/)index$/, '$1');
+      await visit(context, root + address.split('/').map(encodeURIComponent).join('/'), page, visits, known);
+    }
+  };
+  await Promise.all([next(), next(), next()]);
+  await context.close();
+  return visits;
+}
+
+async function visit(
+  context: BrowserContext,
+  address: string,
+  name: string,
+  visits: Visits,
+  known: ReadonlyMap<string, Buffer>,
+): Promise<void> {
+  const page = await context.newPage();
+  const fault = (text: string) => visits.faults.push(`${name}: ${text}`);
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText;
+    // The browser's word for what it no longer wants, such as media it can't play.
+    if (reason !== 'net::ERR_ABORTED') fault(`${request.url()} ${reason}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) fault(`${response.url()} ${response.status()}`);
+  });
+  page.on('pageerror', (error) => fault(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') fault(message.text());
+  });
+  await page.goto(address);
+  if (DRAWN_BY_SCRIPTS.includes(name.replace(/\.html$/, ''))) {
+    await page
+      .locator('body[data-done]')
+      .waitFor()
+      .catch(() => fault('its scripts never came to their end'));
+  }
+  await page.waitForLoadState('networkidle');
+  await page.evaluate('document.fonts.ready.then(() => true)');
+  const bare = name.replace(/\.x?html$/, '');
+  if (SAMPLE.includes(bare)) visits.pictures.set(bare, await pictureOf(page, known.get(bare)));
+  await page.close();
+}
+
+/** The wanted picture as soon as the page shows it, else the one that it has come to rest at. */
+async function pictureOf(page: Page, wanted: Buffer | undefined): Promise<Buffer> {
+  const until = Date.now() + PAINTED_WITHIN_MS;
+  let picture = await page.screenshot();
+  let same = 1;
+  while (Date.now() < until && !(wanted?.equals(picture) ?? same >= PICTURES_AT_REST)) {
+    await sleep(PICTURE_EVERY_MS);
+    const next = await page.screenshot();
+    same = next.equals(picture) ? same + 1 : 1;
+    picture = next;
+  }
+  return picture;
+}
+
+/** How the bundle names files of the other host, and files whose address has a query. */
+const OUTSIDE_PREFIX = '_external/outside/';
+const EXTERNAL = /^_external\/127\.0\.0\.1_\d+\//;
+const HASH = /\.[0-9a-f]{12}(?=\.|$)/;
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
+
+function pagesOf({ files }: ExportedBundle): string[] {
+  return [...files.keys()].filter((path) => /\.x?html$/.test(path));
+}
+
+describe('a site that uses every construct, exported, its hosts stopped', () => {
+  it('holds every file, source maps apart, and its report names nothing broken', () => {
+    expect(exported.report.brokenLinks).toEqual([]);
+    const own = [...filesOf(SITE_FOLDER), 'styles/face.woff2'].filter((path) => !path.endsWith('.map'));
+    const outside = [...filesOf(OUTSIDE_FOLDER), 'fonts/outside.woff2'].map((path) => `${OUTSIDE_PREFIX}${path}`);
+    const found = [...exported.files.keys()].map((path) => path.replace(EXTERNAL, OUTSIDE_PREFIX).replace(HASH, ''));
+    expect([...new Set(found)].sort()).toEqual([...own, ...outside].sort());
+  });
+
+  it('loads every page without a failed request or an error, and looks as it did', async () => {
+    const { faults, pictures } = await visitAll(`${host.origin}/`, pagesOf(exported), {
+      spelling: 'files',
+      known: atOrigin,
+    });
+    expect(faults).toEqual([]);
+    const differing = SAMPLE.filter((name) => !pictures.get(name)?.equals(atOrigin.get(name) ?? Buffer.alloc(0)));
+    expect(differing).toEqual([]);
+  });
+
+  it('does so in a folder below the root too, but for what script files ask for from the root', async () => {
+    const asked = host.requests.length;
+    const pages = SAMPLE.map((name) => `${name}.html`);
+    const { faults, pictures } = await visitAll(`${host.origin}/some/folder/`, pages, {
+      spelling: 'files',
+      known: atOrigin,
+    });
+    const fromRoot = host.requests.slice(asked).filter((path) => !path.startsWith('/some/folder/'));
+    expect(fromRoot.filter((path) => path !== '/favicon.ico')).toEqual([ASKED_FROM_ROOT]);
+    expect(faults).toEqual([]);
+    const differing = SAMPLE.filter((name) => !pictures.get(name)?.equals(atOrigin.get(name) ?? Buffer.alloc(0)));
+    expect(differing).toEqual([]);
+  });
+
+  it('has no link that leads nowhere', async () => {
+    for (const root of ['/', '/some/folder/']) {
+      const { links } = await new LinkChecker().check({
+        path: `${host.origin}${root}`,
+        recurse: true,
+        checkFragments: true,
+        // A not-found page at an address it wasn't made for may name more of them without end.
+        linksToSkip: async (link) => !link.startsWith(host.origin) || link.length > MAX_ADDRESS_LENGTH,
+      });
+      const broken = links.filter(({ state, url }) => state === 'BROKEN' && !url.endsWith(TOP));
+      expect(broken.map(({ url, parent }) => `${parent} → ${url}`)).toEqual([]);
+      expect(links.length).toBeGreaterThan(100);
+    }
+  });
+});

@@ -1,0 +1,348 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { createAddressGuard } from '../../../exporter/fetch/address-guard.ts';
+import { createOriginLimiter } from '../../../exporter/fetch/origin-limiter.ts';
+import type { Fetcher } from '../../../exporter/ports.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../../helpers/http-site.ts';
+import { createGate } from '../../helpers/system/gate.ts';
+import { createSimulatedClock } from './simulated-origin.ts';
+import { fetcherFor } from './test-fetcher.ts';
+
+const signal = new AbortController().signal;
+
+let site: HttpSite;
+let fetcher: Fetcher;
+
+async function collect(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+beforeEach(async () => {
+  site = await startHttpSite((_request, response) => response.end());
+  fetcher = fetcherFor([site.host]);
+});
+
+afterEach(async () => {
+  await fetcher.close();
+  await site.close();
+});
+
+async function bodyOf(path: string): Promise<string> {
+  const result = await fetcher.get(new URL(path, site.origin), { signal });
+  if (result.kind !== 'response') throw new Error(`${result.kind}: ${JSON.stringify(result)}`);
+  return result.body.toString();
+}
+
+describe('the fetcher', () => {
+  it.each([
+    ['gzip', gzipSync('hello')],
+    ['x-gzip', gzipSync('hello')],
+    ['deflate', deflateSync('hello')],
+    ['br', brotliCompressSync('hello')],
+    ['gzip, br', brotliCompressSync(gzipSync('hello'))],
+    ['identity', Buffer.from('hello')],
+  ])('decodes %s', async (encoding, body) => {
+    site.setHandler(serveFiles({ '/': { body, headers: { 'content-encoding': encoding } } }));
+    expect(await bodyOf('/')).toBe('hello');
+  });
+
+  it('keeps its connections alive', async () => {
+    const ports = new Set<number | undefined>();
+    site.setHandler((request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end('x');
+    });
+    for (let i = 0; i < 20; i += 1) await bodyOf('/');
+    expect(ports.size).toBeLessThan(9);
+  });
+
+  it('gives the sink no more of a gzip bomb than a body may be long', async () => {
+    const body = gzipSync(Buffer.alloc(50_000_000));
+    site.setHandler(serveFiles({ '/': { body, headers: { 'content-encoding': 'gzip' } } }));
+    let sunkBytes = 0;
+    let decodedBytes = 0;
+    const result = await fetcher.get(new URL(site.origin), {
+      signal,
+      onDecoded: (bytes) => {
+        decodedBytes += bytes;
+      },
+      sink: async (chunks) => {
+        for await (const chunk of chunks) sunkBytes += chunk.length;
+      },
+    });
+    expect(result).toMatchObject({
+      kind: 'failed',
+      soft: false,
+      reason: expect.stringContaining('larger than 1000000'),
+    });
+    expect(sunkBytes).toBeLessThanOrEqual(1_000_000);
+    expect(decodedBytes).toBeGreaterThan(1_000_000);
+  });
+
+  it('hands a large body to the sink, plain, encoded, or small on the wire and large when decoded', async () => {
+    const text = Buffer.alloc(400_000, 'abcdefgh');
+    site.setHandler(
+      serveFiles({
+        '/plain': { body: text, contentType: 'video/mp4' },
+        '/gzip': { body: gzipSync(text), headers: { 'content-encoding': 'gzip' } },
+      }),
+    );
+    for (const path of ['/plain', '/gzip']) {
+      let received: Buffer = Buffer.alloc(0);
+      let decodedBytes = 0;
+      const result = await fetcher.get(new URL(path, site.origin), {
+        signal,
+        onDecoded: (bytes) => {
+          decodedBytes += bytes;
+        },
+        sink: async (body) => {
+          received = await collect(body);
+        },
+      });
+      expect(result).toMatchObject({ kind: 'sunk', status: 200 });
+      expect(received.equals(text)).toBe(true);
+      expect(decodedBytes).toBe(text.length);
+    }
+  });
+
+  it('refuses a body past the limit where nobody takes it', async () => {
+    site.setHandler(serveFiles({ '/': { body: Buffer.alloc(200_000) } }));
+    const result = await fetcher.get(new URL(site.origin), { signal });
+    expect(result).toMatchObject({ kind: 'failed', soft: false });
+  });
+
+  it('answers a redirect without following it', async () => {
+    site.setHandler((_request, response) => response.writeHead(302, { location: '../b?x=1' }).end());
+    const result = await fetcher.get(new URL('/docs/a', site.origin), { signal });
+    expect(result).toEqual({ kind: 'redirect', status: 302, location: new URL('/b?x=1', site.origin) });
+    expect(site.requests).toEqual(['/docs/a']);
+  });
+
+  it.each([
+    [404, false],
+    [403, false],
+    [410, false],
+    [408, true],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])('calls HTTP %d soft: %s', async (status, soft) => {
+    site.setHandler((_request, response) => response.writeHead(status).end());
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', status, soft });
+  });
+
+  it('reads the body of an error page when asked to', async () => {
+    site.setHandler(serveFiles({}));
+    const result = await fetcher.get(new URL('/none', site.origin), { signal, acceptStatus: (s) => s === 404 });
+    expect(result).toMatchObject({ kind: 'response', status: 404 });
+  });
+
+  it('keeps Retry-After, but asks nobody while the origin wants years of quiet and said so twice', async () => {
+    const clock = createSimulatedClock();
+    const patient = fetcherFor([site.host], { limiter: createOriginLimiter({ initial: 4, max: 8, clock }) });
+    const ask = (path: string) => patient.get(new URL(path, site.origin), { signal });
+    const refusing = (seconds: string) =>
+      site.setHandler((_request, response) => response.writeHead(429, { 'retry-after': seconds }).end());
+    refusing('120');
+    expect(await ask('/1')).toMatchObject({ kind: 'failed', status: 429, soft: true, retryAfterMs: 120_000 });
+    const second = ask('/2').then(() => clock.nowMs());
+    await new Promise(setImmediate);
+    expect(site.requests).toEqual(['/1']);
+    refusing('999999999');
+    await clock.run();
+    expect(await second).toBe(120_000);
+    const third = ask('/3');
+    await clock.run();
+    expect(await third).toMatchObject({ status: 429, retryAfterMs: 999_999_999_000 });
+    const reason = 'the origin asks to be left alone for more than 5 minutes';
+    expect(await ask('/4')).toMatchObject({ kind: 'failed', soft: false, status: null, reason });
+    expect(site.requests).toEqual(['/1', '/2', '/3']);
+    await patient.close();
+  });
+
+  it('keeps the delay that one export was asked for while another one of the same origin ignores it', async () => {
+    const clock = createSimulatedClock();
+    const limiter = createOriginLimiter({ initial: 4, max: 8, clock });
+    const polite = fetcherFor([site.host], { limiter });
+    const careless = fetcherFor([site.host], { limiter });
+    const ask = (from: Fetcher, path: string) => from.get(new URL(path, site.origin), { signal });
+    polite.space(site.origin, 2_000);
+    careless.space(site.origin, 0);
+    const first = ask(polite, '/polite/1');
+    await ask(careless, '/1');
+    expect(site.requests).toEqual(['/1']);
+    clock.advance(2_000);
+    await first;
+    careless.space(site.origin, 0);
+    const second = ask(polite, '/polite/2');
+    clock.advance(1_999);
+    await ask(careless, '/2');
+    expect(site.requests).toEqual(['/1', '/polite/1', '/2']);
+    clock.advance(1);
+    expect(await second).toMatchObject({ kind: 'response' });
+    await Promise.all([polite.close(), careless.close()]);
+  });
+
+  it('calls a refused or reset connection soft', async () => {
+    site.setHandler((request) => request.socket.destroy());
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
+    await site.close();
+    expect(await fetcher.get(new URL(site.origin), { signal })).toMatchObject({ kind: 'failed', soft: true });
+  });
+
+  it('does not take a reset for the end of a body that has no length', async () => {
+    const sizeBytes = 150_000;
+    let reset = (): unknown => undefined;
+    site.setHandler((request, response) => {
+      reset = () => request.socket.resetAndDestroy();
+      response.useChunkedEncodingByDefault = false;
+      response.writeHead(200, { connection: 'close' });
+      response.write(Buffer.alloc(sizeBytes));
+    });
+    const result = await fetcher.get(new URL(site.origin), {
+      signal,
+      sink: async (body) => {
+        let received = 0;
+        for await (const chunk of body) {
+          received += chunk.length;
+          if (received === sizeBytes) reset();
+        }
+      },
+    });
+    expect(result).toMatchObject({ kind: 'failed', soft: true, reason: 'read ECONNRESET' });
+  });
+
+  it('refuses loopback unless the operator named exactly that host and port', async () => {
+    const other = await startHttpSite((_request, response) => response.end('secret'));
+    const name = new URL(`http://localhost:${site.port}/`);
+    for (const url of [new URL(other.origin), name]) {
+      const result = await fetcher.get(url, { signal });
+      expect(result).toMatchObject({ kind: 'failed', soft: false, reason: expect.stringContaining('refused') });
+    }
+    expect(other.requests).toEqual([]);
+    expect(site.requests).toEqual([]);
+    await other.close();
+  });
+
+  it('connects to the address that was checked and looks the name up only once', async () => {
+    const lookups: string[] = [];
+    const resolve = async (hostname: string): Promise<string[]> => {
+      lookups.push(hostname);
+      return lookups.length === 1 ? ['127.0.0.1'] : ['192.0.2.1'];
+    };
+    const operatorHosts = [`pinned.example:${site.port}`];
+    const pinned = fetcherFor([], { guard: createAddressGuard({ operatorHosts, resolve }) });
+    const hosts: Array<string | undefined> = [];
+    site.setHandler((request, response) => {
+      hosts.push(request.headers.host);
+      response.writeHead(200, { connection: 'close' }).end('x');
+    });
+    const url = new URL(`http://pinned.example:${site.port}/`);
+    for (let i = 0; i < 3; i += 1) expect(await pinned.get(url, { signal })).toMatchObject({ kind: 'response' });
+    expect(lookups).toEqual(['pinned.example']);
+    expect(new Set(hosts)).toEqual(new Set([`pinned.example:${site.port}`]));
+    await pinned.close();
+  });
+
+  it('ignores proxy variables', async () => {
+    const proxy = await startHttpSite((_request, response) => response.end('from the proxy'));
+    const before = { http_proxy: process.env.http_proxy, HTTP_PROXY: process.env.HTTP_PROXY };
+    Object.assign(process.env, { http_proxy: proxy.origin, HTTP_PROXY: proxy.origin });
+    try {
+      site.setHandler((_request, response) => response.end('direct'));
+      expect(await bodyOf('/')).toBe('direct');
+      expect(proxy.requests).toEqual([]);
+    } finally {
+      for (const [name, value] of Object.entries(before)) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+      await proxy.close();
+    }
+  });
+
+  describe('with a body that is long on its way', () => {
+    const PIECE = Buffer.alloc(20_000, 'x');
+    /** Longer together than any answer's head may take. */
+    const PIECES = 12;
+    const PAUSE_MS = 15_000;
+
+    it.each([
+      ['kept in memory', { maxBufferedBytes: 1_000_000 }, 'response'],
+      ['streamed', { maxBufferedBytes: 10_000 }, 'sunk'],
+    ])('waits for all of it while it keeps coming, %s', async (_name, limits, kind) => {
+      const clock = createSimulatedClock();
+      const patient = fetcherFor([site.host], { clock, limits });
+      const begun = createGate();
+      let send = (_piece: Buffer): unknown => undefined;
+      let end = (): unknown => undefined;
+      site.setHandler((_request, response) => {
+        response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders();
+        send = (piece) => response.write(piece);
+        end = () => response.end();
+        begun.open();
+      });
+      let sunkBytes = 0;
+      let onSunk = (): void => undefined;
+      const sunkUpTo = (bytes: number): Promise<void> =>
+        new Promise((resolve) => {
+          onSunk = () => {
+            if (sunkBytes >= bytes) resolve();
+          };
+        });
+      const answered = createGate();
+      const pending = patient.get(new URL(site.origin), {
+        signal,
+        onAnswer: () => answered.open(),
+        sink: async (body) => {
+          for await (const piece of body) {
+            sunkBytes += piece.length;
+            onSunk();
+          }
+        },
+      });
+      await begun.pass();
+      await answered.pass();
+      for (let count = 0; count < PIECES; count += 1) {
+        // The time of each piece is noted.
+        const received = kind === 'sunk' ? sunkUpTo((count + 1) * PIECE.length) : clock.untilRead();
+        send(PIECE);
+        await received;
+        clock.advance(PAUSE_MS);
+      }
+      end();
+      const result = await pending;
+      expect(result).toMatchObject({ kind, status: 200 });
+      expect(result.kind === 'response' ? result.body.length : sunkBytes).toBe(PIECES * PIECE.length);
+      expect(site.requests).toEqual(['/']);
+      await patient.close();
+    });
+
+    it('gives it up when it stalls, says so, and lets go of the connection', async () => {
+      const clock = createSimulatedClock();
+      const patient = fetcherFor([site.host], { clock });
+      const closed = createGate();
+      site.setHandler((_request, response) => {
+        response.on('close', () => closed.open());
+        response.writeHead(200, { 'content-length': '50000' });
+        response.write('the beginning');
+      });
+      const received = clock.untilRead(3);
+      const pending = patient.get(new URL(site.origin), { signal });
+      await received;
+      clock.advance(60_000);
+      const reason = 'the body stalled: nothing came for 20 seconds';
+      expect(await pending).toMatchObject({ kind: 'failed', soft: true, late: true, status: null, reason });
+      await closed.pass();
+      await patient.close();
+    });
+  });
+
+  it('ends at once when its signal fires', async () => {
+    const controller = new AbortController();
+    site.setHandler(() => controller.abort(new Error('enough')));
+    const pending = fetcher.get(new URL(site.origin), { signal: controller.signal });
+    await expect(pending).rejects.toThrow('enough');
+  });
+});

@@ -1,0 +1,56 @@
+import type { FetchResult } from '../../../exporter/fetch/fetch-result.ts';
+import type { Fetcher } from '../../../exporter/ports.ts';
+import { MALFORMED, MAX_BODY_BYTES } from './malformed-answers.ts';
+import { type RawSite, rawAnswer, startRawSite } from './raw-site.ts';
+import { fetcherFor } from './test-fetcher.ts';
+
+const { signal } = new AbortController();
+const SOFT_CUT = { kind: 'failed', soft: true, reason: expect.stringMatching(/other side closed|ECONNRESET|UND_ERR/) };
+
+let site: RawSite;
+let fetcher: Fetcher;
+let hasty: Fetcher;
+
+beforeAll(async () => {
+  site = await startRawSite();
+  const limits = { maxBufferedBytes: 500_000, maxBodyBytes: MAX_BODY_BYTES };
+  fetcher = fetcherFor([site.host], { limits });
+  hasty = fetcherFor([site.host], { limits: { ...limits, requestTimeoutMs: 200 } });
+});
+
+afterAll(async () => {
+  await Promise.all([fetcher.close(), hasty.close()]);
+  await site.close();
+});
+
+/** Asks for a path; a large body is read and thrown away. */
+function get(from: Fetcher, path: string): Promise<FetchResult> {
+  const sink = async (body: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const _ of body);
+  };
+  return from.get(new URL(path, site.origin), { signal, sink });
+}
+
+describe('an answer that breaks the rules', () => {
+  it.each(MALFORMED)('$name ends as it must, and is read no further', async ({ name, send, outcome, maxSentBytes }) => {
+    site.setAnswer(send);
+    const result = await get('isLate' in outcome ? hasty : fetcher, `/${name}`);
+    if ('reason' in outcome) expect(result).toMatchObject({ reason: expect.stringMatching(outcome.reason) });
+    else expect(result).toMatchObject({ kind: 'response', body: Buffer.from(outcome.body) });
+    expect(site.bytesSent(`/${name}`)).toBeLessThan(maxSentBytes ?? Number.POSITIVE_INFINITY);
+  });
+
+  const page = '<title>x</title><p>to its very end</p>';
+  const chunked = `Transfer-Encoding: chunked\r\n\r\n${page.length.toString(16)}\r\n${page}\r\n0\r\n\r\n`;
+
+  it.each([
+    ['a length', rawAnswer(page)],
+    ['chunks', Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n${chunked}`)],
+  ])('and is cut at any byte of an answer with %s is to be asked for again', async (_, bytes) => {
+    site.setAnswer((socket, path) => {
+      socket.write(bytes.subarray(0, Number(path.slice(1))), () => socket.resetAndDestroy());
+    });
+    const results = await Promise.all(Array.from(bytes, (_byte, at) => get(fetcher, `/${at}`)));
+    expect(results).toEqual(results.map(() => expect.objectContaining(SOFT_CUT)));
+  });
+});

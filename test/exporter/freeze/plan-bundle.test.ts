@@ -1,0 +1,229 @@
+import { rankOf } from '../../../exporter/crawl/resource-rank.ts';
+import type { SettledRow } from '../../../exporter/crawl-records.ts';
+import { divideIntoBatches } from '../../../exporter/freeze/batches.ts';
+import { judgeCrawl } from '../../../exporter/freeze/judge-crawl.ts';
+import { divideIntoPieces } from '../../../exporter/freeze/pieces.ts';
+import { planBundle } from '../../../exporter/freeze/plan-bundle.ts';
+import type { ExportSettings } from '../../../exporter/settings.ts';
+import fc from '../../helpers/fast-check.ts';
+
+const HOME = 'https://docs.example.com';
+const site = { domain: 'docs.example.com', origin: HOME };
+const limits = { pieceBytes: 400_000, batchFiles: 2, batchBytes: 1_000, maxBufferedBytes: 1_500 };
+const options = { site, notFoundUrl: `${HOME}/404.html`, ...limits };
+let id = 0;
+
+function row(path: string, change: Partial<SettledRow> = {}): SettledRow {
+  id += 1;
+  return {
+    id,
+    url: `${HOME}${path}`,
+    rank: rankOf('page'),
+    outcome: 'file',
+    status: 200,
+    reason: null,
+    redirectTo: null,
+    contentType: 'text/html',
+    isPage: true,
+    byteLength: 10,
+    path: null,
+    batch: null,
+    sha256: `hash of ${path}`,
+    ...change,
+  };
+}
+
+const redirect = (from: string, to: string) =>
+  row(from, {
+    outcome: 'redirect',
+    status: 301,
+    redirectTo: `${HOME}${to}`,
+    contentType: null,
+    sha256: null,
+    isPage: false,
+  });
+const missing = (path: string, change: Partial<SettledRow> = {}) =>
+  row(path, {
+    outcome: 'missing',
+    status: 404,
+    reason: 'HTTP 404',
+    contentType: null,
+    sha256: null,
+    isPage: false,
+    ...change,
+  });
+
+const settings: ExportSettings = {
+  jobId: 'se_0000000000000000',
+  version: '1',
+  createdAt: '2026-01-01T00:00:00Z',
+  site,
+  operatorHosts: [],
+  external: 'bundle',
+  keepHosts: [],
+  scripts: 'auto',
+  sourceMaps: 'omit',
+  robots: 'respect',
+  render: 'http',
+  discover: 'http',
+  precompress: [],
+  pages: null,
+  robotsTxt: '',
+};
+
+async function planned(rows: SettledRow[]) {
+  const plan = await planBundle(rows, options);
+  const decided = new Map([...plan.frozen].map((each) => [each.id, each]));
+  return { ...plan, of: (wanted: SettledRow) => decided.get(wanted.id) };
+}
+
+describe('planBundle', () => {
+  it('decides the same whatever order the answers came in', async () => {
+    const rows = [
+      row('/'),
+      row('/A'),
+      row('/a'),
+      row('/guide/'),
+      row('/guide/index.html'),
+      row('/guide'),
+      redirect('/old', '/a'),
+      row('/404.html'),
+      missing('/gone'),
+    ];
+    const key = async (all: SettledRow[]) =>
+      [...(await planBundle(all, options)).frozen]
+        .map(({ id: row, path, batch, outcome }) => `${row} ${path} ${batch} ${outcome}`)
+        .sort();
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(rows, { minLength: rows.length }), async (shuffled) => {
+        expect(await key(shuffled)).toEqual(await key(rows));
+      }),
+    );
+  });
+
+  it('follows redirects to the page they end at, with the last fragment named', async () => {
+    const [page, first, second, outside] = [
+      row('/new'),
+      redirect('/a', '/b#one'),
+      redirect('/b', '/new'),
+      redirect('/out', '/nowhere-known'),
+    ];
+    const plan = await planned([page, first, second, outside]);
+    expect(plan.of(first)).toMatchObject({
+      path: 'new.html',
+      fragment: '#one',
+      redirectTo: `${HOME}/new#one`,
+      batch: null,
+    });
+    expect(plan.of(outside)).toMatchObject({ path: null, redirectTo: `${HOME}/nowhere-known` });
+  });
+
+  it('calls a redirect that ends nowhere missing', async () => {
+    const [loop, back, dead, gone] = [
+      redirect('/loop', '/back'),
+      redirect('/back', '/loop'),
+      redirect('/dead', '/gone'),
+      missing('/gone'),
+    ];
+    const plan = await planned([loop, back, dead, gone]);
+    expect(plan.of(loop)).toMatchObject({ outcome: 'missing', reason: expect.stringContaining('redirects') });
+    expect(plan.of(dead)).toMatchObject({ outcome: 'missing', reason: expect.stringContaining('HTTP 404') });
+  });
+
+  it('has nothing to write of a file that stays in its place, and writes what has another batch or path', async () => {
+    const stays = row('/', { path: 'index.html', batch: 1 });
+    const [movesOn, renamed] = [row('/a', { path: 'a.html', batch: 5 }), row('/b', { path: 'b.html.html', batch: 0 })];
+    const plan = await planned([stays, movesOn, renamed]);
+    expect(plan.of(stays)).toBeUndefined();
+    expect(plan.of(movesOn)).toMatchObject({ path: 'a.html', batch: 0 });
+    expect(plan.of(renamed)).toMatchObject({ path: 'b.html', batch: 0 });
+  });
+
+  it('keeps one file of two addresses with one path and one content, and counts it once', async () => {
+    const both = [row('/guide/', { sha256: 'same' }), row('/guide/index.html', { sha256: 'same' })];
+    const plan = await planned(both);
+    expect(plan.pageCount).toBe(1);
+    expect(both.map((each) => plan.of(each)?.path)).toEqual(['guide/index.html', 'guide/index.html']);
+    expect(both.flatMap((each) => plan.of(each)?.batch ?? [])).toEqual([0]);
+  });
+
+  it('drops what script text only seemed to name', async () => {
+    const guess = row('/chunk.js', { rank: rankOf('probe') });
+    const plan = await planned([row('/'), guess]);
+    expect(plan.of(guess)).toMatchObject({ outcome: 'missing', path: null });
+  });
+});
+
+const sized = (sizes: number[]) => sizes.map((byteLength, index) => ({ path: `f${index}`, byteLength }));
+
+describe('divideIntoBatches', () => {
+  it('keeps both bounds, wastes no batch, and gives a file that is streamed one of its own', () => {
+    expect(divideIntoBatches(sized([10, 10, 10, 2_000, 10, 995]), limits)).toEqual([0, 0, 1, 2, 3, 4]);
+    expect(divideIntoBatches([], limits)).toEqual([]);
+  });
+
+  it('never divides a piece', () => {
+    const files = fc.array(fc.record({ path: fc.string({ minLength: 1 }), byteLength: fc.nat(9_000) }));
+    const wide = { pieceBytes: 8_000, batchFiles: 5, batchBytes: 20_000, maxBufferedBytes: 9_000 };
+    fc.assert(
+      fc.property(files, (all) => {
+        const batches = divideIntoBatches(all, wide);
+        let at = 0;
+        for (const piece of divideIntoPieces(all, wide)) {
+          expect(new Set(batches.slice(at, at + piece.length)).size).toBe(1);
+          at += piece.length;
+        }
+        expect(at).toBe(all.length);
+      }),
+    );
+  });
+});
+
+describe('divideIntoPieces', () => {
+  const files = Array.from({ length: 3_000 }, (_, index) => ({ path: `page-${index}.html`, byteLength: 2_000 }));
+  const real = { pieceBytes: 65_536, batchFiles: 256, batchBytes: 4_194_304, maxBufferedBytes: 16_777_216 };
+  const keys = (pieces: Array<typeof files>) => pieces.map((piece) => piece.map(({ path }) => path).join());
+
+  it('makes pieces of about the size wanted', () => {
+    const pieces = divideIntoPieces(files, real);
+    const meanBytes = (files.length * 2_000) / pieces.length;
+    expect(meanBytes).toBeGreaterThan(real.pieceBytes / 2);
+    expect(meanBytes).toBeLessThan(real.pieceBytes * 2);
+  });
+
+  it('leaves all pieces but one or two as they were when a file comes, goes or grows', () => {
+    const before = new Set(keys(divideIntoPieces(files, real)));
+    const changes = [
+      files.toSpliced(1_000, 1),
+      files.toSpliced(1_000, 0, { path: 'new.html', byteLength: 30_000 }),
+      files.toSpliced(1_000, 1, { path: 'page-1000.html', byteLength: 500_000 }),
+    ];
+    for (const changed of changes) {
+      const after = keys(divideIntoPieces(changed, real));
+      expect(after.filter((key) => !before.has(key)).length).toBeLessThanOrEqual(3);
+    }
+  });
+});
+
+describe('judgeCrawl', () => {
+  it('takes a site with a few broken pages for an export', () => {
+    const pages = Array.from({ length: 50 }, (_, index) => row(`/${index}`));
+    expect(judgeCrawl([row('/'), ...pages, missing('/a', { status: 500 }), missing('/b')], settings)).toBeUndefined();
+  });
+
+  it('refuses what is left of a site whose origin broke down', () => {
+    const pages = Array.from({ length: 50 }, (_, index) => row(`/${index}`));
+    const dead = Array.from({ length: 20 }, (_, index) =>
+      missing(`/dead${index}`, { status: null, reason: 'ECONNREFUSED' }),
+    );
+    expect(judgeCrawl([row('/'), ...pages, ...dead], settings)).toMatch(/did not answer for 20 of 71 pages/);
+  });
+
+  it('asks for the start page, or for one of the paths', () => {
+    expect(judgeCrawl([missing('/')], settings)).toMatch(/start page .*HTTP 404/);
+    expect(judgeCrawl([], settings)).toMatch(/not fetched/);
+    const asked = { ...settings, pages: [`${HOME}/a`, `${HOME}/b`] };
+    expect(judgeCrawl([row('/a'), missing('/b')], asked)).toBeUndefined();
+    expect(judgeCrawl([missing('/a'), missing('/b')], asked)).toMatch(/None of the paths/);
+  });
+});

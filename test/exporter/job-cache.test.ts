@@ -1,0 +1,39 @@
+import { jest } from '@jest/globals';
+import { createJobCache } from '../../exporter/job-cache.ts';
+
+describe('what a process remembers of its jobs', () => {
+  it('is made once for each job and place', () => {
+    const jobCache = createJobCache();
+    const [first, second] = [jobCache.place<object>(), jobCache.place<object>()];
+    const made = first('one', () => ({}));
+    expect(first('one', () => ({}))).toBe(made);
+    expect(first('two', () => ({}))).not.toBe(made);
+    expect(second('one', () => ({}))).not.toBe(made);
+  });
+
+  it('goes with the job in all places', () => {
+    const jobCache = createJobCache();
+    const places = [jobCache.place<number>(), jobCache.place<number>()];
+    expect(places.map((place) => place('one', () => 1))).toEqual([1, 1]);
+    jobCache.forget('one');
+    expect(places.map((place) => place('one', () => 2))).toEqual([2, 2]);
+  });
+
+  it('goes where others were asked for since', () => {
+    const jobCache = createJobCache({ maxJobs: 2 });
+    const place = jobCache.place<number>();
+    for (const jobId of ['one', 'two', 'one', 'three']) place(jobId, () => 1);
+    expect(['one', 'three', 'two'].map((jobId) => place(jobId, () => 2))).toEqual([1, 1, 2]);
+  });
+
+  it('goes once nobody asked for it in a while', () => {
+    jest.useFakeTimers();
+    const place = createJobCache({ idleMs: 1_000 }).place<number>();
+    place('one', () => 1);
+    jest.advanceTimersByTime(999);
+    expect(place('one', () => 2)).toBe(1);
+    jest.advanceTimersByTime(1_000);
+    expect(place('one', () => 3)).toBe(3);
+    jest.useRealTimers();
+  });
+});

@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
+import { measuredMember } from '../../../../exporter/pack/archive/measured-member.ts';
+import { gzipMember, trailerMember } from '../../../../exporter/pack/archive/members.ts';
+import { manifestText } from '../../../../exporter/pack/manifest-text.ts';
+
+const LONG = `${'folder/'.repeat(30)}${'n'.repeat(150)}.html`;
+const ENTRIES = [
+  { path: 'index.html', bytes: Buffer.from('<p>home'), contentType: 'text/html' },
+  { path: 'empty.txt', bytes: new Uint8Array(), contentType: 'text/plain' },
+  { path: 'exact.bin', bytes: Buffer.alloc(512, 7), contentType: 'application/octet-stream' },
+  { path: LONG, bytes: Buffer.from('deep'), contentType: 'text/html' },
+  { path: 'über/日本 %.html', bytes: Buffer.from('é'), contentType: 'text/html' },
+];
+const HEAD = {
+  formatVersion: 1,
+  jobId: 'se_0123456789abcdef',
+  domain: 'docs.example.com',
+  version: 'v1',
+  createdAt: '2026-01-01T00:00:00Z',
+  contentSha256: 'a'.repeat(64),
+  pageCount: 3,
+} as const;
+
+async function bytesOf(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const collected: Buffer[] = [];
+  for await (const chunk of chunks) collected.push(chunk);
+  return Buffer.concat(collected);
+}
+
+/** The members as packing joins them. */
+async function archive(): Promise<{ bytes: Buffer; manifest: Buffer }> {
+  const members = [await gzipMember(ENTRIES.slice(0, 2)), await gzipMember(ENTRIES.slice(2), { level: 1 })];
+  async function* files() {
+    for (const member of members) yield member.files;
+  }
+  const manifest = await bytesOf(manifestText(HEAD, files(), []));
+  const source = manifestText(HEAD, files(), []);
+  const head = await measuredMember({ path: MANIFEST_PATH, source }, { level: 6 });
+  return { bytes: Buffer.concat([...head, ...members.map(({ bytes }) => bytes), await trailerMember()]), manifest };
+}
+
+describe('the archive', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'galley-archive-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is what tar itself reads, the manifest first, names long and foreign included', async () => {
+    const file = join(folder, 'bundle.tar.gz');
+    const { bytes, manifest } = await archive();
+    writeFileSync(file, bytes);
+    const environment = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C.UTF-8' } } as const;
+    const listed = execFileSync('tar', ['--quoting-style=literal', '-tzf', file], environment);
+    expect(listed.trimEnd().split('\n')).toEqual(['.galley/manifest.json', ...ENTRIES.map(({ path }) => path)]);
+    execFileSync('tar', ['-xzf', file, '-C', folder], environment);
+    for (const entry of ENTRIES) expect(readFileSync(join(folder, entry.path))).toEqual(Buffer.from(entry.bytes));
+    expect(statSync(join(folder, 'index.html')).mtimeMs).toBe(0);
+    expect(readFileSync(join(folder, MANIFEST_PATH))).toEqual(manifest);
+    const details = execFileSync('tar', ['--numeric-owner', '-tvzf', file], environment).trimEnd().split('\n');
+    expect(details.filter((line) => !line.startsWith('-rw-r--r-- 0/0 '))).toEqual([]);
+  });
+
+  it.each([0, 1, 511, 512, 513, 200_000])('holds a file of %d bytes whose size nobody told', async (sizeBytes) => {
+    const text = Buffer.alloc(sizeBytes, 'galley ');
+    const half = Math.floor(sizeBytes / 2);
+    const source = Readable.from([text.subarray(0, half), text.subarray(half)]);
+    const member = Buffer.concat(await measuredMember({ path: MANIFEST_PATH, source }, { level: 6 }));
+    const { bytes } = await gzipMember([{ path: MANIFEST_PATH, bytes: text, contentType: 'application/json' }]);
+    expect(gunzipSync(member)).toEqual(gunzipSync(bytes));
+  });
+
+  it('fails with what a file that passes through failed with', async () => {
+    async function* broken(): AsyncGenerator<Buffer> {
+      yield Buffer.from('so far');
+      throw new Error('no further');
+    }
+    const member = measuredMember({ path: MANIFEST_PATH, source: broken() }, { level: 6 });
+    await expect(member).rejects.toThrow('no further');
+  });
+
+  it('is the same bytes for the same files', async () => {
+    const [one, two] = [await archive(), await archive()];
+    expect(one.bytes.equals(two.bytes)).toBe(true);
+  });
+
+  it('tells the size, hash and type of each file', async () => {
+    const { files } = await gzipMember(ENTRIES);
+    expect(files[0]).toEqual({
+      path: 'index.html',
+      size: 7,
+      sha256: createHash('sha256').update('<p>home').digest('hex'),
+      contentType: 'text/html',
+    });
+    expect(files.map(({ path }) => path)).toEqual(ENTRIES.map(({ path }) => path));
+  });
+
+  it('holds nothing but the end where there are no files', async () => {
+    const { bytes } = await gzipMember([]);
+    expect(gunzipSync(Buffer.concat([bytes, await trailerMember()]))).toEqual(Buffer.alloc(1024));
+  });
+});

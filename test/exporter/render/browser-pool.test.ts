@@ -1,0 +1,72 @@
+import { access, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pino } from 'pino';
+import { ExportFailure } from '../../../exporter/export-failure.ts';
+import type { Renderer } from '../../../exporter/ports.ts';
+import { BrowserGone, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
+import { needBrowser } from '../../../exporter/render/need-browser.ts';
+
+let folder: string;
+let pool: Renderer;
+
+/** A program that is no browser: it ends when the test says so, and the pool waits for it until then. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-browser-pool-'));
+  const path = join(folder, 'browser');
+  await writeFile(
+    path,
+    `#!/bin/sh\necho "$HOME" > ${folder}/home\ntouch "$HOME/left"\nuntil [ -e ${folder}/end ]; do sleep 0.05; done\n`,
+  );
+  await chmod(path, 0o755);
+  const logger = pino({ level: 'silent' });
+  pool = createBrowserPool({
+    path,
+    sandbox: false,
+    searchPath: process.env.PATH ?? '',
+    logger,
+    limits: { pagesAtOnce: 1 },
+  });
+});
+
+afterEach(async () => {
+  await writeFile(join(folder, 'end'), '');
+  await pool.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const work = async (): Promise<string> => 'done';
+
+describe('places in the browser', () => {
+  it('are given back by whoever stops waiting for one, and nothing is left on the disk', async () => {
+    const stay = new AbortController();
+    const first = pool.use({}, stay.signal, work).catch(() => 'no browser');
+    const leaving = new AbortController();
+    const second = pool.use({}, leaving.signal, work);
+    const third = pool.use({}, stay.signal, work).catch(() => 'no browser');
+    leaving.abort(new Error('cancelled'));
+    await expect(second).rejects.toThrow('cancelled');
+    await expect(pool.use({}, leaving.signal, work)).rejects.toThrow('cancelled');
+    await writeFile(join(folder, 'end'), '');
+    expect(await Promise.all([first, third])).toEqual(['no browser', 'no browser']);
+    // Each was given back: one that comes now has its turn.
+    const last = pool.use({}, stay.signal, work);
+    await expect(last).rejects.toThrow(/did not start: .*(closed|exit)/i);
+    // A page that it happens to begins again, as with a browser that ended later.
+    await expect(last).rejects.toBeInstanceOf(BrowserGone);
+    const home = (await readFile(join(folder, 'home'), 'utf8')).trim();
+    expect(dirname(home)).toBe(tmpdir());
+    await expect(access(home)).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('an export whose pages are to be drawn', () => {
+  it('fails for good without a browser, and tries again where it only did not start', async () => {
+    await writeFile(join(folder, 'end'), '');
+    const failureOf = (of: Renderer | undefined) => needBrowser(of).catch((error: unknown) => error);
+    const missing = await failureOf(undefined);
+    expect(missing).toBeInstanceOf(ExportFailure);
+    expect(missing).toMatchObject({ nonRetryable: true, message: expect.stringContaining('install Chromium') });
+    expect(await failureOf(pool)).toMatchObject({ nonRetryable: false, message: expect.stringContaining('start') });
+  });
+});

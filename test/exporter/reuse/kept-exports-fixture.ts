@@ -1,0 +1,34 @@
+import { sweepExports } from '../../../platform/sweep-exports.ts';
+import { type DirectRig, startDirectRig } from '../../helpers/direct-export.ts';
+import type { ExportedBundle } from '../../helpers/export-rig.ts';
+
+export type KeptExportsFixture = DirectRig & {
+  /** The site as it is now, exported by a project that never was before. */
+  full(paths?: string[]): Promise<ExportedBundle>;
+  /** The objects below `exports/` that belong to any of these jobs. */
+  workKeys(...jobIds: string[]): Promise<string[]>;
+  /** The jobs of a project whose crawls are there. */
+  crawlsOf(projectId: string): Promise<string[]>;
+  /** Sweeps whatever ended until now. */
+  sweep(): Promise<void>;
+};
+
+/** A rig that exports one origin and looks at what completed exports keep. */
+export async function startKeptExportsFixture(originUrl: () => string): Promise<KeptExportsFixture> {
+  const rig = await startDirectRig();
+  return {
+    ...rig,
+    full: async (paths) => rig.run(await rig.addProject(originUrl()), paths && { paths }),
+    workKeys: async (...jobIds) => (await Promise.all(jobIds.map((jobId) => rig.keys(`exports/${jobId}/`)))).flat(),
+    async crawlsOf(projectId) {
+      const { rows } = await rig.db.execute<{ id: string }>(
+        `select c.job_id as id from crawls c join export_jobs j on j.id = c.job_id where j.project_id = '${projectId}'`,
+      );
+      return rows.map(({ id }) => id);
+    },
+    async sweep() {
+      const endedBefore = new Date(Date.now() + 60_000);
+      await sweepExports({ ...rig, endedBefore, signal: new AbortController().signal });
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ObjectMissingError } from '../../../exporter/ports.ts';
+import { createLinkTables, encodeLinks } from '../../../exporter/reuse/link-tables.ts';
+import { createChangedTargets } from '../../../exporter/reuse/previous-pieces.ts';
+import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../../platform/objects/object-store.ts';
+
+const URL_A = 'https://docs.example.com/a';
+const table = encodeLinks([{ byteOffset: 0, resources: [{ kind: 'page', url: URL_A }] }]);
+const place = { objectKey: 'segment', byteOffset: 0, extractionLength: 1, linksOffset: 0, linksLength: table.length };
+const file = { ...place, url: 'u', path: 'p', contentType: 'text/html', isPage: true, byteLength: 1, sha256: '' };
+
+let folder: string;
+let objects: ObjectStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-links-'));
+  objects = await createObjectStore({ url: pathToFileURL(folder).href });
+});
+
+afterEach(async () => {
+  await objects.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const write = (bytes: Buffer) => objects.put('segment', bytes, { contentType: 'application/octet-stream' });
+
+describe('the tables of links', () => {
+  it('are asked for anew after a reading that failed', async () => {
+    const changed = createChangedTargets(new Set(['https://docs.example.com/b']), createLinkTables(objects));
+    await expect(changed.concern(file)).rejects.toThrow(ObjectMissingError);
+    await write(table);
+    expect(await changed.concern(file)).toBe(false);
+  });
+
+  it.each([
+    ['cut off', table.subarray(0, -2)],
+    ['something else', Buffer.from('{}')],
+  ])('count as none where one is %s, and what it was of as changed', async (_what, bytes) => {
+    await write(bytes);
+    const links = createLinkTables(objects);
+    expect(await links.of(place)).toBeUndefined();
+    expect(await createChangedTargets(new Set(['https://docs.example.com/b']), links).concern(file)).toBe(true);
+  });
+});

@@ -1,0 +1,41 @@
+import { bundleManifest } from '../../../contract/bundle.ts';
+import { assignPath } from '../../../exporter/document/assign-path.ts';
+import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
+import { pageAddress } from '../../../exporter/rewrite/page-address.ts';
+
+const site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
+
+function addressOf(address: string, isPage = true): string | undefined {
+  const url = normalizeUrl(address, site, `https://${site.domain}/`) ?? '';
+  const path = assignPath({ url, contentType: 'text/html', kind: 'page' }, site);
+  return pageAddress({ url, path, isPage }, site).url;
+}
+
+describe('a page’s address in the manifest', () => {
+  it.each([
+    ['/', '/'],
+    ['/x', '/x'],
+    ['/dir/', '/dir/'],
+    ['/?q=1', '/?q=1'],
+    ['/find.html?q=a%20b', '/find.html?q=a%20b'],
+    ['/café', '/caf%C3%A9'],
+    ['/download.php', '/download.php'],
+  ])('of %s is told, since its path is another', (address, url) => {
+    expect(addressOf(address)).toBe(url);
+    expect(bundleManifest.shape.files.element.shape.url.parse(url)).toBe(url);
+  });
+
+  it.each([['/x.html'], ['/dir/index.html'], ['/café/men%C3%BC.html'], ['/100%25.html'], ['/404.html']])(
+    'of %s is left out, since its path says it',
+    (address) => expect(addressOf(address)).toBeUndefined(),
+  );
+
+  it('is left out where a browser would take it for another host’s', () => {
+    expect(pageAddress({ url: `https://${site.domain}//evil`, path: 'evil.html', isPage: true }, site)).toEqual({});
+  });
+
+  it('is told of pages only, and of the site’s own', () => {
+    expect(addressOf('/x', false)).toBeUndefined();
+    expect(addressOf('https://elsewhere.example/x')).toBeUndefined();
+  });
+});
