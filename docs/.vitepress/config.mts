@@ -21,7 +21,7 @@ function titleOf(name: string): string {
 
 export default defineConfig({
   title: 'Galley',
-  description: 'A CMS publishes, and the self-hosted documentation follows by itself.',
+  description: 'Galley keeps self-hosted docs in sync with your CMS.',
   lang: 'en',
   // Addresses without .html, as most documentation hosts have them: the demo exports this very site, and this is the
   // form that an export has most to do for.
@@ -45,7 +45,7 @@ export default defineConfig({
           { text: 'Export one site now', link: '/guide/one-shot-export' },
           { text: 'What an export holds', link: '/guide/what-an-export-holds' },
           { text: 'Site generators', link: '/guide/site-generators' },
-          { text: 'Pages drawn in a browser', link: '/guide/browser' },
+          { text: 'Rendering in a browser', link: '/guide/browser' },
           { text: 'Incremental exports', link: '/guide/incremental-exports' },
           { text: 'The self-hosted deployment', link: '/guide/deployment' },
         ],
