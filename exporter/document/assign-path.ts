@@ -8,25 +8,25 @@ import { isOfSite } from './url-identity.ts';
 /** The path of the not-found page in every bundle. */
 export const NOT_FOUND_PATH = '404.html';
 
-/** Where what other hosts serve is kept, a folder a host. */
+/** The folder for files of other hosts, with one subfolder per host. */
 const EXTERNAL_FOLDER = '_external';
 const MAX_PATH_BYTES = 1000;
 
 export type PathInput = {
-  /** Normalised (`normalizeUrl`). */
+  /** Normalized (`normalizeUrl`). */
   url: string;
-  /** As the origin answered; decides `.html` and missing extensions. */
+  /** From the response; decides `.html` and missing extensions. */
   contentType: string;
-  /** The strongest kind under which it was found. A `probe` keeps its exact name: nothing rewrites its mention. */
+  /** The strongest kind found for the URL. A `probe` keeps its exact name, because no reference to it is rewritten. */
   kind: ResourceKind;
 };
 
-/** The path of a resource in the bundle: pure, the same in every export, always inside the bundle's root. */
+/** The path of a resource in the bundle: pure, the same in every export, and always inside the bundle's root. */
 export function assignPath({ url, contentType, kind }: PathInput, site: Site): string {
   const { pathname, search, host } = new URL(url);
   const folders = pathname.split('/').map(decodeSegment);
   const plainName = fileName(folders.pop() ?? '', mediaType(contentType), kind);
-  // What a script asks for with a query is served by a static host as if it had none.
+  // A static host ignores the query of a URL that a script requests.
   const name = kind === 'probe' ? plainName : withQuery(plainName, search);
   const isOwn = isOfSite(url, site);
   const prefix = isOwn ? [] : [EXTERNAL_FOLDER, host.replaceAll(':', '_')];
@@ -34,7 +34,7 @@ export function assignPath({ url, contentType, kind }: PathInput, site: Site): s
   return withinLength(reserved(segments).join('/'), url);
 }
 
-/** The folder of the bundle, with a slash at its end, for addresses that begin with `url` (normalised, its name cut off). */
+/** The bundle folder (with a trailing slash) for URLs that begin with `url`, which is normalized. */
 export function folderPath(url: string, site: Site): string {
   const within = assignPath({ url: new URL('x', url).href, contentType: '', kind: 'probe' }, site);
   return within.slice(0, -1);
@@ -51,7 +51,7 @@ export function withMark(name: string, mark: string): string {
   return dot <= 0 ? `${name}.${mark}` : `${name.slice(0, dot)}.${mark}${name.slice(dot)}`;
 }
 
-/** What an address spells, where that is text; otherwise its escapes stay, and are part of the name. */
+/** The decoded segment. Escapes that don't decode to text stay, as part of the name. */
 function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {
@@ -62,7 +62,7 @@ function decodeSegment(segment: string): string {
 }
 
 function fileName(last: string, type: string, kind: ResourceKind): string {
-  // What is loaded as a file and answered with HTML is a host's way of saying no: its name stays.
+  // A file URL that returns HTML is usually a host's error page, so the file keeps its name.
   const namedOtherwise = isNamedAsFile(last) && (kind !== 'page' || type === '');
   const isHtml = (type === 'text/html' || (type === '' && kind === 'page')) && !namedOtherwise;
   if (last === '') return isHtml || type === '' ? 'index.html' : `index${extensionFor('', type)}`;
@@ -70,12 +70,12 @@ function fileName(last: string, type: string, kind: ResourceKind): string {
   return kind === 'probe' ? last : last + extensionFor(last, type);
 }
 
-/** Two queries of one path are two files. */
+/** One path with two queries becomes two files. */
 function withQuery(name: string, search: string): string {
   return search === '' ? name : withMark(name, shortHash(search));
 }
 
-/** `.galley/` is the bundle's own, on file systems that know no case too. */
+/** `.galley/` is reserved for the bundle itself, also on case-insensitive file systems. */
 function reserved(segments: string[]): string[] {
   const [first = '', ...others] = segments;
   return first.toLowerCase() === '.galley' ? ['_galley', ...others] : segments;

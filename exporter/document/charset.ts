@@ -2,14 +2,14 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import type { DocumentFormat } from './types.ts';
 
-/** How far into a document browsers look for a declaration. */
+/** Browsers look for a charset declaration in this many bytes. */
 const PRESCAN_BYTES = 1024;
 const HEADER = /;\s*charset\s*=\s*["']?([^\s;"']+)/i;
 
 const XML_DECLARATION = /^(\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])([\w:.-]+)/;
 /**
- * Where a format declares its charset: the label is the second group. XHTML may do so twice. Repetitions are bounded,
- * and end where another tag begins: a document that is full of beginnings must not be read once for each of them.
+ * How each format declares its charset; the label is the second group. XHTML may have two declarations. Repetitions
+ * are bounded and stop at the next tag, so that hostile documents stay linear to scan.
  */
 const DECLARATIONS: Readonly<Partial<Record<DocumentFormat, readonly RegExp[]>>> = {
   html: [/(<meta\b[^<>]{0,2000}?\bcharset\s{0,100}=\s{0,100}["']?\s{0,100})([\w:.-]+)/i, XML_DECLARATION],
@@ -19,9 +19,9 @@ const DECLARATIONS: Readonly<Partial<Record<DocumentFormat, readonly RegExp[]>>>
 };
 
 /**
- * The document in UTF-8, its own declarations changed to say so: a file has no header to overrule them. In the order
- * browsers decide: byte order mark, header, declaration, and then UTF-8 where it is that, else windows-1252. Text
- * already in UTF-8 that doesn't call itself otherwise comes back as it is.
+ * Converts a document to UTF-8 and updates its declarations, because a file in the bundle has no charset header. The
+ * charset is chosen in browser order: byte order mark, header, declaration, then UTF-8 if valid, else windows-1252.
+ * UTF-8 text without a conflicting declaration is returned as is.
  */
 export function toUtf8(bytes: Uint8Array, contentType: string, format: DocumentFormat): Uint8Array {
   const mark = byteOrderMark(bytes);
@@ -38,13 +38,13 @@ function withDeclarations(text: string, format: DocumentFormat): string {
   return (DECLARATIONS[format] ?? []).reduce((before, declaration) => before.replace(declaration, '$1utf-8'), text);
 }
 
-/** Whether a document that its header calls UTF-8 tells a reader without the header something else. */
+/** Whether the document itself declares a charset other than UTF-8. */
 function saysOtherwise(bytes: Uint8Array, format: DocumentFormat): boolean {
   const label = declaredLabel(bytes, format);
   return label !== undefined && !/^utf-?8$/i.test(label);
 }
 
-/** The bytes, which may hold what is no UTF-8 and must stay so, with other labels. */
+/** Changes the declarations only, and keeps bytes that aren't valid UTF-8. */
 function declaredUtf8(bytes: Uint8Array, format: DocumentFormat): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   return Buffer.from(withDeclarations(text, format), 'latin1');
@@ -60,20 +60,20 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 function declaredLabel(bytes: Uint8Array, format: DocumentFormat): string | undefined {
   const head = Buffer.from(bytes.subarray(0, PRESCAN_BYTES)).toString('latin1');
   const [label] = (DECLARATIONS[format] ?? []).flatMap((declaration) => declaration.exec(head)?.[2] ?? []);
-  // Were it UTF-16, the declaration itself couldn't have been read.
+  // A declaration that reads as ASCII can't be in UTF-16.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
-/** The characters of the bytes 0x80 to 0x9f, which Latin-1 leaves to control codes. */
+/** The characters for bytes 0x80 to 0x9f, which are control codes in Latin-1. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
-/** Node's own decoder reads windows-1252 as Latin-1 (some releases), and curly quotes are most of what it is used for. */
+/** Some Node releases decode windows-1252 as Latin-1, which breaks curly quotes. */
 function decodeWindows1252(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   return text.replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80));
 }
 
-/** Undefined for a charset nobody knows: the bytes then stay what they are. */
+/** Undefined for an unknown charset; the bytes then stay unchanged. */
 function decoderFor(label: string): TextDecoder | undefined {
   try {
     return new TextDecoder(label);

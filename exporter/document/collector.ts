@@ -12,23 +12,23 @@ import type {
 } from './types.ts';
 import { isOfSite, normalizeUrl } from './url-identity.ts';
 
-/** No sensible address is longer; what is (data in an attribute) isn't worth parsing. */
+/** Longer values are not real URLs (often inline data) and aren't worth parsing. */
 const MAX_URL_BYTES = 8192;
 
-/** Marks of a nested document that may count: those that end in something being taken out, which needs no escaping. */
+/** Marks of a nested document that apply to the outer one: only removals, because they need no escaping. */
 const REMOVALS: ReadonlyMap<MarkKind, MarkKind> = new Map([
   ...(['integrity', 'crossorigin', 'ping', 'hint', 'handler', 'script'] as const).map((kind) => [kind, kind] as const),
-  // All its addresses are written relative to the outer document's base.
+  // URLs of the nested document are rewritten relative to the outer base, so its own base is removed.
   ['base', 'ping'] as const,
 ]);
 
-/** Where an address stands: characters `from` to `to` of a text, and how a new one must be escaped there. */
+/** Where a URL stands: characters `from` to `to` of a text, and how its replacement must be escaped. */
 export type Place = { span: SpannedText; from: number; to: number; layers: string };
 
-/** Gathers what one document refers to: addresses resolved and made one, spans cut free of fragments. */
+/** Collects the references of one document: resolves and deduplicates URLs, and leaves fragments out of the spans. */
 export class Collector {
   readonly url: string;
-  /** Whether the document's links are to be followed; its own rules may forbid it. */
+  /** Whether to follow the document's links; its robots rules may forbid it. */
   follows = true;
   private base: string;
   private readonly site: Site;
@@ -40,7 +40,7 @@ export class Collector {
   private readonly byText = new Map<string, Map<ResourceKind, Map<string, number>>>();
   private readonly byUrl = new Map<ResourceKind, Map<string, number>>();
 
-  /** `url` is the document's own address, normalised. */
+  /** `url` is the document's own URL, normalized. */
   constructor(url: string, site: Site, isNested = false) {
     this.url = url;
     this.base = url;
@@ -48,7 +48,7 @@ export class Collector {
     this.isNested = isNested;
   }
 
-  /** A collector for a document that stands inside this one and shares its base, as `srcdoc` does. */
+  /** A collector for a document embedded in this one that shares its base, such as `srcdoc`. */
   nested(): Collector {
     const inner = new Collector(this.url, this.site, true);
     inner.base = this.base;
@@ -56,7 +56,7 @@ export class Collector {
     return inner;
   }
 
-  /** Takes over what a nested collector found in the text of `span`, which is escaped by `layer` here. */
+  /** Adds what a nested collector found in the text of `span`, which is escaped by `layer` here. */
   adopt(inner: Collector, span: SpannedText, layer: string): void {
     const indexes = inner.resources.map(({ url, kind }) => this.indexOf(url, kind));
     for (const [start, end, resource, layers, ...fragment] of inner.references) {
@@ -70,12 +70,14 @@ export class Collector {
     }
   }
 
-  /** A document's import map: what the specifiers that begin with `prefix` (ends in `/`) begin with instead. */
+  /**
+   * Registers a folder of the import map: specifiers that begin with `prefix` (ends in `/`) resolve below `address`.
+   */
   mapImport(prefix: string, address: string): void {
     if (prefix.endsWith('/') && address.endsWith('/')) this.importFolders.push([prefix, address]);
   }
 
-  /** The address that a module specifier stands for by the import map's folders, the longest prefix first. */
+  /** Resolves a module specifier by the import map's folders; the longest prefix wins. */
   mappedImport(specifier: string): string | undefined {
     const [best] = this.importFolders
       .filter(([prefix]) => specifier.startsWith(prefix))
@@ -83,7 +85,7 @@ export class Collector {
     return best && best[1] + specifier.slice(best[0].length);
   }
 
-  /** The address relative ones are resolved against just now, normalised. */
+  /** The base for relative URLs at this point of the document, normalized. */
   get currentBase(): string {
     return this.base;
   }
@@ -92,7 +94,7 @@ export class Collector {
     return isOfSite(this.resources[resource]?.url ?? '', this.site);
   }
 
-  /** An address of the document, resolved and normalised; undefined if it leads nowhere. */
+  /** Resolves and normalizes a URL of the document; undefined if it isn't http(s). */
   resolve(address: string): string | undefined {
     return normalizeUrl(decodeBytes(address), this.site, this.base);
   }
@@ -102,14 +104,14 @@ export class Collector {
     return url !== undefined && !isOfSite(url, this.site);
   }
 
-  /** From here on relative addresses are resolved against `href` (itself relative to the document). */
+  /** Sets the base for the relative URLs that follow. `href` itself is relative to the document. */
   setBase(href: string): void {
     this.base = normalizeUrl(href, this.site, this.url) ?? this.base;
   }
 
   /**
-   * An address that stands in the document; `decoded` is what it spells where that differs from the text (escapes).
-   * Returns the resource's index, or undefined where it leads nowhere (other schemes, the document itself).
+   * Adds a reference to a URL in the document. `decoded` is the unescaped URL if it differs from the text. Returns the
+   * resource's index, or undefined if there is nothing to refer to (other schemes, the document itself).
    */
   refer(place: Place, kind: ResourceKind, decoded?: string): number | undefined {
     const { span, layers } = place;
@@ -120,7 +122,7 @@ export class Collector {
     if (text === '' || text.length > MAX_URL_BYTES) return undefined;
 
     const hash = text.indexOf('#');
-    // With a <base> elsewhere even a link to "#top" leads to another document; paints and symbols are always its own.
+    // With a <base> on another URL, even "#top" links to another document. Paints and symbols are always local.
     if (hash === 0 && (this.base === this.url || this.isNested || kind === 'asset')) return undefined;
     const resource = this.mention(hash < 0 ? text : text.slice(0, hash), kind);
     if (resource === undefined) return undefined;
@@ -133,9 +135,9 @@ export class Collector {
     return resource;
   }
 
-  /** An address that the document needs without a span to rewrite. Relative to the document's base unless told. */
+  /** Adds a resource without a span to rewrite. `text` is relative to `base`. */
   mention(text: string, kind: ResourceKind, base = this.base): number | undefined {
-    // One map in another: to join their keys would cost more than all the rest, for every link of a site.
+    // Nested maps, because joining their keys for every link of a site is much slower.
     const texts = within(within(this.byText, base), kind);
     const known = texts.get(text);
     if (known !== undefined) return known < 0 ? undefined : known;
@@ -175,7 +177,7 @@ export class Collector {
   }
 }
 
-/** The map under a key, made where there is none. */
+/** The inner map of a key, created if missing. */
 function within<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, key: Key): Map<InnerKey, Value> {
   const known = map.get(key);
   if (known !== undefined) return known;

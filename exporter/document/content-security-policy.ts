@@ -1,4 +1,4 @@
-/** Directives that would break a bundle wherever it stands, and add nothing to static files. */
+/** Directives that would break a bundle on some hosts and protect nothing in static files. */
 const DROPPED: ReadonlySet<string> = new Set([
   'upgrade-insecure-requests',
   'block-all-mixed-content',
@@ -7,7 +7,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'base-uri',
   'report-uri',
   'report-to',
-  // Nothing but a complaint of the browser where they stand in a page.
+  // Browsers ignore these in a page and only log a warning.
   'frame-ancestors',
   'sandbox',
 ]);
@@ -20,8 +20,8 @@ const INLINE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A page's policy for the bundle: what came from other hosts is now the site's own (`'self'`, and `file:` for a folder
- * opened from disk), and inline code is allowed, because its hashes no longer hold and nonces mean nothing in a file.
+ * Adapts a page's policy to the bundle. Files of other hosts are now the site's own (`'self'`, or `file:` if opened
+ * from disk). Inline code is allowed, because hashes no longer match and nonces don't work in a file.
  */
 export function bundledPolicy(policy: string): string {
   return policy

@@ -3,13 +3,12 @@ import { relativeLink } from './relative-link.ts';
 import type { RewriteInput } from './types.ts';
 import { isOfSite } from './url-identity.ts';
 
-/** From the byte `start` on, a document's relative addresses are resolved against `folder` of the bundle. */
+/** After byte `start`, the document's relative URLs are resolved against `folder` of the bundle. */
 export type DocumentBase = { start: number; folder: string };
 
 /**
- * The base that a document keeps. Its scripts may resolve addresses against it (client-side routers do), so a base
- * within the site stays, itself relative; one of another host would lead there and is taken out. The not-found page
- * has a base of our own.
+ * The `<base>` that a document keeps. Scripts such as client-side routers may resolve URLs against it, so a base
+ * within the site stays and becomes relative. A base on another host is removed. The not-found page gets its own base.
  */
 export function documentBase({ extraction, site, ownPath }: RewriteInput): DocumentBase | undefined {
   if (ownPath === NOT_FOUND_PATH) return undefined;
@@ -18,7 +17,7 @@ export function documentBase({ extraction, site, ownPath }: RewriteInput): Docum
   return { start: mark[0], folder: folderPath(mark[3], site) };
 }
 
-/** The base as it is written: a relative address of ASCII that needs no escape. */
+/** The base's `href`: a relative URL in ASCII that needs no escaping. */
 export function baseLink(input: RewriteInput): string | undefined {
   const base = documentBase(input);
   return base === undefined ? undefined : relativeLink(input.ownPath, base.folder) || './';

@@ -13,7 +13,7 @@ const FORMATS: ReadonlyArray<readonly [RegExp, DocumentFormat]> = [
   [/^(?:text|application)\/xml$|\+xml$/, 'xml'],
 ];
 
-/** For servers that know little: what a file's name says where the content type says nothing in particular. */
+/** The format by file extension, for servers that send no useful content type. */
 const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
   ['html', 'html'],
   ['htm', 'html'],
@@ -25,15 +25,15 @@ const FORMAT_BY_EXTENSION: ReadonlyMap<string, DocumentFormat> = new Map([
 ]);
 const VAGUE = /^(?:|text\/(?:plain|x-component)|application\/(?:octet-stream|json|x-unknown))$/;
 
-/** What is no text, or has one charset only. */
+/** Formats that aren't text or always have the same charset. */
 const UNTOUCHED: ReadonlySet<DocumentFormat> = new Set(['other', 'pagefind', 'next-tree']);
 
-/** The type of a content type header without its parameters, in lower case. */
+/** The media type of a content type header: no parameters, lower case. */
 export function mediaType(contentType: string): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
-/** How a document is read, by its content type and, where that says nothing, by its address. */
+/** The format of a document, by its content type or, if that is vague, by its URL. */
 export function documentFormat(contentType: string, url: string): DocumentFormat {
   const type = mediaType(contentType);
   const known = FORMATS.find(([pattern]) => pattern.test(type));
@@ -47,10 +47,10 @@ export function documentFormat(contentType: string, url: string): DocumentFormat
   return type === 'application/json' && /manifest\.json$/.test(path) ? 'manifest' : 'other';
 }
 
-/** The largest JSON that is looked into for what it is. */
+/** Larger JSON is not inspected for its format. */
 const MAX_SNIFFED_BYTES = 4 * 1024 * 1024;
 
-/** What plain JSON is: manifests and feeds are often served as nothing more. */
+/** Detects manifests and feeds that are served as plain JSON. */
 function jsonFormat(bytes: Uint8Array): DocumentFormat {
   if (bytes.length > MAX_SNIFFED_BYTES) return 'other';
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -60,8 +60,8 @@ function jsonFormat(bytes: Uint8Array): DocumentFormat {
 }
 
 /**
- * Makes a fetched document ready: decides its format and brings another charset to UTF-8, declarations and content
- * type included. Bytes that are UTF-8 already (or of no text format) come back untouched.
+ * Prepares a fetched document: detects its format and converts it to UTF-8, with its declarations and content type.
+ * Bytes that are UTF-8 already or not text are returned as is.
  */
 export function readDocument(fetched: FetchedDocument): PageDocument {
   const { bytes, contentType, url } = fetched;

@@ -1,6 +1,6 @@
 /**
- * How an address is written where it stands. `layers` names the contexts from the inside out, one character each: an
- * unquoted `url()` in a double-quoted style attribute is `u"`.
+ * Escapes a URL for its context. `layers` lists the contexts from the innermost out, one character each: an unquoted
+ * `url()` in a double-quoted style attribute is `u"`.
  *
  * | layer | context |
  * |---|---|
@@ -10,7 +10,7 @@
  * | `u` `d` `s` | CSS: unquoted `url()`, string in double quotes, string in single quotes |
  * | `q` | JavaScript or JSON string |
  * | `m` | module specifier: a relative one begins with `./` |
- * | `r` | resolved against whichever page runs the script: a file of the bundle is written from its root |
+ * | `r` | resolved against the page that runs the script: a file of the bundle is written from its root |
  */
 export function applyLayers(address: string, layers: string): string {
   let text = address;

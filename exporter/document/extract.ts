@@ -14,8 +14,8 @@ import { normalizeUrl } from './url-identity.ts';
 import { extractXml } from './xml/extract-xml.ts';
 
 /**
- * Reads what a document refers to, with the spans at which it says so. Pure, linear in the document's size, and never
- * throws: broken markup yields what a browser would still see.
+ * Reads a document's references and their positions. Pure, linear in the document's size, and never throws: broken
+ * markup yields what a browser would see.
  */
 export function extract(document: PageDocument, site: Site): Extraction {
   const { bytes, format } = document;
@@ -66,7 +66,7 @@ function read(document: PageDocument, source: string, collector: Collector): Fra
 }
 
 function readFramework(html: string, collector: Collector): FrameworkName | null {
-  // Without a script nothing hydrates.
+  // A page without scripts doesn't hydrate.
   const framework = collector.hasMark('script') ? detectFramework(html) : undefined;
   if (framework === undefined) return null;
   for (const { url, kind } of framework.discover({ html, url: collector.url })) {
@@ -80,21 +80,21 @@ function markPatches(patches: readonly Patch[], collector: Collector): void {
   for (const { start, end, text } of patches) collector.mark(start, end, 'patch', text);
 }
 
-/** The extraction as stored text. */
+/** The extraction as JSON for storage. */
 export function serializeExtraction(extraction: Extraction): string {
   return JSON.stringify(extraction);
 }
 
-/** Reads what `serializeExtraction` wrote. */
+/** Parses the output of `serializeExtraction`. */
 export function parseExtraction(text: string): Extraction {
   return JSON.parse(text);
 }
 
 const RESOURCES_KEY = Buffer.from('"resources":');
-/** No text inside the JSON can spell it: a quote within one is escaped. */
+/** Unambiguous, because quotes inside JSON strings are escaped. */
 const RESOURCES_END = Buffer.from('],"references":');
 
-/** Only what a stored extraction refers to, at a fraction of the cost of reading all of it. */
+/** Parses only the resources of a stored extraction, which is much cheaper than parsing all of it. */
 export function parseResources(stored: Uint8Array): Resource[] {
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
   const start = bytes.indexOf(RESOURCES_KEY);

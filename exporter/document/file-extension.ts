@@ -1,4 +1,4 @@
-/** The extension of each type a browser cares about; the first is what a nameless file gets. */
+/** The extensions of each media type; the first is appended to a file without one. */
 const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   'text/css': ['css'],
   'text/javascript': ['js', 'mjs', 'cjs'],
@@ -33,7 +33,7 @@ const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   'application/atom+xml': ['xml', 'atom'],
 };
 
-/** Types that say little: they name a file that has no extension, and never add to one that has. */
+/** Extensions for generic types, used only if a file has none. */
 const WEAK: Readonly<Record<string, string>> = {
   'text/plain': 'txt',
   'text/xml': 'xml',
@@ -43,7 +43,7 @@ const WEAK: Readonly<Record<string, string>> = {
   'text/markdown': 'md',
 };
 
-/** Extensions that say what a file is: an address that ends in one keeps its name, whatever the server called it. */
+/** Known extensions: a URL that ends in one keeps its name, whatever its content type. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.values(EXTENSIONS).flat(),
   ...Object.values(WEAK),
@@ -56,13 +56,16 @@ function extensionOf(name: string): string | undefined {
   return /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
 }
 
-/** Whether a name ends in an extension that says what the file is (and that it isn't a page). */
+/** Whether a name ends in a known extension that isn't one of a page. */
 export function isNamedAsFile(name: string): boolean {
   const own = extensionOf(name);
   return own !== undefined && KNOWN.has(own) && !PAGES.has(own);
 }
 
-/** What to append to a file's name so that a static host serves it as its type: `.css` for `fonts?family=…`, or nothing. */
+/**
+ * What to append to a file name so that a static host serves it with its type (`.css` for `fonts?family=…`), or
+ * nothing.
+ */
 export function extensionFor(name: string, type: string): string {
   const own = extensionOf(name);
   if (own !== undefined && KNOWN.has(own)) return '';

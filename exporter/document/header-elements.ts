@@ -3,7 +3,7 @@ import { extract } from './extract.ts';
 import { type HeaderLink, readLinkHeader } from './html/link-header.ts';
 import type { FetchedDocument, PageDocument, Site } from './types.ts';
 
-/** What a page's headers may say of its files and of its place among others. The rest is for its way over the network. */
+/** Link relations that describe the page's files or related pages. The others concern only the HTTP transfer. */
 const RELS: ReadonlySet<string> = new Set([
   ...['stylesheet', 'preload', 'modulepreload', 'icon', 'next', 'prev', 'alternate', 'canonical'],
 ]);
@@ -11,14 +11,14 @@ const ATTRIBUTES = [
   ...['as', 'type', 'media', 'hreflang', 'title', 'integrity', 'crossorigin', 'imagesrcset', 'imagesizes'],
 ] as const;
 
-/** Enough for any page; a header of thousands of links would make the page itself hard to find. */
+/** Enough for any real page; protects against headers with thousands of links. */
 const MAX_ELEMENTS = 200;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * The elements that say what a page's headers say, `<link>` for `Link` and `<meta http-equiv="refresh">` for `Refresh`,
- * in ASCII: a file has no headers. Empty where there is nothing to say.
+ * The elements that replace a page's headers, because a file has none: `<link>` for `Link` and `<meta
+ * http-equiv="refresh">` for `Refresh`. ASCII, and empty if there are no such headers.
  */
 export function elementsOfHeaders(headers: Headers): string {
   const links = linesOf(headers.link).flatMap(readLinkHeader).flatMap(linkElement);
@@ -32,14 +32,14 @@ export function elementsOfHeaders(headers: Headers): string {
 
 const REFRESH = /^<meta http-equiv="refresh" content="[^"]*"\/>/;
 
-/** Of the elements that headers say, the one that leads a reader on; it stands first. Empty where there is none. */
+/** The refresh element of `elementsOfHeaders`, which comes first; empty if there is none. */
 export function refreshOf(elements: string): string {
   return REFRESH.exec(elements)?.[0] ?? '';
 }
 
 /**
- * Makes an answer ready as a document. What its headers say of a page stands at the start of its head then, before
- * anything it could depend on: a header counts before the page.
+ * Prepares a response as a document. The elements made of its headers go to the start of its head, because headers
+ * take effect before the page.
  */
 export function readAnsweredDocument(
   answered: FetchedDocument,
@@ -49,7 +49,7 @@ export function readAnsweredDocument(
   const document = readDocument(answered);
   if (elements === undefined || elements === '' || document.format !== 'html') return document;
   const head = extract(document, site).marks.find(([, , kind]) => kind === 'head')?.[0] ?? 0;
-  // A page's own word on its charset might come too late for browsers now; it is in UTF-8 by here.
+  // The document is in UTF-8 here. Its own charset declaration may now come too late for browsers.
   const inserted = Buffer.from(`<meta charset="utf-8"/>${elements}`);
   const { bytes } = document;
   return { ...document, bytes: Buffer.concat([bytes.subarray(0, head), inserted, bytes.subarray(head)]) };
@@ -57,7 +57,7 @@ export function readAnsweredDocument(
 
 function linkElement({ target, parameters }: HeaderLink): string[] {
   const rels = (parameters.get('rel') ?? '').split(/\s+/).filter((rel) => RELS.has(rel.toLowerCase()));
-  // With an anchor it speaks of something else than the page.
+  // A link with an anchor describes something other than the page.
   if (rels.length === 0 || target === '' || parameters.has('anchor')) return [];
   const attributes = ATTRIBUTES.flatMap((name) => {
     const value = parameters.get(name);

@@ -2,20 +2,20 @@ import { folderFinder, type ImportFolder, type ImportMap } from './javascript/im
 import type { Extraction, Mark, Resource, Site } from './types.ts';
 import { normalizeUrl } from './url-identity.ts';
 
-/** What the module at an address imports; empty if it is no module, or can't be had. */
+/** The imports of the module at a URL; empty if it isn't a module or can't be fetched. */
 export type ModuleImports = (url: string) => Promise<readonly string[]>;
 
-/** Modules that are read for one page. */
+/** The most modules to read per page. */
 const MAX_MODULES = 2_000;
-/** Only these resolve without an import map. */
+/** Other specifiers need an import map. */
 const ADDRESS = /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i;
 
 type MappedImport = { folder: ImportFolder; specifier: string; url: string };
 
 /**
- * Adds to a page what its external modules import through the folders of its import map (`three/addons/x.js`). The page
- * is where such a specifier gets its meaning: each becomes an entry of its own in the map, so that the modules stay as
- * they are and work on every page that loads them. Returns the extraction itself if there is nothing to add.
+ * Adds the files that a page's external modules import through folders of its import map (`three/addons/x.js`). Each
+ * such specifier gets its own entry in the map, so the modules stay unchanged and work on every page that loads them.
+ * Returns the same extraction if there is nothing to add.
  */
 export async function addModuleImports(
   extraction: Extraction,
@@ -47,7 +47,7 @@ export function importMapsOf({ marks }: Extraction): ImportMap[] {
   );
 }
 
-/** In the order of the map's entries and of specifiers, whatever the order in which the modules came. */
+/** Sorted by map entry and specifier, so the result doesn't depend on the order of responses. */
 async function findMappedImports(
   maps: readonly ImportMap[],
   resources: readonly Resource[],
@@ -62,7 +62,7 @@ async function findMappedImports(
     for (const findFolder of finders) {
       const folder = findFolder(specifier, referrer);
       const url = folder && normalizeUrl(specifier.slice(folder.prefix.length), site, folder.address);
-      // A specifier that climbs out of its folder is an error in browsers.
+      // Browsers reject a specifier that leaves its folder.
       if (folder === undefined || !url?.startsWith(folder.address)) continue;
       found.set(JSON.stringify([folder.at, specifier]), { folder, specifier, url });
       return url;

@@ -1,7 +1,6 @@
 /**
- * What the not-found page carries at the start of its head. A host shows it at any address, where its relative links
- * need the root as base; opened by its own name (from a folder, or below a sub-path) they are right without one. So a
- * script decides, before anything else is read.
+ * Goes to the start of the not-found page's head. A host serves this page at any URL, so its relative links need the
+ * root as base. Opened by its own name (from disk or below a subpath), it needs no base.
  */
 export const NOT_FOUND_BASE =
   '<script>(function(s,b){if(!/^http/.test(location.protocol))return;if(/\\/404(\\.html)?$/.test(location.pathname))return;b.href="/";s.parentNode.insertBefore(b,s)})(document.currentScript,document.createElement("base"))</script>';

@@ -8,7 +8,7 @@ import type { Splice } from './splice.ts';
 import { HELD_REL, HELD_TYPE, startGuard } from './start-guard.ts';
 import type { Mark, RewriteInput } from './types.ts';
 
-/** What the policies change in a page beyond its addresses. `isLocal` says whether a resource is in the bundle. */
+/** The changes that policies make beside URLs. `isLocal` says whether a resource is in the bundle. */
 export function policySplices(input: RewriteInput, isLocal: (resource: number) => boolean): Splice[] {
   const context = contextOf(input, isLocal);
   return input.extraction.marks.flatMap((mark) => {
@@ -20,12 +20,12 @@ export function policySplices(input: RewriteInput, isLocal: (resource: number) =
 type Context = {
   input: RewriteInput;
   isLocal: (resource: number) => boolean;
-  /** Scripts wait for the guard. */
+  /** Scripts wait for the start guard. */
   held: boolean;
   holdsClassic: boolean;
   stripped: boolean;
   isNotFound: boolean;
-  /** The document's base as it stands in the bundle, where it keeps one. */
+  /** The `<base>` that the document keeps in the bundle, if any. */
   base: string | undefined;
 };
 
@@ -44,7 +44,7 @@ function contextOf(input: RewriteInput, isLocal: (resource: number) => boolean):
   };
 }
 
-/** The text that takes a mark's place; undefined where it stays. */
+/** The text that replaces a mark; undefined to leave it unchanged. */
 function replacement([start, , kind, note]: Mark, context: Context): string | undefined {
   switch (kind) {
     case 'integrity':
@@ -74,7 +74,7 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
     case 'preload':
       return context.held || context.stripped ? HELD_REL + note : undefined;
     case 'font':
-      // A font is preloaded only with `crossorigin`, which fails on a file; without, it would be loaded twice.
+      // A font preload needs `crossorigin`, which fails for `file:`. Without it, the font would load twice.
       return HELD_REL + note;
     case 'charset':
       return '<meta charset="utf-8">';
@@ -84,7 +84,7 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
       return context.stripped ? undefined : String(note);
     case 'import-map':
     case 'import':
-      // The engine writes these itself (`rewrite`): they lead to files.
+      // Written by `rewrite`, because they refer to files.
       return undefined;
     case 'source-map':
       return context.input.policy.sourceMaps === 'keep' ? undefined : '';
@@ -93,7 +93,7 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
   }
 }
 
-/** Whether pages still ask another host for files, so that a hint to connect to it early has a use. */
+/** Whether the bundle still loads files from another host, so that a connection hint is useful. */
 function isKeptHost(address: string, { url, policy }: RewriteInput): boolean {
   if (policy.external === 'keep') return true;
   return URL.canParse(address, url) && policy.keepHosts?.includes(new URL(address, url).hostname) === true;

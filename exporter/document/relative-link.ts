@@ -1,9 +1,9 @@
 import { decodeBytes } from './spanned-text.ts';
 
-/** Characters that need no escape in a link, in CSS or in a script: their plain spelling is the readable one. */
+/** Characters that need no escaping in a link, in CSS or in a script, so they stay readable. */
 const READABLE = /%(?:40|24|2C|3D)/g;
 
-/** A bundle path as part of an address: each segment escaped. */
+/** A bundle path as part of a URL, with each segment escaped. */
 export function encodePath(path: string): string {
   if (/^[\w.~/-]*$/.test(path)) return path;
   return path.split('/').map(encodeSegment).join('/');
@@ -18,7 +18,7 @@ function encodeSegment(segment: string): string {
 
 /** The link from one file of the bundle to another, such as `../guides/start.html`. */
 export function relativeLink(from: string, to: string): string {
-  // Character by character: a site's pages hold millions of links, and parting both paths takes several times as long.
+  // Compares characters, because a site can have millions of links and splitting both paths is several times slower.
   let shared = 0;
   for (let at = 0; at < from.length && from[at] === to[at]; at += 1) if (from[at] === '/') shared = at + 1;
   let up = '';
@@ -26,10 +26,10 @@ export function relativeLink(from: string, to: string): string {
   return up + encodePath(to.slice(shared));
 }
 
-/** Relative, without query and of no character that some context escapes otherwise than as `&amp;`. */
+/** Relative, without a query, and with no character that needs escaping other than `&amp;`. */
 const PLAIN_RELATIVE = /^(?!\/|[a-z][a-z0-9+.-]*:)(?:[\w\-.~/%@+,;:=$!*'()\x80-\xff]|&amp;)+$/i;
 
-/** Whether `written` (bytes as they stand) leads from one file to the other already, in whatever spelling. */
+/** Whether the link `written` already leads from one file to the other, in any spelling. */
 export function leadsTo(written: string, from: string, to: string): boolean {
   if (!PLAIN_RELATIVE.test(written)) return false;
   const address = decodeBytes(written).replaceAll('&amp;', '&');

@@ -1,15 +1,15 @@
 import { shortHash, withMark } from './assign-path.ts';
 
 /**
- * `sha256` of the stored bytes: two addresses with one path and one content share the file. A `pinned` claim (the
- * not-found page) keeps its path against every other.
+ * `sha256` of the stored bytes: URLs with the same path and content share a file. A `pinned` claim (the not-found
+ * page) always keeps its path.
  */
 export type PathClaim = { url: string; path: string; sha256: string; pinned?: boolean };
 
 /**
- * Settles paths that can't stand beside each other on every file system: equal, equal but for case or Unicode form, or
- * a file where another needs a folder. The claims' order doesn't matter (the lowest address keeps its path); others get
- * a hash of their address in the name. Returns the final path by url.
+ * Resolves paths that can't coexist on every file system: equal, equal except for case or Unicode form, or a file and
+ * a folder of the same name. The lowest URL keeps its path whatever the order of claims; the others get a hash of
+ * their URL in the name. Returns the final path by URL.
  */
 export function resolveCollisions(claims: readonly PathClaim[]): Map<string, string> {
   const ordered = [...claims].sort(byRank);
@@ -24,7 +24,7 @@ export function resolveCollisions(claims: readonly PathClaim[]): Map<string, str
   return paths;
 }
 
-/** A path that nothing else stands in the way of, and its key. */
+/** A path without a collision, and its key. */
 function freePlace(
   claim: PathClaim,
   folders: ReadonlySet<string>,
@@ -52,9 +52,9 @@ function byRank(a: PathClaim, b: PathClaim): number {
 
 const BEYOND_ASCII = /[^ -~]/;
 
-/** What a file system without case or with one Unicode form makes of a path. */
+/** The path on a file system that ignores case and Unicode form. */
 export function collisionKey(path: string): string {
-  // Most paths are plain, and to have Unicode's forms looked through costs ten times the rest.
+  // Most paths are ASCII, and Unicode normalization is about ten times slower.
   return BEYOND_ASCII.test(path) ? path.normalize('NFC').toLowerCase().normalize('NFC') : path.toLowerCase();
 }
 
@@ -64,7 +64,7 @@ function foldersOf(claims: readonly PathClaim[]): Set<string> {
     let folder = collisionKey(path);
     for (let slash = folder.lastIndexOf('/'); slash !== -1; slash = folder.lastIndexOf('/')) {
       folder = folder.slice(0, slash);
-      // Then its own folders are known too.
+      // Its parent folders have been added before.
       if (folders.has(folder)) break;
       folders.add(folder);
     }

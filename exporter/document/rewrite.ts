@@ -7,7 +7,7 @@ import { applySplices, type Splice } from './splice.ts';
 import type { Mark, Reference, Resource, RewriteInput, Target } from './types.ts';
 import { isOfSite } from './url-identity.ts';
 
-/** Writes a document as it stands in the bundle, in one pass over the spans. Returns `bytes` itself if nothing changes. */
+/** Writes a document for the bundle in one pass over its spans. Returns `bytes` itself if nothing changes. */
 export function rewrite(input: RewriteInput): Uint8Array {
   const { bytes, extraction } = input;
   const targets = extraction.resources.map((): Target | undefined => undefined);
@@ -18,7 +18,7 @@ export function rewrite(input: RewriteInput): Uint8Array {
     return targets[index];
   };
 
-  // One character a byte, once for all: a site's pages hold millions of links.
+  // Decoded once for all spans (latin1), because a site can have millions of links.
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const base = documentBase(input);
   const references = extraction.references.flatMap((reference) => {
@@ -30,7 +30,7 @@ export function rewrite(input: RewriteInput): Uint8Array {
   return applySplices(bytes, [...references, ...imports, ...policies]);
 }
 
-/** The entry that an import map gets for one file that modules import through a folder. Undefined if the bundle lacks it. */
+/** The import map entry for one file that modules import through a folder. Undefined if the bundle lacks the file. */
 function importSplice(
   [start, , kind, note]: Mark,
   source: string,
@@ -47,14 +47,14 @@ function importSplice(
   return link && { ...link, text: `${asciiJson(note.slice(space + 1))}:"${link.text}",` };
 }
 
-/** A JSON string of ASCII that no markup ends. */
+/** A JSON string in ASCII that can't end a script element. */
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(/[<\x7f-\uffff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** Where a resource leads, with every case that isn't a file of the bundle settled. */
+/** The target of a resource, also if it isn't a file of the bundle. */
 function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   const { kind, url } = resource;
   if (kind === 'identity' || kind === 'card') return { absolute: url };
@@ -64,12 +64,12 @@ function resolve(resource: Resource, { site, target }: RewriteInput): Target {
   if (!isLoaded && !isOfSite(url, site)) return { absolute: url };
   const found = target(resource);
   if ('path' in found || ('absolute' in found && found.absolute !== url)) return found;
-  // A page may be there one day; an asset that the bundle hasn't must still not be asked for at the origin.
+  // A missing page may exist later, but a missing asset must not be requested from the origin.
   if (!isLoaded || !isOfSite(url, site)) return { absolute: url };
   return { path: assignPath({ url, contentType: '', kind }, site) };
 }
 
-/** A guess is written only where it was right: as a file of the bundle. */
+/** A guess is rewritten only if the bundle has the file. */
 function inBundle(target: Target): Target {
   return 'path' in target ? target : { missing: true };
 }
@@ -106,7 +106,7 @@ function changed(start: number, end: number, written: string, text: string): Spl
   return written === text ? undefined : { start, end, text };
 }
 
-/** An absolute link may stay as its author spelled it, unless it names the origin, or leaves the scheme to chance. */
+/** An absolute link keeps its spelling unless it names the origin or has no scheme. */
 function isWritten(written: string, url: string, { site }: RewriteInput): boolean {
   const start = isOfSite(url, site) ? `https://${site.domain}/` : /^https?:\/\//i;
   return typeof start === 'string' ? written.startsWith(start) : start.test(written);

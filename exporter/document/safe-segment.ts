@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
 
 const MAX_NAME_BYTES = 200;
-/** What some file system or archive tool refuses, or reads as something else. */
+/** Characters that some file system or archive tool rejects or misreads. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not stand in a file name
 const UNSAFE = /[\x00-\x1f\x7f"*/:<>?\\|]/g;
-/** Most names are made of these alone, with nothing to escape. */
+/** Most names need no escaping. */
 const PLAIN = /^[\w.-]*[\w-]$/;
-/** Names Windows keeps for devices, with any extension. */
+/** Reserved device names on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
-/**
- * A segment of an address as a name every file system takes: readable, unsafe characters escaped as in addresses,
- * never longer than 200 bytes.
- */
+/** Makes a URL segment a valid name on every file system: readable, percent-escaped, and at most 200 bytes. */
 export function safeSegment(segment: string): string {
   const name = PLAIN.test(segment) ? segment : escaped(segment);
   return shortened(DEVICE.test(name) ? `_${name}` : name);
@@ -30,7 +27,7 @@ function percentEncode(character: string): string {
 }
 
 function shortened(name: string): string {
-  // A character takes three bytes at most.
+  // A UTF-16 code unit takes at most three bytes.
   if (name.length * 3 <= MAX_NAME_BYTES || Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
   const extension = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? '';

@@ -1,17 +1,17 @@
 /**
- * Text cut out of a document, decoded, that still knows where each of its characters stands in the bytes.
+ * Decoded text of a document, with the byte offset of each character.
  *
- * A document is read as one character a byte (latin1), so that an index is a byte offset: markup, CSS and script syntax
- * are ASCII, and only an address itself has to be decoded. `pieces` is null where text and bytes run side by side.
+ * Documents are read as latin1, so that an index is a byte offset: markup, CSS and script syntax are ASCII, and only
+ * URLs need decoding. `pieces` is null if text and bytes match one to one.
  */
 export type SpannedText = { text: string; start: number; pieces: readonly Piece[] | null };
 
-/** A run of text: verbatim bytes, or what one entity stands for. The last piece is empty and marks the end. */
+/** A run of text: verbatim bytes or one decoded entity. The last piece is empty and marks the end. */
 export type Piece = { textStart: number; rawStart: number; verbatim: boolean };
 
 const NON_ASCII = /[\x80-\xff]/;
 
-/** The characters that a one-character-a-byte text spells in UTF-8. */
+/** Decodes UTF-8 from a latin1 string. */
 export function decodeBytes(text: string): string {
   return NON_ASCII.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;
 }
@@ -21,12 +21,14 @@ export function encodeBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** A part of the document as it stands. */
+/** A part of the document without decoding. */
 export function verbatim(source: string, start: number, end: number): SpannedText {
   return { text: source.slice(start, end), start, pieces: null };
 }
 
-/** The byte offset of a character. An index inside an entity gives the entity's start; the text's length, its end. */
+/**
+ * The byte offset of a character. An index inside an entity gives the entity's start; the text's length gives its end.
+ */
 export function rawOffset(span: SpannedText, index: number): number {
   if (span.pieces === null) return span.start + index;
   const piece = pieceAt(span.pieces, index);
@@ -34,7 +36,7 @@ export function rawOffset(span: SpannedText, index: number): number {
   return piece.verbatim ? piece.rawStart + index - piece.textStart : piece.rawStart;
 }
 
-/** Whether a character stands in the bytes as itself. */
+/** Whether a character is the same in the text and in the bytes. */
 export function isVerbatim(span: SpannedText, index: number): boolean {
   return span.pieces === null || pieceAt(span.pieces, index)?.verbatim === true;
 }
@@ -52,7 +54,7 @@ function pieceAt(pieces: readonly Piece[], index: number): Piece | undefined {
 
 const ENTITY = /&(?:#x?[0-9a-f]+|[a-z][a-z0-9]*);?/iy;
 
-/** Where an entity ends; its own start where none stands there (one entity may stand for two characters). */
+/** The end of an entity, or `start` if there is none (one entity may decode to two characters). */
 function entityEnd(source: string, start: number): number {
   ENTITY.lastIndex = start;
   return start + (ENTITY.exec(source)?.[0].length ?? 0);
@@ -65,7 +67,7 @@ export class SpanBuilder {
   private end = 0;
   private decoded = false;
 
-  /** Forgets everything and begins at a byte offset. */
+  /** Resets the builder to a byte offset. */
   begin(rawStart: number): void {
     this.text = '';
     this.pieces = [];
@@ -80,7 +82,7 @@ export class SpanBuilder {
     this.end = end;
   }
 
-  /** An entity that begins where the last piece ended (the tokenizer doesn't say where). */
+  /** Adds an entity at the end of the last piece, because the tokenizer reports no offset. */
   entity(source: string, codePoint: number): void {
     const last = this.pieces.at(-1);
     if (last?.verbatim === false) this.end = entityEnd(source, last.rawStart);
@@ -92,7 +94,7 @@ export class SpanBuilder {
   finish(rawEnd: number): SpannedText {
     const start = this.pieces[0]?.rawStart ?? rawEnd;
     const contiguous = !this.decoded && start + this.text.length === rawEnd;
-    // Text ends where its last piece does: markup that isn't text may follow (`]]>`). Of an entity the end isn't known.
+    // Markup that isn't text may follow the last piece (`]]>`). The end of an entity isn't known.
     const end = this.pieces.at(-1)?.verbatim === true ? this.end : rawEnd;
     this.pieces.push({ textStart: this.text.length, rawStart: end, verbatim: true });
     return { text: this.text, start, pieces: contiguous ? null : this.pieces };

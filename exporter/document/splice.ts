@@ -2,8 +2,8 @@
 export type Splice = { start: number; end: number; text: string };
 
 /**
- * Applies all splices in one pass. One that begins inside another is dropped: what holds a removed element's parts
- * is gone with it. Insertions at one point keep the order they come in.
+ * Applies all splices in one pass. A splice inside another is dropped, because the outer one replaces its bytes.
+ * Insertions at one offset keep their order.
  */
 export function applySplices(bytes: Uint8Array, splices: readonly Splice[]): Uint8Array {
   if (splices.length === 0) return bytes;

@@ -1,43 +1,43 @@
-/** The type under which a script waits: no browser runs or fetches it. */
+/** The type of a script that waits; browsers neither run nor fetch it. */
 export const HELD_TYPE = 'galley/held';
-/** What stands before the rel of a preload that waits. */
+/** The prefix of the rel of a preload that waits. */
 export const HELD_REL = 'galley-';
 
 /**
- * The inline script that starts a hydrating page's scripts, and only where they can work: over HTTP and at the page's
- * original path, in any of the spellings a static host answers to. Elsewhere the static HTML stands as it is.
+ * The inline script that starts a hydrating page's scripts only if they can work: over HTTP and at the page's original
+ * path, in any spelling that static hosts accept. Otherwise the static HTML stays as it is.
  *
- * Before it starts them it writes links from the root: a router changes the address without a new document, and a
- * relative link that outlives the move (navigation, sidebar, icon) would lead elsewhere.
+ * First it makes links root-relative, because a router changes the URL without loading a document, and relative links
+ * in the navigation, sidebar or icon would then break.
  *
- * `path` is the page's original path; null for the not-found page, which a host shows at any address. The text holds
- * no `<` and no `&`, so it stands in XHTML too.
+ * `path` is the page's original path; null for the not-found page, which a host serves at any URL. The text has no `<`
+ * and no `&`, so it is valid in XHTML too.
  */
 export function startGuard(path: string | null): string {
   const otherwise = path === null ? NOT_FOUND_NOTICE : '';
   return `<script>(function(){${isAtHome(path)}if(!go){${otherwise}return}${START}})()</script>`;
 }
 
-/** Code that finds out, in the variable `go`, whether a page stands where its scripts can work. */
+/** Code that sets the variable `go` to whether the page's scripts can work here. */
 export function isAtHome(path: string | null): string {
   const isThere = path === null ? NOT_FOUND_IS_AT_HOME : `name(location.pathname)===name(${asciiLiteral(path)})`;
   return `${NAME}var go=false;try{go=/^http/.test(location.protocol)?${isThere}:false}catch(e){}`;
 }
 
-/** For the not-found page: shown at its own name below a folder, it is known to stand under a sub-path. */
+/** If the not-found page is opened by its own name in a folder, the site runs below a subpath. */
 const NOT_FOUND_IS_AT_HOME = '!/^\\/.+\\/404(\\.html)?$/.test(location.pathname)';
 
-/** Many routers render the not-found page by script alone: without one it must still say what it is. */
+/** Many routers render the not-found page by script only, so without scripts it needs a message. */
 const NOT_FOUND_NOTICE =
   "if(!document.body.innerText.trim()){var p=document.createElement('p'),a=document.createElement('a');p.textContent='Page not found. ';a.textContent='Home';a.href='index.html';p.appendChild(a);document.body.appendChild(p)}";
 
-/** One name for `/a`, `/a.html`; for `/a/`, `/a/index`, `/a/index.html`. */
+/** Normalizes paths: `/a` equals `/a.html`, and `/a/` equals `/a/index` and `/a/index.html`. */
 const NAME =
   "function name(p){return decodeURIComponent(p).replace(/(^|\\/)index(\\.html)?$/,'$1').replace(/\\.html?$/,'')}";
 
 /**
- * Scripts that are started by a script run when the browser may already have told of `DOMContentLoaded`. Who begins to
- * listen too late is told at once, as the scripts of the page itself would have been.
+ * Injected scripts may run after `DOMContentLoaded`. Listeners added later are called at once, because the event
+ * doesn't fire again.
  */
 const LATE_LISTENERS = [
   "var told=false;document.addEventListener('DOMContentLoaded',function(){told=true});",
@@ -51,11 +51,11 @@ const START = [
   LATE_LISTENERS,
   'function each(s,f){Array.prototype.forEach.call(document.querySelectorAll(s),f)}',
   'function root(e,k){var v=e.getAttribute(k);if(!v||/^(#|\\/\\/|[a-z][a-z0-9+.-]*:)/i.test(v))return;try{var u=new URL(v,document.baseURI);e.setAttribute(k,u.pathname+u.search+u.hash)}catch(x){}}',
-  // Browsers ask for the icon again when the address changes; a stylesheet would be loaded twice if it were touched.
+  // Browsers request the icon again when the URL changes. A changed stylesheet link would load the file twice.
   "each('a[href],area[href],link[href]:not([rel~=stylesheet])',function(e){root(e,'href')});",
   "each('form[action]',function(e){root(e,'action')});",
   `each('link[rel^="${HELD_REL}"]',function(e){e.rel=e.rel.slice(${HELD_REL.length})});`,
-  // A loader knows a script that has arrived by the address it was asked for with, spelled from the root.
+  // Bundle loaders recognize a loaded script by its root-relative URL.
   `each('script[type="${HELD_TYPE}"]',function(o){var n=document.createElement('script');`,
   "Array.prototype.forEach.call(o.attributes,function(a){if(a.name!=='type')if(a.name!=='data-galley-type')n.setAttribute(a.name,a.value)});",
   "if(o.getAttribute('data-galley-type'))n.type=o.getAttribute('data-galley-type');",

@@ -1,20 +1,20 @@
 /**
- * The page engine's vocabulary. Everything here is plain data: an `Extraction` is stored as JSON beside the bytes it
- * describes and is read back, possibly by another worker, when the paths are known.
+ * The types of the page engine, all plain data: an `Extraction` is stored as JSON beside its document and read again,
+ * possibly by another worker, when the paths are known.
  */
 
-/** A site as the export knows it: `domain` is its public name, `origin` where it is fetched (scheme, host, port). */
+/** A site: `domain` is its public name, `origin` the server it is fetched from (scheme, host, port). */
 export type Site = {
-  /** A DNS name, such as `docs.example.com`; public addresses are `https://{domain}/…`. */
+  /** A DNS name, such as `docs.example.com`; public URLs are `https://{domain}/…`. */
   domain: string;
-  /** Such as `http://127.0.0.1:8080`; equal to `https://{domain}` where nothing else was set. */
+  /** Such as `http://127.0.0.1:8080`; `https://{domain}` by default. */
   origin: string;
 };
 
-/** What the origin answered. `contentType` is the header as sent (may be empty), `url` the address after redirects. */
+/** A response. `contentType` is the header as sent (may be empty), `url` the URL after redirects. */
 export type FetchedDocument = { bytes: Uint8Array; contentType: string; url: string };
 
-/** How a document's references are written; `other` has none that we read. */
+/** The syntax of a document's references; documents of format `other` are not read. */
 export type DocumentFormat =
   | 'html'
   | 'css'
@@ -27,13 +27,13 @@ export type DocumentFormat =
   | 'next-tree'
   | 'other';
 
-/** A fetched document made ready: `bytes` are UTF-8 (untouched where they already were) and what must be stored. */
+/** A fetched document, ready to store: `bytes` are UTF-8 if it is text. */
 export type PageDocument = {
   bytes: Uint8Array;
   contentType: string;
   url: string;
   format: DocumentFormat;
-  /** The answer's headers forbid to follow its links. */
+  /** The response headers forbid following its links. */
   nofollow?: boolean;
 };
 
@@ -42,15 +42,15 @@ export type PageDocument = {
  *
  * | kind | fetched | written |
  * |---|---|---|
- * | `page` | on the site | relative where it is in the bundle, else absolute |
+ * | `page` | on the site | relative if in the bundle, else absolute |
  * | `unfollowed` | as `page`, with `robots: ignore` only (a link with nofollow) | as `page` |
- * | `asset` | on any host (`external: keep`: on the site) | relative; left absolute where another host didn't have it |
- * | `source-map` | as `asset`, with `sourceMaps: keep` only | as `asset`, or gone with the comment that names it |
- * | `folder` | no: what an address begins with, ends in `/` | relative on the site, else absolute |
- * | `probe` | on the site, and counts only if it exists (a guess from script text) | relative where it is in the bundle, else not |
- * | `identity` | on the site | absolute on the public domain, never with a suffix of ours (canonical, `og:url`) |
- * | `card` | on the site | absolute on the public domain (`og:image`: read by machines elsewhere) |
- * | `endpoint` | no | relative where it is in the bundle, else absolute (POST forms, `cite`, pingback) |
+ * | `asset` | on any host (`external: keep`: on the site) | relative; absolute if another host doesn't have it |
+ * | `source-map` | as `asset`, with `sourceMaps: keep` only | as `asset`, or removed with its comment |
+ * | `folder` | no: a URL prefix that ends in `/` | relative on the site, else absolute |
+ * | `probe` | on the site, if it exists (a guess from script text) | relative if in the bundle, else unchanged |
+ * | `identity` | on the site | absolute on the public domain, without a suffix of ours (canonical, `og:url`) |
+ * | `card` | on the site | absolute on the public domain (`og:image`: read by external services) |
+ * | `endpoint` | no | relative if in the bundle, else absolute (POST forms, `cite`, pingback) |
  */
 export type ResourceKind =
   | 'page'
@@ -63,26 +63,37 @@ export type ResourceKind =
   | 'card'
   | 'endpoint';
 
-/** One address a document refers to. `url` is normalised (`normalizeUrl`), without a fragment. */
+/** A URL that a document refers to. `url` is normalized (`normalizeUrl`), without a fragment. */
 export type Resource = { url: string; kind: ResourceKind };
 
 /**
- * Where a reference stands in the bytes: `start` to `end` (byte offsets, end exclusive) is the address without its
- * fragment, which stays as it is; `resource` is an index into `resources`; `layers` says how to escape (`escape.ts`);
- * `fragment` (with `#`) only where the span had to cover it.
+ * The position of a reference: `start` to `end` (byte offsets, end exclusive) is the URL without its fragment, which
+ * stays unchanged. `resource` is an index into `resources`; `layers` says how to escape (`escape.ts`); `fragment`
+ * (with `#`) is set only if the span includes it.
  */
 export type Reference = readonly [start: number, end: number, resource: number, layers: string, fragment?: string];
 
 /**
- * A place that a policy may change, not an address. What `note` holds, by kind:
- * `integrity`, `crossorigin`: index of the resource the element loads (the span is the attribute with its leading space).
- * `base`: the address that relative ones are resolved against from here on, nothing for a base without effect
- * (attribute). `ping`, `handler`: nothing (attribute). `label`: index of the resource whose charset it tells (attribute
- * value). `csp`: the policy (attribute value). `hint`: host (whole tag).
- * `script`: nothing (whole element). `module`, `classic`: the script's type (the point after `<script`), `type`: its type
- * attribute. `preload`, `font`: the rel (attribute value; `font` where it is of a font). `head`, `body-end`: points for insertion. `charset`: a point for a
- * missing `<meta charset>`. `import-map`: an `ImportMap` with folders, as JSON. `import`: index of the resource that a
- * specifier leads to, a space, the specifier (the point before the folder's entry). `patch`: the text a framework's script needs instead. `source-map`: nothing (the comment).
+ * A position other than a URL that a policy may change. Its span and its `note`, by kind:
+ *
+ * | kind | span | note |
+ * |---|---|---|
+ * | `integrity`, `crossorigin` | attribute with its leading space | index of the resource that the element loads |
+ * | `base` | attribute | base for the relative URLs that follow; none if it has no effect |
+ * | `ping`, `handler` | attribute | none |
+ * | `label` | attribute value | index of the resource whose charset it declares |
+ * | `csp` | attribute value | the policy |
+ * | `hint` | whole tag | the URL |
+ * | `script` | whole element | none |
+ * | `module`, `classic` | point after `<script` | `module`; index of the script's resource |
+ * | `type` | `type` attribute of a script | none |
+ * | `preload`, `font` | attribute value | the rel (`font` for a font) |
+ * | `head`, `body-end` | insertion point | none |
+ * | `charset` | insertion point for a missing `<meta charset>` | none |
+ * | `import-map` | start of the map | an `ImportMap` with folders, as JSON |
+ * | `import` | point before the folder's entry | resource index, a space, the specifier |
+ * | `patch` | text of a framework's script or settings | the replacement |
+ * | `source-map` | the comment | none |
  */
 export type Mark = readonly [start: number, end: number, kind: MarkKind, note?: string | number];
 export type MarkKind =
@@ -110,12 +121,12 @@ export type MarkKind =
 
 export type FrameworkName = 'vitepress' | 'next' | 'nuxt' | 'docusaurus' | 'gatsby' | 'astro';
 
-/** What a document refers to. Compact on purpose: one is stored for every page and asset of an export. */
+/** The references of a document. Compact, because one is stored for every page and asset of an export. */
 export type Extraction = {
   format: DocumentFormat;
-  /** The framework that hydrates the page; null for plain HTML and for anything but HTML. */
+  /** The framework that hydrates the page; null for plain HTML and for other formats. */
   framework: FrameworkName | null;
-  /** Distinct by url and kind. Some have no reference: probes, and what a framework loads without naming it. */
+  /** Distinct by url and kind. Some have no reference, such as probes and files that a framework loads by itself. */
   resources: Resource[];
   /** Ordered by start, never overlapping. */
   references: Reference[];
@@ -124,8 +135,8 @@ export type Extraction = {
 };
 
 /**
- * Where a reference leads once the paths are frozen: a file of the bundle (`fragment`, with `#`, where a redirect named
- * one), an address to be written as it is, or nothing the origin had.
+ * The target of a reference once the paths are final: a file of the bundle (`fragment`, with `#`, if a redirect set
+ * one), a URL to write as it is, or a resource that the origin doesn't have.
  */
 export type Target = { path: string; fragment?: string } | { absolute: string } | { missing: true };
 
@@ -137,19 +148,19 @@ export type RewritePolicy = {
   scripts: ScriptPolicy;
   external: ExternalPolicy;
   sourceMaps: SourceMapPolicy;
-  /** Hosts whose files stay links. */
+  /** Hosts whose files are linked, not bundled. */
   keepHosts?: readonly string[];
 };
 
 export type RewriteInput = {
-  /** The bytes the extraction was made from (`PageDocument.bytes`). */
+  /** The bytes that the extraction was made from (`PageDocument.bytes`). */
   bytes: Uint8Array;
   extraction: Extraction;
   site: Site;
-  /** The document's own address (normalised) and its path in the bundle. */
+  /** The document's own URL (normalized) and its path in the bundle. */
   url: string;
   ownPath: string;
-  /** Asked once for each resource that has a reference; never for `identity`, `card` and `folder`. */
+  /** Called once per referenced resource; never for `identity`, `card` and `folder`. */
   target: (resource: Resource) => Target;
   policy: RewritePolicy;
 };

@@ -1,16 +1,16 @@
 import type { ExternalPolicy, Resource, Site } from './types.ts';
 
 const ESCAPE = /%[0-9a-f]{2}/gi;
-/** Characters whose escaped and plain spellings name the same thing. `+` isn't one: some servers read it as a space. */
+/** Characters with the same meaning escaped or plain. Not `+`, because some servers read it as a space. */
 const PLAIN_IN_PATH = /[A-Za-z0-9\-._~!$'()*,:;=@&]/;
-/** In a query `&` and `=` part the fields. */
+/** `&` and `=` separate fields in a query. */
 const PLAIN_IN_QUERY = /[A-Za-z0-9\-._~!$'()*,:;@]/;
 const OTHER_SCHEME = /^[\s\0]*(?!https?:)[a-z][a-z0-9+.-]*:/i;
 
 /**
- * The one spelling of an address: absolute, without a fragment, escapes in upper case and only where needed, and on
- * `https://{domain}` where it names the site by its domain (http or https) or by its origin. Undefined for anything
- * that isn't http(s), carries credentials or can't be parsed. `base` is what a relative `url` is resolved against.
+ * The normalized form of a URL: absolute, without a fragment, with only necessary escapes in upper case. The site's
+ * domain (http or https) and its origin become `https://{domain}`. Undefined for URLs that aren't http(s), carry
+ * credentials or can't be parsed. A relative `url` is resolved against `base`.
  */
 export function normalizeUrl(url: string, site: Site, base?: string): string | undefined {
   if (OTHER_SCHEME.test(url)) return undefined;
@@ -45,7 +45,7 @@ function parse(url: string, base: string | undefined): URL | undefined {
   }
 }
 
-/** `docs.example.com.` is `docs.example.com`, spelled from the root of the name system. */
+/** `docs.example.com.` names the same host as `docs.example.com`. */
 function withoutRootDot(hostname: string): string {
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
 }
@@ -56,17 +56,17 @@ function publicOrigin(url: URL, hostname: string, site: Site): string {
   return url.port === '' ? `${url.protocol}//${hostname}` : `${url.protocol}//${hostname}:${url.port}`;
 }
 
-/** Whether a normalised address is of the site. */
+/** Whether a normalized URL belongs to the site. */
 export function isOfSite(url: string, site: Site): boolean {
   return url.startsWith(`https://${site.domain}/`);
 }
 
-/** The address to ask for: the site's own are asked at its origin, all others where they say. */
+/** The URL to request: at the origin if it belongs to the site, else unchanged. */
 export function originUrl(url: string, site: Site): string {
   return isOfSite(url, site) ? site.origin + url.slice(`https://${site.domain}`.length) : url;
 }
 
-/** Whether the crawl should fetch a resource (the table at `ResourceKind`). */
+/** Whether the crawl should fetch a resource (see the table at `ResourceKind`). */
 export function isWanted(resource: Resource, site: Site, external: ExternalPolicy): boolean {
   if (resource.kind === 'endpoint' || resource.kind === 'folder' || resource.kind === 'source-map') return false;
   return isOfSite(resource.url, site) || (resource.kind === 'asset' && external === 'bundle');
