@@ -4,14 +4,14 @@ import { extractSourceMap } from '../javascript/source-map.ts';
 import type { SpannedText } from '../spanned-text.ts';
 
 const MAY_REFER = /url\(|@import|image-set\(|src\(/i;
-/** Functions whose strings are addresses; in others (`format()`, `type()`, `local()`) they are names. */
+/** Functions whose strings are URLs; in others (`format()`, `type()`, `local()`) they are names. */
 const ADDRESS_FUNCTIONS = new Set(['url(', 'src(', 'image-set(', '-webkit-image-set(', 'image(', 'cross-fade(']);
 const ESCAPE = /\\(?:([0-9a-f]{1,6})[ \t\r\n\f]?|(\r\n|[\s\S]))/gi;
 const SPACE = /[ \t\r\n\f]/;
 
 /**
  * Reads a stylesheet, or the declarations of a style attribute: `url()` in every spelling, `@import`, `image-set()`.
- * `layers` is how the text itself is written in its document.
+ * `layers` says how the CSS itself is escaped in its document.
  */
 export function extractCss(css: SpannedText, layers: string, collector: Collector): void {
   const { text } = css;
@@ -65,7 +65,7 @@ function layerOf(text: string, quoteAt: number): 'd' | 's' {
   return text[quoteAt] === '"' ? 'd' : 's';
 }
 
-/** A string that the end of the stylesheet cut off has no closing quote. */
+/** A string cut off by the end of the stylesheet has no closing quote. */
 function stringEnd(text: string, start: number, end: number): number {
   return end - start > 1 && text[end - 1] === text[start] ? end - 1 : end;
 }
@@ -82,7 +82,7 @@ function urlEnd(text: string, start: number, end: number): number {
   return index;
 }
 
-/** The characters that CSS escapes spell, as bytes of UTF-8; an escaped line end is nothing. */
+/** Decodes CSS escapes to UTF-8 bytes; an escaped line end is dropped. */
 function unescapeCss(text: string): string {
   return text.replace(ESCAPE, (_, hex: string | undefined, character: string | undefined) => {
     if (hex === undefined) return /[\r\n\f]/.test(character ?? '') ? '' : (character ?? '');

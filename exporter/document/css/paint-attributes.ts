@@ -1,4 +1,4 @@
-/** Presentation attributes of SVG that may name another file's paint, filter or pointer, as CSS does. */
+/** SVG presentation attributes that may refer to a paint, filter or cursor in another file, as CSS does. */
 export const PAINTS: ReadonlySet<string> = new Set([
   ...['fill', 'stroke', 'filter', 'mask', 'clip-path', 'cursor'],
   ...['marker-start', 'marker-mid', 'marker-end'],

@@ -1,6 +1,6 @@
 import type { FrameworkAdapter } from './adapter.ts';
 
-/** Astro: islands and view transitions. Its markup names every script, so there is nothing to discover. */
+/** Astro: islands and view transitions. The markup refers to every script, so there is nothing to discover. */
 export const astro: FrameworkAdapter = {
   name: 'astro',
   startsByClassicScripts: false,

@@ -11,10 +11,10 @@ import { webpackChunks } from './webpack-chunks.ts';
 
 const ADAPTERS: readonly FrameworkAdapter[] = [vitepress, next, nuxt, docusaurus, gatsby, astro];
 
-/** Every mark that an adapter looks for holds one of these. Most pages have none, and needn't be searched for each mark. */
+/** Substrings of the marks that adapters look for. Pages without any skip the slower detection. */
 const HINTS = ['__', '<astro-island', 'content="VitePress', 'content="Docusaurus', 'content="Astro v'];
 
-/** The framework that hydrates a page, if one does. `html` is one character a byte. */
+/** The framework that hydrates a page, if any. `html` is latin1. */
 export function detectFramework(html: string): FrameworkAdapter | undefined {
   if (!HINTS.some((hint) => html.includes(hint))) return undefined;
   return ADAPTERS.find((adapter) => adapter.detect(html));
@@ -24,7 +24,7 @@ export function frameworkByName(name: FrameworkName | null): FrameworkAdapter | 
   return ADAPTERS.find((adapter) => adapter.name === name);
 }
 
-/** What a script file of a framework, a bundler or a search will load though nothing names it. */
+/** The files that a script of a framework, bundler or search loads without a reference to them. */
 export function discoverInScript(url: string, script: string): Mention[] {
   return [
     ...webpackChunks(url, script),
@@ -33,7 +33,7 @@ export function discoverInScript(url: string, script: string): Mention[] {
   ];
 }
 
-/** What must change in a framework's script file. */
+/** The patches for a framework's script file. */
 export function patchScript(script: string): Patch[] {
   return ADAPTERS.flatMap((adapter) => adapter.patch(script));
 }

@@ -1,13 +1,13 @@
 import type { FrameworkAdapter, Mention, Patch } from './adapter.ts';
 
 const MARKS = /content="Docusaurus|id="?__docusaurus["\s>]/;
-/** How the plugin for local search names its index; `{dir}` is empty but for searches within one part of a site. */
+/** The index name in the local search plugin; `{dir}` is empty except for searches of one section. */
 const SEARCH_INDEX = /["'`]search-index\{dir\}\.json/;
 const SCRIPTS_FOLDER = '/assets/js/';
 const BANNER = '__docusaurus-base-url-issue-banner';
 const AWAITED = 'DOMContentLoaded';
 
-/** Docusaurus: every route is a webpack chunk; what is left is the index of its search, and one notice. */
+/** Docusaurus: routes are webpack chunks, so only the search index and a banner need handling. */
 export const docusaurus: FrameworkAdapter = {
   name: 'docusaurus',
   startsByClassicScripts: true,
@@ -15,7 +15,7 @@ export const docusaurus: FrameworkAdapter = {
   discover: () => [],
   discoverInScript: searchIndex,
 
-  /** Pages say that they "did not load properly" where their scripts haven't run by now: here they wait on purpose. */
+  /** The page shows a "did not load properly" banner if its scripts haven't run. In the bundle they wait on purpose. */
   patch(text): Patch[] {
     const banner = text.indexOf(BANNER);
     if (banner < 0) return [];

@@ -3,7 +3,7 @@ import type { AnyNode, Expression, ObjectExpression, PrivateIdentifier } from 'a
 /** The one variable of an expression. */
 export type Variable = { name: string; value: string };
 
-/** The nodes directly below a node, in order. */
+/** The direct child nodes, in order. */
 export function childrenOf(node: AnyNode): AnyNode[] {
   return Object.values(node)
     .flat()
@@ -11,8 +11,8 @@ export function childrenOf(node: AnyNode): AnyNode[] {
 }
 
 /**
- * The text that an expression of one variable makes of literals, tables, joining and choosing; undefined where it needs
- * anything else. Nothing is run.
+ * Statically evaluates an expression of one variable: literals, tables, concatenation and conditions. Undefined if it
+ * needs anything else.
  */
 export function textOf(node: Expression | PrivateIdentifier, variable: Variable): string | undefined {
   switch (node.type) {
@@ -60,7 +60,7 @@ function isTrue(test: Expression, variable: Variable): boolean | undefined {
   return /^!==?$/.test(test.operator) ? left !== right : undefined;
 }
 
-/** The values of each table by their keys: a table of thousands is asked for every one of its keys. */
+/** Cached by key, because a table with thousands of entries is read once per entry. */
 const entries = new WeakMap<ObjectExpression, ReadonlyMap<string, Expression>>();
 
 function entryOf(table: ObjectExpression, key: string, variable: Variable): string | undefined {

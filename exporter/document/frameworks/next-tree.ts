@@ -2,12 +2,11 @@ import { z } from 'zod';
 import type { Mention } from './adapter.ts';
 
 /**
- * Next's app router, exported as files: beside a page's address lies `__next._tree.txt`, which tells the segments that
- * the page is put together of. Before a link is followed its tree is asked for, and then a file a segment, by names
- * that only the router composes: `__next.{segment}.{segment}….txt`.
+ * Next's app router, exported as static files. Each page has a `__next._tree.txt` that lists its segments. Before
+ * following a link, the router requests this tree and then one file per segment (`__next.{segment}.{segment}….txt`).
  *
- * A tree is a few lines `{number}:{JSON}`, one of which may stand in another as `$Q{number}`. Versions name the same
- * things in two ways: `s` and `c`, or `name` with `paramType` and `slots`.
+ * A tree has lines `{number}:{JSON}`, and a line can include another as `$Q{number}`. Versions use different keys: `s`
+ * and `c`, or `name` with `paramType` and `slots`.
  */
 
 const TREE = /\/__next\._tree\.txt$/;
@@ -16,7 +15,7 @@ const OUTLINED = /^\$[QW]?([\da-f]+)$/;
 const PLAIN = /^[\w@-]+$/;
 const NOT_FOUND = '/_not-found';
 const MAX_SEGMENTS = 200;
-/** The root's own segment, the page's head, and the whole of it, whatever it is put together of. */
+/** The root segment, the page's head, and the full page: every page has these. */
 const ALWAYS = ['_index', '_head', '_full'];
 
 const parameter = z.object({ n: z.string(), t: z.string() });
@@ -38,12 +37,12 @@ const slotList = z.union([
 
 type Rows = ReadonlyMap<string, unknown>;
 
-/** Whether a file is a page's tree. `path` is of its address, without the query. */
+/** Whether a file is a page's tree. `path` is the URL's path without the query. */
 export function isNextTree(path: string): boolean {
   return TREE.test(path);
 }
 
-/** The files of a page's segments; relative to its tree. Nothing where that can't be read. */
+/** The files of a page's segments, relative to its tree; empty if the tree can't be read. */
 export function nextSegments(bytes: Uint8Array): Mention[] {
   const rows = rowsOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   const top = root.safeParse(rows.get('0'));
@@ -58,13 +57,13 @@ function rowsOf(text: string): Rows {
     try {
       rows.set(id, JSON.parse(json));
     } catch {
-      // A line that isn't JSON tells of something else.
+      // A line that isn't JSON holds other data.
     }
   }
   return rows;
 }
 
-/** The names of all segments below the root. Bounded: a tree may lead back to itself. */
+/** The names of all segments below the root. Bounded, because a tree may have cycles. */
 function segmentsBelow(top: unknown, rows: Rows): string[] {
   const names: string[] = [];
   const left = [{ tree: top, prefix: '' }];
@@ -101,7 +100,7 @@ function resolved(value: unknown, rows: Rows): unknown {
   return row === undefined ? value : rows.get(row);
 }
 
-/** How a name stands in a file's name: as it is, or in base64 after a mark. */
+/** A name inside a file name: plain, or in base64 after a mark. */
 function safeName(name: string): string {
   if (name === NOT_FOUND) return NOT_FOUND.slice(1);
   return PLAIN.test(name) ? name : `!${Buffer.from(name, 'latin1').toString('base64url')}`;

@@ -5,7 +5,7 @@ const BUILD_ID = /"buildId":"([^"]+)"/;
 const OWN_FILES = /^(.*\/_next\/)static\//;
 const CHUNK = /["'](static\/[^"'\\]{1,300}\.(?:js|css|wasm))["']/g;
 
-/** Next.js, pages and app router: page data, and the chunks that its scripts name without the folder they lie in. */
+/** Next.js, pages and app router: page data, and chunks that scripts refer to without their folder. */
 export const next: FrameworkAdapter = {
   name: 'next',
   startsByClassicScripts: true,
@@ -29,7 +29,7 @@ export const next: FrameworkAdapter = {
   patch: () => [],
 };
 
-/** What the app router asks for in place of a page; `index` where the page's address ends with a slash. */
+/** What the app router requests instead of a page; `index` if the page's URL ends with a slash. */
 function appData(page: string): Mention[] {
   const folder = page.replace(/\/$/, '');
   return [

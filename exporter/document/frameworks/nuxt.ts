@@ -3,7 +3,7 @@ import type { FrameworkAdapter } from './adapter.ts';
 const BUILD_FOLDER = /(?:src|href)="([^"]*?\/_nuxt\/)/;
 const BUILD_ID = /\bbuildId"?:"([\w-]{1,100})"/;
 
-/** Nuxt 3 and 4: each page's payload, and the build's metadata, without which no page but the start page starts. */
+/** Nuxt 3 and 4: each page's payload, and the build metadata that every page except the start page needs. */
 export const nuxt: FrameworkAdapter = {
   name: 'nuxt',
   startsByClassicScripts: true,

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import type { Mention } from './adapter.ts';
 
 /**
- * Pagefind, the search of Starlight and other sites: a script loads `pagefind.js` from a folder by a composed address,
- * which reads `pagefind-entry.json`, which names one `.pf_meta` a language, which names (gzip, then CBOR) the pieces of
- * the index and one fragment a page.
+ * Pagefind, the search of Starlight and other sites. A script builds the URL of `pagefind.js`, which loads
+ * `pagefind-entry.json`. The entry lists one `.pf_meta` file per language (gzip, CBOR), and that lists the index
+ * chunks and one fragment per page.
  */
 
-/** A folder that ends in `pagefind/`, as a script's settings write it, after a base that Starlight joins to it. */
+/** A folder ending in `pagefind/` in a script's settings, optionally after the base that Starlight prepends. */
 const FOLDER =
   /(?:["'`]([\w./@%~-]*)["'`]\.replace\([^)]{0,100}\)\s{0,20}\+\s{0,20})?["'`]([\w./@%~-]*\bpagefind\/)["'`]/g;
 const INTERFACE = /\/pagefind-(?:modular-|component-)?ui\.js$/;
@@ -22,7 +22,7 @@ const MAX_META_BYTES = 256 * 1024 * 1024;
 const entry = z.object({
   languages: z.record(z.string(), z.object({ hash: z.string(), wasm: z.string().nullish() })),
 });
-/** Version; pages as hash and word count; pieces as first word, last word, hash; filters as name and hash. */
+/** Version; pages as hash and word count; index chunks as first word, last word, hash; filters as name and hash. */
 const meta = z.tuple(
   [
     z.unknown(),
@@ -33,12 +33,12 @@ const meta = z.tuple(
   z.unknown(),
 );
 
-/** Whether a file is one of Pagefind's that names others. `path` is of its address, without the query. */
+/** Whether a Pagefind file refers to others. `path` is the URL's path without the query. */
 export function isPagefind(path: string): boolean {
   return ENTRY.test(path) || META.test(path);
 }
 
-/** What a script loads of Pagefind; relative to the script. */
+/** The Pagefind files that a script loads, relative to it. */
 export function pagefindInScript(url: string, script: string): Mention[] {
   if (PROGRAM.test(url) && script.includes('pf_meta')) {
     return probes(['pagefind-entry.json', 'wasm.unknown.pagefind', 'pagefind-worker.js']);
@@ -49,7 +49,7 @@ export function pagefindInScript(url: string, script: string): Mention[] {
   return probes([...beside, ...named]);
 }
 
-/** What a file of Pagefind's names; relative to it. Nothing where it can't be read. */
+/** The files that a Pagefind file refers to, relative to it; empty if it can't be read. */
 export function pagefindFiles(path: string, bytes: Uint8Array): Mention[] {
   try {
     return probes(ENTRY.test(path) ? filesOfEntry(bytes) : filesOfMeta(bytes));

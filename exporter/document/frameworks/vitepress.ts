@@ -1,7 +1,7 @@
 import { decodeBytes } from '../spanned-text.ts';
 import type { FrameworkAdapter, FrameworkPage, Mention, Patch } from './adapter.ts';
 
-/** Both keep within one tag and a length: a document that is full of beginnings is read once, not once for each. */
+/** Both match within one tag and a bounded length, so that hostile documents stay linear to scan. */
 const ENTRY = /<script\b[^<>]{0,2000}\ssrc="([^"<>]{0,2000}?)(assets\/)(?:app|chunks\/metadata)\.[\w-]{1,200}\.js"/;
 const LEAN_CHUNK = /<link\b[^<>]{0,2000}\shref="([^"<>]{1,2000}\.md\.[\w-]{1,200})\.lean\.js"/;
 const HASH_MAP = /__VP_HASH_MAP__\s*=\s*JSON\.parse\(("(?:[^"\\]|\\.)*")\)/;
@@ -10,8 +10,8 @@ const CLEAN_URLS = /\\"cleanUrls\\":true/g;
 const METADATA_CHUNK = /\/chunks\/metadata\.[\w-]+\.js$/;
 
 /**
- * VitePress: each page has two script chunks, `{page}.md.{hash}.lean.js` for the first load (preloaded in the markup)
- * and `{page}.md.{hash}.js` for a visit through the router (named nowhere but by its hash in `__VP_HASH_MAP__`).
+ * VitePress: each page has two script chunks. `{page}.md.{hash}.lean.js` is preloaded for the first visit; the router
+ * loads `{page}.md.{hash}.js`, whose hash appears only in `__VP_HASH_MAP__`.
  */
 export const vitepress: FrameworkAdapter = {
   name: 'vitepress',
@@ -23,9 +23,9 @@ export const vitepress: FrameworkAdapter = {
     if (base === undefined) return [];
     const [, chunk] = LEAN_CHUNK.exec(page.html) ?? [];
     const own: Mention[] = chunk === undefined ? [] : [{ url: `${chunk}.js`, kind: 'asset' }];
-    // The router asks for the hash map again when a chunk is missing.
+    // The router requests the hash map again when a chunk is missing.
     const hashMap: Mention = { url: `${base}hashmap.json`, kind: 'probe' };
-    // Every page carries the whole map: only the start page is asked for it, or a site's cost would be squared.
+    // Every page has the full map. Only the start page is read for it, to avoid quadratic cost.
     return [...own, hashMap, ...(isStartPage(page, base) ? chunksOf(page.html, `${base}assets/`) : [])];
   },
 
@@ -33,7 +33,7 @@ export const vitepress: FrameworkAdapter = {
     return METADATA_CHUNK.test(url) ? chunksOf(script, '../') : [];
   },
 
-  /** Without clean URLs the router itself writes `.html`, so that an address it made can be loaded anew on any host. */
+  /** Without clean URLs the router writes `.html` itself, so its URLs can be reloaded on any host. */
   patch(text): Patch[] {
     const from = text.lastIndexOf(SITE_DATA);
     const last = from < 0 ? undefined : [...text.slice(from).matchAll(CLEAN_URLS)].at(-1);
@@ -47,7 +47,7 @@ function isStartPage({ url }: FrameworkPage, base: string): boolean {
   return new URL(url).pathname.replace(/index\.html$/, '') === new URL(base, url).pathname;
 }
 
-/** Both chunks of every page of the map. Its keys are in lower case, the files aren't always: so these are guesses. */
+/** Both chunks of every page in the map. Keys are lower case but file names may not be, so these are guesses. */
 function chunksOf(text: string, folder: string): Mention[] {
   const [, json] = HASH_MAP.exec(text) ?? [];
   if (json === undefined) return [];

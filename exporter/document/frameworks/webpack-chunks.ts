@@ -2,16 +2,16 @@ import { type AnyNode, type Expression, parse } from 'acorn';
 import type { Mention } from './adapter.ts';
 import { childrenOf, textOf } from './evaluate.ts';
 
-/** Under these names a webpack or Rspack runtime keeps the functions that make a chunk's file name of its id. */
+/** Webpack and Rspack runtimes keep the functions that map a chunk id to its file name under these names. */
 const FILE_NAME_FUNCTIONS = ['u', 'miniCssF', 'k'];
-/** Whether a script has such a function at all: most have none and need not be parsed. */
+/** Whether a script may contain such a function; most don't, and need no parsing. */
 const RUNTIME = /\.(?:u|miniCssF|k)\s*=\s*(?:function|\(?\w+\)?\s*=>)/;
 const MAX_CHUNKS = 20_000;
 const MAX_RUNTIME_LENGTH = 4 * 1024 * 1024;
 
 /**
- * The chunks a webpack or Rspack runtime can load, by evaluating its functions `id => file name` for every id that they
- * name. Guesses: the tables list chunks that may be styles only, so each counts only if the origin has it.
+ * The chunks that a webpack or Rspack runtime can load: evaluates its functions `id => file name` for every known id.
+ * These are guesses, because some chunks have only a script or only a stylesheet.
  */
 export function webpackChunks(url: string, script: string): Mention[] {
   if (!RUNTIME.test(script) || script.length > MAX_RUNTIME_LENGTH) return [];
@@ -46,12 +46,12 @@ function readRuntime(script: string): Runtime {
   try {
     visit(parse(script, { ecmaVersion: 'latest', allowReturnOutsideFunction: true }));
   } catch {
-    // No script that we can read: what it loads is left to other ways of finding it.
+    // A script that doesn't parse may still be read by other means.
   }
   return runtime;
 }
 
-/** Chunks that the same script asks for by number, as a worker's does: `x.e(944)`, `x.O(undefined, [944], …)`. */
+/** Chunks that the script requests by id, as workers do: `x.e(944)`, `x.O(undefined, [944], …)`. */
 function askedFor(node: AnyNode): string[] {
   if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return [];
   const { property } = node.callee;
@@ -79,7 +79,7 @@ function fileNameFunction(node: AnyNode): FileNameFunction | undefined {
   return { parameter: parameter.name, body: statement.argument };
 }
 
-/** The ids a function knows by name: the keys of its tables, and what it compares its parameter with. */
+/** The ids that a function mentions: the keys of its tables, and values compared with its parameter. */
 function idsIn(body: AnyNode): Set<string> {
   const ids = new Set<string>();
   const visit = (node: AnyNode): void => {
@@ -96,7 +96,7 @@ function idsIn(body: AnyNode): Set<string> {
   return ids;
 }
 
-/** Chunk names are relative to the public path: what the runtime's own address has before one of their folders. */
+/** Chunk names are relative to the public path: the part of the runtime's URL before one of their folders. */
 function publicPath(url: string, names: readonly string[]): string {
   const folders = new Set(names.map((name) => name.slice(0, name.lastIndexOf('/') + 1)));
   const own = [...folders].find((folder) => folder !== '' && url.includes(`/${folder}`));

@@ -8,7 +8,10 @@ const CITE: Kinds = { cite: 'endpoint' };
 const SVG_IMAGE: Kinds = { href: 'asset', 'xlink:href': 'asset' };
 const MEDIA: Kinds = { src: 'asset', poster: 'asset', 'data-src': 'asset', 'data-poster': 'asset' };
 
-/** Attributes that hold one address, by element. Those with rules of their own (link, meta, form, script) are apart. */
+/**
+ * Attributes that hold one URL, by element. Elements with special rules (link, meta, form, script) have their own
+ * readers.
+ */
 const KINDS: Readonly<Record<string, Kinds>> = {
   a: { href: 'page', 'xlink:href': 'page' },
   area: { href: 'page' },
@@ -35,7 +38,7 @@ const KINDS: Readonly<Record<string, Kinds>> = {
   del: CITE,
   ins: CITE,
   use: SVG_IMAGE,
-  // Browsers read `<image src>` outside of SVG as an `<img>`.
+  // Outside of SVG, browsers treat `<image src>` as `<img>`.
   image: { ...SVG_IMAGE, src: 'asset' },
   feimage: SVG_IMAGE,
   'astro-island': { 'component-url': 'asset', 'renderer-url': 'asset', 'before-hydration-url': 'asset' },
@@ -43,7 +46,7 @@ const KINDS: Readonly<Record<string, Kinds>> = {
 
 const NONE: Kinds = {};
 
-/** The attributes of an element (in lower case) that hold one address each. */
+/** The attributes of an element (in lower case) that hold one URL each. */
 export function kindsOf(element: string): Kinds {
   return Object.hasOwn(KINDS, element) ? (KINDS[element] ?? NONE) : NONE;
 }
@@ -51,7 +54,7 @@ export function kindsOf(element: string): Kinds {
 /** Attributes that hold several image candidates. */
 export const SRCSETS: ReadonlySet<string> = new Set(['srcset', 'imagesrcset', 'data-srcset', 'data-lazy-srcset']);
 
-/** What scripts for lazy loading read, on any element: an address only where it looks like one of a file. */
+/** Attributes used by lazy-loading scripts on any element; a URL only if the value looks like a file. */
 const LAZY: ReadonlySet<string> = new Set([
   'data-src',
   'data-lazy',
@@ -75,7 +78,7 @@ export function isLazyAddress(attribute: string, value: string): boolean {
   return LAZY.has(attribute) && FILE.test(value);
 }
 
-/** Custom elements name their media as they like: these two count where they look like a file. */
+/** Custom elements choose their own attributes; these two are a URL if the value looks like a file. */
 export function isCustomElementAddress(element: string, attribute: string, value: string): boolean {
   return element.includes('-') && (attribute === 'src' || attribute === 'poster') && FILE.test(value);
 }
@@ -105,7 +108,7 @@ const OF_INTEREST: ReadonlySet<string> = new Set([
   ...OTHERS,
 ]);
 
-/** Whether an attribute (in lower case) may concern the export at all. */
+/** Whether the export may need an attribute (in lower case). */
 export function isOfInterest(name: string): boolean {
   return OF_INTEREST.has(name) || isEventHandler(name);
 }

@@ -2,7 +2,7 @@ import { Tokenizer } from 'htmlparser2';
 import { SpanBuilder, type SpannedText } from '../spanned-text.ts';
 import type { AttributeLayer } from './scan-markup.ts';
 
-/** Decodes an attribute's value that holds entities, by the rules for attributes. `raw` is the value as it stands. */
+/** Decodes an attribute value with entities, by the HTML rules for attributes. `raw` is the undecoded value. */
 export function decodeAttribute(source: string, raw: SpannedText, layer: AttributeLayer): SpannedText {
   const quote = layer === '=' ? '' : layer;
   const before = `<a a=${quote}`;

@@ -21,15 +21,15 @@ import { parseSrcset } from './srcset.ts';
 import { TagReader } from './tag-reader.ts';
 
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
-/** What a reader may choose to follow; a frame is part of the page, whatever its rules say. */
+/** Links that a crawler may choose not to follow. A frame is part of the page, so `nofollow` doesn't apply to it. */
 const LINKS: ReadonlySet<string> = new Set(['a', 'area']);
 const NOFOLLOW = /(?:^|\s)nofollow(?:\s|$)/i;
 const DOCTYPE = /^(?:\xef\xbb\xbf)?\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*(?:<!doctype[^>]*>)?/i;
 
-/** Documents within documents within the page: each escapes the next, so deeper ones are nobody's honest work. */
+/** The limit for nested `srcdoc` documents. Each level escapes the next, so real pages don't nest deeper. */
 const MAX_DEPTH = 3;
 
-/** Reads HTML (or XHTML, with `xml`). `source` is one character a byte. */
+/** Reads HTML (or XHTML, with `xml`). `source` is latin1. */
 export function extractHtml(source: string, xml: boolean, collector: Collector, depth = 0): void {
   const visitor = new HtmlVisitor(collector, depth);
   if (xml) scanMarkup(source, { xml, isOfInterest }, visitor);
@@ -72,7 +72,7 @@ class HtmlVisitor implements MarkupVisitor {
   finish(source: string, xml: boolean): void {
     const head = this.headEnd ?? this.htmlEnd ?? DOCTYPE.exec(source)?.[0].length ?? 0;
     const isUndeclared = !xml && !this.hasCharset && !source.startsWith(BYTE_ORDER_MARK);
-    // A static host may send no charset, and a file has none: what only the header said is written down.
+    // A static host may send no charset, so a charset from the header must be declared in the file.
     if (isUndeclared && /[\x80-\xff]/.test(source)) this.collector.mark(head, head, 'charset');
     this.collector.mark(head, head, 'head');
     const end = this.bodyEnd ?? source.length;

@@ -30,7 +30,7 @@ const KIND_BY_REL: ReadonlyMap<string, ResourceKind> = new Map([
   ...[...ASSETS, ...MORE_ASSETS].map((rel) => [rel, 'asset'] as const),
 ]);
 
-/** `<link>`: what it is for decides everything, and it may be for several things at once. */
+/** `<link>`: its rel decides how it is read, and may list several relations. */
 export function readLink(reader: TagReader): void {
   const rel = reader.value('rel').toLowerCase();
   if (rel === '') return;
@@ -53,7 +53,7 @@ export function readLink(reader: TagReader): void {
   if (!isFontPreload) reader.markGuards(resource);
 }
 
-/** A page of another host that a browser would load ahead of need. */
+/** Whether a browser would prefetch or prerender a page of another host. */
 function isOutsidePage(
   rels: readonly string[],
   kind: ResourceKind,
@@ -69,7 +69,7 @@ function linkKind(rels: readonly string[], reader: TagReader): ResourceKind {
   if (kinds.includes('asset')) return 'asset';
   if (kinds.includes('identity')) return 'identity';
   if (rels.includes('prefetch')) return isPageHint(reader) ? 'page' : 'asset';
-  // A translation is named for machines that read the public site, as the canonical address is.
+  // Translations are for machines that read the public site, as the canonical URL is.
   if (rels.includes('alternate') && reader.has('hreflang')) return 'identity';
   return kinds.includes('page') ? 'page' : 'endpoint';
 }
@@ -81,7 +81,7 @@ function isPageHint(reader: TagReader): boolean {
   );
 }
 
-/** Loads ahead of need: a page whose scripts don't start wants none of them. */
+/** Marks preloads, because a page whose scripts don't start needs none of their files. */
 function markPreload(reader: TagReader, rel: string, rels: readonly string[]): void {
   if (rels.includes('stylesheet')) return;
   if (!rels.includes('modulepreload') && !rels.includes('preload') && !rels.includes('prefetch')) return;

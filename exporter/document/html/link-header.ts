@@ -1,11 +1,11 @@
-/** One link of a `Link` header. Names of parameters are in lower case; of one that is named twice the first counts. */
+/** One link of a `Link` header. Parameter names are in lower case; the first of a repeated parameter counts. */
 export type HeaderLink = { target: string; parameters: ReadonlyMap<string, string> };
 
 const TARGET = /[\s,]*<([^>]*)>/y;
-/** A parameter's value may be a token or quoted, with anything escaped in it; without one it is as good as empty. */
+/** A parameter's value may be a token, a quoted string with escapes, or missing (empty). */
 const PARAMETER = /\s*;\s*(?:([^\s=;,"<>]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?)?/y;
 
-/** Reads a `Link` header (RFC 8288, section 3). Never throws: what comes after something broken is left out. */
+/** Reads a `Link` header (RFC 8288, section 3). Never throws: parsing stops at a syntax error. */
 export function readLinkHeader(header: string): HeaderLink[] {
   const links: HeaderLink[] = [];
   for (let at = 0; ; ) {

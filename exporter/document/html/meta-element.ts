@@ -29,14 +29,14 @@ export function readMeta(reader: TagReader): void {
   for (const name of ['property', 'name', 'itemprop']) {
     const kind = KIND_BY_NAME.get(reader.value(name).toLowerCase());
     if (kind === undefined) continue;
-    // A browser's word for "there is no configuration".
+    // `msapplication-config` uses "none" for no configuration.
     if (reader.value('content').toLowerCase() === 'none') return;
     reader.refer('content', kind);
     return;
   }
 }
 
-/** Whether a `<meta>` says the document's charset. */
+/** Whether a `<meta>` declares the document's charset. */
 export function declaresCharset(reader: TagReader): boolean {
   return reader.has('charset') || reader.value('http-equiv').toLowerCase() === 'content-type';
 }

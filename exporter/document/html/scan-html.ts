@@ -36,8 +36,8 @@ function find(pattern: RegExp, source: string, from: number): { start: number; e
 }
 
 /**
- * `scanMarkup` for HTML, several times as fast: text, comments and quoted values, which are most of a page, are passed
- * over by the engine's own search instead of character by character. It sees the same tags.
+ * `scanMarkup` for HTML, several times faster: it skips text, comments and quoted values with native string search
+ * instead of character by character. It finds the same tags.
  */
 export function scanHtml(source: string, isOfInterest: (attributeName: string) => boolean, visitor: MarkupVisitor) {
   const scanner = new HtmlScanner(source, isOfInterest, visitor);
@@ -48,7 +48,7 @@ export function scanHtml(source: string, isOfInterest: (attributeName: string) =
   }
 }
 
-/** Each method reads from a position and answers where to go on; -1 where the document ends within. */
+/** Each method reads from an offset and returns the next one, or -1 if the document ends first. */
 class HtmlScanner {
   private readonly source: string;
   private readonly isOfInterest: (attributeName: string) => boolean;
@@ -60,7 +60,7 @@ class HtmlScanner {
     this.visitor = visitor;
   }
 
-  /** Whatever begins with this `<`. */
+  /** Reads the tag, comment or declaration that begins with this `<`. */
   read(at: number): number {
     const code = this.source.charCodeAt(at + 1);
     if (isLetter(code)) return this.openingTag(at);
@@ -124,7 +124,7 @@ class HtmlScanner {
     return at < source.length ? at : -1;
   }
 
-  /** Collects attributes of interest and answers where the tag ends. */
+  /** Collects attributes of interest and returns the end of the tag. */
   private attributes(from: number, into: Attribute[]): number {
     const { source } = this;
     let at = from;

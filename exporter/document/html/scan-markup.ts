@@ -1,10 +1,10 @@
 import { QuoteType, Tokenizer } from 'htmlparser2';
 import { SpanBuilder, type SpannedText } from '../spanned-text.ts';
 
-/** An attribute of interest. `start` to `end` covers it whole, with the space before its name and its quotes. */
+/** An attribute of interest. `start` to `end` includes the space before its name and its quotes. */
 export type Attribute = { name: string; start: number; end: number; value: SpannedText; layer: AttributeLayer };
 
-/** Each new attribute is compared with those before it, which must not cost a hostile tag's square. */
+/** Bounds the duplicate check, which is quadratic for hostile tags. */
 export const MAX_ATTRIBUTES = 200;
 
 /** How the value is quoted (`escape.ts`). */
@@ -15,7 +15,7 @@ export type Tag = { name: string; start: number; nameEnd: number; end: number; a
 
 export type MarkupVisitor = {
   tag(tag: Tag): void;
-  /** The content of a `<script>` or `<style>`, when its end was seen. `end` is after the closing tag. */
+  /** The content of a `<script>` or `<style>`. `end` is after the closing tag. */
   raw(tag: Tag, content: SpannedText, end: number): void;
   /** A closing tag; `start` at `<`. */
   close(name: string, start: number): void;
@@ -26,13 +26,13 @@ export type MarkupVisitor = {
 export type ScanOptions = {
   xml: boolean;
   isOfInterest: (attributeName: string) => boolean;
-  /** Elements whose text is reported beside those of `<script>` and `<style>`. */
+  /** Elements whose text is reported, in addition to `<script>` and `<style>`. */
   hasText?: (tagName: string) => boolean;
 };
 
 /**
- * Reads markup as a browser's tokenizer does: broken tags, odd quotes and unknown names included. `source` is one
- * character a byte. Where an attribute stands twice the first counts, as in browsers.
+ * Reads markup as a browser's tokenizer does, including broken tags, odd quotes and unknown names. `source` is latin1.
+ * The first of a repeated attribute counts, as in browsers.
  */
 export function scanMarkup(source: string, options: ScanOptions, visitor: MarkupVisitor): void {
   const value = new SpanBuilder();

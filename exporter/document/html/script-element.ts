@@ -16,12 +16,12 @@ function scriptType(reader: TagReader): ScriptType {
   return type === 'application/json' ? 'json' : 'data';
 }
 
-/** `<script>` as its tag is met: its address, and where a policy may hold it back. */
+/** Handles the opening tag of a `<script>`: its URL, and the marks that let a policy hold it back. */
 export function readScriptTag(reader: TagReader): void {
   const { collector, tag } = reader;
   const type = scriptType(reader);
   if (type !== 'classic' && type !== 'module') {
-    // No browser loads it, but the script that put it there will: after consent, or after compiling it.
+    // Browsers don't load this type, but another script will, such as a consent banner or a compiler.
     reader.markGuards(reader.refer('src', 'asset'));
     return;
   }
@@ -37,7 +37,7 @@ export function readScriptTag(reader: TagReader): void {
   }
 }
 
-/** `<script>` as its end is met: its content. JSON-LD, templates and the like are somebody else's data. */
+/** Handles the content of a `<script>`. Other types, such as JSON-LD and templates, are not read. */
 export function readScriptContent(reader: TagReader, content: SpannedText, end: number): void {
   const { collector, tag } = reader;
   switch (scriptType(reader)) {

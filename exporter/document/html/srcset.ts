@@ -1,12 +1,11 @@
-/** The address of one image candidate, as character positions in the attribute's value. */
+/** The URL of one image candidate, as character positions in the attribute's value. */
 export type SrcsetCandidate = { from: number; to: number };
 
 const SPACE = /[\t\n\f\r ]/;
 
 /**
- * The candidates of a `srcset`, split as the HTML standard does ("parse a srcset attribute"): an address runs to the
- * next space and loses trailing commas, which end its candidate; commas inside an address or inside parentheses of a
- * descriptor end nothing.
+ * Splits a `srcset` as the HTML standard does ("parse a srcset attribute"): a URL ends at the next space and loses
+ * trailing commas, which end its candidate. Commas inside a URL or in parentheses of a descriptor don't.
  */
 export function parseSrcset(value: string): SrcsetCandidate[] {
   const candidates: SrcsetCandidate[] = [];

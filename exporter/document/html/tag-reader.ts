@@ -3,7 +3,7 @@ import { decodeBytes } from '../spanned-text.ts';
 import type { MarkKind, ResourceKind } from '../types.ts';
 import type { Attribute, Tag } from './scan-markup.ts';
 
-/** One tag and the collector it is read into: what every element's own reader needs. */
+/** One tag and its collector, for the readers of all elements. */
 export class TagReader {
   readonly tag: Tag;
   readonly collector: Collector;
@@ -21,13 +21,13 @@ export class TagReader {
     return this.attribute(name) !== undefined;
   }
 
-  /** An attribute's decoded value, trimmed; empty where it is missing. */
+  /** An attribute's decoded value, trimmed; empty if the attribute is missing. */
   value(name: string): string {
     const attribute = this.attribute(name);
     return attribute === undefined ? '' : decodeBytes(attribute.value.text).trim();
   }
 
-  /** Refers to the address that a whole attribute holds; undefined where it is missing or leads nowhere. */
+  /** Adds a reference for a whole attribute; undefined if it is missing or holds no URL. */
   refer(name: string, kind: ResourceKind, innerLayers = ''): number | undefined {
     const attribute = this.attribute(name);
     return attribute && this.referAttribute(attribute, kind, innerLayers);
@@ -38,7 +38,7 @@ export class TagReader {
     return this.collector.refer(place, kind);
   }
 
-  /** Marks a whole attribute, where it stands. */
+  /** Marks a whole attribute, if present. */
   mark(name: string, kind: MarkKind, note?: string | number): void {
     const attribute = this.attribute(name);
     if (attribute !== undefined) this.collector.mark(attribute.start, attribute.end, kind, note);
@@ -52,13 +52,13 @@ export class TagReader {
     this.collector.mark(attribute.end - quote - rawLength(attribute), attribute.end - quote, kind, note);
   }
 
-  /** A charset told for a file that the bundle has in UTF-8. */
+  /** Marks a `charset` attribute, because files in the bundle are in UTF-8. */
   markCharset(resource: number | undefined): void {
     if (resource === undefined || /^(?:|utf-?8)$/i.test(this.value('charset'))) return;
     this.markValue('charset', 'label', resource);
   }
 
-  /** What protects a load from another host hinders the same bytes on one's own. */
+  /** Integrity and CORS attributes would block a file that the bundle serves itself. */
   markGuards(resource: number | undefined): void {
     if (resource === undefined) return;
     this.mark('integrity', 'integrity', resource);

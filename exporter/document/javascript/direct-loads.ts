@@ -2,27 +2,27 @@ import type { Collector, Place } from '../collector.ts';
 import type { SpannedText } from '../spanned-text.ts';
 
 const MAY_LOAD = /fetch|Worker|addModule|\.open\s*\(|importScripts|meta\.resolve|src/;
-/** Calls that load what their first literal says, resolved against the page that runs them (or the worker). */
+/** Calls that load their first literal, relative to the page that runs them (or to the worker). */
 const LOAD =
   /(?:\bfetch\s*\(|\bnew\s+(?:Shared)?Worker\s*\(|\.addModule\s*\(|\bserviceWorker\s*\.\s*register\s*\(|\.open\s*\(\s*["']GET["']\s*,)\s*(["'`])([^"'`\\\s$]{1,2000})\1\s*([,)])/g;
-/** A literal given to an element; what is put together from it is no address. */
+/** A literal assigned to an element. If more text is appended to it, it is not a URL. */
 const SOURCE = /(?:\.src\s*=|\bsetAttribute\(\s*["']src["']\s*,)\s*(["'`])([^"'`\\\s$]{1,2000})\1(?!\s*[+.[])/g;
-/** Of another host only files: a frame there stays there. */
+/** From other hosts only files are bundled; frames stay external. */
 const FILE = /\.(?:m?js|css|json|wasm|svg|png|jpe?g|gif|webp|avif|ico|mp3|mp4|webm|ogg|wav|pdf|vtt)(?:[?#]|$)/i;
 const IMPORT_SCRIPTS = /\bimportScripts\s*\(([^()]{1,4000})\)/g;
 const LITERAL = /(["'])([^"'\\\s]+)\1/g;
 const RESOLVE = /\bimport\.meta\.resolve\s*\(\s*(["'`])((?:\.{0,2}\/|https?:)[^"'`\\\s$]*)\1\s*\)/g;
 const ABSOLUTE = /^(?:https?:)?\/\//i;
-/** A call that sends something isn't one that loads a file. */
+/** A call that sends data doesn't load a file. */
 const SENDS = /^[^;]{0,200}?\bmethod["']?\s*[:,}]/;
-/** Options that a reader of the text can't see may send something too. */
+/** Options in a variable or with a spread may also send data. */
 const HIDES = /^\s*(?:[^{\s]|\{[^;]{0,200}?\.\.\.)/;
 
 /**
- * What a script loads by a literal address: `fetch`, workers, worklets, `importScripts`, an element's `src`. `isInline`:
- * the script stands in a page, so that a relative address has one meaning and can be rewritten. In a file it may be
- * meant from any page: it is looked for beside the script and at the site's root and stays as it is. What comes from
- * another host is written from the bundle's root (layer `r`).
+ * The files that a script loads by a literal URL: `fetch`, workers, worklets, `importScripts`, an element's `src`. In
+ * a page (`isInline`), a relative URL has one meaning and is rewritten. In a script file it depends on the page, so it
+ * is looked up beside the script and at the site's root and stays unchanged. Files of other hosts are written from the
+ * bundle's root (layer `r`).
  */
 export function extractDirectLoads(script: SpannedText, layers: string, collector: Collector, isInline: boolean): void {
   const { text } = script;

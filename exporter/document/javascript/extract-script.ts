@@ -13,9 +13,8 @@ const ASSET_OF_MODULE = /\bnew\s+URL\(\s*(["'`])([^"'`\\$\s]*[^"'`\\$\s/])\1\s*,
 const ADDRESS = /^(?:\.{0,2}\/|https?:)/;
 
 /**
- * Reads a script: what its modules import (also dynamically, by a literal), `new URL('…', import.meta.url)`, and the
- * files its string literals seem to name. Only module specifiers are ever rewritten; a bundle finds its other files
- * because assets keep the origin's paths.
+ * Reads a script: static imports, dynamic imports of a literal, `new URL('…', import.meta.url)`, and string literals
+ * that look like files. Guessed files stay unchanged in the script, because assets keep the origin's paths.
  */
 export function extractScript(script: SpannedText, layers: string, collector: Collector, isInline = false): void {
   const { text } = script;
@@ -45,7 +44,7 @@ function referImports(script: SpannedText, layers: string, collector: Collector)
   }
 }
 
-/** The specifiers that a module imports, also dynamically by a literal, as UTF-16 text. `text` is one character a byte. */
+/** The specifiers that a module imports (dynamic imports only if literal), decoded from UTF-8. `text` is latin1. */
 export function importSpecifiers(text: string): string[] {
   if (!IMPORTS.test(text)) return [];
   return importsOf(text).flatMap(({ specifier, glob }) =>
@@ -55,7 +54,7 @@ export function importSpecifiers(text: string): string[] {
 
 type FoundImport = { specifier: string | undefined; start: number; end: number; glob: boolean };
 
-/** A script that isn't a module, or a broken one, may not lex: it imports nothing then. */
+/** A classic or broken script may not parse, and then has no imports. */
 function importsOf(text: string): FoundImport[] {
   try {
     const [imports] = parse(text);

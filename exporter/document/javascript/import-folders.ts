@@ -1,23 +1,23 @@
 /**
- * A folder of an import map: specifiers that begin with `prefix` lead to `address` and the rest. Both end in `/`; `at` is
- * the byte offset of the entry in the document. `scope`: the address of the modules that it holds for; null: all.
+ * A folder of an import map: specifiers that begin with `prefix` resolve below `address`; both end in `/`. `at` is the
+ * byte offset of the entry in the document. `scope` is the URL of the modules it applies to, or null for all.
  */
 export type ImportFolder = { scope: string | null; prefix: string; address: string; at: number };
 
-/** An import map with folders. `names` are the specifiers that it maps one by one (`importName`). */
+/** An import map with folders. `names` are the specifiers with an entry of their own (`importName`). */
 export type ImportMap = { folders: ImportFolder[]; names: string[] };
 
-/** One text for a specifier that is mapped by itself, in a scope or (null) for all modules. */
+/** The key of an exact entry, in a scope or (null) for all modules. */
 export function importName(scope: string | null, specifier: string): string {
   return `${scope ?? ''} ${specifier}`;
 }
 
-/** The folder entry that a bare specifier in the module at `referrer` is resolved by; undefined if none is. */
+/** Finds the folder entry for a bare specifier in the module at `referrer`, if any. */
 export type FindFolder = (specifier: string, referrer: string) => ImportFolder | undefined;
 
 /**
- * Looks specifiers up as browsers do: in the most specific scope first, and there an entry of its own before the longest
- * prefix. Undefined also where an entry of its own counts.
+ * Looks up specifiers as browsers do: the most specific scope first, and in it exact entries before the longest
+ * prefix. Undefined also if an exact entry matches.
  */
 export function folderFinder({ folders, names }: ImportMap): FindFolder {
   const own = new Set(names);

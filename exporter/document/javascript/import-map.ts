@@ -3,13 +3,10 @@ import { rawOffset, type SpannedText } from '../spanned-text.ts';
 import { type ImportFolder, type ImportMap, importName } from './import-folders.ts';
 import { decodedJson, type JsonString, jsonStrings } from './json-strings.ts';
 
-/** Only these are addresses: any other name is a package's, to be mapped. */
+/** Only these are URLs; other names are packages to be mapped. */
 const ADDRESS = /^(?:\.{0,2}\/|https?:)/;
 
-/**
- * An import map: the addresses it leads to, those it leads from where they are addresses, the folders of its scopes,
- * and the hashes that guard them.
- */
+/** Reads an import map: target URLs, keys that are URLs, folders with their scopes, and integrity hashes. */
 export function extractImportMap(json: SpannedText, collector: Collector): void {
   const guarded = new Map<string, number>();
   const folders: ImportFolder[] = [];

@@ -8,7 +8,7 @@ const KINDS: ReadonlyMap<string, ResourceKind> = new Map([
   ...['icon', 'favicon', 'image', 'banner_image', 'avatar'].map((key) => [key, 'card'] as const),
 ]);
 
-/** A JSON Feed. It is read elsewhere, so its addresses become those of the public site. */
+/** A JSON Feed. Feed readers load it from elsewhere, so its URLs use the public domain. */
 export function extractJsonFeed(json: SpannedText, collector: Collector): void {
   for (const { key, keys, from, to } of jsonStrings(json.text)) {
     const kind = keys.at(-2) === 'attachments' && key === 'url' ? 'card' : KINDS.get(key);

@@ -1,14 +1,14 @@
 /**
- * A JSON string value with the key it stands under (empty in arrays), as character positions between its quotes; with
- * `isKey` it is a key itself.
+ * A JSON string value with its key (empty in arrays), as character positions between its quotes. With `isKey`, it is
+ * itself a key.
  */
 export type JsonString = { key: string; keys: readonly string[]; from: number; to: number; isKey: boolean };
 
 const TOKEN_START = /["{}[\],:]/g;
 
 /**
- * The string values of a JSON text with the keys that lead to them, outermost first. Tolerant: it reads tokens and
- * never throws; a string without an end ends the text. Depth is bounded so that hostile nesting costs nothing. With `withKeys` keys are listed too.
+ * The string values of a JSON text with the keys that lead to them, outermost first. Never throws: an unterminated
+ * string ends the text. The depth is bounded against hostile nesting. `withKeys` lists keys too.
  */
 export function jsonStrings(text: string, { withKeys = false } = {}): JsonString[] {
   const strings: JsonString[] = [];
@@ -59,7 +59,7 @@ function nextToken(text: string, from: number): number {
   return TOKEN_START.exec(text)?.index ?? -1;
 }
 
-/** Where the quote stands that ends the string which begins at `from`, or -1. Each character is looked at once. */
+/** The closing quote of the string that begins at `from`, or -1. Linear in the string's length. */
 function stringEnd(text: string, from: number): number {
   for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = end;
@@ -69,7 +69,7 @@ function stringEnd(text: string, from: number): number {
   return -1;
 }
 
-/** What a JSON string spells where that differs from how it is written. */
+/** The decoded JSON string if it differs from its source text. */
 export function decodedJson(written: string): string | undefined {
   if (!written.includes('\\')) return undefined;
   try {

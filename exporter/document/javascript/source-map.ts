@@ -5,13 +5,13 @@ const NAME = 'sourceMappingURL=';
 const OPENING = /\/[/*][#@]\s+$/;
 const ADDRESS = /[^\s'"`*]+/y;
 const CLOSING = /[ \t]*\*\//y;
-/** Nothing but comments may follow: where code does, a string could be what looks like the comment. */
+/** Only comments may follow. If code follows, the match could be part of a string. */
 const REST = /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/;
 const MAX_REST = 4096;
 
 /**
- * The comment at the end of a script or stylesheet that names its source map. Readers never need the map, only their
- * developer tools ask for it; one that is written into the comment (`data:`) can be most of the file.
+ * The comment at the end of a script or stylesheet that links its source map. Only developer tools load the map, and
+ * an inline one (`data:`) can be most of the file.
  */
 export function extractSourceMap(code: SpannedText, layers: string, collector: Collector): void {
   const { text } = code;

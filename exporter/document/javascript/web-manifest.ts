@@ -5,7 +5,7 @@ import { decodedJson, jsonStrings } from './json-strings.ts';
 
 const IMAGE_LISTS = ['icons', 'screenshots'];
 
-/** Members of one level or in these lists that lead to a page; the first matching list decides. */
+/** Members that refer to a page, on the top level or in these lists. */
 const PAGES: ReadonlyMap<string, ResourceKind> = new Map([
   ['start_url', 'page'],
   ['shortcuts url', 'page'],
@@ -14,8 +14,8 @@ const PAGES: ReadonlyMap<string, ResourceKind> = new Map([
 ]);
 
 /**
- * A web app manifest: icons and screenshots (also of shortcuts), its pages, and its scope. `id` names the application
- * to a browser and stays.
+ * A web app manifest: icons and screenshots (also of shortcuts), its pages, and its scope. `id` identifies the app to
+ * browsers and stays unchanged.
  */
 export function extractWebManifest(json: SpannedText, collector: Collector): void {
   for (const { key, keys, from, to } of jsonStrings(json.text)) {

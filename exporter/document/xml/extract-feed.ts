@@ -5,10 +5,10 @@ import type { ResourceKind } from '../types.ts';
 
 type Kinds = Readonly<Record<string, ResourceKind>>;
 
-/** What is read by programs elsewhere: syndication feeds and sitemaps, by their outermost element. */
+/** Root elements of feeds and sitemaps, which are read by external programs. */
 const ROOT = /^(?:rss|feed|rdf:rdf|urlset|sitemapindex)$/;
 
-/** Elements whose text is an address. */
+/** Elements whose text is a URL. */
 const TEXTS: Kinds = {
   ...{ link: 'identity', loc: 'identity', comments: 'identity', uri: 'identity', guid: 'identity', id: 'identity' },
   ...{ url: 'card', icon: 'card', logo: 'card' },
@@ -19,10 +19,10 @@ const TEXTS: Kinds = {
     'video:player_loc': 'identity',
   },
 };
-/** Names of entries that are an address only if they look like one. */
+/** Entry ids are a URL only if they look like one. */
 const NAMES: ReadonlySet<string> = new Set(['guid', 'id']);
 
-/** Attributes that hold an address, by element. */
+/** Attributes that hold a URL, by element. */
 const ATTRIBUTES: Readonly<Record<string, Kinds>> = {
   link: { href: 'identity' },
   'atom:link': { href: 'identity' },
@@ -35,8 +35,8 @@ const ATTRIBUTES: Readonly<Record<string, Kinds>> = {
 };
 
 /**
- * Reads a feed or sitemap, and nothing of other XML. Its addresses become those of the public site, where their readers
- * are; what is only named here is fetched too.
+ * Reads a feed or sitemap and ignores other XML. Its URLs use the public domain, because it is read from elsewhere.
+ * The files they refer to are fetched too.
  */
 export function extractFeed(source: string, collector: Collector): void {
   let isFeed: boolean | undefined;

@@ -7,16 +7,16 @@ import { extractFeed } from './extract-feed.ts';
 
 const STYLESHEET = /^<\?xml-stylesheet\b[^>]*?\bhref\s*=\s*(["'])(.*?)\1/s;
 
-/** SVG elements whose address is followed by a reader; every other element's is loaded. */
+/** Links that a reader follows; the URLs of other SVG elements are loaded. */
 const LINKS: ReadonlySet<string> = new Set(['a']);
 const ADDRESSES: ReadonlySet<string> = new Set(['href', 'xlink:href', 'src']);
 
-/** Tiles that an old browser shows for a pinned site. */
+/** Tiles that old browsers show for a pinned site. */
 const TILE = /^(?:square|wide)\d+x\d+logo$|^tileimage$/;
 
 /**
- * Reads SVG (`svg`), or of other XML its stylesheets, a feed's or sitemap's addresses and a pinned site's tiles.
- * `source` is one character a byte.
+ * Reads SVG (`svg`). From other XML, reads stylesheets, feed and sitemap URLs, and tiles of pinned sites. `source` is
+ * latin1.
  */
 export function extractXml(source: string, svg: boolean, collector: Collector): void {
   if (!svg) extractFeed(source, collector);
