@@ -1,32 +1,32 @@
-/** Bounds of what a browser may take for one page, and of what it is used for. Sizes in bytes, times in milliseconds. */
+/** Limits for a browser and for each page it renders. Sizes in bytes, times in milliseconds. */
 export type BrowserLimits = {
-  /** Pages drawn at a time by one process of ours. */
+  /** Pages rendered at a time in this process. */
   pagesAtOnce: number;
-  /** A browser that has drawn this many pages makes room for a new one. */
+  /** A browser is replaced after this many pages. */
   pagesPerBrowser: number;
-  /** The memory of all the browser's processes, past which it makes room for a new one. */
+  /** Memory of all browser processes; above it the browser is replaced. */
   browserBytes: number;
-  /** The memory of a page's own process, past which it is ended. */
+  /** Memory of a tab's process; above it the process is killed. */
   tabBytes: number;
-  /** How often memory is looked at. */
+  /** The interval of memory checks. */
   memoryCheckMs: number;
-  /** Until the page and what it names have loaded. What hasn't by then is left out. */
+  /** Time for the page and its files to load. Files that are still loading then are left out. */
   loadTimeoutMs: number;
-  /** A page is quiet that has asked for nothing for this long. */
+  /** A page is idle if it made no request for this long. */
   quietMs: number;
-  /** How long a loaded page is waited for to become quiet. */
+  /** Time for a loaded page to become idle. */
   quietTimeoutMs: number;
-  /** The whole of one page: past it nothing of what the browser shows is used. */
+  /** Time for the whole page. If it runs out, the result is discarded. */
   pageTimeoutMs: number;
-  /** Tries of a page whose tab ended. */
+  /** Attempts for a page whose tab ended. */
   maxTries: number;
-  /** What is kept at hand of the answers that pages were given, for other pages and for the crawl. */
+  /** Size of the cache of responses, shared with other pages and the crawl. */
   rememberedBytes: number;
   /** A browser without work is closed after this time. */
   idleMs: number;
-  /** Sample pages of one site that are visited. */
+  /** Sample pages to visit per site. */
   maxSamples: number;
-  /** The time for trying out one of them. */
+  /** Time to interact with one of them. */
   sampleMs: number;
 };
 

@@ -6,7 +6,7 @@ export type BrowserProcess = { pid: number; isTab: boolean; sizeBytes: number };
 
 const KIB = 1024;
 
-/** A process's own memory, without what it shares; undefined where it has ended. */
+/** A process's private memory; undefined if the process has ended. */
 async function memoryOnLinux(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kibibytes = /^RssAnon:\s+(\d+) kB/m.exec(status)?.[1];
@@ -18,7 +18,7 @@ async function memoryElsewhere(pid: number): Promise<number | undefined> {
   return /^\s*\d+\s*$/.test(stdout) ? Number(stdout) * KIB : undefined;
 }
 
-/** The browser's processes and what they take. */
+/** The browser's processes and their memory. */
 export async function browserProcesses(session: CDPSession): Promise<BrowserProcess[]> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   const read = process.platform === 'linux' ? memoryOnLinux : memoryElsewhere;

@@ -8,7 +8,7 @@ import { browserProcesses } from './browser-memory.ts';
 import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
 import { type Launched, launchBrowser } from './launch-browser.ts';
 
-/** Thrown when the browser ended under the work, which may be begun again. */
+/** Thrown when the browser ended during the work, which may be retried. */
 export class BrowserGone extends Error {
   override readonly name: string = 'BrowserGone';
 }
@@ -20,12 +20,12 @@ export class BrowserNotStarted extends BrowserGone {
 
 type Running = Launched & { session: CDPSession; served: number; active: number; retired: boolean };
 
-/** A context that takes longer to close has a page in it that holds the browser up, however busy the machine is. */
+/** Generous for a busy machine: a context that takes longer to close is blocked by its page. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
 /**
- * One browser for this process, started when it is needed and replaced when it has served its pages, takes too much
- * memory or has died. Pages that were begun in the old one end there.
+ * One browser per process, started on demand. It is replaced after its share of pages, above the memory limit or when
+ * it dies. Open pages finish in the old browser.
  */
 export function createBrowserPool(options: {
   path: string | undefined;
@@ -79,11 +79,11 @@ export function createBrowserPool(options: {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // The process has already ended.
     }
   }
 
-  /** No new pages for this one; it is closed after its last. */
+  /** Assigns no more pages to this browser, and closes it when it has none left. */
   function retire(running: Running): void {
     if (!running.retired) {
       running.retired = true;
@@ -148,7 +148,7 @@ export function createBrowserPool(options: {
     return running;
   }
 
-  /** Where a page holds the context, its browser goes with it. */
+  /** If a page blocks the close, kills the whole browser. */
   async function closeContext(running: Running, context: BrowserContext | undefined): Promise<void> {
     if (context === undefined) return;
     const late = new Promise<'late'>((resolve) => setTimeout(() => resolve('late'), CLOSE_TIMEOUT_MS).unref());
@@ -193,7 +193,7 @@ export function createBrowserPool(options: {
     answers: createResponseCache(limits.rememberedBytes),
     async trouble() {
       if ((await findBrowser(options)) === undefined) return { text: BROWSER_MISSING, isLasting: true };
-      // One that works is not asked to: its places are others'.
+      // A running browser needs no test, which would take a slot from other pages.
       const running = await current?.catch(() => undefined);
       if (running?.browser.isConnected()) return undefined;
       try {
@@ -201,7 +201,7 @@ export function createBrowserPool(options: {
         return undefined;
       } catch (error) {
         const cause = error instanceof BrowserNotStarted ? error.cause : error;
-        // It was there, and ended under some page: the next one to need it starts another.
+        // The browser did start and ended later; the next page starts another one.
         if (cause instanceof BrowserGone) return undefined;
         logger.warn({ err: cause }, 'The browser does not start');
         return startTrouble(cause);

@@ -1,6 +1,6 @@
 /**
- * Which pages stand for all: the first of each kind of page, as far as addresses tell the kinds apart (the first
- * segment of the path, and how many there are), the start page first, then the kinds with the most pages.
+ * Picks one page of each kind. The first path segment and the number of segments identify a kind. The start page comes
+ * first, then the kinds with the most pages.
  */
 export function chooseSamples(urls: readonly string[], maxCount: number): string[] {
   const kinds = new Map<string, string[]>();
@@ -14,7 +14,7 @@ export function chooseSamples(urls: readonly string[], maxCount: number): string
   kinds.delete(START);
   const others = [...kinds.values()].sort((a, b) => b.length - a.length);
   const firsts = [start, ...others].flatMap(([first]) => first ?? []);
-  // A site of few kinds has its places for second ones.
+  // Remaining places go to a second page of each kind.
   const seconds = others.flatMap(([, second]) => second ?? []);
   return [...firsts, ...seconds].slice(0, maxCount);
 }

@@ -5,20 +5,20 @@ import { type Duplex, pipeline } from 'node:stream';
 import { type AddressGuard, portOf } from '../fetch/address-guard.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 
-/** A way out for a browser or an agent: everything it asks for goes through here, and only what is allowed goes on. */
+/** A forward proxy for a browser or an agent that only lets permitted requests through. */
 export type FilteringProxy = {
-  /** As `http://127.0.0.1:port`, or the path of its socket. */
+  /** `http://127.0.0.1:port`, or the path of the socket. */
   address: string;
-  /** Made for this proxy: without them nothing goes through a port, which any user of this machine can reach. */
+  /** Unique to this proxy, because any local user can reach its port. */
   credentials: { username: string; password: string };
   close(): Promise<void>;
 };
 
-/** A connection on which nothing moves. */
+/** The idle timeout of a connection. */
 const SILENCE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const CHALLENGE = 'Basic realm="galley"';
-/** Headers that are between two neighbours, not between the ends. */
+/** Hop-by-hop headers, which a proxy must not forward. */
 const HOP_BY_HOP = new Set([
   'connection',
   'proxy-connection',
@@ -30,23 +30,23 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * Starts a forward proxy on loopback, or on a Unix socket. Plain requests (`http:`) and tunnels (`https:`, whatever goes
- * through them) go only where `isAdmitted`, and only to addresses that the guard names for them, so neither a redirect nor
- * a name that changes its address leads elsewhere. `onRefused` hears of what was asked in vain.
+ * Starts a forward proxy on loopback or on a Unix socket. Requests (`http:`) and tunnels (`https:`) need `isAdmitted`,
+ * and connect only to IP addresses that the guard returns. Neither a redirect nor a changed DNS record can bypass
+ * this. `onRefused` is called for every refused request.
  */
 export async function startFilteringProxy(options: {
   guard: AddressGuard;
   isAdmitted: (url: URL, method: string) => boolean;
-  /** The most bytes that one connection may bring. */
+  /** The most bytes to receive per connection. */
   maxBytes: number;
   onRefused: (target: string, reason: string) => void;
-  /** Whether the answer to a refused request says why. */
+  /** Whether the response to a refused request includes the reason. */
   explainRefusals?: boolean;
-  /** Listens here and asks for no password: the folder's permissions say who may use it. */
+  /** Listens on this socket without a password; the folder's permissions control access. */
   socketPath?: string;
   /** Connections at a time; any more are closed. */
   maxConnections?: number;
-  /** How long nothing may move on a connection; 0 for ever. */
+  /** The idle timeout of a connection; 0 for none. */
   silenceMs?: number;
 }): Promise<FilteringProxy> {
   const { guard, maxBytes, socketPath, silenceMs = SILENCE_MS } = options;
@@ -59,14 +59,14 @@ export async function startFilteringProxy(options: {
     return timingSafeEqual(digest(headers['proxy-authorization'] ?? ''), expected);
   }
 
-  /** Reports a refusal; returns the body of its answer. */
+  /** Reports a refusal; returns the response body. */
   function refuse({ url = '' }: IncomingMessage, error: unknown): string {
     const reason = errorMessage(error);
     options.onRefused(url, reason);
     return options.explainRefusals === true ? `${reason}\n` : '';
   }
 
-  /** Where to connect; throws with the reason where it may not. */
+  /** The address to connect to. Throws with the reason if the request is refused. */
   async function addressOf(url: URL, method: string): Promise<{ address: string; port: number }> {
     guard.checkUrl(url);
     const port = portOf(url);
@@ -113,7 +113,7 @@ export async function startFilteringProxy(options: {
         return;
       }
       countBytes(response, maxBytes, () => response.destroy(new Error('the answer is too large')));
-      // Where one of the two ends early, so does the other.
+      // If one side ends early, the pipeline closes the other.
       pipeline(response, answer, () => undefined);
     });
     answer.once('close', () => outgoing.destroy());
@@ -183,8 +183,8 @@ function digest(text: string): Buffer {
 }
 
 /**
- * Passes on how an answer begins. Node's client takes answers that its server may not give, and what is thrown in a
- * listener would end this process: those become a 502. False where there is nothing more to pass on.
+ * Forwards the status and headers. Node's client accepts some responses that its server rejects, and an exception in a
+ * listener would end this process, so these become a 502. False if there is no body to forward.
  */
 function writeHead(answer: ServerResponse, { statusCode = 0, headers }: IncomingMessage): boolean {
   try {

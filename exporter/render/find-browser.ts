@@ -4,7 +4,7 @@ import { errorMessage } from '../fetch/error-code.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
-/** What a job says that needs a browser where there is none. */
+/** The job's error message if it needs a browser and none is installed. */
 export const BROWSER_MISSING =
   'the platform worker finds no browser: install Chromium (Debian and Ubuntu: apt-get install chromium) or Google ' +
   'Chrome on its PATH, or name the program in CHROMIUM_PATH';
@@ -17,8 +17,8 @@ async function isProgram(path: string): Promise<boolean> {
 }
 
 /**
- * The browser's program: the one that was named, else the first of the usual names on the PATH. Undefined where there
- * is none; a named one that isn't there is not replaced by another.
+ * The path of the browser: the configured program, else the first known name on the PATH. Undefined if there is none.
+ * A configured program that is missing is not replaced by another.
  */
 export async function findBrowser(options: {
   path: string | undefined;
@@ -36,14 +36,14 @@ export async function findBrowser(options: {
   return undefined;
 }
 
-/** Why there is no browser to work with, in words for whoever can mend it. */
+/** Why no browser is available, with what to do about it. */
 export type BrowserTrouble = {
   text: string;
-  /** It will be the same the next time, unless somebody mends it. A machine that is short of something recovers. */
+  /** Whether a retry is pointless until the setup changes. A lack of resources is temporary. */
   isLasting: boolean;
 };
 
-/** What a job says where the browser is there and doesn't start. */
+/** The job's error message if the browser is installed but doesn't start. */
 export function startTrouble(error: unknown): BrowserTrouble {
   const text = errorMessage(error);
   if (/sandboxing failed/i.test(text)) {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 
-/** Nothing listens here: what isn't in a context with a proxy of its own gets nowhere. */
+/** Nothing listens here, so contexts without their own proxy have no network. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 /**
- * Ways past a proxy, each closed: names looked up by the browser itself, QUIC, WebRTC and WebTransport over UDP, hints
- * and reports sent beside the page. Loopback goes through the proxy too, which Playwright sees to.
+ * Closes every way around the proxy: DNS lookups by the browser, QUIC, WebRTC and WebTransport over UDP, prefetch
+ * hints and background reports. Playwright sends loopback through the proxy too.
  */
 const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
@@ -28,25 +28,25 @@ const ARGUMENTS = [
 
 export type LaunchOptions = {
   executablePath: string;
-  /** Chromium's own sandbox, which keeps a page apart from the rest of this machine. */
+  /** Chromium's own sandbox, which isolates pages from the rest of the machine. */
   sandbox: boolean;
-  /** The PATH the browser's starter may use; nothing else of the environment reaches it. */
+  /** The PATH for the browser's launch script; it gets nothing else of the environment. */
   searchPath: string;
 };
 
 export type Launched = {
   browser: Browser;
-  /** Removes what the browser left on the disk; for when it has ended. Never throws. */
+  /** Removes the browser's files after it has ended. Never throws. */
   clear(): Promise<void>;
 };
 
-/** Starts a headless browser that can reach nothing by itself. It ends with this process, whatever ends that one. */
+/** Starts a headless browser without network access of its own. It always ends with this process. */
 export async function launchBrowser({ executablePath, sandbox, searchPath }: LaunchOptions): Promise<Launched> {
-  // Loaded when it is needed: most workers never draw a page.
+  // Imported lazily, because most workers never render a page.
   const { chromium } = await import('playwright-core');
-  // Beside its profile it keeps files in the home of whoever starts it.
+  // The browser also writes outside its profile, so it gets its own HOME.
   const home = await mkdtemp(join(tmpdir(), 'galley-chromium-'));
-  // A process of its may still be writing.
+  // Retries, because a browser process may still be writing.
   const clear = () => rm(home, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   try {
     const browser = await chromium.launch({
@@ -55,13 +55,13 @@ export async function launchBrowser({ executablePath, sandbox, searchPath }: Lau
       headless: true,
       proxy: { server: NOWHERE },
       args: ARGUMENTS,
-      // A visitor's browser blocks windows that open by themselves.
+      // Keeps the popup blocker on, as in a visitor's browser.
       ignoreDefaultArgs: ['--disable-popup-blocking'],
       env: { PATH: searchPath, HOME: home, LANG: 'C.UTF-8' },
       handleSIGHUP: false,
       handleSIGINT: false,
       handleSIGTERM: false,
-      // A busy machine takes its time.
+      // Long enough for a busy machine.
       timeout: 60_000,
     });
     return { browser, clear };

@@ -3,8 +3,8 @@ import type { Renderer } from '../ports.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 
 /**
- * The browser for a project that wants its pages drawn. Fails for good, with what to do, where there is none or none can
- * start; where it didn't start this once, another try may do better.
+ * The browser for a project with `render: browser`. If none is installed or it can't start, the error is not retryable
+ * and says what to do. A temporary failure is retryable.
  */
 export async function needBrowser(pool: Renderer | undefined): Promise<Renderer> {
   const trouble = pool === undefined ? { text: BROWSER_MISSING, isLasting: true } : await pool.trouble();

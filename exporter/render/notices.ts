@@ -1,11 +1,11 @@
-/** What happened while a browser showed a page that its owner should know of. */
+/** What the site's owner should know about a page's rendering. */
 export type Notices = {
   add(text: string): void;
-  /** Each text once, with how often it came where that was more than once. */
+  /** Each text once, with its count if it occurred more than once. */
   list(): string[];
 };
 
-/** A page that does a thing in many ways is told of by the first few. */
+/** Only the first notices of a page are kept. */
 const MAX_NOTICES = 20;
 const MAX_LENGTH = 400;
 

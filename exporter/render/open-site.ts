@@ -5,17 +5,17 @@ import type { Fetcher, Renderer } from '../ports.ts';
 import { startFilteringProxy } from './filtering-proxy.ts';
 import type { ShowDeps } from './show-page.ts';
 
-/** What an admitted host of others may be asked by; what goes through a tunnel isn't seen. */
+/** Methods allowed to other hosts that a page needs; requests inside a tunnel can't be inspected. */
 const PASSED_ON: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'CONNECT']);
 
-/** What showing a site's pages needs; `close` ends the way out that its pages have. */
+/** What `showPage` needs for a site's pages; `close` stops their proxy. */
 export type SiteInBrowser = ShowDeps & { close(): Promise<void> };
 
 /**
- * Makes a site's pages showable. Their requests are answered through `fetch`; what Chromium sends by itself (the next
- * hop of a redirect, other methods than GET) goes through a proxy that lets it to the site and to those hosts that a
- * page was already given something from: by the scheme that was admitted, so where that is plain HTTP there is no
- * tunnel, and methods that change something only to the site.
+ * Prepares to show a site's pages. Requests are answered through `fetch`. Those that Chromium sends itself (redirect
+ * targets, methods other than GET) go through a proxy, which admits the site and hosts that a page already got a
+ * response from, by the admitted scheme only (so no tunnels to a host admitted over plain HTTP). Only the site gets
+ * methods that change something.
  */
 export async function openSiteInBrowser(options: {
   pool: Renderer;
@@ -29,7 +29,7 @@ export async function openSiteInBrowser(options: {
   const admitted = new Set<string>();
   for (const own of [site.origin, `https://${site.domain}`]) admitted.add(new URL(own).origin);
   const own = new Set(admitted);
-  // Judged here too, where it is known which page asked; the proxy judges what comes of it.
+  // Checked here too, because the error names the page; the proxy checks the connection itself.
   const admit = async (url: URL): Promise<void> => {
     guard.checkUrl(url);
     await guard.addressesFor(url.hostname, portOf(url));

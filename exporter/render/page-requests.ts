@@ -8,16 +8,16 @@ import type { Fetcher } from '../ports.ts';
 import { notedRequest } from './noted-request.ts';
 import type { Notices } from './notices.ts';
 
-/** A document as the origin answered it, which the browser shows without asking again. */
+/** A document as fetched from the origin, which the browser shows without another request. */
 export type OriginDocument = {
-  /** Where it is at the origin. */
+  /** Its URL at the origin. */
   url: string;
   status: number;
   contentType: string;
   body: Buffer;
 };
 
-/** What a page needs of other hosts to look as it should. */
+/** Resource types from other hosts that affect how a page looks. */
 const NEEDED_TYPES: ReadonlySet<string> = new Set([
   'stylesheet',
   'script',
@@ -31,32 +31,32 @@ const NEEDED_TYPES: ReadonlySet<string> = new Set([
 ]);
 const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Requests that fail for a while are asked again; a page drawn without its data would look whole and be empty. */
+/** Temporary failures are retried, because a page rendered without its data looks complete but is empty. */
 const MAX_TRIES = 4;
 const MAX_RETRY_MS = 5_000;
 
 export type PageRequests = {
   answer(route: Route): Promise<void>;
-  /** How many are under way, and since when nothing was asked for. */
+  /** The number of requests in flight, and the time of the last activity. */
   underWay(): number;
   quietSince(): number;
-  /** What the browser asked for, for the frontier. */
+  /** The resources that the browser requested, to enqueue. */
   requested(): Resource[];
 };
 
 /**
- * Answers what one page asks for: its own document from what was fetched already, the rest through our fetcher, which
- * judges every address. Nothing but the page itself is shown in its window: other navigations end where they begin.
+ * Answers a page's requests: its document from what was already fetched, everything else through our fetcher, which
+ * checks every URL. Other navigations of the window are aborted.
  */
 export function createPageRequests(options: {
   page: Page;
   site: Site;
   document: OriginDocument;
   fetch: Fetcher['get'];
-  /** Lets the proxy pass what follows this address. Throws where it may not be reached. */
+  /** Admits this URL to the proxy. Throws if it may not be requested. */
   admit: (url: URL) => Promise<void>;
   notices: Notices;
-  /** Whether the page may ask its site by methods that change something there. */
+  /** Whether the page may send the site requests that change something. */
   mayChange: boolean;
   signal: AbortSignal;
 }): PageRequests {
@@ -67,7 +67,7 @@ export function createPageRequests(options: {
   let shown = false;
 
   async function navigate(route: Route, request: Request, isMain: boolean): Promise<void> {
-    // The first one is ours.
+    // The first navigation is the page itself.
     if (isMain && !shown) {
       shown = true;
       await route.fulfill({
@@ -98,8 +98,8 @@ export function createPageRequests(options: {
     const own = isOfSite(url, site);
     if (method !== 'GET') {
       if (own && method !== 'HEAD') notices.add(`asks by ${method} for ${url}, which a static host can't answer`);
-      // Whatever visitors' browsers send to the site, a page that is drawn may send: its content may depend on it.
-      // What a visit presses is nobody's wish, and to others it sends nothing.
+      // A rendered page may send the site any request, because its content may depend on it. A sample visit clicks
+      // without a user's intent, so it may only read. Other hosts get none of these requests.
       if (own && (options.mayChange || READING_METHODS.has(method))) await route.continue();
       else await route.abort('blockedbyclient');
       return;
@@ -110,7 +110,7 @@ export function createPageRequests(options: {
     }
     const noted = notedRequest(request.resourceType(), url, site);
     if (noted !== undefined) requested.set(noted.url, noted);
-    // Films and sounds aren't needed to see what a page looks like; the crawl fetches them.
+    // Audio and video don't affect the rendered markup; the crawl fetches them.
     if (request.resourceType() === 'media' || request.resourceType() === 'eventsource') await route.abort('aborted');
     else await fetchFor(route, url);
   }
@@ -169,12 +169,12 @@ export function createPageRequests(options: {
       underWay += 1;
       try {
         const frame = frameOf(request);
-        // A window of the page's own making, or a worker that outlives it.
+        // A window that the page opened, or a worker that outlives it.
         if (frame === undefined || frame.page() !== page) await route.abort('blockedbyclient');
         else if (request.isNavigationRequest()) await navigate(route, request, frame === page.mainFrame());
         else await load(route, request);
       } catch {
-        // The page or the browser is gone, or the time is up; whoever waits for the page finds out.
+        // The page or browser is gone, or the time is up; the caller of `showPage` gets that error.
         await route.abort('failed').catch(() => undefined);
       } finally {
         underWay -= 1;
@@ -195,14 +195,14 @@ function frameOf(request: Request) {
   }
 }
 
-/** Readable from every host: nothing of a visitor's own (cookies, keys) went into the answer. */
+/** CORS headers for any origin: safe, because the fetcher sends no cookies or credentials of a visitor. */
 function headersFor(route: Route, contentType: string): Record<string, string> {
   const origin = route.request().headers().origin ?? '*';
   return {
     ...(contentType !== '' && { 'content-type': contentType }),
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
-    // The same bytes serve every page; what is remembered is remembered here.
+    // All pages share our own response cache, so the browser needs none.
     'cache-control': 'no-store',
   };
 }

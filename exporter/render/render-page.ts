@@ -10,24 +10,24 @@ import { PageOverdue, type ShowDeps, showPage, TabEnded } from './show-page.ts';
 import { PageLeft } from './shown-document.ts';
 
 export type RenderedPage = {
-  /** The page as the browser showed it; undefined where it couldn't, and the notices say why. */
+  /** The rendered page; undefined if rendering failed, with the reason in the notices. */
   html: Buffer | undefined;
-  /** What the browser asked for. */
+  /** The resources that the browser requested. */
   requested: Resource[];
   notices: string[];
 };
 
-/** The browser's end is no page's fault, unless it comes again and again. */
+/** A browser may crash through no fault of the page, so the page gets several attempts. */
 const MAX_BROWSERS = 4;
 
 /**
- * Draws a page: loads what the origin answered for it in a browser, lets its scripts run until it has come to rest, and
- * answers what then stands there. A page whose tab ends is tried again. Never throws but for the signal.
+ * Renders a page: loads the origin's response in a browser, waits until its scripts are idle, and returns the
+ * resulting markup. A page whose tab ends is retried. Throws only for the signal.
  */
 export async function renderPage(
   deps: ShowDeps & { logger: Logger; maxLength: number },
   input: {
-    /** Where the page is at the origin. */
+    /** The page's URL at the origin. */
     url: string;
     answer: FetchedResponse;
     scripts: ScriptPolicy;
@@ -39,8 +39,8 @@ export async function renderPage(
   const { url, answer, scripts, path, signal } = input;
   const { limits } = deps.pool;
   const elements = answer.headElements ?? '';
-  // Brought to UTF-8 first, its declarations too: that is what the drawn page will be. What its headers say stands in
-  // it already, as a style may decide what scripts draw; but for what would lead the browser away.
+  // In UTF-8, like the rendered page. Header elements are included, because styles may affect what scripts render,
+  // except a refresh, which would leave the page.
   const { bytes, contentType } = readAnsweredDocument(
     { bytes: answer.body, contentType: answer.contentType, url },
     elements.slice(refreshOf(elements).length),

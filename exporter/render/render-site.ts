@@ -16,7 +16,7 @@ import type { ExportSettings } from '../settings.ts';
 import { openSiteInBrowser } from './open-site.ts';
 import { renderPage } from './render-page.ts';
 
-/** The response that a browser makes of a page's; undefined if the response stays as it is. */
+/** Renders a page's response in a browser; undefined to keep the response as it is. */
 export type RenderResponse = (
   leased: LeasedUrl,
   answer: FetchedResponse,
@@ -25,7 +25,7 @@ export type RenderResponse = (
 
 export type SiteRendering = {
   render: RenderResponse;
-  /** What pages asked for while they were rendered is not requested again through this. */
+  /** Reuses responses that pages received while they were rendered. */
   fetcher: Fetcher;
   close(): Promise<void>;
 };
@@ -59,7 +59,7 @@ export async function renderSite(
     await store.addNotices({ jobId, url, texts: rendered.notices });
     if (rendered.html === undefined) return undefined;
     const made = { contentType: 'text/html; charset=utf-8', body: rendered.html, rendered: true as const };
-    // The other elements were part of what was shown.
+    // The other elements are already in the rendered markup.
     const headElements = refreshOf(answer.headElements ?? '');
     return { answer: { ...answer, ...made, headElements }, requested: rendered.requested };
   }
@@ -68,9 +68,8 @@ export async function renderSite(
 }
 
 /**
- * Whether a response is a page to render: HTML of the site. Not what is only loaded as a file (a part of a page that a
- * script fetches must stay a part), nor the page that an origin sends for everything it doesn't have. XHTML stays as it
- * is: a browser writes it down as HTML.
+ * Whether a response is a page to render: HTML of the site. Not fragments that scripts fetch, not an origin's
+ * catch-all page for missing files, and not XHTML, which a browser would serialize as HTML.
  */
 function isPage({ url, rank }: LeasedUrl, { contentType }: FetchedResponse, { site }: ExportSettings): boolean {
   const isHtml = documentFormat(contentType, url) === 'html' && mediaType(contentType) !== 'application/xhtml+xml';

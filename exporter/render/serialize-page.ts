@@ -2,12 +2,12 @@ import type { ScriptPolicy } from '../document/types.ts';
 import { type OriginMarkup, originGuard } from './origin-guard.ts';
 import type { ShownPage } from './show-page.ts';
 
-/** Where the guard goes; a comment, so that it stands in the head without ending it. */
+/** Where the guard goes; a comment, because it doesn't end the head. */
 const GUARD_MARK = 'galley-guard';
 
 /**
- * Runs in the page. `origin` is the page's markup as the origin sent it, `keep` whether the origin's scripts stay.
- * Answers null where nothing is left of the page, or more than `maxLength` characters.
+ * Runs in the page. `origin` is the page's original markup; `keep` says whether the origin's scripts stay. Returns
+ * null if the page has no head or body, or has more than `maxLength` characters.
  */
 const SERIALIZE = `function (origin, keep, maxLength) {
   if (!document.head || !document.body) return null;
@@ -56,9 +56,10 @@ function isSerialized(value: unknown): value is Serialized {
 }
 
 /**
- * The drawn page as HTML, with open shadow roots and the rules of styles that scripts made. Its scripts, by policy:
- * `strip` leaves none; `keep` leaves those that the origin sent, which run on the drawn page; `auto` leaves none in the
- * drawn page and starts the origin's own where they can work (`originGuard`). Undefined where there is none, or one that is too large.
+ * Serializes the rendered page, with open shadow roots and style rules that scripts added. Its scripts depend on the
+ * policy: `strip` removes all; `keep` keeps those of the origin, which run on the rendered page; `auto` removes them
+ * and runs the original page's scripts if they can work (`originGuard`). Undefined if there is no page or it is too
+ * large.
  */
 export async function serializePage(
   shown: ShownPage,
@@ -69,6 +70,6 @@ export async function serializePage(
   const value = await shown.evaluate(`(${SERIALIZE})(${input})`);
   if (!isSerialized(value)) return undefined;
   const guard = scripts === 'auto' ? originGuard(value.origin, path) : '';
-  // A function, so that nothing in the page is taken for a replacement pattern.
+  // A function, because a string could contain replacement patterns.
   return value.html.replace(`<!--${GUARD_MARK}-->`, () => guard);
 }

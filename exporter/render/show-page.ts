@@ -7,23 +7,23 @@ import type { Notices } from './notices.ts';
 import { createPageRequests, type OriginDocument, type PageRequests } from './page-requests.ts';
 import { type ShownDocument, watchDocument } from './shown-document.ts';
 
-/** Thrown when the page's own process ended: it crashed, or was ended for its memory. */
+/** Thrown when the tab's process crashed or was killed for its memory. */
 export class TabEnded extends Error {
   override readonly name = 'TabEnded';
 }
 
-/** Thrown when the page took all the time it may. */
+/** Thrown when the page exceeded its time limit. */
 export class PageOverdue extends Error {
   override readonly name = 'PageOverdue';
 }
 
 export type ShowDeps = {
   pool: Renderer;
-  /** The way out that the page's requests take where we don't answer them ourselves. */
+  /** The proxy for requests that we don't answer ourselves. */
   proxy: { server: string; username: string; password: string };
   site: Site;
   fetch: Fetcher['get'];
-  /** Lets the proxy pass what follows this address. Throws where it may not be reached. */
+  /** Admits this URL to the proxy. Throws if it may not be requested. */
   admit: (url: URL) => Promise<void>;
 };
 
@@ -31,29 +31,29 @@ export type ShownPage = {
   page: Page;
   session: CDPSession;
   requests: PageRequests;
-  /** Waits until the page asks for nothing any more; false where it didn't come to rest in this time. */
+  /** Waits until the page makes no more requests; false if it didn't become idle in time. */
   untilQuiet(timeoutMs: number): Promise<boolean>;
-  /** Runs an expression apart from the page's own scripts, which can't reach into it. Answers its JSON value. */
+  /** Evaluates an expression isolated from the page's scripts. Returns its JSON value. */
   evaluate(expression: string): Promise<unknown>;
 };
 
 const POLL_MS = 25;
 
 /**
- * Shows a document in a fresh context and hands it to `work` once it has loaded and come to rest, or once the time for
- * that is up. Windows, dialogs and downloads end where they begin. Throws TabEnded, PageOverdue, PageLeft, BrowserGone,
- * or what `work` throws.
+ * Shows a document in a fresh context and calls `work` once it is loaded and idle, or when the time for that is up.
+ * Windows, dialogs and downloads are closed at once. Throws TabEnded, PageOverdue, PageLeft, BrowserGone, or what
+ * `work` throws.
  */
 export async function showPage<Result>(
   deps: ShowDeps,
   options: {
     document: OriginDocument;
     notices: Notices;
-    /** Whether the page may ask its site by methods that change something there. */
+    /** Whether the page may send the site requests that change something. */
     mayChange: boolean;
     signal: AbortSignal;
     timeoutMs: number;
-    /** Is given what the page asks for before it asks: that is known also of a page that doesn't end well. */
+    /** Called before the first request, so that the requests of a page that fails later are known too. */
     onOpen?: (requests: PageRequests) => void;
   },
   work: (shown: ShownPage) => Promise<Result>,
@@ -61,7 +61,7 @@ export async function showPage<Result>(
   const { pool, proxy } = deps;
   const { document, notices, mayChange } = options;
   const contextOptions = {
-    // The page's document is answered from what was fetched: the rest of the connection matters to no script.
+    // Needed for the remaining requests only; we answer the document request ourselves.
     proxy,
     serviceWorkers: 'block',
     acceptDownloads: false,
@@ -70,7 +70,7 @@ export async function showPage<Result>(
     timezoneId: 'UTC',
   } as const;
   return pool.use(contextOptions, options.signal, async (context) => {
-    // A signal that has fired already tells its listeners nothing: the page would hold its place for good.
+    // An already aborted signal calls no listeners, so the page would never give up its slot.
     options.signal.throwIfAborted();
     const overdue = new AbortController();
     const timer = setTimeout(
@@ -91,13 +91,13 @@ export async function showPage<Result>(
       const requests = createPageRequests({ ...deps, page, document, notices, mayChange, signal });
       options.onOpen?.(requests);
       await context.route('**/*', (route) => requests.answer(route));
-      // It seems open and stays silent: no static host has another end for it.
+      // A WebSocket that opens and stays silent, as no static host can serve it.
       await context.routeWebSocket(/.*/, (socket) => {
         notices.add(`opens a WebSocket to ${socket.url()}, which no static host answers`);
       });
       const session = await context.newCDPSession(page);
       await session.send('Page.enable');
-      // Pages shown before anybody asks for them would be asked for beside the fetcher.
+      // Prerendered pages would bypass the fetcher.
       await session.send('Page.setPrerenderingAllowed', { isAllowed: false });
       const shownDocument = watchDocument(session);
       session.on('Page.windowOpen', ({ url }) => notices.add(`opens a window for ${url}, which was not shown`));
@@ -110,7 +110,7 @@ export async function showPage<Result>(
         evaluate: shownDocument.evaluate,
       };
       if (!(await hasLoaded(shown, pool.limits.loadTimeoutMs))) {
-        // What has loaded by now is shown.
+        // Continues with what has loaded so far.
         notices.add(`had not loaded after ${pool.limits.loadTimeoutMs} ms`);
       }
       if (!(await shown.untilQuiet(pool.limits.quietTimeoutMs))) {
@@ -149,7 +149,7 @@ async function hasLoaded(shown: ShownPage, timeoutMs: number): Promise<boolean> 
 const LOADED =
   "new Promise((done) => document.readyState === 'complete' ? done(true) : addEventListener('load', () => done(true)))";
 
-/** Windows, dialogs and downloads of a page: none stays open, none holds the page up. */
+/** Closes windows, dialogs and downloads of a page, because they would block it. */
 async function contain(context: BrowserContext, page: Page, notices: Notices): Promise<void> {
   context.on('page', (opened) => {
     if (opened === page) return;
@@ -167,8 +167,8 @@ async function contain(context: BrowserContext, page: Page, notices: Notices): P
 }
 
 /**
- * The time is the page's own: what its scripts were to do within it, they have done, however busy this machine is. What
- * they ask for meanwhile begins it anew.
+ * Waits with the page's own timers, so that its scripts get their time however busy the machine is. Each new request
+ * restarts the wait.
  */
 async function untilQuiet(
   { evaluate, isLeaving }: ShownDocument,
@@ -186,7 +186,7 @@ async function untilQuiet(
     }
     const begunAt = performance.now();
     await evaluate(rest);
-    // Where this process was late to hear of it, so was all that waits for us: a worker of the page begins only now.
+    // If this process was slow to respond, so were the page's requests: a worker may only start now.
     if (performance.now() - begunAt > 2 * quietMs && !isBusy()) await evaluate(rest);
     if (!isBusy() && requests.quietSince() === since) return true;
   }

@@ -1,23 +1,23 @@
 import type { CDPSession } from 'playwright-core';
 
-/** Thrown when the window shows another document than the one it was given. */
+/** Thrown when the window shows another document than the given one. */
 export class PageLeft extends Error {
   override readonly name = 'PageLeft';
 }
 
 export type ShownDocument = {
   /**
-   * Runs an expression in a world of its own, apart from the page's scripts. Answers its JSON value. Throws PageLeft
-   * once the window shows another document: a script may leave for an address that no request is made for.
+   * Evaluates an expression in a world isolated from the page's scripts. Returns its JSON value. Throws PageLeft once
+   * the window shows another document, because a script may navigate without a request.
    */
   evaluate(expression: string): Promise<unknown>;
-  /** Whether a script wants to leave, and the browser hasn't yet decided what comes of it. */
+  /** Whether a script started a navigation that the browser hasn't finished or dropped yet. */
   isLeaving(): boolean;
 };
 
 type Loaded = { id: string; loaderId: string; url: string };
 
-/** Follows what the window shows from now on; the first document to be loaded is the one that stays. */
+/** Tracks the documents that the window shows from now on; only the first one is expected. */
 export function watchDocument(session: CDPSession): ShownDocument {
   const loaded: Loaded[] = [];
   let leaving = false;
@@ -25,7 +25,7 @@ export function watchDocument(session: CDPSession): ShownDocument {
   session.on('Page.frameNavigated', ({ frame }) => {
     if (frame.parentId === undefined) loaded.push(frame);
   });
-  // Told by the page's own process, so it is heard before the answer to whatever is asked of the page later.
+  // Sent by the page's process, so it arrives before the response to any later command.
   session.on('Page.frameRequestedNavigation', ({ frameId, disposition }) => {
     if (frameId === loaded[0]?.id && disposition === 'currentTab') leaving = true;
   });
@@ -34,7 +34,7 @@ export function watchDocument(session: CDPSession): ShownDocument {
   });
 
   async function shownNow(): Promise<Loaded> {
-    // Whoever loaded it may hear of it first. What this session is told of it comes before this answer.
+    // The caller of `goto` may resume before this session gets its events. They arrive before this response.
     if (loaded.length === 0) await session.send('Page.getFrameTree');
     const [first, another] = loaded;
     if (first === undefined) throw new Error('no document was loaded');
@@ -54,7 +54,7 @@ export function watchDocument(session: CDPSession): ShownDocument {
     async evaluate(expression) {
       const document = await shownNow();
       const { result, exceptionDetails } = await inOwnWorld(document, expression).catch(async (error: unknown) => {
-        // A document takes its worlds along, and that may be heard before the one that follows it is.
+        // A navigation destroys the isolated world, and that error may arrive before the navigation event.
         const { frameTree } = await session.send('Page.getFrameTree');
         throw frameTree.frame.loaderId === document.loaderId ? error : pageLeft(frameTree.frame);
       });

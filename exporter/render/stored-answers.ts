@@ -6,8 +6,8 @@ import type { CrawlStore, Fetcher } from '../ports.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
 
 /**
- * Answers from what the crawl has stored, and asks the origin only for what it didn't have: so a visit after the crawl
- * costs the origin nothing but what it finds.
+ * Answers from the crawl's stored responses, and requests the rest from the origin. A visit after the crawl thus costs
+ * the origin only the new URLs.
  */
 export function answerFromCrawl(deps: {
   store: CrawlStore;

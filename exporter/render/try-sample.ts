@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import type { ShownPage } from './show-page.ts';
 
-/** One move of the mouse or a key: what isn't there, or is covered, is passed over. */
+/** The timeout of one click, hover or key press; missing or covered elements are skipped. */
 const MOVE_MS = 2_000;
-/** How long what a move began is waited for. */
+/** Time for the page to become idle after an action. */
 const QUIET_MS = 3_000;
 
 const MAX_HOVERS = 12;
@@ -11,15 +11,15 @@ const MAX_OPENED = 8;
 const MAX_FOLLOWED = 3;
 
 /**
- * What a visitor would do on a page, for what its scripts then load: scroll, point at links, open what is closed, switch
- * the theme, search, follow a link that the page's own router handles. Ends at `endAt`, wherever it is.
+ * Interacts with a page as a visitor would, so that its scripts load what they need: scroll, hover links, open closed
+ * elements, switch the theme, search, follow links of the page's router. No step starts after `endAt`.
  */
 export async function tryPage(shown: ShownPage, endAt: number): Promise<void> {
   const { page } = shown;
   const steps = [scroll, pointAtLinks, openWhatIsClosed, switchTheme, search, followLinks];
   for (const step of steps) {
     if (Date.now() >= endAt) return;
-    // A step that a page doesn't go along with is a step that a visitor can't take.
+    // A step that fails here would fail for a visitor too.
     await step(page, shown).catch(() => undefined);
     await shown.untilQuiet(Math.min(QUIET_MS, Math.max(0, endAt - Date.now())));
   }
@@ -51,7 +51,7 @@ async function openWhatIsClosed(page: Page): Promise<void> {
 }
 
 async function switchTheme(page: Page): Promise<void> {
-  // By what it is named, or by a class that only such a switch has: a dark button may be for anything.
+  // By label or by a specific class, because a button with "dark" in its class may do anything.
   const words = ['theme', 'appearance', 'dark mode', 'light mode', 'dark theme', 'color mode', 'color scheme'];
   const classes = ['[class*="theme" i][class*="switch" i]', '[class*="theme" i][class*="toggle" i]'].concat(
     ['appearance', 'darkmode', 'dark-mode', 'colormode', 'color-mode'].map((word) => `[class*="${word}" i]`),
@@ -61,7 +61,7 @@ async function switchTheme(page: Page): Promise<void> {
     .concat(classes)
     .map((each) => `button${each}:not(form button):visible`);
   const [button] = await some(page.locator(named.join(', ')), 1);
-  // There and back, so that what follows sees the page as it was.
+  // Twice, to restore the theme for the next steps.
   for (const each of button === undefined ? [] : [button, button]) await press(each);
   const [list] = await some(page.locator('starlight-theme-select select, select[aria-label*="theme" i]'), 1);
   for (const index of list === undefined ? [] : [1, 0]) await list?.selectOption({ index }, { timeout: MOVE_MS });
@@ -80,7 +80,7 @@ async function search(page: Page, shown: ShownPage): Promise<void> {
   const [box] = await some(boxes, 1);
   if (box === undefined) return;
   await box.click({ timeout: MOVE_MS });
-  // Letters that some word begins with in most languages: an index in pieces loads those of them.
+  // Common first letters, so that a split index loads the chunks for them.
   for (const text of ['a', 's', 'in']) {
     await box.fill(text, { timeout: MOVE_MS });
     await shown.untilQuiet(QUIET_MS);
@@ -101,7 +101,7 @@ async function followLinks(page: Page, shown: ShownPage): Promise<void> {
     await press(link);
     await shown.untilQuiet(QUIET_MS);
     followed += 1;
-    // A link that needs a new document is not followed, and the next one needs one too.
+    // The page has no client-side router, so other links won't work either.
     if (new URL(page.url()).pathname === start.pathname || followed === MAX_FOLLOWED) break;
   }
   if (page.url() !== start.href) await page.goBack({ timeout: MOVE_MS, waitUntil: 'commit' });

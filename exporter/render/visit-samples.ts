@@ -18,17 +18,17 @@ import { tryPage } from './try-sample.ts';
 
 export type VisitedSamples = {
   sampleCount: number;
-  /** Addresses in line now, also those that an earlier try put there. */
+  /** URLs queued now, including those that an earlier attempt enqueued. */
   foundCount: number;
 };
 
-/** Pages that samples are chosen from. */
+/** The number of pages to choose samples from. */
 const MAX_CANDIDATES = 5_000;
 
 /**
- * Lets a browser visit pages of a finished crawl, and puts in line what their scripts asked for and the crawl didn't
- * have. The visit costs the origin only that: the rest is answered from what the crawl stored. Where there is no
- * browser the report says so, and the export goes on.
+ * Visits sample pages of a finished crawl in a browser and enqueues the URLs that their scripts requested and the
+ * crawl lacks. Other requests are answered from the crawl's stored responses. Without a browser the report says so,
+ * and the export continues.
  */
 export async function visitSamples(deps: ExportDeps, jobId: string): Promise<VisitedSamples> {
   const { store, limits, logger, renderer } = deps;
@@ -75,12 +75,12 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     return { sampleCount, foundCount };
   });
 
-  /** The crawl had come to its end, so whatever is in line was found by a visit: by this one, or by one cut short. */
+  /** The crawl had finished, so all queued URLs come from this visit or an interrupted one. */
   async function countInLine(): Promise<number> {
     return (await store.frontierRest(jobId)).queuedCount;
   }
 
-  /** What one page asked for. A page that can't be visited is left out, and the report says so. */
+  /** The requests of one page. A page that can't be visited is left out, and the report says so. */
   async function visitPage(shown: ShowDeps, url: string, signal: AbortSignal): Promise<Resource[]> {
     const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
     const address = originUrl(url, shown.site);
@@ -94,7 +94,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
           shown,
           {
             document: { url: address, status, contentType, body },
-            // What a page does in vain on a visit is no news of the export.
+            // Failures during a visit don't affect the export, so they aren't reported.
             notices: createNotices(),
             mayChange: false,
             signal,
@@ -113,7 +113,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
         if (error instanceof BrowserGone && attempt < maxTries) continue;
         const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
         await store.addNotices({ jobId, url, texts: [text] });
-        // What it had asked for by then is part of it.
+        // Keeps the requests made before the failure.
         return requests?.requested() ?? [];
       }
     }
