@@ -53,7 +53,7 @@ export function createPageRequests(options: {
   site: Site;
   document: OriginDocument;
   fetch: Fetcher['get'];
-  /** Admits this URL to the proxy. Throws if it may not be requested. */
+  /** Lets the proxy admit this URL's origin. Throws if the URL may not be requested. */
   admit: (url: URL) => Promise<void>;
   notices: Notices;
   /** Whether the page may send the site requests that change something. */

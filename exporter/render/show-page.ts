@@ -23,7 +23,7 @@ export type ShowDeps = {
   proxy: { server: string; username: string; password: string };
   site: Site;
   fetch: Fetcher['get'];
-  /** Admits this URL to the proxy. Throws if it may not be requested. */
+  /** Lets the proxy admit this URL's origin. Throws if the URL may not be requested. */
   admit: (url: URL) => Promise<void>;
 };
 
