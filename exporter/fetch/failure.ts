@@ -41,7 +41,7 @@ export function failureOfLateness({ reason }: Lateness): FetchFailure {
   return { kind: 'failed', reason, status: null, soft: true, retryAfterMs: undefined, late: true };
 }
 
-/** The failure of a thrown error. Refused connections, bad certificates and unknown names are not retried. */
+/** The failure of a thrown error. URLs that the guard refused, bad certificates and unknown names aren't retried. */
 export function failureOfError(error: unknown): FetchFailure {
   const code = errorCode(error);
   // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
