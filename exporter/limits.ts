@@ -41,7 +41,7 @@ export type ExportLimits = {
   cacheBytes: number;
   /** zlib's level for the archive: 5 takes three quarters of the time of 6, for bundles larger by 1.5 to 5 %. */
   gzipLevel: number;
-  /** `host:port` pairs of the operator's own network that assets may come from, beside each project's origin. */
+  /** `host:port` pairs of the operator's own network that assets may come from, besides each project's origin. */
   privateHosts: readonly string[];
 };
 

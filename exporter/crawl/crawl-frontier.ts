@@ -21,9 +21,7 @@ export type CrawlRest = {
 
 const GROUP_RESULTS = 64;
 const GROUP_BYTES = 4 * 1024 * 1024;
-/**
- * The longest that a result waits to be settled together with others, and a short wait when there is little to request.
- */
+/** The longest that a result waits to be settled with others: usually, and when there is little to request. */
 const GROUP_WAIT_MS = 60;
 const HUNGRY_WAIT_MS = 10;
 /** Groups that are stored and settled while fetching goes on. */

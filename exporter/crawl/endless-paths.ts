@@ -48,8 +48,8 @@ export function addressLiesFarOff(url: string, year: number): boolean {
 
 /**
  * Whether a calendar page leads past the calendar limits. Both URLs must differ only in their numbers, and the target
- * must name a month more than `MAX_YEARS_AHEAD` years ahead, or be the step across `MAX_YEARS_BACK`. Only that step
- * counts, because small numbers often aren't years.
+ * must be more than `MAX_YEARS_AHEAD` years ahead, or the first one more than `MAX_YEARS_BACK` years back. Any other old
+ * year may be just a small number.
  */
 export function leadsFarOff(pathname: string, from: string, year: number): boolean {
   if (!liesFarOff(pathname, year)) return false;

@@ -47,7 +47,7 @@ export function beginRound({
     bodyBegins: (id) => coming.add(id),
     bodyEnds(id) {
       coming.delete(id);
-      // The rest may go to any worker again.
+      // No awaited body is left: the round ends, and other workers may take the rest.
       if (awaited.delete(id) && awaited.size === 0) endAt = Math.min(endAt, now());
     },
     comingCount: () => coming.size,

@@ -21,7 +21,7 @@ function createStoredUrls(): StoredUrls {
     has({ url, kind }) {
       const rank = ranks.get(url);
       if (rank === undefined || rank < rankOf('asset')) return false;
-      // Each query string counts, even if the URL was found before.
+      // URLs with a query string always go through the crawl scope, which counts them per path.
       return rank >= rankOf(kind === 'page' || kind === 'unfollowed' ? 'page' : 'asset') && !url.includes('?');
     },
     hasFound: ({ url, rank }) => (ranks.get(url) ?? -1) >= rank,

@@ -19,7 +19,7 @@ import type { KeepingFetcher } from './keep-answers.ts';
 export type FirstAddresses = {
   /** Enqueues the start pages, the not-found page, and the URLs that are tried on every site. */
   begin(options: {
-    /** Visits start pages immediately, unless they need more than a request. */
+    /** Whether to visit start pages immediately, if they needn't be rendered. */
     visitStart: boolean;
     signal: AbortSignal;
   }): Promise<void>;

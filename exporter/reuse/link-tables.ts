@@ -61,7 +61,7 @@ export type LinkTables = {
   atHand(place: LinkPlace): LinkTable | undefined;
 };
 
-/** About 100 kB each. Following a site's links needs each table many times, so keep them all. */
+/** About 100 kB each. Following a site's links needs each table many times. */
 const MAX_TABLES = 512;
 
 /** Reads link tables and caches them. */
