@@ -1,14 +1,14 @@
 import { ExportFailure } from './export-failure.ts';
 import type { ExportLimits } from './limits.ts';
 
-/** What an export has spent so far, as its crawl's row has it. Sizes in bytes. */
+/** What an export has spent so far, as stored in its crawl's row. Sizes in bytes. */
 export type Spent = { fileCount: number; decodedBytes: number; storedBytes: number };
 
 export type BudgetLimits = Pick<ExportLimits, 'maxFiles' | 'maxDecodedBytes' | 'maxStoredBytes'>;
 
 /**
- * Throws a non-retryable failure for the job's owner if an export has spent more than one may. The counts are those of
- * all workers, so it doesn't matter which of them asks.
+ * Throws a non-retryable failure if an export has spent more than it may; the message is for the job's owner. The
+ * counts cover all workers, so any of them may check.
  */
 export function checkBudget(spent: Spent, limits: BudgetLimits): void {
   if (spent.fileCount > limits.maxFiles) {
@@ -30,7 +30,7 @@ function exceeded(text: string, variable: string, value: string): ExportFailure 
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** A size in the notation of the variables, in the largest unit that has no rest. */
+/** A size as the environment variables write it, in the largest unit that divides it. */
 function sizeText(bytes: number): string {
   let [amount, unit] = [bytes, 0];
   while (amount > 0 && amount % 1024 === 0 && unit < UNITS.length - 1) {

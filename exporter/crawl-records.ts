@@ -180,7 +180,7 @@ export type SettledBatch = {
   brokenJson: string;
   /** `StoredPiece[]`. */
   piecesJson: string;
-  /** `Extent[]`: where the batch's bytes are, in order; null: they are the whole object. */
+  /** `Extent[]`: the positions of the batch's bytes, in order; null if they are the whole object. */
   partsJson: string | null;
 };
 

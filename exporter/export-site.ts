@@ -57,7 +57,7 @@ export async function beginExport(
   return { ...opened, rest, packed: isRewritten ? await stages.packExport({ jobId }) : null };
 }
 
-/** At the pace so far the rest takes less than half as long again: to share it would take longer. */
+/** At this pace the rest takes less than half as long again, so sharing it would take longer. */
 async function isNearlyDone(
   { store }: Pick<ExportDeps, 'store'>,
   jobId: string,

@@ -1,12 +1,12 @@
 import type { Crawl } from './crawl-records.ts';
 import { createRecentReadings, type RecentReadings } from './recent-readings.ts';
 
-/** What was made for a job, or what `make` makes of it now. */
+/** The job's cached value, or a new one from `make`. */
 export type OfJob<Value> = (jobId: string, make: () => Value) => Value;
 
 /** What a process caches of the jobs that it works on. */
 export type JobCache = {
-  /** A place for one thing of each job. */
+  /** Creates a cache for one value per job. */
   place<Value>(): OfJob<Value>;
   /** Drops everything of a job. */
   forget(jobId: string): void;
@@ -14,15 +14,15 @@ export type JobCache = {
 
 /** A process rarely works on more sites than this at once. */
 const MAX_JOBS = 4;
-/** Many times the pause between two activities of a job; after it the job has ended, or goes on elsewhere. */
+/** Many times the pause between two activities of a job; after it the job has ended, or runs elsewhere. */
 const IDLE_MS = 5 * 60_000;
 
 /**
- * Remembers things of jobs until their jobs end, until nobody asked for anything of theirs in `idleMs`, or until
- * `maxJobs` others were asked for since.
+ * Caches values of jobs until the job ends, its values are unused for `idleMs`, or `maxJobs` other jobs were used more
+ * recently.
  */
 export function createJobCache({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): JobCache {
-  // A job's key is held here alone: with it goes what all places have of the job.
+  // The only strong reference to a job's key: when it is dropped, so are the job's values in all places.
   const jobs = new Map<string, { key: object; timer: NodeJS.Timeout }>();
 
   function forget(jobId: string): void {
@@ -33,7 +33,7 @@ export function createJobCache({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): J
   function keyOf(jobId: string): object {
     const key = jobs.get(jobId)?.key ?? {};
     forget(jobId);
-    // Put in anew, it is the last to be dropped.
+    // Inserted again, it is the last to be dropped.
     jobs.set(jobId, { key, timer: setTimeout(() => forget(jobId), idleMs).unref() });
     for (const oldest of jobs.keys()) {
       if (jobs.size <= maxJobs) break;
@@ -58,7 +58,7 @@ export function createJobCache({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): J
   };
 }
 
-/** A place for one reading of each job, which is read once while the job is remembered, and anew where that failed. */
+/** A cache for one asynchronous read per job; a failed read is repeated. */
 export function placeForReading<Value>(
   jobCache: JobCache,
 ): (jobId: string) => (read: () => Promise<Value>) => Promise<Value> {
@@ -70,8 +70,8 @@ export function placeForReading<Value>(
 }
 
 /**
- * Drops what this process caches of a job that was restarted since, here or elsewhere: URLs that were queued then needn't
- * be now. Call it in every stage that uses the cache.
+ * Drops what this process caches of a job that was restarted, here or elsewhere, because URLs that were queued then may
+ * not be queued now. Call it in every stage that uses the cache.
  */
 export function createRestartCheck(jobCache: JobCache): (crawl: Pick<Crawl, 'jobId' | 'baseJobId'>) => void {
   const bases = jobCache.place<string | null>();

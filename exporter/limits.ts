@@ -1,47 +1,47 @@
-/** Bounds of one export and of what one process spends on it. Sizes in bytes, times in milliseconds. */
+/** Limits of one export and of what one process spends on it. Sizes in bytes, times in milliseconds. */
 export type ExportLimits = {
-  /** Addresses of one export, pages and assets. */
+  /** URLs of one export, pages and assets. */
   maxUrls: number;
-  /** Links followed one after another from the start page. */
+  /** Links followed from the start page to a URL. */
   maxDepth: number;
-  /** Query strings followed of one page path. */
+  /** Query strings followed per page path. */
   maxQueryVariants: number;
-  /** The largest file kept in memory; a larger one is streamed, and its references aren't read. */
+  /** The largest file kept in memory; a larger one is streamed, and its references aren't extracted. */
   maxBufferedBytes: number;
   maxFileBytes: number;
   /** What one export may spend in all, over all workers; one that spends more fails (`budget.ts`). */
   maxFiles: number;
   maxDecodedBytes: number;
   maxStoredBytes: number;
-  /** How long the head of an answer may take. */
+  /** How long the head of a response may take. */
   requestTimeoutMs: number;
-  /** The longest pause of a body on its way; one that keeps coming may take as long as it takes. */
+  /** The longest pause in a body; one that keeps arriving may take any time. */
   idleTimeoutMs: number;
-  /** Requests at a time to one origin: where the limiter begins, and where it ends. */
+  /** Concurrent requests to one origin: the limiter's initial and highest number. */
   initialConcurrency: number;
   maxConcurrency: number;
-  /** Tries of an address that keeps failing softly. */
+  /** The maximum number of attempts for a URL that keeps failing softly. */
   maxAttempts: number;
-  /** A single crawl activity this long has shown that the site is large enough to share it among workers. */
+  /** If a single crawl activity takes this long, the site is large enough to share it among workers. */
   soloCrawlMs: number;
-  /** How long one worker goes through what the last export knows, all of which a death on the way costs. */
+  /** How long one worker may revalidate the previous export; if it dies, all of that is lost. */
   walkMs: number;
   /** Activities of one export that crawl, or rewrite, at the same time. */
   parallelActivities: number;
   /** The longest a crawl or rewrite activity takes on new work. */
   activityMs: number;
-  /** How long work is held without a sign of life. */
+  /** How long a lease lasts unless it is renewed. */
   leaseMs: number;
-  /** About how large a piece of the archive is, by its files before compression. */
+  /** The approximate size of a piece of the archive, before compression. */
   pieceBytes: number;
-  /** The bounds of a batch, the pieces that a worker makes at a time. */
+  /** The limits of a batch, the pieces that a worker makes at a time. */
   batchFiles: number;
   batchBytes: number;
-  /** Fetched bytes that a process keeps at hand for rewriting. */
+  /** Fetched bytes that a process caches for rewriting. */
   cacheBytes: number;
   /** zlib's level for the archive: 5 takes three quarters of the time of 6, for bundles larger by 1.5 to 5 %. */
   gzipLevel: number;
-  /** `host:port` pairs of the operator's own network that assets may come from, beside each project's origin. */
+  /** `host:port` pairs of the operator's own network that assets may come from, besides each project's origin. */
   privateHosts: readonly string[];
 };
 

@@ -7,7 +7,7 @@ export function inputGone(key: string): ExportFailure {
   return new ExportFailure('ExportInputGone', text);
 }
 
-/** Fails work for good if an object that it needs is missing. */
+/** Throws `inputGone` if an object that the work needs is missing. */
 export async function needingObjects<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;

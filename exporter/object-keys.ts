@@ -1,12 +1,12 @@
-/** What all exports keep while they run. */
+/** The prefix of everything that exports store while they run. */
 export const WORK_FOLDER = 'exports/';
 
-/** Everything an export keeps while it runs lies below this prefix, and is deleted with it. */
+/** Everything that an export stores while it runs has this prefix, and is deleted with it. */
 export function workPrefix(jobId: string): string {
   return `${WORK_FOLDER}${jobId}/`;
 }
 
-/** Bodies and extractions of many addresses behind each other. */
+/** A segment: bodies and extractions of many URLs in one object. */
 export function segmentKey(jobId: string, id: string): string {
   return `${workPrefix(jobId)}segments/${id}`;
 }
@@ -16,20 +16,24 @@ export function largeObjectKey(jobId: string, id: string): string {
   return `${workPrefix(jobId)}large/${id}`;
 }
 
-/** One piece of the archive; `id` differs between attempts, so a late writer never replaces what a row names. */
+/**
+ * One batch of the archive; `id` differs between attempts, so a late writer never replaces an object that a row names.
+ */
 export function memberKey(jobId: string, batch: number, id: string): string {
   return `${workPrefix(jobId)}members/${batch}-${id}`;
 }
 
-/** The report stays as long as the job does. */
+/** The report is kept as long as the job. */
 export function reportKey(jobId: string): string {
   return `reports/${jobId}.json`;
 }
 
-/** What all bundles lie below. */
+/** The prefix of all bundles. */
 export const BUNDLES_FOLDER = 'bundles/';
 
-/** The key of a packed bundle: its hash is in every link's path, so a reader that has these bytes can tell. */
+/**
+ * The key of a packed bundle. It contains the hash, so the path of every link does too, and a reader can compare it.
+ */
 export function bundleKey(sha256: string): string {
   return `${BUNDLES_FOLDER}${sha256}/bundle.tar.gz`;
 }

@@ -139,11 +139,11 @@ export type CrawlStore = {
   leaseNamedUrls(lease: Lease & { urls: readonly string[] }): Promise<LeasedUrl[]>;
   /** Extends a worker's leases of URLs, once half of their time is over. */
   renewLeases(lease: Lease): Promise<void>;
-  /** Gives back the URLs that these workers hold; the attempt counts. */
+  /** Releases the URLs that these workers hold; the attempt counts. */
   releaseLeases(jobId: string, tokens: readonly string[]): Promise<void>;
-  /** Gives back all URLs whose lease has ended; the attempt counts. */
+  /** Releases all URLs whose lease has ended; the attempt counts. */
   releaseEndedLeases(jobId: string): Promise<void>;
-  /** Gives back leased URLs that were never requested; the attempt doesn't count. */
+  /** Releases leased URLs that were never requested; the attempt doesn't count. */
   giveBackUnasked(held: { jobId: string; token: string; ids: readonly number[] }): Promise<void>;
   /**
    * Settles URLs that the worker still holds, and adds the URLs that it found, sorted by URL; those that `take` asks for
@@ -206,7 +206,7 @@ export type CrawlStore = {
   leaseBatches(lease: Lease & { limit: number }): Promise<number[]>;
   /** Extends a worker's leases of batches. */
   renewBatches(lease: Lease): Promise<void>;
-  /** Gives back the batches that these workers hold. */
+  /** Releases the batches that these workers hold. */
   releaseBatches(jobId: string, tokens: readonly string[]): Promise<void>;
   /** Keeps a batch's result. Returns what the export has spent by then; undefined if the lease was lost. */
   settleBatch(result: { jobId: string; token: string; batch: MadeBatch }): Promise<SpentCounts | undefined>;

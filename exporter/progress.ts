@@ -1,9 +1,12 @@
-/** Shares of a job's progress, in percent: where each stage begins. */
+/** The progress of a job, in percent, at which each stage begins. */
 const CRAWL_FROM = 2;
 const REWRITE_FROM = 70;
 const PACK_FROM = 92;
 
-/** While crawling the whole isn't known: the share of what is known so far, which a later find can't lower (the row sees to that). */
+/**
+ * The total isn't known while crawling, so this is the share of the URLs found so far. A later find can't lower it,
+ * because the row only accepts higher figures.
+ */
 export function crawlProgress({ urlCount, settledCount }: { urlCount: number; settledCount: number }): number {
   const share = urlCount === 0 ? 0 : Math.min(1, settledCount / urlCount);
   return CRAWL_FROM + share * (REWRITE_FROM - CRAWL_FROM);

@@ -1,13 +1,13 @@
 export type RecentReadings<Key, Value> = {
-  /** What was read for a key, or `read` reads it. */
+  /** The cached value of a key, or a new one from `read`. */
   of(key: Key, read: () => Promise<Value>): Promise<Value>;
-  /** What was read for a key, for those who needn't wait then; undefined where nothing is, or it is on its way. */
+  /** The value of a key without waiting; undefined if it isn't cached or not complete yet. */
   atHand(key: Key): Value | undefined;
 };
 
 /**
- * Keeps up to `max` readings for those who ask again, also while they are under way; the one asked for longest ago (by
- * `of`) is dropped first. One that failed is dropped at once, so that whoever asks next tries anew.
+ * Caches up to `max` reads, also while they are pending. Drops the least recently used (by `of`) first, and a failed
+ * one immediately, so that the next call reads again.
  */
 export function createRecentReadings<Key, Value>(max: number): RecentReadings<Key, Value> {
   // A Map keeps its order of insertion, so the first key is the one used longest ago.

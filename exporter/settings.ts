@@ -1,7 +1,7 @@
 import type { ContentCoding } from '../contract/content-coding.ts';
 import type { ExternalPolicy, ScriptPolicy, Site, SourceMapPolicy } from './document/types.ts';
 
-/** What an export goes by, fixed when it begins and stored with the crawl. */
+/** An export's settings, fixed when it begins and stored with the crawl. */
 export type ExportSettings = {
   jobId: string;
   version: string;
@@ -11,24 +11,24 @@ export type ExportSettings = {
   /** The operator's origin, as `host:port`: the one private address that may be fetched. */
   operatorHosts: string[];
   external: ExternalPolicy;
-  /** Hosts whose files stay links. */
+  /** Hosts whose files aren't exported; links to them stay. */
   keepHosts: string[];
   scripts: ScriptPolicy;
   sourceMaps: SourceMapPolicy;
-  /** `ignore`: robots.txt, its Crawl-delay and every kind of nofollow say nothing to this export. */
+  /** `ignore`: robots.txt, its Crawl-delay and every kind of nofollow have no effect on this export. */
   robots: 'respect' | 'ignore';
-  /** Whether a browser draws the pages. */
+  /** Whether pages are rendered in a browser. */
   render: 'http' | 'browser';
-  /** Whether a browser visits sample pages for what their scripts load. */
+  /** Whether a browser visits sample pages to find what their scripts load. */
   discover: 'http' | 'browser';
   /** Which precompressed siblings files get, in the order of `CONTENT_CODINGS`. */
   precompress: readonly ContentCoding[];
-  /** The pages asked for, as normalised addresses; null: the whole site. */
+  /** The requested pages, as normalised URLs; null: the whole site. */
   pages: string[] | null;
   robotsTxt: string;
 };
 
-/** What a crawl that an older release began has no word on. */
+/** Defaults for settings that a crawl of an older release lacks. */
 const DEFAULTS = {
   sourceMaps: 'omit',
   robots: 'respect',

@@ -1,15 +1,15 @@
 /** How far an export is, `progress` in percent. A figure below the one reported before changes nothing. */
 export type Progress = { progress: number; pageCount: number };
 
-/** Shows that the export is alive, and changes no figure. */
+/** Reports that the export is alive without changing a figure. */
 export const NO_PROGRESS: Progress = { progress: 0, pageCount: 0 };
 
 export type StageRun = {
-  /** Fires when the stage is to end: its job was canceled, its process stops, or the job's row is gone. */
+  /** Fires when the stage must end: its job was canceled, its process stops, or the job's row is gone. */
   signal: AbortSignal;
-  /** Names what this attempt leases. */
+  /** Identifies this attempt's leases. */
   token: string;
-  /** Of earlier attempts, which are dead and may still hold leases. */
+  /** The tokens of earlier attempts, which are dead but may still hold leases. */
   previousAttemptTokens: readonly string[];
   /** Reports progress at once. Throws if the job has ended. */
   report(progress: Progress): Promise<void>;

@@ -1,14 +1,14 @@
-/** Work that runs beside a loop, which waits for its events. */
+/** Work that runs beside a loop, while the loop waits for events. */
 export type BackgroundWork = {
-  /** The loop hears of its end, good or bad. */
+  /** Runs work in the background; its end wakes the loop, also if it fails. */
   run(work: Promise<void>): void;
-  /** As `run`, for what must not outlive the loop: a cancelled export is cleared up right after it. */
+  /** Like `run`, for work that must end before the loop does: a cancelled export is cleaned up right after it. */
   write(work: Promise<void>): void;
-  /** Throws what the first work to fail has thrown. */
+  /** Throws the error of the first work that failed. */
   throwIfFailed(): void;
-  /** Waits until some work ends, for no longer than this. */
+  /** Waits until some work ends, for at most this long. */
   nextEvent(waitMs: number): Promise<void>;
-  /** Waits until all writes have ended, good or bad. */
+  /** Waits until all writes have ended, also those that failed. */
   written(): Promise<void>;
 };
 

@@ -14,31 +14,31 @@ import type { OnBody } from './visit.ts';
 import type { Visited } from './visited.ts';
 
 export type CrawlRest = {
-  /** Nothing is left, here or elsewhere. */
+  /** Nothing is left to crawl, here or at any other worker. */
   done: boolean;
   queuedCount: number;
 };
 
 const GROUP_RESULTS = 64;
 const GROUP_BYTES = 4 * 1024 * 1024;
-/** A result waits no longer than this for others to be settled with, and where there is little to ask for meanwhile. */
+/** The longest that a result waits to be settled with others: usually, and when there is little to request. */
 const GROUP_WAIT_MS = 60;
 const HUNGRY_WAIT_MS = 10;
-/** Groups being stored and settled while fetching goes on. */
+/** Groups that are stored and settled while fetching goes on. */
 const MAX_SETTLING = 3;
-/** How often a worker without work looks whether another one found some: at first, and at most. */
+/** How often an idle worker checks whether others found URLs: at first, and at most. */
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 250;
 
-/** Thrown when the crawl ended behind the worker's back: cancelled, or frozen. */
+/** Thrown when the crawl ended while the worker was busy: it was cancelled or frozen. */
 export class CrawlOver extends Error {
   override readonly name = 'CrawlOver';
 }
 
 /**
- * Works on a job's frontier until nothing is left or the time is up; the caller then aborts what is under way and gives
- * back what is still leased. Fetches run all the while; results are settled in
- * groups, and the addresses they bring are partly leased in the same statement, so the origin never waits for us.
+ * Works on a job's frontier until nothing is left or the time is up. The caller then aborts pending requests and
+ * releases the remaining leases. Results are settled in groups while fetching goes on, and the same statement leases
+ * some of the URLs found, so the origin never waits for us.
  */
 export async function crawlFrontier(
   deps: { store: CrawlStore; segments: SegmentStore; limits: ExportLimits },
@@ -46,14 +46,14 @@ export async function crawlFrontier(
     jobId: string;
     token: string;
     scope: CrawlScope;
-    /** `onBody` is to be called when the answer's body begins to come, and when it has come. */
+    /** Call `onBody` when the response's body starts to arrive, and again when it is complete. */
     visit: (leased: LeasedUrl, onBody: OnBody) => Promise<Visited>;
     stored: StoredUrls;
-    /** Called with what the export has spent, after each report. What it throws ends the crawl. */
+    /** Called after each report with what the export has spent. If it throws, the crawl ends. */
     onSpent?: (spent: SpentCounts) => void;
     signal: AbortSignal;
     maxMs: number;
-    /** What is under way when the time is up may still come in this long; afterwards it is given back. */
+    /** How long pending requests may continue when the time is up; then their URLs are released. */
     graceMs?: number;
     /** The time in milliseconds. */
     now?: () => number;
@@ -90,7 +90,7 @@ export async function crawlFrontier(
         if (isComing) round.bodyBegins(leased.id);
         else round.bodyEnds(leased.id);
       });
-      // Only now is it known which group it is in.
+      // Only now is it known which group the result belongs to.
       const visited = gathered.keep(answered);
       if (group.length === 0) groupSince = now();
       group.push(visited);
@@ -104,12 +104,12 @@ export async function crawlFrontier(
   function groupIsDue(): boolean {
     if (group.length === 0 || settlingCount >= MAX_SETTLING) return false;
     const waitedLong = now() - groupSince >= (isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
-    // A frontier that runs dry needs what the group brings now.
+    // An almost empty frontier needs the URLs of this group now.
     const needed = runningCount === 0 || (settlingCount === 0 && runningCount <= group.length);
     return needed || waitedLong || group.length >= GROUP_RESULTS || groupBytes >= GROUP_BYTES;
   }
 
-  /** Whether the origin may have room for more than is at hand: then what pages lead to doesn't wait for the disk. */
+  /** Whether the origin may accept more requests than are queued here: then new URLs don't wait for the disk. */
   function isHungry(): boolean {
     return runningCount + askedCount < limits.maxConcurrency;
   }
@@ -139,7 +139,7 @@ export async function crawlFrontier(
     gathered = gatherBytes(segments.buffers);
     settlingCount += 1;
     const found = takeFound(settling);
-    // Before the results, never after them: a worker that dies in between has another one visit their pages again.
+    // Report URLs before results: if the worker dies in between, another one visits the pages again.
     const early = found.length > 0 && isHungry() ? report([], found) : undefined;
     if (early !== undefined) work.write(early);
     const place = async (): Promise<SettledUrl[]> => {
@@ -155,7 +155,7 @@ export async function crawlFrontier(
     }
   }
 
-  /** Tells of results and of what they lead to, all or nothing; what was to be taken is visited here at once. */
+  /** Reports results and the URLs they link to in one transaction, and visits the URLs leased with it. */
   async function report(settled: readonly SettledUrl[] | Promise<SettledUrl[]>, found: FoundUrl[]): Promise<void> {
     const asked = found.filter(({ take }) => take).length;
     askedCount += asked;
@@ -166,7 +166,7 @@ export async function crawlFrontier(
       scope.setUrlCount(answer.urlCount);
       options.onSpent?.(answer);
       start(answer.taken);
-      // Others' work counts too; asking in vain once costs a millisecond.
+      // Other workers' URLs count too; an unneeded query costs a millisecond.
       if (answer.urlCount - answer.settledCount > runningCount + group.length) mayHaveMore = true;
     } finally {
       askedCount -= asked;
@@ -187,7 +187,7 @@ export async function crawlFrontier(
     }
   }
 
-  /** Whether there is nothing to do but to wait for bodies, which may take hours. */
+  /** Whether only bodies are pending, which may take hours. */
   function onlyBodiesCome(): boolean {
     return runningCount === round.comingCount() && settlingCount === 0 && group.length === 0 && !leasing;
   }
@@ -196,7 +196,7 @@ export async function crawlFrontier(
     return work.nextEvent(group.length > 0 && isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
   }
 
-  /** Addresses may be due again by now, or found or given back by others. */
+  /** Meanwhile URLs may become due, or be found or released by others. */
   async function pollWhileBodiesCome(): Promise<void> {
     await work.nextEvent(pollMs);
     if (!onlyBodiesCome()) return;
@@ -215,7 +215,7 @@ export async function crawlFrontier(
       } else if (mayHaveMore && !leasing && roomCount() >= wanted / 4) {
         work.write(leaseMore());
       } else if (isBusy) {
-        // A slow origin, or one that asked for a pause: another activity goes on from here, with the attempts counted.
+        // The origin is slow or asked for a pause: another activity continues from here, and the attempts are kept.
         if (settlingCount === 0 && group.length === 0 && round.isOver())
           return { done: false, queuedCount: runningCount };
         if (onlyBodiesCome()) await pollWhileBodiesCome();

@@ -9,21 +9,21 @@ import { hasTooManyFolders, leadsFarOff, MAX_FOLDERS, MAX_YEARS_AHEAD, repeatsIt
 import { type CrawledKind, rankOf, SKIPPED_RANK } from './resource-rank.ts';
 import { skipReason } from './skip-rules.ts';
 
-/** Where a reference was found; the start page stands at depth 0. */
+/** The page that has the reference; the start page has depth 0. */
 type From = { url: string; depth: number };
 
 export type CrawlScope = {
-  /** What to tell the frontier of a reference found at this depth; undefined where there is nothing new to tell. */
+  /** What to report to the frontier for a reference on this page; undefined if that is nothing new. */
   admit(resource: Resource, from: From): FoundUrl | undefined;
-  /** The frontier's own count, which other workers' finds are part of. */
+  /** Sets the frontier's own count, which includes URLs found by other workers. */
   setUrlCount(urlCount: number): void;
 };
 
 /** PostgreSQL's index rows hold less than 2,700 bytes. */
 const MAX_URL_LENGTH = 2_000;
-/** What this worker has already told; past it the frontier itself sorts out the known ones. */
+/** URLs that this worker remembers having reported; past this the frontier filters duplicates itself. */
 const MAX_REMEMBERED = 200_000;
-/** Addresses left out by one rule that the frontier keeps by name: an endless site has any number of them. */
+/** Skipped URLs that the frontier stores for one rule, because an endless site has any number of them. */
 const MAX_NAMED_SKIPS = 10_000;
 
 function hostOf(url: string): string {
@@ -31,16 +31,16 @@ function hostOf(url: string): string {
 }
 
 /**
- * Decides which references the crawl follows: the site's pages within robots.txt, the paths asked for and the bounds
- * against endless sites; and the assets that pages need, wherever they are, unless the project keeps them as links.
+ * Decides which references the crawl follows: the site's pages, within robots.txt, the requested paths and the limits
+ * against endless sites; and the assets that pages need, from any host, unless the project keeps them as links.
  */
 export function createCrawlScope(options: {
   settings: ExportSettings;
   limits: ExportLimits;
   urlCount: number;
-  /** Query strings known of each page path, as `?a=1`; what is admitted is added. */
+  /** The known query strings of each page path, as `?a=1`; admitted ones are added. */
   variants: Map<string, Set<string>>;
-  /** How many addresses are left out so far, by reason. */
+  /** How many URLs have been skipped so far, by reason. */
   skips: Map<string, number>;
 }): CrawlScope {
   const { settings, limits, variants, skips } = options;
@@ -70,7 +70,7 @@ export function createCrawlScope(options: {
     if (!isPageLike(kind, url)) return null;
     const { pathname, search, origin } = new URL(url);
     if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return skipReason('paths');
-    // What a guess turns out to be is seen when it is there (guessed-page.ts).
+    // A guessed URL is judged when its response has arrived (guessed-page.ts).
     if (kind !== 'probe' && !robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
     if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
     if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);

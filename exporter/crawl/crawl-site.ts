@@ -17,12 +17,12 @@ import { createCrawlScope } from './crawl-scope.ts';
 import { createModuleReader } from './module-reader.ts';
 import { visit } from './visit.ts';
 
-/** Counting pages takes longer the more there are: it must stay this small a part of the time, one in so many. */
+/** Counting pages takes longer the more there are, so it may use at most one part in this many of the time. */
 const COUNTING_SHARE = 20;
 
 /**
- * Crawls until the site is done or the time is up. Any number of these work on one job, in any processes; one that
- * dies loses only what it had fetched and not yet settled, which another fetches again.
+ * Crawls until the site is done or the time is up. Any number of these share one job, in any processes. If one dies,
+ * others fetch again only what it hadn't settled.
  */
 export async function crawlSite(
   deps: ExportDeps,
@@ -40,7 +40,7 @@ export async function crawlSite(
     return { progress: crawlProgress(crawl), pageCount: await countedPages() };
   }
 
-  /** Pages so far; 0, which changes nothing, while it is too early to count anew. */
+  /** The number of pages so far; 0, which changes no figure, if it is too early to count again. */
   async function countedPages(): Promise<number> {
     const startedAt = Date.now();
     if (startedAt < nextCountAt) return 0;
@@ -71,7 +71,7 @@ export async function crawlSite(
       checkBudget({ fileCount, decodedBytes: decodedBytes + bytes, storedBytes: storedBytes + bytes }, limits);
     };
     const base = await openPreviousCrawl(deps, crawl);
-    // What a browser renders depends on more than the one answer that its origin can call unchanged.
+    // A rendered page depends on more than the one response that its origin can revalidate.
     const taking = settings.render === 'http' ? base : undefined;
     const links = deps.linksFor(jobId);
     const known =
@@ -135,19 +135,19 @@ export async function crawlSite(
     } finally {
       await rendering?.close();
       void origin.close();
-      // Best effort, each by itself: leases end without it, but the others would wait for that.
+      // Best effort: leases expire by themselves, but other workers would wait for that.
       await tryTo(() => store.giveBackUnasked({ jobId, token, ids: [...unasked] }));
       await tryTo(() => store.releaseLeases(jobId, [token]));
     }
   });
 }
 
-/** Where pages are to be asked for one at a time, or are more than memory should hold, the frontier serves better. */
+/** If requests must be spaced, or there are more pages than memory should hold, the normal crawl works better. */
 function mayWalk(base: Crawl, settings: ExportSettings): boolean {
   return base.urlCount <= MAX_WHOLE && crawlDelayMs(settings) === 0;
 }
 
-/** The browser for this crawl, which takes on fewer addresses at a time: each waits for its place in it. */
+/** The browser for this crawl. It handles fewer URLs at a time, because each waits for a browser context. */
 async function openRendering(deps: ExportDeps, settings: ExportSettings, fetcher: Fetcher) {
   const pool = await needBrowser(deps.renderer);
   const site = await renderSite({ ...deps, guard: deps.guardFor(settings), fetcher, pool }, settings);
@@ -156,7 +156,7 @@ async function openRendering(deps: ExportDeps, settings: ExportSettings, fetcher
   return { ...site, limits: { ...deps.limits, maxConcurrency }, graceMs: 2 * pageTimeoutMs };
 }
 
-/** The same fetcher, which tells when it was let through to the origin. */
+/** The same fetcher, with a callback when a request passes the limiter. */
 function noticeBegin(fetcher: Fetcher, onBegin: () => void): Fetcher {
   return { ...fetcher, get: (url, options) => fetcher.get(url, { ...options, onBegin }) };
 }

@@ -1,9 +1,9 @@
 export const MAX_FOLDERS = 40;
-/** A path that says the same thing this often grew from a relative link that leads into itself. */
+/** A path that repeats a segment this often comes from a relative link that leads into itself. */
 const MAX_SEGMENT_REPEATS = 5;
-/** A calendar always has a next month. Nobody publishes further ahead than this. */
+/** A calendar always links to the next month, but sites rarely publish further ahead than this. */
 export const MAX_YEARS_AHEAD = 5;
-/** It has one before as well. Archives go back a long way, but hardly month by month to before there were sites. */
+/** A calendar also links to the previous month; archives rarely go back further by month. */
 export const MAX_YEARS_BACK = 40;
 
 const YEAR_AND_MONTH = /(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)/;
@@ -35,22 +35,21 @@ function yearOf(pathname: string): number | undefined {
   return written === undefined ? undefined : Number(written);
 }
 
-/** Whether a path names a month past one of the bounds of calendars, seen from `year`. */
+/** Whether a path names a month outside the calendar limits, counted from `year`. */
 export function liesFarOff(pathname: string, year: number): boolean {
   const own = yearOf(pathname) ?? year;
   return own > year + MAX_YEARS_AHEAD || own < year - MAX_YEARS_BACK;
 }
 
-/** As `liesFarOff`, for an address. Hardly any names a month, and to take it apart costs ten times the look at its text. */
+/** `liesFarOff` for a URL. Few URLs name a month, and parsing costs ten times as much as a look at the text. */
 export function addressLiesFarOff(url: string, year: number): boolean {
   return YEAR_AND_MONTH.test(url) && liesFarOff(pathOf(url), year);
 }
 
 /**
- * Whether the page at the address `from` is a calendar's and leads on past its bounds: both addresses are the same but
- * for their numbers, and the one it leads to names a month more than `MAX_YEARS_AHEAD` years after `year`, or is the step
- * over `MAX_YEARS_BACK` years before it. Numbers that are no years are often as small as that, so only the step counts,
- * which every calendar takes.
+ * Whether a calendar page leads past the calendar limits. Both URLs must differ only in their numbers, and the target
+ * must be more than `MAX_YEARS_AHEAD` years ahead, or the first one more than `MAX_YEARS_BACK` years back. Any other old
+ * year may be just a small number.
  */
 export function leadsFarOff(pathname: string, from: string, year: number): boolean {
   if (!liesFarOff(pathname, year)) return false;

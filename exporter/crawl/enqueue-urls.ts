@@ -3,7 +3,7 @@ import type { CrawlStore } from '../ports.ts';
 
 const FOUND_PER_STATEMENT = 2_000;
 
-/** Adds addresses to a job's frontier, in as many statements as it takes. Returns those that it was to lease. */
+/** Adds URLs to a job's frontier, in as many statements as needed. Returns those that were leased. */
 export async function enqueueUrls(store: CrawlStore, lease: Lease, found: readonly FoundUrl[]): Promise<LeasedUrl[]> {
   const leased: LeasedUrl[] = [];
   for (let start = 0; start < found.length; start += FOUND_PER_STATEMENT) {

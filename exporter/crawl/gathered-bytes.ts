@@ -2,18 +2,15 @@ import type { SegmentBuffers } from '../segments/segment-buffers.ts';
 import { isUnplaced, type Visited } from './visited.ts';
 
 export type GatheredBytes = {
-  /** The same result, whose bytes are of ours: what they were read into is free at once. */
+  /** Copies the result's bytes into our buffers, so that its own memory is free at once. */
   keep(visited: Visited): Visited;
-  /** Once nobody needs the bytes of what was kept. */
+  /** Releases the buffers, once the kept bytes are no longer needed. */
   giveBack(): void;
 };
 
 const BUFFER_BYTES = 1024 * 1024;
 
-/**
- * Holds the bytes of results that wait for their group in few buffers, which the next group uses again. A larger result
- * stays as it is.
- */
+/** Holds the bytes of results that wait for their group in a few reusable buffers. Larger results aren't copied. */
 export function gatherBytes(buffers: SegmentBuffers): GatheredBytes {
   const used: Buffer[] = [];
   let filled = 0;

@@ -7,7 +7,7 @@ import type { Visited } from './visited.ts';
 
 const known = new WeakMap<ExportSettings, Robots>();
 
-/** The rules of the crawl's robots.txt, read once; none where the project ignores them. */
+/** The crawl's robots.txt, parsed once; without rules if the project ignores it. */
 function robotsOf(settings: ExportSettings): Robots {
   const read = known.get(settings) ?? readRobots(settings.robots === 'ignore' ? '' : settings.robotsTxt, ROBOTS_AGENT);
   known.set(settings, read);
@@ -15,8 +15,8 @@ function robotsOf(settings: ExportSettings): Robots {
 }
 
 /**
- * What scripts load is fetched whatever robots.txt says. An address guessed from a script's text may turn out to be a
- * page, though: then the rules for pages hold, and it is taken for one that isn't there.
+ * Files that scripts load are fetched whatever robots.txt says. If a URL guessed from a script turns out to be a page
+ * that robots.txt forbids, it counts as missing.
  */
 export function withoutForbiddenPage(visited: Visited, settings: ExportSettings): Visited {
   const { leased, result } = visited;

@@ -8,8 +8,8 @@ import type { ExportSettings } from '../settings.ts';
 const MAX_REDIRECTS = 5;
 
 /**
- * Reads what modules import, each once while the reader lives: many pages load the same ones. Fetches only what the
- * export itself may fetch; a module that can't be had imports nothing.
+ * Reads the imports of modules and caches them, because many pages load the same ones. Fetches only what the export may
+ * fetch; a module that can't be fetched counts as one without imports.
  */
 export function createModuleReader(
   fetcher: Pick<Fetcher, 'get'>,

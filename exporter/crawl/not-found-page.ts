@@ -3,17 +3,17 @@ import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import type { FetchedResponse, FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
 
-/** The address under which the not-found page is kept, whatever address brought it. */
+/** The URL under which the not-found page is stored, whichever URL it came from. */
 export function notFoundUrl(site: Pick<Site, 'domain'>): string {
   return `https://${site.domain}/404.html`;
 }
 
-/** A missing page's answer is what we came for. */
+/** Accepts the error status of a missing page, whose body is the not-found page. */
 export function acceptsNotFound(status: number): boolean {
   return status === 404;
 }
 
-/** For origins that answer what they don't have with nothing a reader could look at. */
+/** Used if the origin has no readable not-found page. */
 const plainNotFound: FetchedResponse = {
   kind: 'response',
   status: 404,
@@ -26,8 +26,8 @@ function isHtml(answer: FetchResult): answer is FetchedResponse {
 }
 
 /**
- * Makes a page of whatever the origin answered for `/404.html`: a real file, its page for what it doesn't have, or a
- * plain one of ours. Hosts with clean addresses send `/404.html` to `/404`, which is followed.
+ * Settles the not-found page with what the origin returns for `/404.html`: a real file, an error page, or our plain
+ * one. Follows redirects, because hosts with clean URLs redirect `/404.html` to `/404`.
  */
 export async function settleNotFoundPage(
   answer: FetchResult,

@@ -13,7 +13,7 @@ import type { ExportSettings } from '../settings.ts';
 import { kindOfRank } from './resource-rank.ts';
 import type { Visited } from './visited.ts';
 
-/** Makes a file of a whole answer and reads what it refers to. Rejects only if `importsOf` does. */
+/** Turns a complete response into a file and extracts its references. Rejects only if `importsOf` does. */
 export async function readAnswer(
   { logger, importsOf }: { logger: Logger; importsOf: ModuleImports },
   { site }: ExportSettings,
@@ -38,13 +38,13 @@ export async function readAnswer(
   if (format === 'other') return opaque;
   const read = tryExtract({ bytes, contentType, url, format, nofollow: answer.nofollow === true });
   if (read === undefined) return opaque;
-  // A rendered page starts its scripts by itself, where they can work.
+  // The scripts of a rendered page start by themselves if they can.
   const own = answer.rendered === true ? { ...read, framework: null } : read;
   const leadsNowhere = isWrongGuess({ url, rank, contentType });
   const extraction = leadsNowhere ? own : await addModuleImports(own, { site, importsOf });
   const serialized = Buffer.from(serializeExtraction(extraction));
   const dependsOnModules = importMapsOf(extraction).length > 0;
-  // What its modules import is part of such a page, so that the next export reads and rewrites it anew.
+  // The hash also covers the imports, so the next export reads and rewrites such a page again.
   const sha256 = dependsOnModules ? sha256Of(bytes, serialized) : file.sha256;
   const result = { ...file, sha256, extraction: serialized };
   const resources = leadsNowhere ? [] : extraction.resources;
@@ -54,7 +54,7 @@ export async function readAnswer(
     try {
       return extract(document, site);
     } catch (error) {
-      // One odd document must not keep a site from being exported: it goes into the bundle as it is.
+      // One unreadable document must not fail the export: it is bundled unchanged.
       logger.error({ err: error, url }, 'A document could not be read; its links stay as they are');
       return undefined;
     }

@@ -3,12 +3,12 @@ import { MAX_PATIENCE_MS } from '../fetch/retry-after.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 8_000;
-/** A connection that fails, or an origin that says it is overloaded, is worth more tries than an error page. */
+/** Failed connections and overloaded origins get more attempts than error pages. */
 const EXTRA_ATTEMPTS = 4;
-/** Each of these has held a connection for as long as an answer may take. */
+/** Each of these attempts held a connection for as long as a response may take. */
 const MAX_LATE_ATTEMPTS = 3;
 
-/** How long until a failed address is tried again, in milliseconds; undefined where it is given up. */
+/** The delay before the next attempt, in milliseconds; undefined to give up. */
 export function retryDelayMs(failure: FetchFailure, attempts: number, maxAttempts: number): number | undefined {
   if (!failure.soft) return undefined;
   if (failure.late && attempts >= Math.min(maxAttempts, MAX_LATE_ATTEMPTS)) return undefined;

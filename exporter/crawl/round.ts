@@ -1,24 +1,24 @@
-/** Long enough for the answers of most origins to begin, and for all but large ones to end. */
+/** Long enough for most origins to start a response and to finish all but large ones. */
 const GRACE_MS = 5_000;
 
-/** The time that a worker crawls for before the work is shared anew. */
+/** The time for which a worker crawls before the work is shared again. */
 export type Round = {
   /** Whether new work may begin. */
   takesOn(): boolean;
   /**
-   * Whether what is under way is to be given back. Not while a body is coming that was on its way when the time was up:
-   * it would be fetched from its beginning again, in every round anew. The round goes on until it has come.
+   * Whether to release what is pending. Not while a body is arriving that had started when the time was up: a retry
+   * would start from the beginning, and again be too slow. The round is extended until it is complete.
    */
   isOver(): boolean;
-  /** The body of an address begins to come. */
+  /** The body of a URL starts to arrive. */
   bodyBegins(id: number): void;
-  /** It has come, or was given up. */
+  /** It is complete, or was given up. */
   bodyEnds(id: number): void;
-  /** Bodies that are coming. */
+  /** The number of bodies that are arriving. */
   comingCount(): number;
 };
 
-/** Begins a round of `maxMs`; `extraMs` is how much longer it lasts at a time for the bodies that are coming then. */
+/** Starts a round of `maxMs`. `extraMs` is how much it is extended at a time while bodies are arriving. */
 export function beginRound({
   maxMs,
   extraMs,
@@ -27,13 +27,13 @@ export function beginRound({
 }: {
   maxMs: number;
   extraMs: number;
-  /** What is under way when the time is up may still come in this long. */
+  /** How long pending requests may continue when the time is up. */
   graceMs?: number | undefined;
   now: () => number;
 }): Round {
   let endAt = now() + maxMs;
   const coming = new Set<number>();
-  /** Those that the round goes on for. */
+  /** The bodies that the round is extended for. */
   const awaited = new Set<number>();
   return {
     takesOn: () => now() < endAt,
@@ -47,7 +47,7 @@ export function beginRound({
     bodyBegins: (id) => coming.add(id),
     bodyEnds(id) {
       coming.delete(id);
-      // What is left is for all workers again.
+      // No awaited body is left: the round ends, and other workers may take the rest.
       if (awaited.delete(id) && awaited.size === 0) endAt = Math.min(endAt, now());
     },
     comingCount: () => coming.size,

@@ -6,15 +6,14 @@ import { encodeLinks, type FileLinks } from '../reuse/link-tables.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
 import { isUnplaced, type Visited } from './visited.ts';
 
-/** Bytes a result will take in a segment. */
+/** The bytes that a result takes in a segment. */
 export function unplacedBytes(result: Visited['result']): number {
   return isUnplaced(result) ? result.bytes.length + result.extraction.length : 0;
 }
 
 /**
- * Stores the bodies of a group of results as one object, each followed by its extraction and all by the table of what
- * they link to, and says for each where it is. One large write instead of many small ones is what disks and S3 are good
- * at.
+ * Stores the bodies of a group of results as one object, each followed by its extraction, and the group's link table at
+ * the end. Returns their positions. Disks and S3 handle one large write better than many small ones.
  */
 export async function placeFiles(
   segments: SegmentStore,
@@ -30,7 +29,7 @@ export async function placeFiles(
     const { bytes, extraction, ...file } = result;
     parts.push(bytes, extraction);
     if (extraction.length > 0) {
-      // A wrong guess tells the frontier of none of its links, but may turn out to be a page.
+      // The links of a wrong guess aren't enqueued, but it may turn out to be a page.
       links.push({ byteOffset, resources: resources.length > 0 ? resources : parseResources(extraction) });
     }
     const storedBytes = bytes.length + extraction.length;
@@ -46,7 +45,7 @@ export async function placeFiles(
     return placed;
   });
   if (byteOffset === 0) return settled;
-  // Even where it is empty: that it is there tells that this file's release read the bodies, not an older one.
+  // Written even if empty: it shows that this release, not an older one, read the bodies.
   const table = encodeLinks(links);
   await segments.write(objectKey, [...parts, table]);
   const place = { linksOffset: byteOffset, linksLength: table.length };

@@ -6,7 +6,7 @@ import { placeFiles } from './segment.ts';
 import { createStrongestUses } from './strongest-uses.ts';
 import type { Visited } from './visited.ts';
 
-/** Puts in line what visits lead to, and settles them. For few of them, beside the crawl's own groups. */
+/** Enqueues the links of a few visits and settles them, outside the crawl's own groups. */
 export async function settleVisits(
   { store, segments }: Pick<ExportDeps, 'store' | 'segments'>,
   { lease, scope, visits }: { lease: Lease; scope: CrawlScope; visits: readonly Visited[] },
@@ -15,7 +15,7 @@ export async function settleVisits(
   for (const { leased, resources } of visits) {
     for (const resource of resources) found.add(scope.admit(resource, leased));
   }
-  // First, for a worker that dies in between has another one visit them again.
+  // Enqueue links first: if the worker dies in between, another one visits the pages again.
   await enqueueUrls(store, lease, found.list());
   await store.settleUrls({ ...lease, settled: await placeFiles(segments, lease.jobId, visits), found: [] });
 }

@@ -1,9 +1,6 @@
 import { MAX_YEARS_BACK } from './endless-paths.ts';
 
-/**
- * The rules by which addresses are left out, each with the words that the frontier keeps and the report shows; `#` stands
- * for the rule's bound.
- */
+/** The rules for skipping URLs, each with its text in the frontier and the report; `#` stands for the limit. */
 const WORDS = {
   robots: 'robots.txt disallows it',
   nofollow: 'only links with nofollow lead to it',
@@ -19,17 +16,17 @@ const WORDS = {
 
 export type SkipRule = keyof typeof WORDS;
 
-/** The rules' names, as the report has them. */
+/** The rules' names, as the report shows them. */
 export const SKIP_RULES: readonly string[] = Object.keys(WORDS);
 
-/** Why an address is left out, in words. */
+/** The text that says why a URL is skipped. */
 export function skipReason(rule: SkipRule, bound?: number): string {
   return WORDS[rule].replace('#', String(bound));
 }
 
 const RULES: ReadonlyMap<string, string> = new Map(Object.entries(WORDS).map(([rule, words]) => [words, rule]));
 
-/** The rule that words of `skipReason` name; `other` for words of another release. */
+/** The rule of a `skipReason` text; `other` for a text of another release. */
 export function ruleOfReason(reason: string): string {
   return RULES.get(reason.replace(/\d+/, '#')) ?? 'other';
 }

@@ -5,7 +5,7 @@ import type { ObjectStore } from '../ports.ts';
 
 export type LargeBody = { objectKey: string; byteLength: number; sha256: string };
 
-/** Streams a body that is too large for memory into an object of its own. */
+/** Streams a body that is too large for memory into its own object. */
 export async function storeLarge(
   objects: ObjectStore,
   {
@@ -17,7 +17,7 @@ export async function storeLarge(
     jobId: string;
     body: AsyncIterable<Buffer>;
     contentType: string;
-    /** Called with the length so far; ends the storing if it throws. */
+    /** Called with the length so far; if it throws, storing stops. */
     onStored: (bytes: number) => void;
   },
 ): Promise<LargeBody> {

@@ -3,16 +3,16 @@ import type { Resource } from '../document/types.ts';
 import type { JobCache } from '../job-cache.ts';
 import { rankOf } from './resource-rank.ts';
 
-/** What the frontier of one job is known to hold: addresses with the strongest use reported of each. */
+/** What a job's frontier is known to hold: URLs with the strongest use reported for each. */
 export type StoredUrls = {
-  /** Whether reporting the resource could tell the frontier nothing new. */
+  /** Whether the frontier already knows everything about the resource. */
   has(resource: Resource): boolean;
   hasFound(found: FoundUrl): boolean;
-  /** After the statement that stored them, not before: a worker that fails in between has told nobody. */
+  /** Call it after the statement that stored the URLs: a worker that fails earlier has reported nothing. */
   add(found: ReadonlyArray<Pick<FoundUrl, 'url' | 'rank'>>): void;
 };
 
-/** Addresses of a job that a process remembers; past them the frontier itself sorts out what it has. */
+/** URLs per job that a process remembers; past this the frontier filters duplicates itself. */
 const MAX_URLS = 200_000;
 
 function createStoredUrls(): StoredUrls {
@@ -21,7 +21,7 @@ function createStoredUrls(): StoredUrls {
     has({ url, kind }) {
       const rank = ranks.get(url);
       if (rank === undefined || rank < rankOf('asset')) return false;
-      // Whoever finds a query string counts it, wherever it was found before.
+      // URLs with a query string always go through the crawl scope, which counts them per path.
       return rank >= rankOf(kind === 'page' || kind === 'unfollowed' ? 'page' : 'asset') && !url.includes('?');
     },
     hasFound: ({ url, rank }) => (ranks.get(url) ?? -1) >= rank,
@@ -35,8 +35,8 @@ function createStoredUrls(): StoredUrls {
 }
 
 /**
- * Remembers what the frontiers hold, for all activities of a process that crawl: pages of a site link to the same
- * addresses a thousand times, and to ask the database about each of them again costs more than the crawl's own rows.
+ * Remembers what the frontiers hold, for all crawl activities of a process. Pages of a site share most links, and
+ * querying the database for each of them would cost more than the crawl's own rows.
  */
 export function createStoredUrlsOfJobs(jobCache: JobCache): { of(jobId: string): StoredUrls } {
   const urls = jobCache.place<StoredUrls>();

@@ -1,13 +1,13 @@
 import type { FoundUrl } from '../crawl-records.ts';
 
 export type StrongestUses = {
-  /** The first of the strongest uses stays. */
+  /** If two uses are equally strong, the first one stays. */
   add(found: FoundUrl | undefined): void;
-  /** Sorted by address, as the frontier takes them. */
+  /** Sorted by URL, as the frontier requires. */
   list(): FoundUrl[];
 };
 
-/** Collects what one report tells the frontier: each address once, by the strongest use of it. */
+/** Collects one report to the frontier: each URL once, with its strongest use. */
 export function createStrongestUses(): StrongestUses {
   const uses = new Map<string, FoundUrl>();
   return {

@@ -27,11 +27,11 @@ export type VisitDeps = {
   limits: ExportLimits;
   logger: Logger;
   importsOf: ModuleImports;
-  /** What the project's last export stored, where it may be taken over. */
+  /** The responses of the previous export, if it may be reused. */
   known?: PreviousResponses | undefined;
-  /** Throws if so many more bytes are more than the export may store or read. */
+  /** Throws if this many more bytes would exceed the export's budget. */
   foresee?: ((bytes: number) => void) | undefined;
-  /** Renders pages in a browser, if the project wants it. */
+  /** Renders pages in a browser, if the project wants that. */
   render?: RenderResponse | undefined;
 };
 export type VisitInput = {
@@ -40,16 +40,16 @@ export type VisitInput = {
   signal: AbortSignal;
   onBody?: OnBody;
 };
-/** Called with true when the body of an answer begins to come, and with false when it has come or was given up. */
+/** Called with true when a response's body starts to arrive, and with false when it is complete or given up. */
 export type OnBody = (isComing: boolean) => void;
 
-/** Deaths of workers while they held an address count as tries too: past this the address is what kills them. */
+/** An attempt also counts if its worker died: past this the URL is probably what kills workers. */
 const MAX_LOST_ATTEMPTS = 8;
 const MAX_REASON_LENGTH = 500;
 
 /**
- * Fetches one address and reads its references. Never throws but for the signal, for the object store, or for a file
- * that is too large for what is left of the export's budget.
+ * Fetches one URL and extracts its references. Throws only if the signal fires, the object store fails, or a file
+ * exceeds the rest of the export's budget.
  */
 export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited> {
   let decodedBytes = 0;
@@ -86,7 +86,7 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
     sink: async (body, contentType) => {
       large = await storeLarge(deps.objects, { jobId, body, contentType, onStored });
     },
-    // What the not-found page was made of may have come from another address.
+    // The not-found page may have come from another URL.
     ...(isNotFoundPage ? { acceptStatus: acceptsNotFound } : { unlessMatching: known && validatorsOf(known) }),
   });
 
@@ -126,7 +126,7 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
 
 function withValidators(visited: Visited, validators: Validators | undefined): Visited {
   const { result, dependsOnModules } = visited;
-  // Without validators the next export asks for the whole page.
+  // Without validators the next export requests the whole page.
   return result.outcome === 'file' && dependsOnModules !== true
     ? { ...visited, result: { ...result, ...validators } }
     : visited;

@@ -3,7 +3,7 @@ import type { Resource } from '../document/types.ts';
 
 type SettledFile = Extract<SettledUrl, { outcome: 'file' }>;
 
-/** A file whose bytes are still to be placed in a segment, with its references as stored text. */
+/** A file whose bytes aren't in a segment yet, with its references as stored text. */
 export type UnplacedFile = Omit<SettledFile, 'objectKey' | 'byteOffset' | 'byteLength' | 'extractionLength'> & {
   bytes: Uint8Array;
   extraction: Uint8Array;
@@ -12,9 +12,9 @@ export type UnplacedFile = Omit<SettledFile, 'objectKey' | 'byteOffset' | 'byteL
 export type Visited = {
   leased: LeasedUrl;
   result: SettledUrl | UnplacedFile;
-  /** What the answer refers to, for the frontier. */
+  /** The references in the response, for the frontier. */
   resources: readonly Resource[];
-  /** What was read depends on the page's modules too: an unchanged answer doesn't mean an unchanged page. */
+  /** The result also depends on the page's modules, so an unchanged response doesn't mean an unchanged page. */
   dependsOnModules?: boolean;
 };
 

@@ -6,9 +6,8 @@ function next(): void {
 }
 
 /**
- * Waits for a turn of the process's event loop in which nobody else begins: one answer is worked on, and then whatever
- * has come in meanwhile is read and whatever is ready is asked for. Answers of many connections come in one turn; worked
- * on at once, they would have the origin wait until the last of them is done, again and again.
+ * Waits for a turn of the event loop of its own, one caller per turn. Responses of many connections arrive in one turn;
+ * processing them all at once would leave the origin idle until the last one is done.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {

@@ -6,24 +6,24 @@ import { type Asked, retryUntilAnswered } from './retry-until-answered.ts';
 import { readRobots } from './robots.ts';
 import { MAX_SITEMAP_BYTES, readSitemap } from './sitemap.ts';
 
-/** The product token that robots.txt groups name us by. */
+/** The product token of our groups in robots.txt. */
 export const ROBOTS_AGENT = 'galley';
 
 export type Discovery = {
-  /** Addresses of the sitemaps that were there, normalised. */
+  /** The sitemaps found, as normalised URLs. */
   sitemaps: string[];
-  /** Pages of the site that the sitemaps list, normalised. */
+  /** The site's pages in the sitemaps, as normalised URLs. */
   pages: Array<{ url: string; foundOn: string }>;
 };
 
-/** An index of indexes is as deep as it gets in practice; the bound also ends an index that lists itself. */
+/** Sitemap indexes are rarely nested deeper in practice; the limit also stops an index that lists itself. */
 const MAX_SITEMAPS = 500;
-/** Behind a long way each one after another would take as long as a hundred pages; each may be large. */
+/** One at a time, a distant origin's sitemaps would take too long; more at once could take too much memory. */
 const SITEMAPS_AT_ONCE = 4;
 
 /**
- * Asks a site's origin for its sitemaps, some at a time: those its robots.txt names, and /sitemap.xml. They are read in
- * their order. One that isn't there or fails is a hint less. Throws the signal's reason only.
+ * Requests a site's sitemaps, a few at a time: those in its robots.txt, and /sitemap.xml. Reads them in order. Sitemaps
+ * are hints, so a missing or failing one is skipped. Throws only the signal's reason.
  */
 export async function discover(
   fetcher: Fetcher,
@@ -32,7 +32,7 @@ export async function discover(
     signal: AbortSignal;
     robotsTxt: string;
     maxPages: number;
-    /** Tries of what fails softly. */
+    /** The maximum number of attempts after soft failures. */
     maxAttempts: number;
   },
 ): Promise<Discovery> {
@@ -40,7 +40,7 @@ export async function discover(
   const home = `https://${site.domain}/`;
   const found: Discovery = { sitemaps: [], pages: [] };
 
-  // A set's walk takes in what is added on the way.
+  // Iterating over a set includes items that are added meanwhile.
   const queue = new Set<string>();
   const enqueue = (url: string, base: string): void => {
     const normal = normalizeUrl(url, site, base);
@@ -57,7 +57,7 @@ export async function discover(
 
   const asking = new Map<string, Promise<Asked>>();
   const ask = (url: string): Promise<Asked> => {
-    // Of another site's sitemap nothing would be of use.
+    // Another site's sitemap would be of no use.
     const options = {
       url,
       leavesSite: false,
@@ -68,7 +68,7 @@ export async function discover(
     };
     const answer = asking.get(url) ?? retryUntilAnswered(fetcher, site, options);
     asking.set(url, answer);
-    // Whoever reads it hears of it.
+    // The failure is handled when the sitemap is read.
     answer.catch(() => undefined);
     return answer;
   };

@@ -15,19 +15,19 @@ import type { ExportSettings } from '../settings.ts';
 import type { Discovery } from './discover.ts';
 import type { KeepingFetcher } from './keep-answers.ts';
 
-/** Puts a job's first addresses in line; those that are there already stay as they are. Call each once, in this order. */
+/** Enqueues a job's first URLs; URLs that are already queued don't change. Call each method once, in this order. */
 export type FirstAddresses = {
-  /** The start pages, the not-found page, and what is looked for at every site. */
+  /** Enqueues the start pages, the not-found page, and the URLs that are tried on every site. */
   begin(options: {
-    /** Visits start pages at once, as a crawl visits them, where nothing else than asking for them is to be done. */
+    /** Whether to visit start pages immediately, if they needn't be rendered. */
     visitStart: boolean;
     signal: AbortSignal;
   }): Promise<void>;
-  /** What sitemaps tell, then what was visited by then, with what that leads to. What discovery has read is settled too. */
+  /** Enqueues the URLs from sitemaps and those of the visits so far, and settles what discovery has already fetched. */
   end(hints: Discovery, signal: AbortSignal): Promise<void>;
 };
 
-/** Start pages that are visited before the crawl begins: more are a crawl's work. */
+/** Start pages that are visited before the crawl begins; the crawl visits the others. */
 const MAX_VISITED = 4;
 
 export function createFirstAddresses(
@@ -47,7 +47,7 @@ export function createFirstAddresses(
     return [{ ...found, foundOn, take: mayVisit(found) && fetcher.has(new URL(originUrl(url, site))) }];
   }
 
-  /** A page that is to be drawn isn't visited here, though discovery may have come by it: /robots.txt may lead to it. */
+  /** Rendered pages aren't visited here, even if discovery has their response (/robots.txt may redirect to one). */
   function mayVisit({ skip, rank }: FoundUrl): boolean {
     return skip === null && (render === 'http' || rank === rankOf('probe'));
   }
@@ -66,7 +66,7 @@ export function createFirstAddresses(
       if (visitStart) for (const each of starts.filter(mayVisit).slice(0, MAX_VISITED)) each.take = true;
       const found = [
         ...starts,
-        // Whatever robots.txt and the paths say: a bundle always has a not-found page.
+        // A bundle always has a not-found page, whatever robots.txt and the paths say.
         { url: notFoundUrl(site), rank: rankOf('page'), depth: 0, foundOn: null, skip: null, take: false },
         ...['favicon.ico', 'robots.txt'].flatMap((name) => entry(`${home}${name}`, 'probe')),
       ];

@@ -1,13 +1,13 @@
-/** By whom the rules of a page may name us, beside `robots`, which is everybody. */
+/** The agent that addresses Galley in a page's rules; `robots` addresses every agent. */
 const AGENT = 'galley';
-/** Rules that carry a value of their own after a colon, which else ends the name of an agent. */
+/** Rules with a value after a colon; in other lines the colon ends the agent's name. */
 const VALUED = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/;
 
 function isNofollow(rule: string): boolean {
   return rule === 'nofollow' || rule === 'none';
 }
 
-/** Whether `<meta name="robots">` (or one that names us) forbids to follow the page's links. */
+/** Whether `<meta name="robots">`, or one that names Galley, forbids following the page's links. */
 export function metaForbidsFollowing(name: string, content: string): boolean {
   if (!/^(?:robots|galley)$/i.test(name.trim())) return false;
   return content
@@ -30,7 +30,7 @@ function lineForbids(line: string): boolean {
     });
 }
 
-/** The same of `X-Robots-Tag`, one line or several; `agent: rule, rule` binds that agent only. */
+/** The same for `X-Robots-Tag`, one line or several; `agent: rule, rule` applies to that agent only. */
 export function headerForbidsFollowing(header: string | readonly string[] | undefined): boolean {
   if (header === undefined) return false;
   return typeof header === 'string' ? lineForbids(header) : header.some(lineForbids);

@@ -1,18 +1,18 @@
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher, FetchOptions } from '../ports.ts';
 
-/** Many times what robots.txt and sitemaps take; what doesn't fit is fetched again. */
+/** Many times the size of robots.txt and sitemaps; what doesn't fit is fetched again. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
 export type KeepingFetcher = Fetcher & {
-  /** Whether the answer is at hand, so that `get` asks nobody. */
+  /** Whether the response is cached, so that `get` makes no request. */
   has(url: URL): boolean;
 };
 
 /**
- * A fetcher that keeps what it was answered for good: what discovery has read of an origin goes into the bundle too, and
- * an origin is asked for an address once. Whoever wants what is being asked for waits for that answer. A body of more than
- * `maxBodyBytes` is only for the one who asked for it: the crawl streams such a file.
+ * A fetcher that caches final responses: discovery's files are part of the bundle too, so each URL is requested once.
+ * Concurrent calls for a URL share a request. A body larger than `maxBodyBytes` goes only to the caller that requested
+ * it, because the crawl streams such files.
  */
 export function keepAnswers(fetcher: Fetcher, maxBodyBytes: number): KeepingFetcher {
   const kept = new Map<string, FetchResult>();
@@ -54,14 +54,14 @@ export function keepAnswers(fetcher: Fetcher, maxBodyBytes: number): KeepingFetc
   };
 }
 
-/** Whether an answer is the same for whoever asks, and however. */
+/** Whether a response is the same for every caller and every kind of request. */
 export function isFinal(result: FetchResult): boolean {
   switch (result.kind) {
     case 'response':
     case 'redirect':
       return true;
     case 'failed':
-      // A failure with no status may be of how it was asked: without a sink a large body is one.
+      // A failure without a status may depend on the request: without a sink a large body fails.
       return !result.soft && result.status !== null && result.status >= 400;
     case 'sunk':
     case 'unchanged':

@@ -41,7 +41,7 @@ export async function openExport(
     const request = await readRequest();
     if (request === undefined) return { state: 'over' };
 
-    // An export goes on as it began, whatever its project was changed to since.
+    // A resumed export keeps its settings, even if its project has changed since.
     const known = await deps.store.getCrawl(jobId);
     const begun = known && readExportSettings(known.settingsJson);
     const wanted = begun ?? request.settings;
@@ -65,7 +65,7 @@ export async function openExport(
             : NO_HINTS,
         async (either) => {
           const base = await openWithBase(deps, request, settings);
-          // What the last export knows of a start page is the crawl's to use.
+          // If there is a previous export, the crawl revalidates the start pages.
           await first.begin({ visitStart: base === undefined, signal: either });
         },
       );
@@ -79,7 +79,7 @@ export async function openExport(
 
 const NO_HINTS: Discovery = { sitemaps: [], pages: [] };
 
-/** Opens the job's crawl, where that isn't done yet. Returns the kept crawl that it takes from, if there is one. */
+/** Opens the job's crawl if it isn't open yet. Returns the kept crawl that it reuses, if there is one. */
 async function openWithBase(
   deps: ExportDeps,
   { projectId, incremental }: ExportRequest,
@@ -91,14 +91,14 @@ async function openWithBase(
     projectId,
     reuseKey: reuseKeyOf(await engineVersion(deps.logger), settings, deps.limits),
     takes: incremental,
-    // A part of a site is nothing that a later export of the whole could begin from.
+    // An export of some pages is no base for a later export of the whole site.
     keep: incremental && settings.pages === null,
   });
-  // Another release may have opened it, before this one was called anew.
+  // On a retry, another release may have opened the crawl.
   return openPreviousCrawl(deps, { ...crawl, settings });
 }
 
-/** What a workflow needs to know of an export with these settings. */
+/** What a workflow needs to know about an export with these settings. */
 export function openedAs(limits: ExportLimits, settings: ExportSettings): Extract<OpenedExport, { state: 'open' }> {
   return {
     state: 'open',

@@ -5,21 +5,21 @@ import type { Fetcher } from '../ports.ts';
 import { type Pause, retryUntilAnswered } from './retry-until-answered.ts';
 import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
 
-/** Tries of what is only a hint. */
+/** The maximum number of attempts for files that are only hints. */
 export const MAX_HINT_TRIES = 3;
 
 /**
- * Whether there may be rules that the origin can't tell now (RFC 9309, 2.3.1.4). 429 is of the 4xx that mean "none", but
- * says of itself that it isn't meant for good.
+ * Whether rules may exist that the origin can't serve now (RFC 9309, 2.3.1.4). A 429 counts too: it is a 4xx, but a
+ * temporary one.
  */
 function isUnreachable({ status }: FetchFailure): boolean {
   return status === null || status >= 500 || status === 429;
 }
 
 /**
- * The text of a site's robots.txt, empty where there is none. Where the project respects the rules and the origin
- * doesn't answer for them, fails for good with what to do: it may forbid what would be exported. Where it ignores them,
- * the file is a hint to sitemaps.
+ * The text of a site's robots.txt, empty if there is none. Fails permanently if the project respects the rules and the
+ * origin can't serve them, because they may forbid the export. If the project ignores them, the file only lists
+ * sitemaps.
  */
 export async function readRules(
   fetcher: Fetcher,
@@ -30,7 +30,7 @@ export async function readRules(
   const asked = await retryUntilAnswered(fetcher, site, {
     ...asking,
     url: `https://${site.domain}/robots.txt`,
-    // Rules hold wherever they are kept.
+    // The rules apply even if they are redirected to another site.
     leavesSite: true,
     ...(robots === 'ignore' && { maxTries: MAX_HINT_TRIES }),
   });

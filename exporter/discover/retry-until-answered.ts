@@ -6,24 +6,24 @@ import type { FetchFailure } from '../fetch/failure.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
 
-/** Waits between two tries; rejects with the signal's reason. */
+/** Waits between two attempts; rejects with the signal's reason. */
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const realPause: Pause = (ms, signal) => delay(ms, undefined, { signal });
 
-/** RFC 9309 wants at least five redirects of a robots.txt followed. */
+/** RFC 9309 requires crawlers to follow at least five redirects of a robots.txt. */
 const MAX_REDIRECTS = 5;
 
 export type Asked =
-  /** `url` is where redirects led to. */
+  /** `url` is the final URL after redirects. */
   | { kind: 'answer'; url: string; answer: FetchedResponse }
   | { kind: 'failed'; url: string; failure: FetchFailure; tries: number }
-  /** It redirects in a circle, to no web address, or, where that isn't wanted, to another site. */
+  /** The redirects form a loop, or lead to a URL that isn't HTTP, or to another site although that isn't allowed. */
   | { kind: 'nowhere' };
 
 /**
- * Asks for a normalised address, where redirects lead, and again where it fails softly: as many times and as far apart
- * as a crawl does, but no more than `maxTries`. Throws the signal's reason only.
+ * Requests a normalised URL, follows redirects, and retries soft failures as a crawl does, but at most `maxTries`
+ * times. Throws only the signal's reason.
  */
 export async function retryUntilAnswered(
   fetcher: Fetcher,
@@ -33,7 +33,7 @@ export async function retryUntilAnswered(
     leavesSite: boolean;
     maxAttempts: number;
     maxTries?: number;
-    /** As `FetchOptions` has it. */
+    /** As in `FetchOptions`. */
     maxBufferedBytes?: number;
     signal: AbortSignal;
     pause?: Pause;
@@ -63,7 +63,7 @@ export async function retryUntilAnswered(
         tries += 1;
         break;
       }
-      // Only whoever has validators or a sink is answered so.
+      // Can't happen: the request has no validators and no sink.
       case 'sunk':
       case 'unchanged':
         return { kind: 'nowhere' };

@@ -1,30 +1,30 @@
 /**
- * robots.txt by RFC 9309: the group of the most specific matching agent (else `*`), the longest matching rule wins,
- * Allow wins a tie; `*` and a final `$` are patterns. `Crawl-delay`, which the RFC doesn't know, is read as most crawlers
- * do: seconds between two requests, of the same group.
+ * robots.txt by RFC 9309: the group of the most specific agent applies (otherwise `*`), the longest matching rule wins,
+ * and Allow wins a tie; `*` and a final `$` are patterns. `Crawl-delay` isn't part of the RFC and is read as most
+ * crawlers do: the seconds between two requests, per group.
  */
 export type Robots = {
-  /** Whether the path with its query (`/a/b?c`) may be visited. */
+  /** Whether the path with its query (`/a/b?c`) may be requested. */
   isAllowed(path: string): boolean;
-  /** How far apart requests should begin; 0 where nothing is asked for. Never more than `MAX_CRAWL_DELAY_MS`. */
+  /** The minimum delay between requests, at most `MAX_CRAWL_DELAY_MS`; 0 if none is set. */
   crawlDelayMs: number;
-  /** The `Sitemap:` lines, absolute addresses as written. */
+  /** The `Sitemap:` lines, absolute URLs as written. */
   sitemaps: readonly string[];
 };
 
 type Rule = { allow: boolean; length: number; matches: (path: string) => boolean };
 type Group = { agents: string[]; rules: Rule[]; delayMs: number };
 
-/** RFC 9309 asks for at least 500 KiB. */
+/** RFC 9309 requires at least 500 KiB. */
 export const MAX_ROBOTS_CHARACTERS = 512 * 1024;
 
-/** With more than half a minute between pages no export would end in a day's work. */
+/** With more than half a minute between pages, an export would take longer than a day. */
 export const MAX_CRAWL_DELAY_MS = 30_000;
 
-/** Characters that mean the same with an escape and without (RFC 3986). */
+/** Characters that mean the same with and without an escape (RFC 3986). */
 const UNRESERVED = /[\w.~-]/;
 
-/** The same escapes on both sides: only what `URL` would escape too, in upper case, and none where none is needed. */
+/** Uses the same escapes on both sides: only those that `URL` would use, in upper case. */
 function canonical(path: string): string {
   try {
     return encodeURI(path).replace(/%25([0-9a-f]{2})/gi, (_, hex: string) => {
@@ -36,20 +36,20 @@ function canonical(path: string): string {
   }
 }
 
-/** The name alone of a line such as `User-agent: Galley/1.0`; `*` stays. */
+/** The name in a line such as `User-agent: Galley/1.0`; `*` stays. */
 function productToken(agent: string): string {
   return /^[a-z_-]+/.exec(agent.toLowerCase())?.[0] ?? agent.toLowerCase();
 }
 
 function readRule(allow: boolean, value: string): Rule | undefined {
-  // An empty Disallow allows everything, which is what no rule says too.
+  // An empty Disallow allows everything, as if there were no rule.
   if (value === '') return undefined;
   const anchored = value.endsWith('$');
   const parts = canonical(anchored ? value.slice(0, -1) : value).split('*');
   return { allow, length: value.length, matches: (path) => matchesParts(path, parts, anchored) };
 }
 
-/** Takes the earliest place for each part, which is linear: a pattern made of stars can't make this slow. */
+/** Matches each part at its earliest position, which is linear: a pattern of many stars can't slow it down. */
 function matchesParts(path: string, parts: readonly string[], anchored: boolean): boolean {
   const [first = '', ...rest] = parts;
   if (!path.startsWith(first)) return false;
@@ -70,7 +70,7 @@ function readGroups(lines: ReadonlyArray<readonly [string, string]>): Group[] {
   let isDelayed = false;
   for (const [field, value] of lines) {
     if (field === '') {
-      // By the RFC no line that it doesn't know parts two groups, which after an empty line nobody can have meant.
+      // By the RFC unknown lines don't end a group, but after a delay and an empty line a new agent means a new group.
       if (isDelayed) namingAgents = false;
     } else if (field === 'user-agent') {
       if (current === undefined || !namingAgents) {
@@ -97,7 +97,7 @@ function readDelayMs(value: string): number {
   return Math.min(MAX_CRAWL_DELAY_MS, Math.round(Number(value) * 1000));
 }
 
-/** Reads a robots.txt for one agent, named by its product token in lower case. Never throws. */
+/** Parses a robots.txt for one agent, given as its product token in lower case. Never throws. */
 export function readRobots(text: string, agent: string): Robots {
   const lines = text
     .slice(0, MAX_ROBOTS_CHARACTERS)
@@ -111,7 +111,7 @@ export function readRobots(text: string, agent: string): Robots {
   const groups = readGroups(lines);
   const named = groups.filter((group) => group.agents.includes(agent));
   const chosen = named.length > 0 ? named : groups.filter((group) => group.agents.includes('*'));
-  // Longest first, Allow before Disallow of the same length: the first match decides.
+  // Longest first, and Allow before a Disallow of the same length, so that the first match decides.
   const rules = chosen
     .flatMap((group) => group.rules)
     .sort((a, b) => b.length - a.length || Number(b.allow) - Number(a.allow));

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Two works at the same time. Where one fails, the other is aborted and awaited, so that nothing of either goes on when
- * this throws: the reason of the first that failed.
+ * Runs two tasks at the same time. If one fails, the other is aborted and awaited, so that nothing runs on when this
+ * throws the first failure.
  */
 export async function sideBySide<One, Other>(
   signal: AbortSignal,
@@ -11,7 +11,7 @@ export async function sideBySide<One, Other>(
 ): Promise<[One, Other]> {
   const failure = new AbortController();
   const either = AbortSignal.any([signal, failure.signal]);
-  // Every request of both listens to it; Node takes more than ten for a leak.
+  // Every request of both tasks listens to it; Node warns of a leak above ten listeners.
   setMaxListeners(0, either);
   const abortOther = (error: unknown): never => {
     failure.abort(error);

@@ -4,11 +4,11 @@ import { decodeBody, UnreadableBody } from '../fetch/content-encoding.ts';
 export type Sitemap = {
   /** The pages listed, as written. */
   pages: string[];
-  /** The further sitemaps an index lists, as written. */
+  /** The sitemaps that an index lists, as written. */
   sitemaps: string[];
 };
 
-/** The protocol's own bound for one file, uncompressed (sitemaps.org). */
+/** The protocol's own limit for one file, uncompressed (sitemaps.org). */
 export const MAX_SITEMAP_BYTES = 50 * 1024 * 1024;
 
 function isGzip(bytes: Buffer): boolean {
@@ -43,8 +43,8 @@ function readXml(text: string): Sitemap {
 }
 
 /**
- * Reads a sitemap, a sitemap index, or a plain list of addresses, gzipped or not. What can't be read has nothing:
- * a sitemap is a hint, the links are what counts.
+ * Parses a sitemap, a sitemap index, or a plain list of URLs, gzipped or not. An unreadable one counts as empty,
+ * because sitemaps are only hints.
  */
 export async function readSitemap(body: Buffer): Promise<Sitemap> {
   const none: Sitemap = { pages: [], sitemaps: [] };

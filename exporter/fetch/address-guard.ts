@@ -2,23 +2,23 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './address.ts';
 
-/** Thrown when a URL may not be fetched from here; the message says why and is fit for the export's report. */
+/** Thrown when a URL may not be fetched from here; the message says why and is suitable for the export's report. */
 export class RefusedUrl extends Error {
   override readonly name = 'RefusedUrl';
 }
 
-/** Answers a host name's addresses, best first. */
+/** Resolves a host name to its addresses, best first. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 const resolveBySystem: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map((entry) => entry.address);
 
 export type AddressGuard = {
-  /** Throws RefusedUrl where the URL can't be fetched whatever its name resolves to. */
+  /** Throws RefusedUrl if the URL can't be fetched whatever its name resolves to. */
   checkUrl(url: URL): void;
   /**
-   * The addresses that a connection to this host and port may use. A name is resolved once in the guard's lifetime,
-   * so what was checked is what is connected to. Throws RefusedUrl, or the resolver's own error.
+   * The addresses that a connection to this host and port may use. A name is resolved once per guard, so a connection
+   * only uses checked addresses. Throws RefusedUrl, or the resolver's own error.
    */
   addressesFor(hostname: string, port: number): Promise<readonly string[]>;
 };
@@ -26,13 +26,13 @@ export type AddressGuard = {
 const WELL_KNOWN_PORTS = new Set([80, 443]);
 const FIRST_UNPRIVILEGED_PORT = 1024;
 
-/** The port a URL names, its scheme's own where it names none. */
+/** The port of a URL, or the default port of its scheme. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** `host:port` as an operator wrote it, brought into the one spelling that a `URL` has. */
+/** Normalises an operator's `host:port` to the spelling that `URL` uses. */
 function hostKey(host: string): string {
   const url = new URL(`http://${host}`);
   return `${withoutBrackets(url.hostname)}:${portOf(url)}`;
@@ -43,9 +43,9 @@ function withoutBrackets(hostname: string): string {
 }
 
 /**
- * Decides what the exporter may connect to: any public address, and beyond that exactly the `host:port` pairs that an
- * operator named. Everything else (private, loopback, link-local, mapped) is refused. A `URL` has already brought
- * every spelling of an IPv4 address (octal, hexadecimal, one number, full-width digits) into its dotted form.
+ * Decides what the exporter may connect to: public addresses, and exactly the `host:port` pairs that the operator
+ * configured. Refuses everything else (private, loopback, link-local, mapped). `URL` has already normalised every
+ * spelling of an IPv4 address (octal, hexadecimal, a single number, full-width digits).
  */
 export function createAddressGuard(options: { operatorHosts: readonly string[]; resolve?: Resolve }): AddressGuard {
   const operatorHosts = new Set(options.operatorHosts.map(hostKey));
@@ -61,7 +61,7 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
     if (known !== undefined) return known;
     const answer = resolve(name);
     resolved.set(name, answer);
-    // A failed look-up pins nothing: a later try may ask again.
+    // A failed lookup isn't cached: a later attempt may resolve the name.
     answer.catch(() => resolved.delete(name));
     return answer;
   }
@@ -79,7 +79,7 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
         throw new RefusedUrl(`refused: port ${port} is not a web port`);
       }
       const literal = withoutBrackets(url.hostname);
-      // Whom the operator named is asked for first: most addresses are of that one host.
+      // The operator's hosts are checked first, because most URLs are on that host.
       if (isIP(literal) !== 0 && !isOperatorHost(url.hostname, port) && !isPublicAddress(literal)) {
         throw new RefusedUrl(`refused: ${url.hostname} is not a public address`);
       }
@@ -89,7 +89,7 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
       const literal = withoutBrackets(hostname);
       const addresses = isIP(literal) === 0 ? await resolveOnce(literal) : [literal];
       if (addresses.length === 0) throw new RefusedUrl(`${hostname} has no address`);
-      // One private answer spoils the name: a mixed answer is how rebinding begins.
+      // One private address is enough to refuse the name: a mixed result is how DNS rebinding begins.
       const refused = addresses.find((address) => !isPublicAddress(address));
       if (refused !== undefined && !isOperatorHost(hostname, port)) {
         throw new RefusedUrl(`refused: ${hostname} leads to ${refused}, which is not a public address`);

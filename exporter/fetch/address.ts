@@ -1,9 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Which addresses the open internet can reach. IPv4 is judged by the IANA special-purpose registry; of IPv6 only the
- * global unicast block passes, minus the parts that stand for, or tunnel to, an IPv4 address, so that no spelling of a
- * private address is left.
+ * The addresses of the public internet. IPv4 follows the IANA special-purpose registry. Of IPv6 only the global unicast
+ * block passes, without the ranges that map or tunnel to IPv4, so that no spelling of a private address passes.
  */
 const special = new BlockList();
 for (const [network, prefix] of [
@@ -39,7 +38,7 @@ for (const [network, prefix] of [
   special6.addSubnet(network, prefix, 'ipv6');
 }
 
-/** True for an IPv4 or IPv6 literal of the open internet; false for every other text. No brackets, no zone. */
+/** True for an IPv4 or IPv6 literal of the public internet, without brackets or zone; false for any other text. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;

@@ -1,15 +1,16 @@
-/** How the connection that a body comes over is held back. */
+/** Controls the connection of a body: back-pressure and abort. */
 export type BodySource = { pause(): void; resume(): void; abort(reason: Error): void };
 
-/** What is read of a body that nobody wants, so that its connection can be used again. */
+/** How much of an unwanted body is read so that its connection can be reused. */
 const MAX_DUMPED_BYTES = 128 * 1024;
-/** What waits in memory for a reader who takes the body piece by piece. */
+/** How much is buffered for a reader that takes the body piece by piece. */
 const PIECES_AHEAD_BYTES = 64 * 1024;
 const TOO_MUCH = new Error('more of the body came than is worth reading');
 
 /**
- * The body of an answer, to be read once and in one way. It comes by itself and is kept; past `maxHeldBytes` the origin
- * waits. No stream: most bodies are one or two chunks, and a stream costs more than all else about them.
+ * A response's body, to be read once and in one way. It is buffered as it arrives; past `maxHeldBytes` the origin has
+ * to wait. Not a stream, because most bodies have one or two chunks, and a stream would cost more than everything else
+ * about them.
  */
 export class AnswerBody {
   private readonly source: BodySource;
@@ -23,12 +24,12 @@ export class AnswerBody {
   private end: { error: unknown } | 'whole' | undefined;
   private wake = (): void => undefined;
 
-  /** All that came so far, taken or not. */
+  /** All bytes received so far, read or not. */
   receivedBytes = 0;
-  /** When something came last, or was asked for again after the origin was held. */
+  /** When the last chunk arrived, or the connection was resumed. */
   lastAt: number;
 
-  /** `nowMs`: the clock of the times here, in milliseconds. */
+  /** `nowMs`: the clock of all times here, in milliseconds. */
   constructor(source: BodySource, maxHeldBytes: number, nowMs: () => number = () => performance.now()) {
     this.source = source;
     this.maxHeldBytes = maxHeldBytes;
@@ -36,7 +37,7 @@ export class AnswerBody {
     this.lastAt = nowMs();
   }
 
-  /** Whether the origin waits for us. */
+  /** Whether the origin is waiting for us. */
   get isHeld(): boolean {
     return this.heldSince !== undefined;
   }
@@ -58,18 +59,20 @@ export class AnswerBody {
     this.wake();
   }
 
-  /** Whether it is whole, or broke off. */
+  /** Whether the body is complete or broke off. */
   get isOver(): boolean {
     return this.end !== undefined;
   }
 
-  /** Nothing more comes: the body is whole, or broke off. */
+  /** Ends the body: it is complete, or broke off. */
   finish(end: { error: unknown } | 'whole'): void {
     this.end ??= end;
     this.wake();
   }
 
-  /** The body; undefined where it is longer than `maxHeldBytes`: `pieces` has all of it then. Throws what broke it off. */
+  /**
+   * The body; undefined if it is longer than `maxHeldBytes`: then read `pieces`. Throws the error that broke it off.
+   */
   async whole(): Promise<Buffer | undefined> {
     while (this.end === undefined && this.heldBytes <= this.maxHeldBytes) await this.news();
     if (this.heldBytes > this.maxHeldBytes) return undefined;
@@ -78,7 +81,7 @@ export class AnswerBody {
     return this.chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.chunks, this.heldBytes);
   }
 
-  /** The body as it comes, no faster than it is taken. Throws what broke it off. */
+  /** The body in chunks, no faster than they are read. Throws the error that broke it off. */
   async *pieces(): AsyncGenerator<Buffer> {
     this.maxHeldBytes = PIECES_AHEAD_BYTES;
     while (true) {
@@ -93,7 +96,7 @@ export class AnswerBody {
     }
   }
 
-  /** Lets a body come that nobody wants, or ends the connection where it is long. Done once nothing comes any more. */
+  /** Discards the rest of the body, or ends the connection if that is long. Resolves when nothing more arrives. */
   async dump(): Promise<void> {
     this.isDumped = true;
     this.chunks = [];

@@ -9,7 +9,7 @@ export type BodySink = (body: AsyncIterable<Buffer>) => Promise<void>;
 export type BodyLimits = {
   /** The largest body kept in memory, decoded. */
   maxBufferedBytes: number;
-  /** The largest body taken at all, decoded. */
+  /** The largest body accepted, decoded. */
   maxBodyBytes: number;
 };
 
@@ -26,10 +26,10 @@ function limitBytes(maxBytes: number, onDecoded: (bytes: number) => void): Trans
 }
 
 /**
- * Reads a body that holds up to `maxBufferedBytes`, and undoes its content encoding. A body within that is answered
- * whole; a larger one goes to the sink and undefined is answered. Throws UnreadableBody where it can't be decoded,
- * passes `maxBodyBytes`, or is too large and there is no sink. Neither the wire's bytes nor the decoded ones ever pile
- * up beyond the limits. `onDecoded` hears of all decoded bytes, also of a body that breaks off.
+ * Reads and decodes a body. Returns it if it is at most `maxBufferedBytes` long; a larger one goes to the sink, and the
+ * result is undefined. Throws UnreadableBody if it can't be decoded, exceeds `maxBodyBytes`, or is too large and there
+ * is no sink. Memory stays within the limits, encoded and decoded. `onDecoded` gets the number of all decoded bytes,
+ * also for a body that breaks off.
  */
 export async function readBody(
   body: AnswerBody,
@@ -43,7 +43,7 @@ export async function readBody(
   async function toSink(source: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<undefined> {
     if (sink === undefined) throw new UnreadableBody(`the body is larger than ${limits.maxBufferedBytes} bytes`);
     const decoded = limitBytes(limits.maxBodyBytes, onDecoded);
-    // The callback has nothing to do: a failure destroys `decoded`, and the sink that reads it sees the error.
+    // The callback does nothing: a failure destroys `decoded`, and the sink that reads it gets the error.
     pipeline([Readable.from(source), ...decodingStreams(codings), decoded], () => undefined);
     await sink(decoded);
     return undefined;

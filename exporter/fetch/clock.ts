@@ -1,8 +1,8 @@
-/** Time as fetching and crawling see it; tests bring their own. */
+/** The clock of fetching and crawling; tests pass their own. */
 export type Clock = {
-  /** Milliseconds since some moment; never goes back. */
+  /** Milliseconds since an arbitrary start; never goes back. */
   nowMs(): number;
-  /** Calls back after so much time, at the earliest. Must not keep the process alive. The answer cancels it. */
+  /** Calls back after at least this long. Must not keep the process alive. Returns a function that cancels it. */
   after(ms: number, callback: () => void): () => void;
 };
 

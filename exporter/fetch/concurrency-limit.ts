@@ -1,26 +1,26 @@
-/** One answered request: when it began and ended, on the caller's clock, and how long its answer took to begin. */
+/** One completed request: when it began and ended, on the caller's clock, and how long its response took to begin. */
 export type AnsweredRequest = {
   startedAtMs: number;
   nowMs: number;
   latencyMs: number;
-  /** Whether every place was taken while it ran: only then does its latency speak for the limit. */
+  /** Whether all slots were taken while it ran: only then does its latency say something about the limit. */
   wasFull: boolean;
 };
 
 export type ConcurrencyLimit = {
-  /** Requests that may be under way now; at least 1. */
+  /** The current maximum of concurrent requests, at least 1. */
   current(): number;
   answered(request: AnsweredRequest): void;
-  /** The origin said that it is asked too much, or didn't answer at all. */
+  /** The origin reported overload or didn't respond at all. */
   overloaded(request: { startedAtMs: number; nowMs: number }): void;
 };
 
-/** An answer that takes this many times the base, and more, has waited in a queue. */
+/** A response that takes this many times the base or more has waited in a queue. */
 const TOLERANCE = 2;
-/** Below this a longer wait costs nobody anything, and timers, loops and networks are no steadier. */
+/** Below this a longer wait doesn't matter, and timers, event loops and networks vary as much. */
 const SLACK_MS = 50;
 const MIN_ROUND = 4;
-/** Two at a time tell an origin that is slow from one that has a queue of ours. */
+/** Two at a time show whether an origin is slow or has a queue of our requests. */
 const LATENCY_FLOOR = 2;
 const MAX_SHRINK = 0.5;
 
@@ -29,19 +29,18 @@ function medianOf(values: readonly number[]): number {
 }
 
 /**
- * How many requests at a time an origin bears, found from its answers alone, much as TCP Vegas finds a connection's
- * window. Answers are taken in rounds of as many as the limit. The lowest median of a round is the base: what an answer
- * takes where nothing waits.
+ * Finds from latencies alone how many concurrent requests an origin can handle, much as TCP Vegas finds a connection's
+ * window. Responses are measured in rounds of as many as the limit. The lowest median of a round is the base: the
+ * latency without a queue.
  *
- * - While answers take no more than twice the base, the limit grows: at first by one with every answer that is about as
- *   quick as the quickest, which doubles it in a round; later by its root each round.
- * - Where they take longer, what we ask stands in a queue at the origin: the limit shrinks in proportion, to the half at
- *   most.
- * - A changed limit is judged only by answers to what was asked after the change.
- * - A shrink that didn't bring the latency down shows that the queue wasn't ours. What was measured is the new base, so a
- *   site whose pages take longer than its pictures isn't asked ever more slowly.
- * - An overload (429, 503, a time-out, a reset) halves the limit, once for all that was under way together; from then on
- *   it grows by one a round.
+ * - While responses take at most twice the base, the limit grows: at first by one for every response that is about as
+ *   quick as the quickest, which doubles it in a round; later by its square root per round.
+ * - If they take longer, our requests are queued at the origin: the limit shrinks in proportion, at most by half.
+ * - After a change, only requests that began later are measured.
+ * - If shrinking didn't reduce the latency, the queue wasn't ours, and the latency becomes the new base. Otherwise a
+ *   site whose pages take longer than its images would be crawled ever more slowly.
+ * - An overload (429, 503, timeout, reset) halves the limit, once for all concurrent requests; then it grows by one per
+ *   round.
  */
 export function createConcurrencyLimit({ initial, max }: { initial: number; max: number }): ConcurrencyLimit {
   let limit = Math.min(initial, max);
@@ -78,7 +77,7 @@ export function createConcurrencyLimit({ initial, max }: { initial: number; max:
     return TOLERANCE * baseMs + SLACK_MS;
   }
 
-  /** Only quick answers count, for the first round's median may have a queue of ours in it already. */
+  /** Only quick responses count, because the first round's median may already include a queue of ours. */
   function growQuickly(request: AnsweredRequest): void {
     quickestMs = Math.min(quickestMs, request.latencyMs);
     if (request.wasFull && request.latencyMs <= TOLERANCE * quickestMs + SLACK_MS) grow(1);
@@ -96,7 +95,7 @@ export function createConcurrencyLimit({ initial, max }: { initial: number; max:
       baseMs = latencyMs;
     } else {
       limit = Math.max(LATENCY_FLOOR, limit * Math.max(MAX_SHRINK, allowedMs() / latencyMs));
-      // A round that grew was asked with fewer at a time than it ended with: it can't be compared.
+      // A round in which the limit grew began with a lower limit, so its latency can't be compared.
       shrunk = isSteady ? { fromLatencyMs: latencyMs, ratio: limit / before } : undefined;
       if (growth === 'doubling') growth = 'root';
     }

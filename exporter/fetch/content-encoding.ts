@@ -3,19 +3,19 @@ import { promisify } from 'node:util';
 import { brotliDecompress, createBrotliDecompress, createGunzip, createInflate, gunzip, inflate } from 'node:zlib';
 import { errorCode, errorMessage } from './error-code.ts';
 
-/** Thrown when a body can't be decoded, or would grow past its limit. */
+/** Thrown when a body can't be decoded, or would exceed its limit. */
 export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody';
 }
 
-/** What we ask for and understand. */
+/** The encodings that we request and decode. */
 export const ACCEPT_ENCODING = 'gzip, br, deflate';
 
 const MAX_LAYERS = 2;
 
 type Coding = 'gzip' | 'deflate' | 'br';
 
-/** The codings of a `Content-Encoding` header in the order they were applied; throws on one we don't know. */
+/** The codings of a `Content-Encoding` header in the order they were applied. Throws on an unknown one. */
 export function readContentEncoding(header: string | undefined): readonly Coding[] {
   const codings = (header ?? '')
     .split(',')
@@ -38,12 +38,12 @@ const decoders: Readonly<Record<Coding, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** Streams that undo the codings, in the order to pipe the body through. */
+/** Streams that decode the codings, in the order to pipe the body through. */
 export function decodingStreams(codings: readonly Coding[]): Transform[] {
   return codings.toReversed().map((coding) => decoders[coding]());
 }
 
-/** Undoes the codings of a whole body; never holds more than `maxBytes` of it. */
+/** Decodes a complete body; never holds more than `maxBytes` of it. */
 export async function decodeBody(body: Buffer, codings: readonly Coding[], maxBytes: number): Promise<Buffer> {
   let bytes = body;
   for (const coding of codings.toReversed()) {

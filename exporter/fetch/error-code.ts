@@ -1,14 +1,14 @@
-/** True for what is thrown as an error, also by code that runs in another realm (`instanceof` would miss it). */
+/** True for any thrown error, also from another realm, which `instanceof` would miss. */
 function isErrorLike(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** The `code` that Node and undici put on their errors, looked for on the causes too; undefined where there is none. */
+/** The `code` of a Node or undici error, or of one of its causes; undefined if there is none. */
 export function errorCode(error: unknown): string | undefined {
   return findOnCauses(error, (each) => ('code' in each && typeof each.code === 'string' ? each.code : undefined));
 }
 
-/** The first message that says something; a connection's failure often hides its own among its causes. */
+/** The first non-empty message; a connection error often has its message on a cause. */
 export function errorMessage(error: unknown): string {
   const message = findOnCauses(error, (each) =>
     'message' in each && typeof each.message === 'string' && each.message !== '' ? each.message : undefined,
@@ -28,7 +28,7 @@ function findOnCauses(error: unknown, read: (error: object) => string | undefine
   return undefined;
 }
 
-/** True where the error, or one it was caused by, is of that class. */
+/** True if the error, or one of its causes, is of that class. */
 export function isCausedBy(error: unknown, errorClass: new (...args: never[]) => Error): boolean {
   let current = error;
   for (let depth = 0; isErrorLike(current) && depth < MAX_CAUSES; depth += 1) {

@@ -3,27 +3,27 @@ import { AnswerBody } from './answer-body.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The head of an answer, whose body is still on its way. */
+/** The head of a response whose body is still arriving. */
 export type Answer = { status: number; headers: Headers; body: AnswerBody };
 
 export type Exchange = {
-  /** Rejects where no answer came. */
+  /** Rejects if there is no response. */
   answer: Promise<Answer>;
-  /** Ends what is still under way, with the connection; whoever waits for it hears the reason. */
+  /** Ends the exchange and its connection; pending reads fail with the reason. */
   abort(reason: Error): void;
 };
 
 /** `headers`: names and values in turn. */
 type Get = { origin: string; path: string; headers: string[]; maxHeldBytes: number; nowMs: () => number };
 
-/** Asks for one resource. Ahead of `maxHeldBytes` of a body that nobody has taken the origin waits. */
+/** Requests one resource. If more than `maxHeldBytes` of the body are unread, the origin has to wait. */
 export function beginExchange(dispatcher: Dispatcher, { origin, path, headers, maxHeldBytes, nowMs }: Get): Exchange {
   const handler = new ExchangeHandler(maxHeldBytes, nowMs);
   dispatcher.dispatch({ origin, path, headers, method: 'GET' }, handler);
   return { answer: handler.answer, abort: (reason) => handler.abort(reason) };
 }
 
-/** What the dispatcher tells of one exchange, in order: its start, the answer's head, the body's chunks, the end. */
+/** The dispatcher's events of one exchange, in order: start, head of the response, chunks of the body, end. */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
   private readonly maxHeldBytes: number;
@@ -48,7 +48,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.isOver) return;
     this.aborted = reason;
     this.fail(reason);
-    // One that waits for a connection has no controller yet, and ends where it begins.
+    // An exchange that waits for a connection has no controller yet, and is aborted when it starts.
     this.controller?.abort(reason);
   }
 
@@ -58,7 +58,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    // What comes before the answer (103 and its like) is nothing to us.
+    // Informational responses (103 and the like) are ignored.
     if (status < 200) return;
     this.body = new AnswerBody(controller, this.maxHeldBytes, this.nowMs);
     this.resolve({ status, headers, body: this.body });

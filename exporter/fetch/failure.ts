@@ -4,16 +4,16 @@ import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
 import type { Lateness } from './late-answer.ts';
 import { OriginAskedForQuiet } from './retry-after-gate.ts';
 
-/** A request that brought no usable answer. `soft` ones may go away by themselves and are tried again. */
+/** A request without a usable response. `soft` failures may be temporary and are retried. */
 export type FetchFailure = {
   kind: 'failed';
   reason: string;
-  /** The HTTP status, null where no answer came. */
+  /** The HTTP status; null if there was no response. */
   status: number | null;
   soft: boolean;
-  /** How long the origin asked to be left alone. */
+  /** The pause that the origin asked for. */
   retryAfterMs: number | undefined;
-  /** The answer, or the rest of its body, didn't come in the time it was given. */
+  /** The response, or the rest of its body, timed out. */
   late?: true;
 };
 
@@ -26,25 +26,25 @@ const HARD_CODES: ReadonlySet<string> = new Set([
   'ERR_ASSERTION',
 ]);
 
-/** An answer with an error status. */
+/** The failure of a response with an error status. */
 export function failureOfStatus(status: number, retryAfterMs: number | undefined): FetchFailure {
   return { kind: 'failed', reason: `HTTP ${status}`, status, soft: SOFT_STATUSES.has(status), retryAfterMs };
 }
 
-/** True where the origin shows that it is asked too much, or not at all well. */
+/** True if the failure suggests that the origin is overloaded or unhealthy. */
 export function isOverload(failure: FetchFailure): boolean {
   return failure.soft && failure.status !== 500;
 }
 
-/** A request that took all of its time: the origin is in trouble, or plays for time. */
+/** The failure of a request that timed out: the origin has a problem or stalls on purpose. */
 export function failureOfLateness({ reason }: Lateness): FetchFailure {
   return { kind: 'failed', reason, status: null, soft: true, retryAfterMs: undefined, late: true };
 }
 
-/** What a thrown error means for the URL. Refusals, bad certificates and unknown names won't mend by trying again. */
+/** The failure of a thrown error. URLs that the guard refused, bad certificates and unknown names aren't retried. */
 export function failureOfError(error: unknown): FetchFailure {
   const code = errorCode(error);
-  // undici asserts what only a broken answer, such as a 101 that nobody asked for, doesn't keep to.
+  // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
   const message = code === 'ERR_ASSERTION' ? 'the answer breaks the rules of HTTP' : errorMessage(error);
   const hard =
     isCausedBy(error, RefusedUrl) ||

@@ -22,12 +22,12 @@ export type FetcherLimits = BodyLimits &
   };
 
 const NOT_MODIFIED = 304;
-/** Why an exchange ended early: made once, for an error of each one's own would have its stack read. */
+/** The reason for ending an exchange early; one shared error, because each new one would capture a stack. */
 const ENOUGH = new Error('enough of the answer was read');
 const CANCELLED = new Error('the request was cancelled');
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Compressing for a reader on the same machine costs both sides time and saves nobody anything. */
+/** Compression between processes of one machine costs both sides time and saves nothing. */
 function isThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 }
@@ -36,7 +36,7 @@ function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Fetches over kept-alive connections that only the guard opens, as many at a time as the limiter allows. */
+/** Fetches over kept-alive connections that only the guard opens, within the limiter's concurrency. */
 export function createFetcher(options: {
   guard: AddressGuard;
   limiter: OriginLimiter;
@@ -50,7 +50,7 @@ export function createFetcher(options: {
   const encodings = ['accept-encoding', ACCEPT_ENCODING];
   const localEncodings = ['accept-encoding', 'identity'];
 
-  /** What a signal ends. It is listened to once for all of them: for each it would cost more than its timer. */
+  /** The exchanges that a signal ends. One listener for all of them: one each would cost more than its timer. */
   const exchanges = new WeakMap<AbortSignal, Set<Exchange>>();
 
   function exchangesOf(signal: AbortSignal): Set<Exchange> {
@@ -101,7 +101,7 @@ export function createFetcher(options: {
     return { kind: 'response', status, contentType, body, validators, nofollow, ...(headElements && { headElements }) };
   }
 
-  /** Also how long the answer took to begin; undefined where none did. */
+  /** Also returns how long the response took to begin; undefined if there was none. */
   async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
     const { unlessMatching } = request;
     const startedAt = clock.nowMs();
@@ -131,7 +131,7 @@ export function createFetcher(options: {
       if (answer.status !== NOT_MODIFIED || unlessMatching === undefined) {
         return { result: await readAnswer(url, answer, request), latencyMs };
       }
-      // Of thousands of these almost none has a body, or one that is still to come.
+      // Hardly any `304` has a body that is still arriving.
       if (!answer.body.isOver) await answer.body.dump();
       return { result: { kind: 'unchanged', validators: readValidators(answer.headers) }, latencyMs };
     } catch (error) {
@@ -139,7 +139,7 @@ export function createFetcher(options: {
       const late = watch.aborted();
       return { result: late === undefined ? failureOfError(error) : failureOfLateness(late) };
     } finally {
-      // Whatever is still to come of a body that nobody wants: the connection goes with it.
+      // Ends the connection if an unwanted body is still arriving.
       exchange.abort(ENOUGH);
       watch.stop();
       underWay.delete(exchange);

@@ -2,31 +2,31 @@ import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
 import type { Exchange } from './exchange.ts';
 
-/** How long an answer may take. Times in milliseconds. */
+/** How long a response may take. Times in milliseconds. */
 export type AnswerPace = {
-  /** Until its head is there. A body that comes at its slowest has this much time beside. */
+  /** The time until the head arrives. The slowest allowed body gets this much extra time. */
   requestTimeoutMs: number;
-  /** The longest pause of a body on its way. */
+  /** The longest pause in a body. */
   idleTimeoutMs: number;
 };
 
 /**
- * The slowest body that is waited for, over its whole length. An origin that sends a byte now and then would otherwise
- * hold an export for years.
+ * The slowest average rate of a body. Otherwise an origin that sends a byte now and then could block an export for
+ * years.
  */
 const MIN_BYTES_PER_SECOND = 1024;
 
-/** When an answer is late if nothing more comes, on the body's clock, and the reason; undefined: it is whole. */
+/** When a response times out if nothing more arrives, on the body's clock, and why; undefined: it is complete. */
 export type Lateness = { at: number; reason: string };
 
-/** An answer whose head is still to come. */
+/** The deadline of a response whose head is still to come. */
 export function latenessOfHead(startedAt: number, { requestTimeoutMs }: AnswerPace): Lateness {
   return { at: startedAt + requestTimeoutMs, reason: `no answer within ${inWords(requestTimeoutMs)}` };
 }
 
 /**
- * An answer whose body is on its way. A body that keeps coming is never late, however long it takes; one that we
- * keep waiting ourselves isn't either.
+ * The deadline of a response whose body is arriving. A body that keeps up its rate never times out, nor does one that
+ * waits for us.
  */
 export function latenessOfBody(
   body: Pick<AnswerBody, 'isOver' | 'isHeld' | 'lastAt' | 'receivedBytes' | 'heldMs'>,
@@ -44,15 +44,15 @@ export function latenessOfBody(
 }
 
 export type LateWatch = {
-  /** Why the exchange was aborted; undefined: it wasn't. */
+  /** Why the exchange was aborted; undefined if it wasn't. */
   aborted(): Lateness | undefined;
   stop(): void;
 };
 
-/** Why an exchange ended early: made once, for an error of each one's own would have its stack read. */
+/** The reason for ending an exchange early; one shared error, because each new one would capture a stack. */
 const LATE = new Error('the answer took too long');
 
-/** Aborts an exchange once its answer is late. */
+/** Aborts an exchange once its response is late. */
 export function abortWhenLate(
   exchange: Pick<Exchange, 'abort'>,
   { lateness, clock, pace }: { lateness: () => Lateness | undefined; clock: Clock; pace: AnswerPace },
@@ -71,7 +71,7 @@ export function abortWhenLate(
     exchange.abort(LATE);
   };
   const lookAfter = (ms: number): void => {
-    // Soon enough for a body that stalls as soon as it has begun.
+    // Early enough for a body that stalls right after its start.
     cancel = clock.after(Math.ceil(Math.min(ms, pace.idleTimeoutMs)), look);
   };
   lookAfter(pace.requestTimeoutMs);

@@ -2,26 +2,26 @@ import { type Clock, systemClock } from './clock.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import { createRetryAfterGate, OriginAskedForQuiet, type RetryAfterGate } from './retry-after-gate.ts';
 
-/** How a request went, as far as the number of requests at a time is concerned; `none`: it says nothing about that. */
+/** A request's result for the concurrency limit; `none`: it has no effect. */
 export type RequestOutcome =
-  | { kind: 'answered' /** From the request's first byte to the answer's. */; latencyMs: number }
+  | { kind: 'answered' /** From the start of the request to the head of the response. */; latencyMs: number }
   | { kind: 'overloaded' }
   | { kind: 'none' };
 
 export type OriginLimiter = {
   /**
-   * Waits for a place at the origin; the answer gives it back. Rejects when the signal fires first, and
-   * with `OriginAskedForQuiet` where the origin wants nobody to wait (`retry-after-gate.ts`).
+   * Waits for a slot at the origin; the returned function releases it. Rejects if the signal fires first, or with
+   * `OriginAskedForQuiet` if the origin refuses requests (`retry-after-gate.ts`).
    *
-   * With a `spacingMs`, requests to the origin go one at a time and begin at least this far apart. It binds those who
-   * ask with one: an export that ignores the origin's rules neither keeps it nor lifts it for others.
+   * Callers with a `spacingMs` make requests to the origin one at a time, at least this far apart. An export that
+   * ignores robots.txt passes none, and neither keeps the delay nor lifts it for others.
    */
   acquire(origin: string, signal: AbortSignal, spacingMs?: number): Promise<(outcome: RequestOutcome) => void>;
-  /** The origin asked for a pause: no request to it starts before, within the bounds of `retry-after-gate.ts`. */
+  /** The origin asked for a pause: no request starts before its end, within the limits of `retry-after-gate.ts`. */
   pause(origin: string, pauseMs: number): void;
-  /** The next request with a spacing keeps it from now on: another process may have asked just now. */
+  /** The next spaced request keeps the delay from now on, because another process may have just made a request. */
   beginSpacing(origin: string): void;
-  /** Places at the origin at the moment; it grows and shrinks with the origin's answers. */
+  /** The number of slots at the origin now; it changes with the origin's responses. */
   limitOf(origin: string): number;
 };
 
@@ -32,25 +32,25 @@ type Lane = {
   active: number;
   gate: RetryAfterGate;
   waiting: Waiter[];
-  /** The same of those who keep a spacing. */
+  /** Like `waiting`, for callers with a spacing. */
   spacedWaiting: Waiter[];
   spacedActive: number;
   lastSpacedStart: number;
-  /** When it is looked at next by itself, and what ends that. */
+  /** When the lane is checked next, and how to cancel that. */
   wakeAt: number;
   cancelWake: () => void;
 };
 
-/** A timer that comes early finds that it must wait on; one of days would overflow. */
+/** A timer that fires early is set again; one of several days would overflow. */
 const MAX_TIMER_MS = 60_000;
-/** Robots' delays are shorter (`robots.ts`); a lane that was asked with one is remembered for as long. */
+/** Longer than any delay in robots.txt (`robots.ts`); a lane with a delay is kept for this long. */
 const LONGEST_SPACING_MS = 60_000;
-/** Lanes nobody uses are forgotten past this many: pages name any number of other hosts. */
+/** Past this many, idle lanes are dropped, because pages may link to any number of hosts. */
 const MAX_LANES = 1_000;
 
 /**
- * Bounds the requests under way at each origin, across all exports of a process: as many at a time as the origin bears
- * (`concurrency-limit.ts`), none while it asked to be left alone, and as far apart as its robots.txt wants.
+ * Limits the requests to each origin across all exports of a process: as many at a time as the origin can handle
+ * (`concurrency-limit.ts`), none during a pause that it asked for, and spaced as its robots.txt asks.
  */
 export function createOriginLimiter(options: { initial: number; max: number; clock?: Clock }): OriginLimiter {
   const { clock = systemClock, ...bounds } = options;
@@ -84,7 +84,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
   }
 
   function admit(lane: Lane): void {
-    // First, for they come rarely: the others could take every place that becomes free.
+    // First, because spaced requests are rare: the others could take every free slot.
     admitSpaced(lane);
     while (lane.waiting.length > 0 && lane.active < lane.limit.current()) {
       if (!isDue(lane, lane.gate.pausedUntil())) return;
@@ -103,7 +103,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     lane.spacedWaiting.shift()?.enter();
   }
 
-  /** Whether a request may begin that may not before this time; else the lane is looked at again then. */
+  /** Whether a request may start that must wait until `at`; otherwise schedules the next check. */
   function isDue(lane: Lane, at: number): boolean {
     const waitMs = at - clock.nowMs();
     if (waitMs > 0) wakeAfter(lane, waitMs);
@@ -181,7 +181,7 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
         };
         (isSpaced ? lane.spacedWaiting : lane.waiting).push(waiter);
         admit(lane);
-        // Most are let in at once, and needn't listen.
+        // Most callers get a slot immediately and need no listener.
         if (isWaiting) signal.addEventListener('abort', leave, { once: true });
       });
     },

@@ -19,8 +19,8 @@ function connectTo(connect: Connector, options: ConnectOptions): Promise<Socket>
 }
 
 /**
- * undici takes a reset for the end of a body whose length nobody told, and half a page would be kept for the whole. By
- * another name it is the failure that it is.
+ * undici takes a reset for the end of a body without a length, and would return half a page as complete. Under another
+ * name it counts as a failure.
  */
 function renameReset(error: Error): void {
   if ('code' in error && error.code === 'ECONNRESET') Object.assign(error, { code: 'RESET' });
@@ -31,8 +31,8 @@ function defaultPort(protocol: string): number {
 }
 
 /**
- * An undici Agent whose every new connection asks the guard first and then goes to an address that the guard named:
- * the name is not looked up again, and no proxy variable is read. TLS still checks the certificate for the name.
+ * An undici Agent that asks the guard before each new connection and connects to the address that the guard returned.
+ * It never resolves a name again and ignores proxy variables. TLS still checks the certificate against the name.
  */
 export function createPinnedAgent(options: { guard: AddressGuard; maxConnectionsPerOrigin: number }): Agent {
   const base = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
@@ -55,7 +55,7 @@ export function createPinnedAgent(options: { guard: AddressGuard; maxConnections
     connections: options.maxConnectionsPerOrigin,
     pipelining: 1,
     headersTimeout: HEADERS_TIMEOUT_MS,
-    // The fetcher watches bodies itself, to name the reason.
+    // The fetcher has its own body timeouts, which report the reason.
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,
     connect: (target, callback) => {

@@ -1,6 +1,6 @@
 import { MAX_PATIENCE_MS } from './retry-after.ts';
 
-/** Thrown in place of a request to an origin that asks for no more requests; the message is fit for the report. */
+/** Thrown instead of a request to an origin that refuses requests; the message is suitable for the report. */
 export class OriginAskedForQuiet extends Error {
   override readonly name = 'OriginAskedForQuiet';
 
@@ -9,27 +9,27 @@ export class OriginAskedForQuiet extends Error {
   }
 }
 
-/** What `Retry-After` makes of an origin, with times in milliseconds of the caller's clock. */
+/** The effect of `Retry-After` on an origin. Times in milliseconds of the caller's clock. */
 export type RetryAfterGate = {
-  /** No request may begin before this. */
+  /** No request may start before this. */
   pausedUntil(): number;
-  /** Whether requests are to fail instead of waiting. */
+  /** Whether requests must fail instead of waiting. */
   isRefused(nowMs: number): boolean;
-  /** The origin asked for a pause; an answer of true: for too long once more, those who wait should fail. */
+  /** The origin asked for a pause. Returns true if it was too long again, and pending requests should fail. */
   ask(pauseMs: number, nowMs: number): boolean;
-  /** A request that began then got its answer. */
+  /** A request that started at this time got its response. */
   answered(startedAtMs: number): void;
 };
 
 /**
- * A pause is kept, up to the longest. An origin that asks for a longer one may mean a single address, so it gets one
- * longest pause; if the first word after that is the same, it has refused, and is asked again that much later only.
- * Else a header could hold up every export of the process for years.
+ * Keeps a pause, up to the maximum. A longer one may concern only a single URL, so the origin first gets one maximum
+ * pause. If it then asks for too long a pause again, it counts as refusing until another one is over. Otherwise a
+ * header could block all exports of the process for years.
  */
 export function createRetryAfterGate(): RetryAfterGate {
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let refusedUntil = Number.NEGATIVE_INFINITY;
-  /** When the pause of an origin that asked for too long a one ends; undefined where its last word was an answer. */
+  /** The end of the first pause after a request for too long a one; undefined once the origin has responded since. */
   let lastChanceAt: number | undefined;
   return {
     pausedUntil: () => pausedUntil,

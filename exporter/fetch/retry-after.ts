@@ -1,7 +1,7 @@
-/** An origin that asks for more patience than this has refused. */
+/** An origin that asks for a longer pause than this counts as refusing. */
 export const MAX_PATIENCE_MS = 5 * 60_000;
 
-/** Reads a `Retry-After` header, seconds or an HTTP date, as milliseconds from now; undefined where there is none. */
+/** Parses a `Retry-After` header, seconds or an HTTP date, as milliseconds from now; undefined if there is none. */
 export function readRetryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

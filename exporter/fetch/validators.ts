@@ -1,11 +1,11 @@
-/** What an origin says of an answer so that it needn't be sent again (RFC 9110, 8.8); null where it says nothing. */
+/** The validators of a response (RFC 9110, 8.8), for conditional requests; null if there are none. */
 export type Validators = { etag: string | null; lastModified: string | null };
 
 export const NO_VALIDATORS: Validators = { etag: null, lastModified: null };
 
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 const MAX_LENGTH = 1_000;
-/** A date alone tells of changes by the second: what was written in the second of the answer may change in it again. */
+/** Dates have a resolution of one second: a resource may change again within the second of its response. */
 const MIN_AGE_MS = 1_000;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -16,8 +16,8 @@ function textOf(headers: Headers, name: string): string {
 }
 
 /**
- * The validators of an answer that may be trusted. A `Last-Modified` counts only where the origin's own clock had left
- * that second behind when it answered (RFC 9110, 8.8.2.2), and an `ETag` only in the form that the RFC gives it.
+ * The validators of a response that can be trusted. A `Last-Modified` counts only if that second had passed on the
+ * origin's own clock (RFC 9110, 8.8.2.2), an `ETag` only if its syntax is valid.
  */
 export function readValidators(headers: Headers): Validators {
   const etag = textOf(headers, 'etag');
@@ -29,10 +29,7 @@ export function readValidators(headers: Headers): Validators {
   };
 }
 
-/**
- * The request's headers that ask for the body only where it is another than the one the validators came with: names and
- * values in turn.
- */
+/** The headers of a conditional request: names and values in turn. The origin sends the body only if it has changed. */
 export function conditionalHeaders({ etag, lastModified }: Validators): string[] {
   const headers: string[] = [];
   if (etag !== null) headers.push('if-none-match', etag);

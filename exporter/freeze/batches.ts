@@ -5,8 +5,8 @@ function sizeOf(files: ReadonlyArray<{ byteLength: number }>): number {
 }
 
 /**
- * Divides files, in the bundle's order, into batches of whole pieces: what one worker makes at a time. By paths and
- * sizes alone, so that the archive is the same however many workers make it. Returns each file's batch number.
+ * Divides files, in the bundle's order, into batches of whole pieces, one worker's unit of work. Uses only paths and
+ * sizes, so the archive is the same whatever the number of workers. Returns each file's batch number.
  */
 export function divideIntoBatches(
   files: ReadonlyArray<{ path: string; byteLength: number }>,
@@ -20,7 +20,7 @@ export function divideIntoBatches(
   let isFull = false;
   for (const piece of divideIntoPieces(files, limits)) {
     const pieceBytes = sizeOf(piece);
-    // It is streamed, and can't share an object with what is made in memory.
+    // A streamed file can't share an object with pieces made in memory.
     const isStreamed = pieceBytes > maxBufferedBytes;
     const isTooMuch = count + piece.length > batchFiles || bytes + pieceBytes > batchBytes;
     if (count > 0 && (isFull || isStreamed || isTooMuch)) {

@@ -1,7 +1,7 @@
 import type { SettledRow } from '../crawl-records.ts';
 import { targetOf } from './redirect-targets.ts';
 
-/** Where a redirect ends: at an address of the export, at one outside of it, or nowhere. */
+/** Where a redirect ends: at a URL of the export, at an external URL, or nowhere. */
 export type RedirectEnd =
   | { kind: 'row'; row: SettledRow; fragment: string | null }
   | { kind: 'outside'; url: string }
@@ -9,7 +9,10 @@ export type RedirectEnd =
 
 const MAX_HOPS = 20;
 
-/** Follows redirects over the settled addresses that redirects lead to. A later hop's fragment replaces an earlier one, as in a browser. */
+/**
+ * Follows redirects through the settled targets of redirects. The fragment of a later hop replaces an earlier one, as
+ * in a browser.
+ */
 export function followRedirect(from: SettledRow, rows: ReadonlyMap<string, SettledRow>): RedirectEnd {
   let row = from;
   let fragment: string | null = null;

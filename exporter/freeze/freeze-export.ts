@@ -12,8 +12,9 @@ import { planBundle } from './plan-bundle.ts';
 export type FrozenExport = { batchCount: number; pageCount: number; urlCount: number };
 
 /**
- * Ends the crawl and decides where every address leads, in one transaction: either the whole map is there or none of
- * it. Fails for good where what was crawled is no export, and where addresses are still to be crawled.
+ * Ends the crawl and decides where every URL leads, in one transaction: the map is stored completely or not at all.
+ * Throws `ExportImpossible` if the crawl isn't good enough to export, and `CrawlUnfinished` if URLs are still queued or
+ * leased.
  */
 export async function freezeExport(deps: ExportDeps, jobId: string): Promise<FrozenExport> {
   const { store, limits } = deps;
@@ -39,7 +40,7 @@ export async function freezeExport(deps: ExportDeps, jobId: string): Promise<Fro
   });
 }
 
-/** Gives rows that say the same of themselves the same text: each comes from the database with one of its own. */
+/** Lets rows with equal texts share one string, because the database client creates a new one for each row. */
 function shareTexts(): (row: SettledRow) => SettledRow {
   const texts = new Map<string, string>();
   const share = (text: string | null): string | null => {

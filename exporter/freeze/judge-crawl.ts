@@ -5,11 +5,11 @@ import type { ExportSettings } from '../settings.ts';
 import { followRedirect } from './follow-redirect.ts';
 import { redirectTargets } from './redirect-targets.ts';
 
-/** A few pages may be broken on the origin itself. More than this share, and its failure would become ours. */
+/** A few pages may be broken on the origin itself. With a larger share, we would publish the origin's outage. */
 const MAX_UNANSWERED_SHARE = 0.05;
 const MIN_UNANSWERED = 5;
 
-/** Whether an address failed because the origin was in no state to answer, rather than because it isn't there. */
+/** Whether a URL failed because the origin couldn't respond, and not because the resource is missing. */
 function isUnanswered(row: SettledRow): boolean {
   if (row.outcome !== 'missing') return false;
   return row.status === null ? !row.reason?.startsWith('refused') : row.status >= 500 || row.status === 429;
@@ -27,8 +27,8 @@ function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>): str
 }
 
 /**
- * Why a finished crawl is no export, in words for the job's owner; undefined where it is one. An export must not
- * replace a good deployment with what an origin in trouble still had.
+ * Why a finished crawl can't be exported, as a message for the job's owner; undefined if it can. The export of a
+ * failing origin must not replace a good deployment.
  */
 export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings): string | undefined {
   const startUrl = `https://${settings.site.domain}/`;

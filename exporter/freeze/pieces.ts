@@ -5,7 +5,9 @@ export type PieceLimits = Pick<ExportLimits, 'pieceBytes' | 'batchFiles' | 'batc
 const TAR_BLOCK_BYTES = 512;
 const UINT32 = 2 ** 32;
 
-/** A number from 0 to 1 for any text, the same on every machine: FNV-1a, then MurmurHash3's last step to mix it. */
+/**
+ * Hashes a text to a number from 0 to 1, the same on every machine: FNV-1a, then the last mixing step of MurmurHash3.
+ */
 function unitHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -15,10 +17,10 @@ function unitHash(text: string): number {
 }
 
 /**
- * Cuts files, in the bundle's order, into pieces of about `pieceBytes`, each to be a gzip member of its own. Whether a
- * piece ends after a file is drawn from the file's own path, more likely the larger it is, and from nothing else: an
- * edit, or a file that comes or goes, moves no cut but its own, so all other pieces stay what they were. Large files
- * stand alone. The batch's bounds hold for a piece too, which few pieces ever reach.
+ * Cuts files, in the bundle's order, into pieces of about `pieceBytes`, each a gzip member of its own. Whether a piece
+ * ends after a file depends only on the file's path and size, so that an added, changed or removed file moves only its
+ * own cut and all other pieces can be reused. Large files are pieces of their own. A batch's limits also apply to a
+ * piece, but few pieces reach them.
  */
 export function divideIntoPieces<File extends { path: string; byteLength: number }>(
   files: readonly File[],

@@ -16,7 +16,7 @@ function isFile(row: SettledRow): row is FileRow {
   return row.outcome === 'file' && row.contentType !== null && row.sha256 !== null && !isWrongGuess(row);
 }
 
-/** The one address that brings each path's file: the lowest, so that every export chooses the same. */
+/** The one URL whose file is used for each path: the lowest, so that every export chooses the same one. */
 function ownersByPath(files: readonly FileRow[], paths: ReadonlyMap<string, string>): Map<string, FileRow> {
   const owners = new Map<string, FileRow>();
   for (const file of files) {
@@ -29,7 +29,7 @@ function ownersByPath(files: readonly FileRow[], paths: ReadonlyMap<string, stri
 
 type Division = Pick<FreezePlan, 'batchCount' | 'pageCount'> & { batchOf: ReadonlyMap<number, number> };
 
-/** Gives each path's file, by its row's id, the number of its batch. */
+/** Maps the row id of each path's file to the number of its batch. */
 function divideFiles(files: readonly FileRow[], paths: ReadonlyMap<string, string>, limits: PieceLimits): Division {
   const owners = ownersByPath(files, paths);
   const order = [...owners.keys()].sort();
@@ -49,14 +49,14 @@ function divideFiles(files: readonly FileRow[], paths: ReadonlyMap<string, strin
 /** Rows between two pauses: some hundredths of a second. */
 const ROWS_AT_A_TIME = 5_000;
 
-/** The paths that the files ask for, before they are told apart. */
+/** The paths that the files ask for, before conflicts are resolved. */
 async function claimPaths(
   files: readonly FileRow[],
   { site, notFoundUrl }: { site: Site; notFoundUrl: string },
 ): Promise<PathClaim[]> {
   const claims: PathClaim[] = [];
   for (const { url, contentType, rank, sha256 } of files) {
-    // By the strongest use that the whole crawl found: what was known when the file came depends on the order.
+    // Use the strongest use in the whole crawl: the one known when the file arrived depends on the order.
     const path = assignPath({ url, contentType, kind: kindOfRank(rank) }, site);
     claims.push({ url, path, sha256, pinned: url === notFoundUrl });
     if (claims.length % ROWS_AT_A_TIME === 0) await setImmediate();
@@ -74,7 +74,7 @@ function* settleAll(rows: readonly SettledRow[], places: Places): Generator<Froz
   }
 }
 
-/** What becomes of one address; undefined where its row says it already. */
+/** The decision for one URL; undefined if its row needs no change. */
 function settle(
   row: SettledRow,
   targets: ReadonlyMap<string, SettledRow>,
@@ -85,7 +85,7 @@ function settle(
   if (isFile(row)) {
     const path = paths.get(row.url) ?? null;
     const batch = batchOf.get(id) ?? null;
-    // Most of what an export takes over stays where it was.
+    // Most files reused from the previous export keep their path and batch.
     return batch !== null && batch === row.batch && path === row.path ? undefined : { ...nothing, path, batch };
   }
   if (outcome === 'file') return { ...nothing, outcome: 'missing', reason: 'not there' };
@@ -101,9 +101,9 @@ function settle(
 }
 
 /**
- * Decides where every address of a finished crawl leads and how the bundle's files are divided into batches. Depends
- * only on what the origin answered, not on the order in which it did. Pauses now and then: a large site takes seconds, in
- * which everything else in the process would give no sign of life.
+ * Decides where every URL of a finished crawl leads and how the bundle's files are divided into batches. Depends only
+ * on the responses, not on their order. Pauses now and then, because a large site takes seconds, in which the process
+ * would send no heartbeat.
  */
 export async function planBundle(
   rows: readonly SettledRow[],

@@ -1,12 +1,12 @@
 import type { SettledRow } from '../crawl-records.ts';
 
-/** The address that a redirect's location names, without its fragment. */
+/** The URL of a redirect's location, without its fragment. */
 export function targetOf(location: string): string {
   const hash = location.indexOf('#');
   return hash === -1 ? location : location.slice(0, hash);
 }
 
-/** The rows that redirects lead to, and those of `others`: of a site's addresses it is few that need be found by name. */
+/** The rows that redirects lead to, and those of `others`, by URL: only these few need a lookup. */
 export function redirectTargets(
   rows: readonly SettledRow[],
   others: readonly string[] = [],

@@ -5,8 +5,8 @@ import { readExportSettings } from '../settings.ts';
 import { createReport } from './report.ts';
 
 /**
- * Stores the report of a job that is about to fail: what its crawl has met so far. Returns the object's key, or null if
- * there is no crawl to report of. A report that can't be stored is logged: it must not keep the job from ending.
+ * Stores the report of a job that is about to fail: what its crawl has found so far. Returns the object's key, or null
+ * if there is no crawl. If the report can't be stored, logs that, because the job must end anyway.
  */
 export async function storeFailedReport(
   { store, objects, logger }: { store: CrawlStore; objects: ObjectStore; logger: Logger },

@@ -1,9 +1,9 @@
 import type { BundleFile, BundleManifest, BundleRedirect } from '../../contract/bundle.ts';
 
-/** A manifest's own fields, without what grows with the site. */
+/** A manifest's own fields, without those that grow with the site. */
 export type ManifestHead = Omit<BundleManifest, 'files' | 'redirects'>;
 
-/** An element as it stands in a list of the manifest. */
+/** An element of a list in the manifest's format. */
 function element(value: BundleFile | BundleRedirect): string {
   return `  ${JSON.stringify(value, null, 1).replaceAll('\n', '\n  ')}`;
 }
@@ -23,8 +23,8 @@ async function* once<Item>(item: Item): AsyncGenerator<Item> {
 }
 
 /**
- * The text of a manifest in pieces, so that no site's is ever whole in memory: as `JSON.stringify` would write it, with
- * an indentation of one. `files` and `redirects` come in the manifest's order.
+ * The text of a manifest in chunks, so that it is never completely in memory: as `JSON.stringify` would write it with
+ * an indentation of one. `files` and `redirects` must be in the manifest's order.
  */
 export async function* manifestText(
   head: ManifestHead,

@@ -13,15 +13,15 @@ import type { ExportSettings } from '../settings.ts';
 import { type ManifestHead, manifestText } from './manifest-text.ts';
 import { createPathOrder } from './path-order.ts';
 
-/** How much of an archive was taken over from the project's last one. */
+/** How much of an archive was reused from the project's previous one. */
 export type ArchiveReuse = { files: number; reusedFiles: number };
 
-/** What is known of a bundle without holding the names of its files. */
+/** A bundle's totals and positions, without the names of its files. */
 export type BundleOutline = {
   head: ManifestHead;
-  /** The manifest's text, read from the database anew at each call. */
+  /** The manifest's text; each call reads the database again. */
   manifest(): AsyncIterable<Buffer>;
-  /** Where the pieces of the archive lie, in order. */
+  /** The positions of the archive's pieces, in order. */
   members: Extent[];
   reuse: ArchiveReuse;
 };
@@ -41,7 +41,7 @@ async function redirectsOf(store: CrawlStore, settings: ExportSettings): Promise
   return redirects.sort((a, b) => (a.from < b.from ? -1 : 1));
 }
 
-/** Files of one batch after the other, in the order of paths. */
+/** The files of all batches, in the order of their paths. */
 async function* filesOf(store: CrawlStore, jobId: string): AsyncGenerator<BundleFile[]> {
   const order = createPathOrder();
   for await (const { filesJson } of store.settledBatches(jobId)) yield order.next(JSON.parse(filesJson));
@@ -52,7 +52,7 @@ function partsOf(partsJson: string | null): Extent[] {
   return JSON.parse(partsJson ?? '[]');
 }
 
-/** Reads through the settled batches once; what grows with the site's files is only counted and hashed. */
+/** Reads the settled batches once; counts and hashes the files without holding them. */
 export async function outlineBundle(
   store: CrawlStore,
   settings: ExportSettings,

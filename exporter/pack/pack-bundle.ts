@@ -10,9 +10,8 @@ import type { BundleOutline } from './manifest.ts';
 import { readExtents } from './read-extents.ts';
 
 /**
- * Writes the archive: manifest, members, trailer, one after another as a stream. The key needs the hash of the whole,
- * so the members are read twice, which costs less than writing the archive twice would. Of the manifest only the
- * compressed bytes are held.
+ * Streams the archive: manifest, members, trailer. Its key needs the hash of all bytes, so the members are read twice,
+ * which costs less than writing the archive twice. Of the manifest only the compressed bytes are held.
  */
 export async function packBundle(
   objects: ObjectStore,

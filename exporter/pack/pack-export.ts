@@ -17,11 +17,11 @@ export type PackedExport = {
   pageCount: number;
   fileCount: number;
   brokenLinks: number;
-  /** Files copied from the project's last archive as they are. */
+  /** Files copied unchanged from the project's previous archive. */
   reusedFiles: number;
 };
 
-/** The job's last stage: the archive and the report are written, then the row says completed. */
+/** The job's last stage: writes the archive and the report, then marks the job's row as completed. */
 export async function packExport(deps: ExportDeps, jobId: string): Promise<PackedExport> {
   const { store, objects, logger } = deps;
   let bytes = 0;
@@ -39,7 +39,7 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
       bytes += read;
     };
     const { gzipLevel } = deps.limits;
-    // The report is the database's work, and the archive the disk's.
+    // In parallel: the report uses the database, the archive the disk.
     const [archive, unchangedAddresses, content] = await Promise.all([
       needingObjects(packBundle(objects, outline, { gzipLevel, onBytes, signal })),
       store.countReused(jobId, workPrefix(jobId)),

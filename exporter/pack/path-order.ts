@@ -1,21 +1,21 @@
 import type { BundleFile } from '../../contract/bundle.ts';
 
-/** The order of files in a bundle: by path, UTF-16 code units. */
+/** The order of files in a bundle: by path, in UTF-16 code units. */
 export function byPath(a: Pick<BundleFile, 'path'>, b: Pick<BundleFile, 'path'>): number {
   if (a.path === b.path) return 0;
   return a.path < b.path ? -1 : 1;
 }
 
 export type PathOrder = {
-  /** Takes the files that come next in the archive and returns those that the manifest may name next. */
+  /** Takes the archive's next files and returns those that come next in the manifest. */
   next(files: readonly BundleFile[]): BundleFile[];
-  /** What is left at the end. */
+  /** The remaining files at the end. */
   rest(): BundleFile[];
 };
 
 /**
- * Puts files in the order of their paths as they come from the archive, where each has its precompressed siblings right
- * behind it: `a.html.br` waits while `a.html-old` and its like come. Only siblings wait, so it is never many.
+ * Sorts files by path as they come from the archive, where each is followed by its precompressed siblings: `a.html.br`
+ * waits until `a.html-old` has come. Only siblings wait, so few files are held.
  */
 export function createPathOrder(): PathOrder {
   let waiting: BundleFile[] = [];

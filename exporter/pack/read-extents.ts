@@ -1,14 +1,14 @@
 import type { ObjectStore } from '../ports.ts';
 import { type Extent, rangeOf } from '../segments/segment-store.ts';
 
-/** A larger extent is a stream. */
+/** A larger extent is streamed. */
 const SMALL_BYTES = 1024 * 1024;
-/** Small extents under way beside the one that is wanted. */
+/** Small extents that are read ahead. */
 const READ_AHEAD = 8;
 
 /**
- * The bytes of these extents, in order. Small ones are read ahead: each is a way to the store and back, and an archive
- * that took most of its pieces over has hundreds.
+ * The bytes of these extents, in order. Reads small ones ahead, because each is a round trip to the store, and an
+ * archive with many reused pieces has hundreds.
  */
 export async function* readExtents(
   objects: Pick<ObjectStore, 'get' | 'read'>,
@@ -21,7 +21,7 @@ export async function* readExtents(
     for (const extent of extents.slice(begun, index + READ_AHEAD + 1)) {
       if (extent.byteLength > SMALL_BYTES) continue;
       const reading = objects.read(extent.objectKey, rangeOf(extent));
-      // Whoever comes to it hears of its failure; another one may come first.
+      // The failure is handled when its turn comes; another one may come first.
       reading.catch(() => undefined);
       ahead.set(extent, reading);
     }

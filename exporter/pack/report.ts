@@ -6,12 +6,12 @@ import type { CrawlStore } from '../ports.ts';
 import { createBrokenLinks } from '../rewrite/broken-links.ts';
 import type { ExportSettings } from '../settings.ts';
 
-/** Entries a list of the report names; the counts are whole. */
+/** The maximum number of entries per list of the report; the counts are complete. */
 const MAX_ENTRIES = 10_000;
-/** Addresses named of those that one rule left out. */
+/** Examples of the URLs that one rule skipped. */
 const MAX_EXAMPLES = 10;
 
-/** What the export met on its way: addresses referred to in vain, redirects of the site, pages left out and why. */
+/** The export's report: broken links, the site's redirects, and the skipped pages with the reasons. */
 export async function createReport(
   store: CrawlStore,
   settings: ExportSettings,
@@ -22,7 +22,7 @@ export async function createReport(
   for await (const brokenJson of store.brokenOfBatches(jobId)) broken.merge(JSON.parse(brokenJson));
 
   const select = { jobId, limit: MAX_ENTRIES };
-  // Guesses from script text and pictures for other machines promise nothing to a reader.
+  // Leaves out guessed URLs and preview images (`probe`, `card`), because readers don't follow them.
   const missing = await store.reportedUrls({ ...select, outcome: 'missing', minRank: rankOf('identity') });
   const redirects = await store.reportedUrls({ ...select, outcome: 'redirect', minRank: rankOf('identity') });
   const skipped = await store.reportedUrls({ ...select, outcome: 'skipped', minRank: SKIPPED_RANK });

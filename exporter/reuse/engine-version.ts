@@ -10,9 +10,9 @@ const ENGINE_FOLDER = fileURLToPath(new URL('..', import.meta.url));
 let reading: Promise<string> | undefined;
 
 /**
- * A name for what this code makes of a site: a hash over the export's own program files, the package file, the lock of
- * all libraries where there is one, and the version of Node, whose zlib compresses. So no release can take over what
- * another one would have stored differently, and nobody has to remember to count up a version. Read once in a process.
+ * A name for the code that makes an export: a hash of the exporter's program files, the package file, the lock file if
+ * there is one, and the version of Node, whose zlib compresses. So a release never reuses what another one would have
+ * stored differently, without a version number to maintain. Computed once per process.
  */
 export function engineVersion(logger: Logger): Promise<string> {
   reading ??= hashProgram(ENGINE_FOLDER).catch((error: unknown) => {
@@ -22,7 +22,7 @@ export function engineVersion(logger: Logger): Promise<string> {
   return reading;
 }
 
-/** Hashes the program files in a folder with what they are run by. */
+/** Hashes the program files in a folder and what they run with. */
 export async function hashProgram(folder: string): Promise<string> {
   const names = await readdir(folder, { recursive: true });
   const programs = names.filter((name) => /(?<!\.d)\.[jt]s$/.test(name)).sort();
@@ -32,7 +32,7 @@ export async function hashProgram(folder: string): Promise<string> {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** The nearest package file above a folder, and its lock: the program lies at another depth once it is built. */
+/** The nearest package file above a folder, and its lock file: the depth differs between source and build. */
 async function readPackageFiles(folder: string): Promise<Buffer[]> {
   const packageFile = await readIfThere(join(folder, 'package.json'));
   if (packageFile === undefined) {

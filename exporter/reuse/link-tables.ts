@@ -3,21 +3,21 @@ import type { JobCache } from '../job-cache.ts';
 import type { ObjectStore } from '../ports.ts';
 import { createRecentReadings } from '../recent-readings.ts';
 
-/** What the files of one segment refer to. Pages of a site link to much the same, so each address stands there once. */
+/** The references of all files in one segment. Pages of a site share most links, so each URL is stored once. */
 export type LinkTable = {
-  /** Address and kind of each resource: two lists, for a list of objects takes twice the time and room. */
+  /** URL and kind of each resource, as two lists: a list of objects takes twice the time and memory. */
   urls: readonly string[];
   kinds: readonly ResourceKind[];
-  /** Indices into both by the file's offset in the segment. */
+  /** Indices into both lists, by the file's offset in the segment. */
   files: Readonly<Record<string, readonly number[]>>;
 };
 
-/** What the file at an offset of a segment refers to. */
+/** The references of the file at an offset of a segment. */
 export type FileLinks = { byteOffset: number; resources: readonly Resource[] };
 
-/** Writes the table of a segment's files, told by their offsets. */
+/** Serialises the table of a segment's files, which are identified by their offsets. */
 export function encodeLinks(files: readonly FileLinks[]): Buffer {
-  // By kind first: to join kind and address to one key would cost more than all the rest, a million times.
+  // By kind first: joining kind and URL into one key, a million times, would cost more than everything else here.
   const known = new Map<ResourceKind, Map<string, number>>();
   const urls: string[] = [];
   const kinds: ResourceKind[] = [];
@@ -38,14 +38,14 @@ export function encodeLinks(files: readonly FileLinks[]): Buffer {
   return Buffer.from(JSON.stringify({ urls, kinds, files: indices } satisfies LinkTable));
 }
 
-/** Reads what `encodeLinks` wrote. Throws where it is something else. */
+/** Parses the output of `encodeLinks`. Throws on anything else. */
 function decodeLinks(text: string): LinkTable {
   const { urls, kinds, files }: LinkTable = JSON.parse(text);
   if (urls.length !== kinds.length) throw new Error('The lists are of different lengths');
   return { urls, kinds, files };
 }
 
-/** Where a file and its links lie. */
+/** The positions of a file and of its links. */
 export type LinkPlace = {
   objectKey: string;
   byteOffset: number;
@@ -55,16 +55,16 @@ export type LinkPlace = {
 };
 
 export type LinkTables = {
-  /** The table that a file's links are in; undefined where there is none that can be read. Throws `ObjectMissingError`. */
+  /** The table with a file's links; undefined if there is no readable one. Throws `ObjectMissingError`. */
   of(place: LinkPlace): Promise<LinkTable | undefined>;
-  /** The table, for those who needn't wait then; undefined also where it wasn't read yet. */
+  /** The table without waiting; undefined also if it hasn't been read yet. */
   atHand(place: LinkPlace): LinkTable | undefined;
 };
 
-/** Some 100 kB each. Who goes through a site by its links comes back to each table many times: better all are at hand. */
+/** About 100 kB each. Following a site's links needs each table many times. */
 const MAX_TABLES = 512;
 
-/** Reads tables of links, each once while it is in use. */
+/** Reads link tables and caches them. */
 export function createLinkTables(objects: ObjectStore): LinkTables {
   const tables = createRecentReadings<string, LinkTable | undefined>(MAX_TABLES);
 
@@ -73,7 +73,7 @@ export function createLinkTables(objects: ObjectStore): LinkTables {
     try {
       return decodeLinks(bytes.toString('utf8'));
     } catch {
-      // Damaged in the store; trying again would find the same.
+      // The stored table is damaged, so reading it again wouldn't help.
       return undefined;
     }
   }
@@ -89,13 +89,15 @@ export function createLinkTables(objects: ObjectStore): LinkTables {
 
 export type LinkTablesFor = (jobId: string) => LinkTables;
 
-/** The same tables for all that takes from a kept crawl for a job in this process; they go with the job. */
+/**
+ * The link tables of a kept crawl, shared by everything in this process that reuses it for a job; dropped with the job.
+ */
 export function rememberLinkTables(objects: ObjectStore, jobCache: JobCache): LinkTablesFor {
   const tables = jobCache.place<LinkTables>();
   return (jobId) => tables(jobId, () => createLinkTables(objects));
 }
 
-/** The resource that an index of a table stands for. */
+/** The resource at an index of a table. */
 export function resourceAt({ urls, kinds }: LinkTable, index: number): Resource | undefined {
   const url = urls[index];
   const kind = kinds[index];

@@ -109,12 +109,12 @@ type FileMap = ReadonlyMap<string, PreviousFile>;
 
 export type PreviousFilesFor = (job: { jobId: string; base: { jobId: string; urlCount: number } }) => PreviousFiles;
 
-/** Up to this many addresses the kept crawl is read whole instead of being asked address by address. */
+/** Up to this many URLs the kept crawl is read completely instead of being queried URL by URL. */
 export const MAX_WHOLE = 50_000;
 
 /**
- * The files of the kept crawl that a job takes from. A small one is read whole, once for all that crawls the job in
- * this process; of a large one, addresses asked for in the same moment are looked up by one statement.
+ * The files of the kept crawl that a job reuses. A small crawl is read completely, once per job and process. For a
+ * large one, concurrent lookups share one statement.
  */
 export function rememberPreviousFiles(store: CrawlStore, jobCache: JobCache): PreviousFilesFor {
   const whole = placeForReading<FileMap>(jobCache);
@@ -160,9 +160,9 @@ async function collect(pieces: AsyncIterable<PreviousFile[]>): Promise<FileMap> 
 type BaseDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits };
 
 /**
- * The kept crawl that this worker may take from for a job; undefined where there is none. A worker whose release or
- * limits differ from those that the job began with takes nothing, and what it has a part in isn't kept: every stage
- * calls this.
+ * The kept crawl that this worker may reuse for a job; undefined if there is none. Every stage calls this: a worker
+ * whose release or limits differ from those at the job's start reuses nothing, and marks the job's crawl as not
+ * reusable.
  */
 export async function openPreviousCrawl(
   { store, logger, limits }: BaseDeps,

@@ -9,30 +9,30 @@ import type { Extent } from '../segments/segment-store.ts';
 import type { LinkTables, LinkTablesFor } from './link-tables.ts';
 import { parsePieces, type StoredPiece } from './stored-piece.ts';
 
-/** A piece of the last archive: where its bytes lie, and what the manifest says of its files. */
+/** A piece of the previous archive: the position of its bytes, and its files in the manifest. */
 export type PreviousPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };
 
-/** A piece to be made, with the files it is to hold (`pieceKey`). */
+/** A piece to be made, with the files that it will contain (`pieceKey`). */
 export type WantedPiece = { key: string; files: readonly BatchFileRow[] };
 
 export type PreviousPieces = {
   /**
-   * For each piece the last export's of the same key, made of exactly these files, where each of their references still
-   * leads to the same place.
+   * For each piece, the previous export's piece with the same key and exactly these files, if all their references
+   * still lead to the same place.
    */
   of(pieces: readonly WantedPiece[]): Promise<Array<PreviousPiece | undefined>>;
 };
 
-/** Past this many changed addresses only pieces without references are taken over. */
+/** If more URLs have changed, only pieces without references are reused. */
 const MAX_CHANGED = 100_000;
-/** Batches of the last export whose files are at hand; the new batches go along the same order of paths. */
+/** File lists of the previous batches to cache; the new batches follow the same order of paths. */
 const MAX_FILE_LISTS = 8;
 
-/** `targets`: what of the map of addresses has changed; too much of it is not looked into. */
+/** `targets`: the changed targets of URLs; `too-many` if there are more than `MAX_CHANGED`. */
 type Index = { places: PreviousPlaces; targets: ChangedTargets | 'same' | 'too-many' };
 type Deps = { store: CrawlStore; objects: ObjectStore; linksFor: LinkTablesFor; logger: Logger };
 
-/** The pieces of the archive that a kept crawl was packed into, for the export `jobId` whose paths are frozen. */
+/** The pieces of the archive of a kept crawl, for the export `jobId`, whose paths are frozen. */
 export function createPreviousPieces(deps: Deps, { jobId, base }: { jobId: string; base: Crawl }): PreviousPieces {
   const { store } = deps;
   const lists = createRecentReadings<number, BundleFile[]>(MAX_FILE_LISTS);
@@ -73,13 +73,13 @@ export function createPreviousPieces(deps: Deps, { jobId, base }: { jobId: strin
 
 export type PreviousPiecesFor = (job: { jobId: string; base: Crawl }) => PreviousPieces;
 
-/** The same pieces for all that rewrites a job in this process, so that they are read once. */
+/** The same pieces for all rewriting of a job in this process, so that they are read once. */
 export function rememberPreviousPieces(deps: Deps, jobCache: JobCache): PreviousPiecesFor {
   const pieces = jobCache.place<PreviousPieces>();
   return (job) => pieces(job.jobId, () => createPreviousPieces(deps, job));
 }
 
-/** Without pieces where the archive is gone: somebody may have deleted it since. */
+/** Returns no pieces if the archive is gone: someone may have deleted it. */
 async function readIndex(
   { store, objects, linksFor, logger }: Deps,
   { jobId, base }: { jobId: string; base: Crawl },
@@ -97,13 +97,13 @@ async function readIndex(
   return { places, targets: urls.size === 0 ? 'same' : createChangedTargets(urls, linksFor(jobId)) };
 }
 
-/** Where a piece lies, and which files of its batch it holds. */
+/** The position of a piece, and which files of its batch it contains. */
 export type Place = { stored: StoredPiece; extent: Extent; batch: number; firstFile: number };
 type PreviousPlaces = ReadonlyMap<string, Place>;
 
 /**
- * The places of all pieces in the archive that a kept crawl was packed into. They are told by sizes alone, so all must
- * add up: undefined where a batch or the archive was made by a worker that told less than this one would.
+ * The positions of all pieces in the archive of a kept crawl. They are computed from sizes alone, so the sizes must add
+ * up: undefined if they don't, or if an older release stored too little about a batch or the archive.
  */
 async function readPlaces(
   store: CrawlStore,
@@ -129,16 +129,16 @@ async function readPlaces(
 }
 
 type ChangedTargets = {
-  /** Whether a file refers to an address that leads elsewhere than before, or its references aren't known. */
+  /** Whether a target of the file's references has changed, or its references aren't known. */
   concern(file: BatchFileRow): Promise<boolean>;
 };
 
 /**
- * Tells which files a changed map of addresses concerns. Each table of links is read once, and of it only the offsets
- * of the files that nothing has changed for are remembered: files come in another order than they were stored in.
+ * Finds the files whose references have changed targets. Reads each link table once and keeps only the offsets of
+ * unaffected files, because files come in another order than they are stored in.
  */
 export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTables): ChangedTargets {
-  // All of them: numbers take little room, and any segment's files may come up again at the very end.
+  // Keeps all of them: offsets take little memory, and any segment may be needed again at the end.
   const untouched = createRecentReadings<string, ReadonlySet<number>>(Number.POSITIVE_INFINITY);
 
   async function readUntouched(file: BatchFileRow): Promise<ReadonlySet<number>> {

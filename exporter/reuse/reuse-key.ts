@@ -4,9 +4,9 @@ import { compressorsName } from '../rewrite/precompress/compress.ts';
 import type { ExportSettings } from '../settings.ts';
 
 /**
- * What the stored bytes of an export depend on beside the origin's answers: the engine, the project's settings and the
- * limits that shape files or the archive's pieces; with precompressed files also what compresses them. Two exports may share what they stored only where this is equal.
- * What belongs to one job alone, or only decides which addresses are asked for, has no part in it.
+ * What an export's stored bytes depend on besides the origin's responses: the engine, the project's settings, the
+ * limits that shape files or pieces, and the compressors if files are precompressed. Exports may share stored bytes
+ * only if their keys are equal. Leaves out what belongs to a single job, or only decides which URLs are requested.
  */
 export function reuseKeyOf(engine: string, settings: ExportSettings, limits: ExportLimits): string {
   const { jobId: _, version: _v, createdAt: _c, pages: _p, robotsTxt: _r, ...lasting } = settings;

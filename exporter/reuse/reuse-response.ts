@@ -10,24 +10,26 @@ import type { Validators } from '../fetch/validators.ts';
 import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { PreviousResponse } from './previous-export.ts';
 
-/** The validators to ask with; undefined where the last answer had none, or was an error's page. */
+/** The validators for a conditional request; undefined if the previous response had none, or was an error page. */
 export function validatorsOf({ file }: PreviousResponse): Validators | undefined {
   const { etag, lastModified, status } = file;
   return status === 200 && (etag !== null || lastModified !== null) ? { etag, lastModified } : undefined;
 }
 
-/** A 304 tells the validators to use from here on; where it tells none, the old ones still hold (RFC 9111, 4.3.4). */
+/** The validators to use after a 304: its own, or the previous ones if it has none (RFC 9111, 4.3.4). */
 export function stillValid({ file }: PreviousResponse, { etag, lastModified }: Validators): Validators {
   return { etag: etag ?? file.etag, lastModified: lastModified ?? file.lastModified };
 }
 
-/** Whether a header may have hidden every link of the page when it was stored: `X-Robots-Tag` is no part of the bytes. */
+/**
+ * Whether an `X-Robots-Tag` may have hidden the page's links when it was stored: the header isn't part of the bytes.
+ */
 function mayBeHidden(known: PreviousResponse): boolean {
   const resources = known.resources();
   return resources.some(({ kind }) => kind === 'unfollowed') && resources.every(({ kind }) => kind !== 'page');
 }
 
-/** Whether an answer that came whole is, byte for byte, what the last export stored, and is to be read the same way. */
+/** Whether a complete response has the same bytes as the previous export stored, and is to be read the same way. */
 export function isSame(known: PreviousResponse, answer: FetchedResponse, url: string, site: Site): boolean {
   const { file } = known;
   if (answer.status !== file.status || answer.nofollow === true) return false;
@@ -37,7 +39,7 @@ export function isSame(known: PreviousResponse, answer: FetchedResponse, url: st
   return createHash('sha256').update(bytes).digest('hex') === file.sha256 && !mayBeHidden(known);
 }
 
-/** Settles an address by what the last export stored: its bytes, what was read in them, its links. */
+/** Settles a URL with what the previous export stored: its bytes, their extraction and its links. */
 export function reuseResponse(
   { file, newResources }: PreviousResponse,
   { site, leased, validators }: { site: Site; leased: LeasedUrl; validators: Validators },

@@ -1,22 +1,19 @@
 import { hash } from 'node:crypto';
 import type { BatchFileRow } from '../crawl-records.ts';
 
-/** One gzip member of a batch, as it is stored with the batch (`crawl_batches.pieces_json`), in the archive's order. */
+/** One gzip member of a batch, as stored with the batch (`crawl_batches.pieces_json`), in the archive's order. */
 export type StoredPiece = {
-  /** Of the files it was made from (`pieceKey`). */
+  /** The `pieceKey` of its source files. */
   key: string;
   sizeBytes: number;
   fileCount: number;
-  /** What its files refer to in vain, with some of their referrers; absent where there is nothing. */
+  /** The broken links of its files, with some of their referrers; omitted if there are none. */
   broken?: Record<string, string[]>;
-  /** Taken over from the export before. */
+  /** Reused from the previous export. */
   reused?: true;
 };
 
-/**
- * Equal for pieces of the same files, bytes as fetched, under the same addresses and paths, and with the same siblings
- * withheld (`withheldSiblings`).
- */
+/** Equal for pieces of the same files: same fetched bytes, URLs, paths, and withheld siblings (`withheldSiblings`). */
 export function pieceKey(files: readonly BatchFileRow[], withheld: readonly string[]): string {
   const parts = files.map(({ path, url, contentType, isPage, sha256 }) =>
     JSON.stringify([path, url, contentType, isPage, sha256]),

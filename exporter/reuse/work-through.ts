@@ -1,6 +1,6 @@
 /**
- * Works on the items of a list that grows on the way, in their order and some at a time, until none is left or `goesOn`
- * says no. What is under way then is awaited. Throws what the first work that failed threw; after it none begins.
+ * Works on the items of a growing list, in order and several at a time, until none is left or `goesOn` returns false.
+ * Awaits pending work. After a failure no more work starts, and the first error is thrown.
  */
 export async function workThrough<Item>(
   items: readonly Item[],
@@ -14,7 +14,7 @@ export async function workThrough<Item>(
 
   const mayBegin = (): boolean => failure === undefined && goesOn();
 
-  /** Works on one item after another; what that adds gives work to more of these. */
+  /** Works on one item after another; items that are added may start more of these loops. */
   async function workInTurn(): Promise<void> {
     busyCount += 1;
     try {
@@ -37,7 +37,7 @@ export async function workThrough<Item>(
   }
 
   callMore();
-  // More of them come while these are waited for.
+  // More workers may be added while these are awaited.
   for (const worker of workers) await worker;
   if (failure !== undefined) throw failure.error;
 }

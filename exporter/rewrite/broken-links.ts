@@ -1,17 +1,17 @@
-/** How many referrers of one broken address are worth naming. */
+/** The maximum number of referrers listed for one broken link. */
 export const MAX_REFERRERS = 20;
 const MAX_ADDRESSES = 5_000;
 
 export type BrokenLinks = {
   add(url: string, referrer: string): void;
-  /** Adds what another one's `toObject` said. */
+  /** Adds the links from another collection's `toObject`. */
   merge(links: Readonly<Record<string, readonly string[]>>): void;
   referrersOf(url: string): readonly string[];
-  /** Referrers by address. */
+  /** Referrers by URL. */
   toObject(): Record<string, string[]>;
 };
 
-/** Collects addresses that are referred to in vain, with some of their referrers; bounded in both. */
+/** Collects broken links with some of their referrers; both are bounded. */
 export function createBrokenLinks(): BrokenLinks {
   const referrers = new Map<string, string[]>();
 

@@ -1,9 +1,11 @@
 export type ByteBudget = {
-  /** Works once there is room for so many bytes, which are given back when the work is over. */
+  /** Runs the work once this many bytes are free, and releases them when it ends. */
   use<Result>(bytes: number, work: () => Promise<Result>): Promise<Result>;
 };
 
-/** Bounds what works hold in memory together. First come, first served; one that is larger than all of it goes alone. */
+/**
+ * Limits the memory of concurrent work. First come, first served; work that is larger than the whole budget runs alone.
+ */
 export function createByteBudget(maxBytes: number): ByteBudget {
   const waiting: Array<{ bytes: number; begin: () => void }> = [];
   let usedBytes = 0;

@@ -5,7 +5,7 @@ import type { BatchFileRow } from '../crawl-records.ts';
 import { streamedMember } from '../pack/archive/streamed-member.ts';
 import type { ObjectStore } from '../ports.ts';
 
-/** Makes a piece of the archive of one file that is too large for memory: the bytes pass through as a stream. */
+/** Streams one file that is too large for memory into a piece of the archive. */
 export async function storeLargeMember(
   objects: ObjectStore,
   objectKey: string,

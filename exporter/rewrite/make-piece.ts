@@ -10,7 +10,7 @@ import type { SiblingPlan } from './precompress/sibling-plan.ts';
 import { withSiblings } from './precompress/with-siblings.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
-/** A file as it was fetched. `extraction` is stored text (`serializeExtraction`), empty where nothing is rewritten. */
+/** A fetched file. `extraction` is stored text (`serializeExtraction`), empty if nothing is rewritten. */
 export type PieceFile = {
   url: string;
   path: string;
@@ -23,7 +23,7 @@ export type PieceFile = {
 export type PieceInput = {
   /** In the bundle's order. */
   files: readonly PieceFile[];
-  /** Where addresses lead: at least every one that the files refer to. */
+  /** The targets of URLs, at least of all that the files refer to. */
   targets: UrlMap;
   site: Site;
   policy: RewritePolicy;
@@ -33,17 +33,16 @@ export type PieceInput = {
 };
 
 export type MadePiece = ArchiveMember & {
-  /** What the files refer to in vain. */
+  /** The broken links of the files. */
   broken: Array<{ url: string; referrer: string }>;
-  /** Documents that could not be rewritten and are archived as they came. */
+  /** Documents that could not be rewritten and are archived unchanged. */
   failures: Array<{ url: string; reason: string }>;
 };
 
 /**
- * Makes one piece of the archive: writes its files' references as they stand in the bundle and compresses the files as
- * one gzip member, each followed by its precompressed siblings. Pure: equal inputs make equal bytes, in any thread and
- * on any machine; for siblings on any with the same compressors (`compressorsName`). Rejects only where this Node lacks
- * one of these.
+ * Makes one piece of the archive: rewrites the references of its files and compresses the files as one gzip member,
+ * each followed by its precompressed siblings. Pure: equal inputs give equal bytes in any thread and on any machine,
+ * siblings if the compressors are the same (`compressorsName`). Rejects only if this Node lacks a compressor.
  */
 export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceInput): Promise<MadePiece> {
   const broken: MadePiece['broken'] = [];

@@ -2,7 +2,7 @@ import type { BundleFile } from '../../contract/bundle.ts';
 import type { Site } from '../document/types.ts';
 import { isOfSite } from '../document/url-identity.ts';
 
-/** What the manifest can't hold: an address that a browser would read as another host's. */
+/** A URL that a browser would take for another host's, which the manifest can't hold. */
 const LEADS_ELSEWHERE = /^\/[/\\]/;
 
 function decoded(path: string): string {
@@ -14,8 +14,8 @@ function decoded(path: string): string {
 }
 
 /**
- * A page's own address at the origin, path and query, as the manifest's `url`; nothing where the path in the bundle
- * says the same, and nothing for what isn't a page. `url` is normalised (`normalizeUrl`).
+ * A page's path and query at the origin, as the manifest's `url`; nothing if the path in the bundle is the same, or if
+ * it isn't a page. `url` is normalised (`normalizeUrl`).
  */
 export function pageAddress(
   { url, path, isPage }: { url: string; path: string; isPage: boolean },

@@ -33,12 +33,12 @@ export type RewriteDeps = {
 export type RewriteJob = {
   settings: ExportSettings;
   urlCount: number;
-  /** Bytes of all segments together. */
+  /** The size of all segments. */
   rawBytes: number;
   siblings: SiblingPlan;
 };
 
-/** Pieces of a batch made at a time: more would wait for zlib's threads, rewritten and in memory. */
+/** Pieces of a batch made at a time: more would only wait for zlib's threads and take memory. */
 const PIECES_AT_ONCE = 4;
 
 async function readFiles(
@@ -46,7 +46,7 @@ async function readFiles(
   job: RewriteJob,
   rows: readonly BatchFileRow[],
 ): Promise<Map<BatchFileRow, PieceFile>> {
-  // Extractions lie in the segments too; a site is taken to fit only when there is room for both.
+  // Segments also contain the extractions, so a site fits only if there is room for both.
   const fits = job.rawBytes * 2 <= limits.cacheBytes;
   const extents = rows.map((row) => ({ ...row, byteLength: row.byteLength + row.extractionLength }));
   const stored = await readTogether(segments, extents, fits);
@@ -59,14 +59,14 @@ async function readFiles(
   return files;
 }
 
-/** A piece of the batch, and what the last export has of it. */
+/** A piece of the batch, and the previous export's piece if it can be reused. */
 type PlannedPiece = { key: string; files: BatchFileRow[]; known: PreviousPiece | undefined };
 
 function rowsToMake(pieces: readonly PlannedPiece[]): BatchFileRow[] {
   return pieces.flatMap(({ files, known }) => (known === undefined ? files : []));
 }
 
-/** Makes those pieces that the last export has not. */
+/** Makes the pieces that can't be reused. */
 async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly PlannedPiece[]): Promise<Piece[]> {
   const { settings, siblings, urlCount } = job;
   const { jobId, site } = settings;
@@ -93,8 +93,8 @@ async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly 
 }
 
 /**
- * Makes the pieces of one batch and stores them, one after another, as one object; those that the last export had are
- * left where they are, in its archive. The bytes depend only on the frozen crawl.
+ * Makes the pieces of one batch and stores them as one object. Reused pieces stay in the previous archive. The bytes
+ * depend only on the frozen crawl.
  */
 export async function rewriteBatch(
   deps: RewriteDeps,

@@ -10,16 +10,18 @@ import { needCompressors } from './precompress/need-compressors.ts';
 import { planSiblings } from './precompress/sibling-plan.ts';
 import { rewriteBatch } from './rewrite-batch.ts';
 
-/** Batches worked on at once: while one is compressed by zlib's threads, the next is rewritten. */
+/** Concurrent batches: while zlib's threads compress one, the next is rewritten. */
 const BATCHES_AT_ONCE = 3;
-/** Of an export that takes over: most of these only wait for the database and the disk. What they make is bounded too. */
+/**
+ * The same if pieces are reused: most batches only wait for the database and the disk. A byte budget limits the others.
+ */
 const KNOWN_BATCHES_AT_ONCE = 16;
-/** How often a worker without a batch looks whether another one's came back. */
+/** How often a worker without a batch checks whether one was released. */
 const POLL_MS = 200;
 
 export type RewriteRest = { done: boolean; settled: number; total: number };
 
-/** Makes pieces of the archive until all are made or the time is up; any number of these work on one job. */
+/** Makes pieces of the archive until all are made or the time is up. Any number of these share one job. */
 export async function rewriteFiles(
   deps: ExportDeps,
   { jobId, maxMs }: { jobId: string; maxMs: number },
@@ -68,7 +70,7 @@ export async function rewriteFiles(
         await Promise.all(Array.from({ length: atOnce }, makeBatches));
         const { total, settled, free } = await store.batchProgress(jobId);
         if (settled === total || Date.now() >= endAt) return { done: settled === total, settled, total };
-        // The rest is in other hands; it comes back to us if those let go of it.
+        // Other workers have the rest; we can lease it if they release it.
         if (free === 0) await sleep(POLL_MS, undefined, { signal });
       }
     } finally {
@@ -79,7 +81,7 @@ export async function rewriteFiles(
   });
 }
 
-/** Hands out one by one what `take` brings, several at a time; undefined where it brought nothing. */
+/** Returns the items of `take` one by one to concurrent callers; undefined if it returned none. */
 function inTurn<Item>(take: () => Promise<Item[]>): () => Promise<Item | undefined> {
   let items: Item[] = [];
   let taking: Promise<boolean> | undefined;
@@ -90,7 +92,7 @@ function inTurn<Item>(take: () => Promise<Item[]>): () => Promise<Item | undefin
   };
   return async () => {
     while (items.length === 0) {
-      // Whoever waits for the same may find that others were quicker.
+      // Concurrent callers share one call, and others may have taken all of its items.
       taking ??= takeMore();
       if (!(await taking)) return undefined;
     }

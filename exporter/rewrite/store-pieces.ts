@@ -8,10 +8,10 @@ import { type Extent, joinExtents } from '../segments/segment-store.ts';
 import { createBrokenLinks } from './broken-links.ts';
 import type { MadePiece } from './make-piece.ts';
 
-/** A piece of a batch: taken over from the last export, or made and yet to be stored. */
+/** A piece of a batch: reused from the previous export, or made and not stored yet. */
 export type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
 
-/** Stores what was made and says of the whole batch where its bytes lie and what they hold. */
+/** Stores the new pieces and returns the whole batch: where its bytes are and what they contain. */
 export async function storePieces(
   { objects, logger }: { objects: ObjectStore; logger: Logger },
   objectKey: string,

@@ -3,7 +3,7 @@ import type { Resource, Target } from '../document/types.ts';
 import { type JobCache, placeForReading } from '../job-cache.ts';
 import type { CrawlStore } from '../ports.ts';
 
-/** Below this many addresses a job's whole map is kept in memory instead of being asked for batch by batch. */
+/** Up to this many URLs a job's whole map is kept in memory instead of being queried batch by batch. */
 const MAX_WHOLE_MAP = 50_000;
 
 export type UrlMap = ReadonlyMap<string, Target>;
@@ -14,7 +14,7 @@ function targetOf(row: MappedUrl): Target | undefined {
   return row.redirectTo === null ? undefined : { absolute: row.redirectTo };
 }
 
-/** Where a resource leads: what isn't in the map (left out, not asked for, kept as a link) stays as it is. */
+/** The target of a resource. URLs that aren't in the map (skipped, not requested, kept as links) don't change. */
 export function targetIn(map: UrlMap, resource: Resource): Target {
   return map.get(resource.url) ?? { absolute: resource.url };
 }
@@ -31,11 +31,11 @@ async function collect(pieces: AsyncIterable<MappedUrl[]>): Promise<UrlMap> {
 }
 
 export type UrlMaps = {
-  /** The frozen map of a job, at least of these addresses. */
+  /** The job's frozen map, at least for these URLs. */
   forUrls(job: { jobId: string; urlCount: number }, urls: () => Iterable<string>): Promise<UrlMap>;
 };
 
-/** Reads frozen maps, whole and once per job where they are small. */
+/** Reads frozen maps; small ones completely and once per job. */
 export function createUrlMaps(store: CrawlStore, jobCache: JobCache): UrlMaps {
   const whole = placeForReading<UrlMap>(jobCache);
 

@@ -1,14 +1,14 @@
 import type { Extent, SegmentStore } from './segment-store.ts';
 
-/** More is not read at once, and no more than this that nobody wants between two parts. */
+/** The maximum size of one read, and of an unneeded gap between two parts. */
 const MAX_GROUP_BYTES = 1024 * 1024;
 const MAX_GAP_BYTES = 16 * 1024;
 
 type Group = Extent & { members: number[] };
 
 /**
- * Reads parts of segments, in the order given; those that lie close together in one come with one request. What was
- * crawled together mostly stands together in the bundle too.
+ * Reads parts of segments, in the given order. One request reads parts that are close together, as pages crawled
+ * together usually are in the bundle too.
  */
 export async function readTogether(
   segments: Pick<SegmentStore, 'read'>,

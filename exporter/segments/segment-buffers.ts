@@ -1,19 +1,19 @@
-/** Memory of some hundred kilobytes or more that is used again and again. */
+/** A pool of large buffers, from some hundred kilobytes up. */
 export type SegmentBuffers = {
-  /** At least this long; what it holds is not defined. */
+  /** At least this long; the content is undefined. */
   take(byteLength: number): Buffer;
-  /** Only where nobody can read it any more. What is never given back goes the way of all objects. */
+  /** Only when no one can read the buffer any more. Buffers that aren't given back are garbage-collected. */
   giveBack(buffer: Buffer): void;
 };
 
-/** Lengths are whole multiples of this, so that a buffer fits more often. */
+/** Lengths are multiples of this, so that a buffer fits more often. */
 const STEP_BYTES = 64 * 1024;
-/** A buffer may be longer than asked for by this share: memory lies idle in it, but less than in a new one. */
+/** A buffer may be longer than requested by this share: the unused part costs less than a new buffer. */
 const MAX_EXCESS = 1 / 4;
 
 /**
- * Keeps a few buffers at hand. What lives as long as a segment is old when it is dropped, and the old is collected late:
- * a crawl that makes such memory anew for each group has a hundred megabytes of it lying about.
+ * Keeps a few idle buffers. Segments live long enough to be collected late, so without the pool a crawl would hold
+ * about a hundred megabytes of garbage.
  */
 export function createSegmentBuffers({ maxIdleBytes }: { maxIdleBytes: number }): SegmentBuffers {
   const idle: Buffer[] = [];

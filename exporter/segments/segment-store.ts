@@ -4,7 +4,7 @@ import { createSegmentBuffers, type SegmentBuffers } from './segment-buffers.ts'
 /** A part of a stored object, in bytes. */
 export type Extent = { objectKey: string; byteOffset: number; byteLength: number };
 
-/** Fewer extents that name the same bytes in the same order: those that follow one another in an object become one. */
+/** Merges extents that follow one another in the same object. */
 export function joinExtents(extents: readonly Extent[]): Extent[] {
   const joined: Extent[] = [];
   for (const extent of extents) {
@@ -18,26 +18,26 @@ export function joinExtents(extents: readonly Extent[]): Extent[] {
   return joined;
 }
 
-/** The part of its object that an extent of at least one byte is. */
+/** An extent of at least one byte as a range of its object. */
 export function rangeOf({ byteOffset, byteLength }: Extent): ByteRange {
   return { start: byteOffset, end: byteOffset + byteLength - 1 };
 }
 
 export type SegmentStore = {
-  /** Stores the parts one after another. */
+  /** Stores the parts as one object, one after another. */
   write(objectKey: string, parts: readonly Uint8Array[]): Promise<void>;
-  /** Reads a part of a segment; the answer may share memory with the cache and must not be changed. */
+  /** Reads a part of a segment. The result may share memory with the cache and must not be changed. */
   read(extent: Extent, segmentsFit: boolean): Promise<Buffer>;
-  /** For bytes that are on their way into a segment. */
+  /** For bytes that will be written to a segment. */
   buffers: SegmentBuffers;
 };
 
 const MAX_IDLE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The crawl's segments with a bounded cache in memory. A worker that crawled rewrites mostly what it still holds; of a
- * site whose segments all fit (`segmentsFit`) another worker reads each segment once and whole, of a larger one only
- * the parts it needs.
+ * The crawl's segments with a bounded memory cache, so that a worker rewrites mostly what it has just crawled. If all
+ * segments of a site fit (`segmentsFit`), other workers read each segment once and completely; otherwise only the parts
+ * that they need.
  */
 export function createSegmentStore({
   objects,
@@ -49,7 +49,7 @@ export function createSegmentStore({
   // A Map keeps its order of insertion, so the first key is the one used longest ago.
   const cache = new Map<string, Promise<Buffer>>();
   const buffers = createSegmentBuffers({ maxIdleBytes: MAX_IDLE_BYTES });
-  /** The buffers of segments written here that nobody has read from: they can be used again. */
+  /** Buffers of segments that were written here and not read yet, so they can be reused. */
   const unread = new Map<string, Buffer>();
   const sizes = new Map<string, number>();
   let total = 0;

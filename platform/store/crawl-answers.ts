@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { StoredAnswer } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 
-/** The answer that a crawl has of an address; undefined where it has none yet. */
+/** The crawl's response for a URL; undefined if it has none yet. */
 export async function storedAnswer(db: Executor, jobId: string, url: string): Promise<StoredAnswer | undefined> {
   const { rows } = await db.execute<StoredAnswer>(sql`
     select outcome, status, redirect_to as "redirectTo", content_type as "contentType", object_key as "objectKey",

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { CrawlNotice } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 
-/** What one export may have to say; more of it nobody reads. */
+/** The maximum number of notices of one export; a report with more would be unreadable. */
 const MAX_NOTICES = 2_000;
 
 /** Adds notices during the crawl. A repeated attempt may add the same one twice. */

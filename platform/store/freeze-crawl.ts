@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { frontierRest } from './frontier.ts';
 import { settledRows, writeFrozen } from './frontier-map.ts';
 
-/** Ends a crawl as `decide` says, with the crawl's row locked from what it reads to what is written. */
+/** Ends a crawl as `decide` says. The crawl's row is locked from the first read to the last write. */
 export async function freezeAsDecided(
   db: Database,
   jobId: string,
@@ -23,7 +23,7 @@ export async function freezeAsDecided(
   });
 }
 
-/** Decisions written at a time: one statement's worth of them is held, however large the site is. */
+/** Decisions per statement, which bounds memory however large the site is. */
 const WRITTEN_ROWS = 2_000;
 
 function* inPieces(frozen: Iterable<FrozenUrl>): Generator<FrozenUrl[]> {

@@ -3,7 +3,7 @@ import type { BatchFileRow, FrozenUrl, MappedUrl, ReportedUrl, SettledRow } from
 import type { Executor } from './database.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
-/** Every settled address of a job in pieces, in no meaningful order. */
+/** Every settled URL of a job, in chunks and in no particular order. */
 export function settledRows(db: Executor, jobId: string): AsyncGenerator<SettledRow[]> {
   const columns = sql`id::float8 as id, url, rank, outcome, status, reason, redirect_to as "redirectTo",
     content_type as "contentType", is_page as "isPage", byte_length::float8 as "byteLength", sha256,
@@ -28,7 +28,7 @@ export async function writeFrozen(db: Executor, frozen: readonly FrozenUrl[]): P
   }
 }
 
-/** The part of the frozen map that these addresses need; without `urls` the whole of it. */
+/** The targets of these URLs in the frozen map; without `urls` all of them. */
 export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<MappedUrl[]> {
   const columns = sql`url, outcome, redirect_to as "redirectTo", path, fragment`;
   const selection = { jobId, columns, where: sql`true` };
@@ -36,7 +36,7 @@ export function mappedUrls(db: Executor, jobId: string, urls?: readonly string[]
   return urls === undefined ? urlPages(run, selection) : rowsOfUrls(run, selection, urls);
 }
 
-/** The files of one batch, in no meaningful order (the database's is not the bundle's). */
+/** The files of one batch, in no particular order (the database's isn't the bundle's). */
 export async function batchFiles(db: Executor, jobId: string, batch: number): Promise<BatchFileRow[]> {
   const { rows } = await db.execute<BatchFileRow>(sql`
     select url, path, content_type as "contentType", is_page as "isPage", object_key as "objectKey",
@@ -46,7 +46,7 @@ export async function batchFiles(db: Executor, jobId: string, batch: number): Pr
   return rows;
 }
 
-/** Addresses of one outcome for the report, in the order they were found, and how many there are in all. */
+/** URLs of one outcome for the report, in the order they were found, and how many there are in all. */
 export async function reportedUrls(
   db: Executor,
   { jobId, outcome, minRank, limit }: { jobId: string; outcome: SettledRow['outcome']; minRank: number; limit: number },

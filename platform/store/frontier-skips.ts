@@ -10,7 +10,7 @@ export async function countSkips(db: Executor, jobId: string): Promise<Map<strin
   return new Map(rows.map(({ reason, count }) => [reason, count]));
 }
 
-/** The same with examples, the lowest addresses of each reason; the most frequent reason first. */
+/** The same with examples, the lowest URLs of each reason; the most frequent reason first. */
 export async function skipsByReason(db: Executor, jobId: string, maxExamples: number): Promise<Skips[]> {
   const { rows } = await db.execute<Skips>(sql`
     select reason, max(total)::integer as count, json_agg(url order by url) as examples from (

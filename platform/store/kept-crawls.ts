@@ -4,7 +4,7 @@ import type { Database, Executor, Transaction } from './database.ts';
 import { lockUntilCommit } from './locks.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
 
-/** The files that a crawl brought, in pieces: all of them, or those of these addresses. */
+/** The files of a crawl, in chunks: all of them, or those of these URLs. */
 export function fetchedFiles(db: Executor, jobId: string, urls?: readonly string[]): AsyncGenerator<PreviousFile[]> {
   const run = (statement: SQL) => db.execute<PreviousFile>(statement);
   const selection = {
@@ -43,7 +43,7 @@ export async function findBase(tx: Transaction, projectId: string, reuseKey: str
   return rows[0]?.jobId ?? null;
 }
 
-/** Says that a crawl is not to be kept, or no longer: what it holds can't be relied on. */
+/** Marks a crawl as not to be kept, because its data can't be relied on. */
 export async function forbidReuse(db: Executor, jobId: string): Promise<void> {
   await db.execute(sql`update crawls set keep = false where job_id = ${jobId} and keep`);
 }

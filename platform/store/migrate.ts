@@ -6,7 +6,7 @@ import { applyMigrations } from './apply-migrations.ts';
 import { isDatabaseAway } from './database-away.ts';
 import { withoutValues } from './query-error.ts';
 
-/** Beside this file in the source and, copied by the build, in dist/. */
+/** Next to this file in the source and, copied by the build, in dist/. */
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 
 /** Any fixed number: processes that start together migrate one after the other. */

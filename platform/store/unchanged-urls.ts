@@ -3,14 +3,14 @@ import type { FoundUrl, UnchangedUrl } from '../../exporter/crawl-records.ts';
 import { lockCrawl } from './crawl-batches.ts';
 import type { Database, Executor, Transaction } from './database.ts';
 
-/** Whether the caller is the first to ask, and so the one who goes through what a job's kept crawl knows. */
+/** Whether the caller is the first to ask, and so the worker that revalidates the previous export. */
 export async function claimRevalidation(db: Executor, jobId: string): Promise<boolean> {
   const { rows } = await db.execute(sql`
     update crawls set walked = true where job_id = ${jobId} and phase = 'crawling' and not walked returning job_id`);
   return rows.length > 0;
 }
 
-/** The addresses of a job that nobody has asked for yet, nearest to the start page first. */
+/** A job's URLs that were never leased, nearest to the start page first. */
 export async function untriedUrls(db: Executor, jobId: string, limit: number): Promise<FoundUrl[]> {
   const { rows } = await db.execute<Omit<FoundUrl, 'skip' | 'take'>>(sql`
     select url, rank, depth, found_on as "foundOn" from crawl_urls
@@ -30,7 +30,7 @@ type Walk = {
 
 /**
  * Settles URLs, new or queued, in one transaction, unless the crawl is over or doesn't reuse `baseJobId` any more
- * (`resetCrawl`). What else they lead to must be queued already.
+ * (`resetCrawl`). Enqueue their other links first.
  */
 export async function settleUnchanged(db: Database, walk: Walk): Promise<'settled' | 'over' | 'restarted'> {
   return db.transaction(async (tx) => {
@@ -43,8 +43,7 @@ export async function settleUnchanged(db: Database, walk: Walk): Promise<'settle
 }
 
 /**
- * Copies the rows of the kept crawl, also with the places that these have in its bundle: mostly they stay the same, and
- * freezing has nothing to write.
+ * Copies rows of the kept crawl with their places in its bundle. Most places stay the same, so freezing needs no write.
  */
 async function copyUnchanged(tx: Transaction, { jobId, baseJobId, unchanged, decodedBytes }: Walk): Promise<void> {
   await tx.execute(sql`update crawls set decoded_bytes = decoded_bytes + ${decodedBytes} where job_id = ${jobId}`);

@@ -6,8 +6,8 @@ import { BLOCK_BYTES, writePlainHeader } from './plain-header.ts';
 import { withoutSystem } from './streamed-member.ts';
 
 /**
- * A piece of the archive of one file whose size only its end tells. The header, which tells the size and comes first, is
- * a gzip member of its own, made last. Of the file only the compressed bytes are held. `path` is plain (`isPlain`).
+ * A piece of the archive for one file whose size is unknown until its end. The header contains the size, so it is a
+ * separate gzip member, made last. Only the compressed bytes are held in memory. `path` is plain (`isPlain`).
  */
 export async function measuredMember(
   { path, source }: { path: string; source: AsyncIterable<Buffer> },
@@ -26,7 +26,7 @@ export async function measuredMember(
 
   const gzip = createGzip({ level });
   const compressed = pipeline(Readable.from(wholeBlocks()), gzip);
-  // The reader of the compressed bytes is who hears of it.
+  // The failure reaches the reader of the compressed bytes.
   compressed.catch((error: Error) => gzip.destroy(error));
   const body: Buffer[] = [];
   for await (const chunk of withoutSystem(gzip)) body.push(chunk);

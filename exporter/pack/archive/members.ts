@@ -5,7 +5,7 @@ import { endOfTar, tarBlocks } from './tar-blocks.ts';
 import type { ArchiveEntry, ArchiveMember, ArchiveOptions } from './types.ts';
 
 const DEFAULT_LEVEL = 6;
-/** The gzip header's byte for the operating system, which zlib fills in: 255 is "unknown". */
+/** The operating system's byte in the gzip header, which zlib fills in; 255 means "unknown". */
 const OPERATING_SYSTEM_AT = 9;
 
 const compress = promisify(gzip);
@@ -24,12 +24,12 @@ export async function gzipMember(
   return { bytes: await gzipBlocks(await tarBlocks(entries), options), files };
 }
 
-/** The member that every archive ends with: the two zero blocks. */
+/** The last member of every archive: two zero blocks. */
 export async function trailerMember(): Promise<Uint8Array> {
   return gzipBlocks(endOfTar());
 }
 
-/** Blocks of a tar file as one gzip member. */
+/** Compresses the blocks of a tar file as one gzip member. */
 export async function gzipBlocks(blocks: Uint8Array, { level = DEFAULT_LEVEL }: ArchiveOptions = {}): Promise<Buffer> {
   const bytes = await compress(blocks, { level });
   bytes[OPERATING_SYSTEM_AT] = 255;

@@ -34,14 +34,14 @@ function write(header: Buffer, at: number, text: string): number {
   return sum;
 }
 
-/** Whether one block says all of a file. */
+/** Whether a single header block can describe the file. */
 export function isPlain(path: string, sizeBytes: number): boolean {
   return path.length <= NAME_BYTES && sizeBytes < MAX_OCTAL_SIZE && ASCII.test(path);
 }
 
 /**
- * Writes the header of a plain file into a block. Most files of a bundle are: a library's stream for each of them took
- * as long as their compression's bookkeeping.
+ * Writes the header of a plain file, as most are, into a block. A library's stream for each header would take as long
+ * as the compression's own overhead.
  */
 export function writePlainHeader(block: Buffer, path: string, sizeBytes: number): void {
   TEMPLATE.copy(block);

@@ -4,7 +4,7 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { END_BYTES, tarHeader } from './tar-blocks.ts';
 
-/** Holds back the end of the archive, which only the last piece may have. */
+/** Drops the end of the archive, which only the last piece may have. */
 async function* withoutEnd(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -16,7 +16,7 @@ async function* withoutEnd(chunks: AsyncIterable<unknown>): AsyncGenerator<Buffe
   }
 }
 
-/** The gzip header's tenth byte names the system that wrote it; 255 stands for any, so all machines write the same. */
+/** Sets the gzip header's byte for the operating system to 255 (unknown), so all machines write the same bytes. */
 export async function* withoutSystem(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let seen = 0;
   for await (const chunk of chunks) {
@@ -28,8 +28,7 @@ export async function* withoutSystem(chunks: AsyncIterable<Buffer>): AsyncGenera
 }
 
 /**
- * A piece of the archive of one file that isn't held in memory: the bytes pass through. Fails where the source does, or
- * has another size than was told.
+ * A piece of the archive for one file that is streamed. Fails if the source fails, or if its size isn't the given one.
  */
 export async function* streamedMember(
   { path, sizeBytes, source }: { path: string; sizeBytes: number; source: Readable },
@@ -39,7 +38,7 @@ export async function* streamedMember(
   const gzip = createGzip({ level });
   const filled = pipeline(source, tar.entry(tarHeader(path, sizeBytes))).then(() => tar.finalize());
   const compressed = pipeline(Readable.from(withoutEnd(tar)), gzip);
-  // The reader of the compressed bytes is who hears of it.
+  // The failure reaches the reader of the compressed bytes.
   filled.catch((error: Error) => gzip.destroy(error));
   compressed.catch((error: Error) => gzip.destroy(error));
   yield* withoutSystem(gzip);

@@ -2,19 +2,19 @@ import { pack } from 'tar-stream';
 import { BLOCK_BYTES, isPlain, writePlainHeader } from './plain-header.ts';
 import type { ArchiveEntry } from './types.ts';
 
-/** What ends a tar file; taken off each piece so that pieces can follow one another. */
+/** The end of a tar file, removed from each piece so that pieces can follow one another. */
 export const END_BYTES = 1024;
 
 type TarEntry = Pick<ArchiveEntry, 'path' | 'bytes'>;
 
-/** Every member's header but for its name and size. */
+/** Every member's header except its name and size. */
 export function tarHeader(path: string, sizeBytes: number) {
   return { name: path, size: sizeBytes, mode: 0o644, mtime: new Date(0), uid: 0, gid: 0, type: 'file' } as const;
 }
 
 /**
- * Files as tar members without the end of the archive. Times, modes and owners are fixed, so equal files make equal
- * bytes; names that are long or not ASCII are written as pax records.
+ * Files as tar members without the end of the archive. Times, modes and owners are fixed, so equal files produce equal
+ * bytes. Names that are long or not ASCII are written as pax records.
  */
 export async function tarBlocks(entries: readonly TarEntry[]): Promise<Buffer> {
   const isEachPlain = entries.every(({ path, bytes }) => isPlain(path, bytes.byteLength));

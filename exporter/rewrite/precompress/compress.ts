@@ -3,17 +3,20 @@ import type { ContentCoding } from '../../../contract/content-coding.ts';
 import { ZSTD_MISSING, zstdCompress } from '../../zstd-support.ts';
 
 /**
- * Text of manuals and of scripts comes to 23 % of its size at brotli 6, at about gzip's cost. 8 takes a quarter to twice
- * as much more time for 1 % less, 9 seven to eighteen times as much for 2 % less, 11 fifty times as much for 10 to 15 %.
+ * At 6 manuals and scripts shrink to 23 % in about gzip's time. 8 takes 1.25 to 2 times as long for 1 % less, 9 takes 7
+ * to 18 times for 2 % less, and 11 takes 50 times for 10 to 15 % less.
  */
 const BROTLI_QUALITY = 6;
-/** 9 takes half as much time again for half a per cent. */
+/** 9 takes half as long again for 0.5 % less. */
 const GZIP_LEVEL = 6;
-/** Costs what brotli does at 6, and makes 24 to 26 %; 12 takes twice as long for 1 % less, 19 fifteen times for 3 to 6 %. */
+/**
+ * Takes as long as brotli at 6 and reaches 24 to 26 %; 12 takes twice as long for 1 % less, 19 fifteen times for 3 to 6
+ * %.
+ */
 const ZSTD_LEVEL = 9;
-/** `ZSTD_c_compressionLevel`, fixed by zstd's interface; the oldest Node that Galley runs on has no name for it. */
+/** `ZSTD_c_compressionLevel`, fixed by zstd's interface; the oldest supported Node has no name for it. */
 const ZSTD_LEVEL_PARAMETER = 100;
-/** The gzip header's byte for the operating system: 255 is "unknown", so that every system writes the same. */
+/** The operating system's byte in the gzip header: 255 is "unknown", so that all systems write the same. */
 const OPERATING_SYSTEM_AT = 9;
 
 type Done = (error: Error | null, compressed: Buffer) => void;
@@ -46,14 +49,14 @@ function zstd(bytes: Uint8Array): Promise<Buffer> {
 const COMPRESSORS = { br: brotli, gzip, zstd } as const satisfies Record<ContentCoding, unknown>;
 
 /**
- * A file's bytes in a content coding, made in one of zlib's own threads. Equal bytes become equal bytes wherever
- * `compressorsName` is the same. Rejects where this Node can't (`canCompress`).
+ * Compresses a file in one of zlib's threads. Equal bytes give equal results if `compressorsName` is the same. Rejects
+ * if this Node lacks the coding (`canCompress`).
  */
 export function compress(coding: ContentCoding, bytes: Uint8Array): Promise<Buffer> {
   return COMPRESSORS[coding](bytes);
 }
 
-/** What the compressed bytes depend on beside the file: another release, or another processor, may write others. */
+/** What compressed bytes depend on besides the file: another release or processor may write others. */
 export function compressorsName(): string {
   const { zlib: zlibVersion, brotli: brotliVersion, zstd: zstdVersion } = process.versions;
   return [process.arch, zlibVersion, brotliVersion, zstdVersion].join(' ');

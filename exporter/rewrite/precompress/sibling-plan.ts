@@ -6,7 +6,7 @@ import type { CrawlStore } from '../../ports.ts';
 export type SiblingPlan = {
   /** In the order of `CONTENT_CODINGS`. */
   codings: readonly ContentCoding[];
-  /** Collision keys of the origin's own files and folders that a sibling would stand in the way of. */
+  /** Collision keys of the origin's own files and folders whose names a sibling would have. */
   taken: ReadonlySet<string>;
 };
 
@@ -16,7 +16,7 @@ export function siblingPath(path: string, coding: ContentCoding): string {
   return `${path}${CODING_EXTENSIONS[coding]}`;
 }
 
-/** The plan of a frozen crawl: what the origin has under a sibling's name goes before. */
+/** The plan of a frozen crawl: the origin's own files take precedence over siblings. */
 export async function planSiblings(
   store: CrawlStore,
   { jobId, precompress }: { jobId: string; precompress: readonly ContentCoding[] },
@@ -25,7 +25,7 @@ export async function planSiblings(
   return { codings: precompress, taken: new Set(paths.flatMap(siblingNamesIn)) };
 }
 
-/** The path itself and the folders that it lies in, where they are named as a sibling would be. */
+/** The path and its parent folders, if they are named like a sibling. */
 function siblingNamesIn(path: string): string[] {
   const segments = collisionKey(path).split('/');
   return segments.map((_, index) => segments.slice(0, index + 1).join('/')).filter((name) => SIBLING_NAME.test(name));
@@ -35,7 +35,7 @@ export function isTaken(path: string, { taken }: Pick<SiblingPlan, 'taken'>): bo
   return taken.size > 0 && taken.has(collisionKey(path));
 }
 
-/** Siblings that these files don't get because the origin has something there: a piece made with them is another one. */
+/** The siblings that these files don't get because the origin has their names; part of the piece's key. */
 export function withheldSiblings(files: ReadonlyArray<{ path: string }>, plan: SiblingPlan): string[] {
   if (plan.taken.size === 0) return [];
   const all = files.flatMap(({ path }) => plan.codings.map((coding) => siblingPath(path, coding)));

@@ -3,12 +3,12 @@ import type { ArchiveEntry } from '../../pack/archive/types.ts';
 import { compress } from './compress.ts';
 import { isTaken, type SiblingPlan, siblingPath } from './sibling-plan.ts';
 
-/** Up to here a file fits the first packets of a connection as it is. */
+/** A smaller file fits into the first packets of a connection anyway. */
 const MIN_BYTES = 1024;
-/** Text, and the few binary types that aren't compressed by themselves. */
+/** Text, and the few binary types that aren't already compressed. */
 const COMPRESSIBLE =
   /^(?:text\/|(?:application|image|model)\/[^;]*\+(?:json|xml|text)\b|application\/(?:javascript|x-javascript|ecmascript|json|xml|wasm|manifest|rtf|vnd\.ms-fontobject|x-font-(?:ttf|otf)|font-sfnt)\b|font\/(?:ttf|otf|collection)\b|image\/(?:bmp|x-icon|vnd\.microsoft\.icon)\b)/i;
-/** What a sibling is as a file of its own. Brotli's format has no registered type. */
+/** The media type of a sibling as a file. Brotli has no registered one. */
 const TYPES: Record<ContentCoding, string> = {
   br: 'application/octet-stream',
   gzip: 'application/gzip',
@@ -17,10 +17,7 @@ const TYPES: Record<ContentCoding, string> = {
 
 export type EntryWithCoding = ArchiveEntry & { encoding?: ContentCoding };
 
-/**
- * Adds to each file the siblings that the plan has for it, right behind it. A sibling that isn't smaller than its file
- * is left out.
- */
+/** Adds each file's planned siblings right after it. Omits a sibling that isn't smaller than its file. */
 export async function withSiblings(entries: readonly ArchiveEntry[], plan: SiblingPlan): Promise<EntryWithCoding[]> {
   if (plan.codings.length === 0) return [...entries];
   return (await Promise.all(entries.map(async (entry) => [entry, ...(await siblingsOf(entry, plan))]))).flat();
