@@ -26,7 +26,7 @@ exit "$code"
 
 export interface GuardedChild {
   process: ChildProcess;
-  /** The end of what it wrote on both outputs. */
+  /** The beginning and the end of what it wrote on both outputs. */
   output(): string;
   /** Resolves when it has ended for any reason. */
   exited: Promise<void>;
@@ -36,7 +36,9 @@ export interface GuardedChild {
   kill(): Promise<void>;
 }
 
-const OUTPUT_CHARACTERS = 4_000;
+/** A long stack trace must not hide the reason, which comes first. */
+const HEAD_CHARACTERS = 2_000;
+const TAIL_CHARACTERS = 4_000;
 
 /** Starts a program that can't outlive this process. Ctrl-C in the terminal doesn't reach it: `stop` ends it. */
 export function spawnGuarded(command: string, args: readonly string[], env: NodeJS.ProcessEnv): GuardedChild {
@@ -48,9 +50,16 @@ export function spawnGuarded(command: string, args: readonly string[], env: Node
         env,
       })
     : spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, windowsHide: true });
+  let head = '';
   let tail = '';
+  let isCut = false;
   const collect = (chunk: Buffer): void => {
-    tail = (tail + chunk.toString('utf8')).slice(-OUTPUT_CHARACTERS);
+    const text = chunk.toString('utf8');
+    const room = HEAD_CHARACTERS - head.length;
+    head += text.slice(0, room);
+    tail += text.slice(room);
+    isCut ||= tail.length > TAIL_CHARACTERS;
+    tail = tail.slice(-TAIL_CHARACTERS);
   };
   child.stdout?.on('data', collect);
   child.stderr?.on('data', collect);
@@ -65,7 +74,7 @@ export function spawnGuarded(command: string, args: readonly string[], env: Node
   const lifeline = child.stdio[3];
   return {
     process: child,
-    output: () => tail,
+    output: () => head + (isCut ? '\n…\n' : '') + tail,
     exited,
     stop: async () => {
       if (lifeline instanceof Socket) lifeline.destroy();

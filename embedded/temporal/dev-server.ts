@@ -3,7 +3,6 @@ import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { type GuardedChild, spawnGuarded } from '../guarded-child.ts';
 import { freePort } from '../ports.ts';
-import { errorText } from '../report.ts';
 
 export interface DevServerOptions {
   /** The `temporal` program (locateDevServer). */
@@ -44,21 +43,21 @@ const SEARCH_ATTRIBUTE_FLAGS = [
 /** SQLite's first migration takes some seconds on a slow disk. */
 const START_TIMEOUT_MS = 60_000;
 
-/** Another program may take a free port before the server listens on it, so retry. */
-const FREE_PORT_ATTEMPTS = 3;
+/** The server also listens on free ports of its own choice. If another program takes one of them first, it panics. */
+const START_ATTEMPTS = 3;
+
+class EndedAtStart extends Error {}
 
 /**
  * Starts the official Temporal dev server as a child that can't outlive this process, and waits until it responds.
- * @throws PortUnavailable (a requested port is taken), Error with the server's last output.
+ * @throws PortUnavailable (a requested port is taken), Error with the server's output.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(options);
     } catch (error) {
-      const ownChoice = (options.port ?? 0) !== 0 && (options.uiPort ?? 0) !== 0;
-      const portLost = errorText(error).includes('address already in use');
-      if (ownChoice || !portLost || attempt >= FREE_PORT_ATTEMPTS) throw error;
+      if (!(error instanceof EndedAtStart) || attempt >= START_ATTEMPTS) throw error;
     }
   }
 }
@@ -101,7 +100,7 @@ async function waitUntilHealthy(child: GuardedChild, target: { address: string; 
     ended = true;
   });
   while (!(await answers(target))) {
-    if (ended) throw new Error(`The Temporal dev server ended at start: ${child.output().trim()}`);
+    if (ended) throw new EndedAtStart(`The Temporal dev server ended at start: ${child.output().trim()}`);
     if (Date.now() > deadline)
       throw new Error(
         `The Temporal dev server didn't answer within ${START_TIMEOUT_MS / 1000} s: ${child.output().trim()}`,

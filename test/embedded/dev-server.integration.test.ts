@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,19 @@ async function answers(address: string): Promise<boolean> {
   }
 }
 
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-temporal-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A program in the place of `temporal`. */
+async function script(commands: string): Promise<string> {
+  const path = join(folder, 'temporal');
+  await writeFile(path, `#!/bin/sh\n${commands}\n`, { mode: 0o755 });
+  return path;
+}
+
 describe('the embedded Temporal dev server', () => {
   test('answers with our search attributes registered and its UI served, and is gone after stop', async () => {
     const server = await startDevServer();
@@ -39,7 +52,6 @@ describe('the embedded Temporal dev server', () => {
   });
 
   test('keeps its state in the SQLite file across a crash and a restart on the same port', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'galley-temporal-'));
     const dbFilename = join(folder, 'temporal.db');
     const first = await startDevServer({ dbFilename });
     try {
@@ -54,7 +66,6 @@ describe('the embedded Temporal dev server', () => {
       }
     } finally {
       await first.kill();
-      await rm(folder, { recursive: true });
     }
   });
 
@@ -87,7 +98,17 @@ describe('the embedded Temporal dev server', () => {
     await waitFor(async () => !(await answers(address)), { describe: 'fell silent' });
   });
 
-  test('says what the program printed when it can not start', async () => {
-    await expect(startBare({ executable: '/bin/false' })).rejects.toThrow(/ended at start/);
+  test('says what the program printed when it can not start, however long its stack trace is', async () => {
+    const executable = await script('echo "panic: the reason"; seq 1 5000; exit 2');
+    await expect(startBare({ executable })).rejects.toThrow(/ended at start: panic: the reason\n1\n.*\n…\n.*\n5000$/s);
+  });
+
+  test('starts again when the program panics once, as it does if it loses a port of its own choice', async () => {
+    const executable = await script(
+      `[ -e "$0.panicked" ] && exec '${await locateDevServer()}' "$@"; touch "$0.panicked"; exit 2`,
+    );
+    const server = await startBare({ executable });
+    expect(await answers(server.address)).toBe(true);
+    await server.stop();
   });
 });
