@@ -58,7 +58,7 @@ export function createDispatch({ config, exports, prompts, gateway }: DispatchDe
   }
 }
 
-/** Rules prompt only for added or changed content, and never for the agent's own work (design 8). */
+/** Rules prompt only for added or changed content, and never for the agent's own work. */
 function promptedRules(rules: SiteConfig['agent'], event: PublishEvent): SiteConfig['agent'] {
   return event.action === 'publish' && event.agentsOwn !== true ? rules : [];
 }

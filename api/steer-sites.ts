@@ -2,7 +2,6 @@ import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/cl
 import type { Express, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { versionLabel } from '../contract/admin-api.ts';
 import type { GalleyConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { UPDATES } from '../contract/names.ts';
@@ -28,7 +27,7 @@ const UPDATE_DEADLINE_MS = 45_000;
 const NAME = /^[a-z\d-]{1,63}$/i;
 
 const rollbackRequest = z.union([
-  z.strictObject({ version: versionLabel }),
+  z.strictObject({ version: z.string().min(1).max(200) }),
   z.strictObject({ jobId: z.string().min(1).max(500) }),
 ]);
 

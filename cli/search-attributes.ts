@@ -43,7 +43,7 @@ interface Namespace {
 }
 
 /**
- * Registers Galley's search attributes and polls until a query can use them (design 19). Runs in the background, also
+ * Registers Galley's search attributes and polls until a query can use them. Runs in the background, also
  * while Temporal is unavailable. Without permission, attributes that an administrator added are used; if there are
  * none, it logs that once and Galley runs without.
  */

@@ -11,7 +11,7 @@ export const publishEvent = z.object({
   author: z.string(),
   /** When the event happened, otherwise when it was received (RFC 3339). */
   at: z.string(),
-  /** A push that only contains an agent's own work: it is exported, but prompts no agent (design 8). */
+  /** A push that only contains an agent's own work: it is exported, but prompts no agent. */
   agentsOwn: z.boolean().optional(),
 });
 export type PublishEvent = z.infer<typeof publishEvent>;
@@ -31,7 +31,7 @@ export const deliveryRef = z.object({
 });
 export type DeliveryRef = z.infer<typeof deliveryRef>;
 
-/** At most this many deliveries share one signal (design 6). */
+/** At most this many deliveries share one signal. */
 export const MAX_DELIVERIES_PER_SIGNAL = 1000;
 
 /**

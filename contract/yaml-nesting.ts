@@ -1,23 +1,31 @@
+import { Lexer } from 'yaml';
+
 /** More levels than any configuration has. The YAML library needs minutes for thousands of them, or ends the process. */
 const MAX_LEVELS = 100;
 
-/** The indicators that open a level each at the begin of a line: `- - key`, `? ? key`. */
+/** The indicators that open a level each at the beginning of a line: `- - key`, `? ? key`. */
 const OPENERS = /^[ \t]*((?:[-?:][ \t]+)*)/;
 
 /**
- * Whether a YAML text may nest deeper than 100 levels. Call it before the text is parsed. It counts brackets in quoted
- * text and comments too, so it errs on the side of "too deep". Levels by indentation alone are left to the parser.
+ * Whether a YAML text nests deeper than 100 levels on one line or in brackets. Call it before the text is parsed. Levels
+ * by indentation alone are left to the parser.
  */
 export function nestsTooDeep(text: string): boolean {
-  let brackets = 0;
-  for (const line of text.split('\n')) {
-    const openers = OPENERS.exec(line)?.[1]?.replace(/[ \t]/g, '').length ?? 0;
-    if (openers > MAX_LEVELS) return true;
-    for (const character of line) {
-      if (character === '[' || character === '{') brackets++;
-      else if ((character === ']' || character === '}') && brackets > 0) brackets--;
-      if (brackets > MAX_LEVELS) return true;
-    }
+  return text.split('\n').some(opensTooMany) || bracketsNestTooDeep(text);
+}
+
+function opensTooMany(line: string): boolean {
+  const openers = OPENERS.exec(line)?.[1] ?? '';
+  return openers.replace(/[ \t]/g, '').length > MAX_LEVELS;
+}
+
+/** Only the lexer knows which brackets are in quotes or comments. */
+function bracketsNestTooDeep(text: string): boolean {
+  let depth = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth--;
+    if (depth > MAX_LEVELS) return true;
   }
   return false;
 }

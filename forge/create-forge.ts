@@ -7,7 +7,7 @@ import { github } from './hosted/github.ts';
 import type { ForgeAuth } from './hosted/octokit-clients.ts';
 import { createOctokitForge } from './hosted/octokit-forge.ts';
 
-/** Timeout of one HTTP call, including connection and body (design 4). */
+/** Timeout of one HTTP call, including connection and body. */
 const CALL_TIMEOUT_MS = 15_000;
 
 export type CreateForgeOptions = {

@@ -13,7 +13,7 @@ export const projectSettings = z.strictObject({
       error: 'expected bundle, keep or a list of hosts to keep as links',
     })
     .default('bundle'),
-  /** `auto` starts a hydrating site's scripts only if the page is at its original path (design 12). */
+  /** `auto` starts a hydrating site's scripts only if the page is at its original path. */
   scripts: z.enum(['auto', 'keep', 'strip']).default('auto'),
   /** Source maps of scripts and styles: `omit` leaves them out, including the comments that name them. */
   sourceMaps: z.enum(['omit', 'keep'], { error: 'expected omit or keep' }).default('omit'),

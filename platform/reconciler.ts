@@ -64,7 +64,7 @@ export type ReconcilerDeps = {
 };
 
 /**
- * Reconciles jobs with their workflows (design 10): starts missing workflows, repeats cancels, and fails jobs whose
+ * Reconciles jobs with their workflows: starts missing workflows, repeats cancels, and fails jobs whose
  * workflow has ended, is gone or can't continue. It does nothing while Temporal is unavailable. Every step is
  * idempotent, so any number of processes may do this at once. It also deletes expired rows. Agent jobs need no sweep:
  * their logs stay, and a run's packs are deleted at its end.

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 
-/** Limit for one call, including connection and body (design 4). */
+/** Limit for one call, including connection and body. */
 export const CALL_TIMEOUT_MS = 15_000;
 
 /** No response of this API comes near this size. */

@@ -1,4 +1,4 @@
-/** Shortest and longest pause between two polls of one job (design 3). */
+/** Shortest and longest pause between two polls of one job. */
 const FIRST_MS = 1_000;
 const LONGEST_MS = 15_000;
 const GROWTH = 1.3;

@@ -27,7 +27,7 @@ export type SendOnceDeps = {
 };
 
 /**
- * Sends a message at most once, however often the activity is retried (design 9). SMTP allows no more: between the
+ * Sends a message at most once, however often the activity is retried. SMTP allows no more: between the
  * message's last line and the server's response, the outcome is unknown. The order is: everything but the last line,
  * the mark "sending" stored in Temporal, the last line, the response. Then:
  * - accepted: `sent`; rejected for good (550): `refused`; both are stored, so a retry returns the same;

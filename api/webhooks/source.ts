@@ -1,3 +1,4 @@
+// How to add a source: docs/development.md, "Adding a webhook source".
 import type { z } from 'zod';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { PullRequestChanged, Reviewed } from '../../contract/pull-request-event.ts';

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
 import { BundleInvalidError } from '../../deployment/errors.ts';
@@ -19,11 +19,14 @@ const ARCHIVE = /\.(tar\.gz|tgz)$/i;
 export async function checkOutput(path: string): Promise<Output> {
   const present = await existing(path);
   if (present?.isDirectory()) {
-    await checkReplaceable(path);
-    await checkWritable('--out', dirname(path));
-    return { kind: 'folder', path };
+    // A link to a folder stays, and what it leads to is replaced.
+    const target = await realpath(path);
+    await checkReplaceable(target);
+    await checkWritable('--out', dirname(target));
+    return { kind: 'folder', path: target };
   }
-  if (present === undefined) await checkFile('--out', path);
+  if (present !== undefined && !present.isFile()) throw new UsageError(`--out: ${path} is neither a file nor a folder`);
+  await checkFile('--out', path);
   return { kind: present?.isFile() || ARCHIVE.test(path) ? 'archive' : 'folder', path };
 }
 
@@ -49,19 +52,22 @@ export async function unpackTo(folder: string, archive: string, signal: AbortSig
   const partial = beside('part');
   const earlier = beside('old');
   try {
+    await rm(partial, { recursive: true, force: true });
     await mkdir(partial, { recursive: true });
     await unpackBundle({ archive, folder: partial, limits: UNLIMITED, signal, accept: () => {} });
+    // Something else may have been put there during the export.
+    if ((await existing(folder)) !== undefined) await checkReplaceable(folder);
     await rename(folder, earlier).catch(ignoreMissing);
     await rename(partial, folder).catch(async (error: unknown) => {
       await rename(earlier, folder).catch(ignoreMissing);
       throw error;
     });
+    await rm(earlier, { recursive: true, force: true });
   } catch (error) {
     if (!(error instanceof BundleInvalidError)) throw error;
     throw new CommandError(`The bundle can't be unpacked: ${error.message}. --out FILE.tar.gz keeps it as it is.`);
   } finally {
     await rm(partial, { recursive: true, force: true });
-    await rm(earlier, { recursive: true, force: true });
   }
 }
 

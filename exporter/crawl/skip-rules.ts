@@ -1,6 +1,9 @@
 import { MAX_YEARS_BACK } from './endless-paths.ts';
 
-/** The rules for skipping URLs, each with its text in the frontier and the report; `#` stands for the limit. */
+/**
+ * The rules for leaving URLs out, each with its text in the frontier and the report; `#` stands for the limit. Their
+ * conditions are in crawl-scope.ts. docs/reference/crawl-rules.md explains them.
+ */
 const WORDS = {
   robots: 'robots.txt disallows it',
   nofollow: 'only links with nofollow lead to it',
@@ -15,9 +18,6 @@ const WORDS = {
 } as const;
 
 export type SkipRule = keyof typeof WORDS;
-
-/** The rules' names, as the report shows them. */
-export const SKIP_RULES: readonly string[] = Object.keys(WORDS);
 
 /** The text that says why a URL is skipped. */
 export function skipReason(rule: SkipRule, bound?: number): string {

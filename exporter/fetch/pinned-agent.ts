@@ -3,7 +3,6 @@ import type { AddressGuard } from './address-guard.ts';
 import { errorMessage } from './error-code.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const HEADERS_TIMEOUT_MS = 20_000;
 
 type Connector = ReturnType<typeof buildConnector>;
 type ConnectOptions = Parameters<Connector>[0];
@@ -54,8 +53,8 @@ export function createPinnedAgent(options: { guard: AddressGuard; maxConnections
   return new Agent({
     connections: options.maxConnectionsPerOrigin,
     pipelining: 1,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    // The fetcher has its own body timeouts, which report the reason.
+    // The fetcher has its own timeouts, which report the reason.
+    headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,
     connect: (target, callback) => {

@@ -54,7 +54,7 @@ export function createBrowserPool(options: {
     });
     const running: Running = { ...launched, session, served: 0, active: 0, retired: false };
     alive.add(running);
-    const timer = setInterval(() => void forgetIfRestarted(running), limits.memoryCheckMs);
+    const timer = setInterval(() => void checkMemory(running), limits.memoryCheckMs);
     timer.unref();
     browser.once('disconnected', () => {
       clearInterval(timer);
@@ -65,7 +65,7 @@ export function createBrowserPool(options: {
     return running;
   }
 
-  async function forgetIfRestarted(running: Running): Promise<void> {
+  async function checkMemory(running: Running): Promise<void> {
     if (running.active === 0) return;
     const processes = await browserProcesses(running.session).catch(() => []);
     for (const { pid, isTab, sizeBytes } of processes) {

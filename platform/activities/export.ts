@@ -63,7 +63,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
         {
           maxMs,
           idle: { done: false, queuedCount: 0 },
-          giveBack: (deadTokens) => store.releaseLeases(jobId, deadTokens),
+          giveBack: (tokens) => store.releaseLeases(jobId, tokens),
         },
         (leftMs) => crawlSite(exporter, { jobId, maxMs: leftMs }),
       ),
@@ -74,7 +74,7 @@ export function createExportActivities(deps: ExportActivityDeps) {
         {
           maxMs: limits.activityMs,
           idle: { done: false, settled: 0, total: 0 },
-          giveBack: (deadTokens) => store.releaseBatches(jobId, deadTokens),
+          giveBack: (tokens) => store.releaseBatches(jobId, tokens),
         },
         (maxMs) => rewriteFiles(exporter, { jobId, maxMs }),
       ),

@@ -52,8 +52,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * Connects and applies the migrations, waiting until the database is available (design: no program exits because it
- * isn't). Throws if a migration fails or `signal` is aborted.
+ * Connects and applies the migrations, waiting until the database is available: no program exits because it
+ * isn't. Throws if a migration fails or `signal` is aborted.
  */
 export async function openDatabase(options: DatabaseOptions & { signal?: AbortSignal }): Promise<Database> {
   const database = connectDatabase(options);

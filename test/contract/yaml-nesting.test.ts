@@ -6,6 +6,7 @@ describe('a YAML text', () => {
     ['keys of keys', `  ${'? '.repeat(5_000)}`],
     ['brackets', 'a: [\n'.repeat(101)],
     ['braces', '{a: '.repeat(50_000)],
+    ['brackets with closing ones in quotes and comments', '["]", # ]\n'.repeat(101)],
   ])('is refused for too many %s', (_what, text) => {
     expect(nestsTooDeep(text)).toBe(true);
   });
@@ -13,6 +14,7 @@ describe('a YAML text', () => {
   it.each([
     ['an empty one', ''],
     ['many closed brackets', 'a: [b]\n'.repeat(1_000)],
+    ['brackets in comments and quotes', `# ${'['.repeat(500)}\na: "${'{'.repeat(500)}"\n`],
     ['a hundred levels', `${'- '.repeat(100)}x`],
     ['rulers', `# ${'- '.repeat(500)}\na: b\n---\n`],
     ['many lines of a sequence', '- a: {b: c}\n'.repeat(1_000)],

@@ -38,7 +38,7 @@ describe('a rule that no worker knows', () => {
   it('tells the operators if it lasts, and once more when it is over', async () => {
     const agents = await startAgents({ quietPeriodMs: HOUR_MS, tellAfterMs: 1_000 });
     await agents.publish();
-    await agents.untilRule('collecting', ({ phase }) => phase === 'collecting');
+    await agents.untilRule('read its settings', ({ dueAt }) => dueAt !== null);
     const { settings } = agents.outside;
     agents.outside.settings = null;
     await agents.rule.signal('configChanged');

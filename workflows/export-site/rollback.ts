@@ -23,14 +23,16 @@ const LINK_TIMEOUT = '2m';
  * @param versionOrJobId a version that this site exported, or the id of a job
  */
 export async function rollBack(run: SiteRun, versionOrJobId: string): Promise<void> {
-  const jobId = run.state.jobs.find(({ version }) => version === versionOrJobId)?.jobId ?? versionOrJobId;
+  const { jobs } = run.state;
+  const known =
+    jobs.find(({ jobId }) => jobId === versionOrJobId) ?? jobs.find((job) => job.version === versionOrJobId);
+  const jobId = known?.jobId ?? versionOrJobId;
   await rereadSettings(settingsSource(run));
   const { unconfigured, settings } = run.state;
   if (settings === null) throw rollbackFailed(jobId, unconfigured?.message ?? 'the site was never configured');
   const link = await obtainLink(run, jobId);
   const { state, exportScope } = run;
   const dropped = state.exporting;
-  const known = state.jobs.find((job) => job.jobId === jobId);
   const version = link.version ?? known?.version ?? null;
   const exportedAt = known?.exportedAt ?? link.exportedAt ?? new Date().toISOString();
 

@@ -227,7 +227,7 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
   };
 }
 
-/** Used until a worker knows the settings. Publishes wait until then. */
+/** Used until a worker knows the settings; publishes wait until then. The defaults are in contract/galley-config.ts. */
 function unreadSettings(site: string): SiteSettings {
   return {
     domain: site,

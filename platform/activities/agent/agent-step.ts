@@ -3,7 +3,7 @@ import { CANCELLED } from '../../store/agent-job-transitions.ts';
 import { getAgentJob } from '../../store/agent-jobs.ts';
 import type { AgentRunKey } from '../../store/agent-runs.ts';
 import type { Database } from '../../store/database.ts';
-import { lively } from '../lively.ts';
+import { withHeartbeat } from '../with-heartbeat.ts';
 import type { AgentContext } from './agent-deps.ts';
 import { impossible, ownerFailure } from './owner-failure.ts';
 
@@ -25,7 +25,7 @@ export function agentStep<Result>(
   { key, details }: StepOptions,
   work: (tools: StepTools) => Promise<Result>,
 ): Promise<Result> {
-  return lively({ details, onTick: () => refuseOver(db, key), logger }, async ({ signal }) => {
+  return withHeartbeat({ details, onTick: () => refuseOver(db, key), logger }, async ({ signal }) => {
     try {
       return await work({ signal, git: createGit({ signal, environment: gitEnvironment }) });
     } catch (error) {

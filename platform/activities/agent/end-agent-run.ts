@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 import { completeAgentRun, failAgentRun } from '../../store/agent-job-transitions.ts';
 import { type AgentRunKey, getAgentRun, keptOutcome } from '../../store/agent-runs.ts';
 import type { Database } from '../../store/database.ts';
-import { lively } from '../lively.ts';
+import { withHeartbeat } from '../with-heartbeat.ts';
 import { forgetPacks } from './forget-packs.ts';
 
 /** `error` null: the agent itself failed; its stored error is reported. */
@@ -15,7 +15,7 @@ export type EndedRun = { status: 'completed' | 'failed' | 'over' };
 /** Ends a run unless it has ended, and deletes what only its steps needed. The log stays. */
 export function endAgentRun(deps: EndingDeps, ending: AgentRunKey & { result: AgentRunResult }): Promise<EndedRun> {
   const { logger } = deps;
-  return lively({ details: () => 'recording the end', logger }, () => recordEnd(deps, ending));
+  return withHeartbeat({ details: () => 'recording the end', logger }, () => recordEnd(deps, ending));
 }
 
 type EndingDeps = { db: Database; objects: ObjectStore; logger: Logger };

@@ -10,7 +10,7 @@ import type { Database } from '../../store/database.ts';
 import { failExportJob } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, getExportJob } from '../../store/export-jobs.ts';
 import { forbidReuse, forgetCrawls, usedObjects } from '../../store/kept-crawls.ts';
-import { lively } from '../lively.ts';
+import { withHeartbeat } from '../with-heartbeat.ts';
 
 type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: Logger; jobCache: JobCache };
 
@@ -31,7 +31,7 @@ export async function failExport(deps: EndDeps, jobId: string, error: string): P
 export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: string | null): Promise<void> {
   const { db, objects, logger, jobCache } = deps;
   jobCache.forget(jobId);
-  await lively({ details: () => 'clearing up', logger }, async ({ signal }) => {
+  await withHeartbeat({ details: () => 'clearing up', logger }, async ({ signal }) => {
     const job = await getExportJob(db, jobId);
     if (job === undefined) return;
     await doubtBase(deps, job);

@@ -4,7 +4,7 @@ import type { ExportFailureType } from '../../../exporter/export-failure.ts';
 import { NO_PROGRESS, type Progress, type RunStage } from '../../../exporter/stage.ts';
 import type { Database } from '../../store/database.ts';
 import { CANCELLED, updateExportJobProgress } from '../../store/export-job-transitions.ts';
-import { lively } from '../lively.ts';
+import { withHeartbeat } from '../with-heartbeat.ts';
 
 /**
  * Runs stages with a heartbeat every second. Each heartbeat also writes `progress` to the job's row, and the stage fails
@@ -15,8 +15,8 @@ export function createStageRunner({ db, logger }: { db: Database; logger: Logger
   return ({ jobId, details, progress = async () => NO_PROGRESS }, work) => {
     const report = (reached: Progress) => writeProgress(db, jobId, reached);
     const onTick = async () => report(await progress());
-    return lively({ details, onTick, logger }, ({ signal, token, deadTokens }) =>
-      work({ signal, token, previousAttemptTokens: deadTokens, report }),
+    return withHeartbeat({ details, onTick, logger }, ({ signal, token, previousAttemptTokens }) =>
+      work({ signal, token, previousAttemptTokens: previousAttemptTokens, report }),
     );
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { lively } from '../lively.ts';
+import { withHeartbeat } from '../with-heartbeat.ts';
 
 /** The failure type that makes Temporal offer the activity to another process. */
 export const BUSY_HERE = 'BusyHere';
@@ -32,7 +32,7 @@ type Shared<Result> = {
   idle: Result;
   /** How long a round is. */
   maxMs: number;
-  giveBack: (deadTokens: readonly string[]) => Promise<void>;
+  giveBack: (previousAttemptTokens: readonly string[]) => Promise<void>;
 };
 
 /** The time as `Date.now` has it, and a pause that the signal ends. */
@@ -79,9 +79,9 @@ function untilEnded(
   giveBack: Shared<unknown>['giveBack'],
   { logger, clock }: { logger: Logger; clock: Clock },
 ): Promise<void> {
-  return lively({ details: () => WAITING, logger }, async ({ signal, deadTokens }) => {
-    const attempt = deadTokens.length + 1;
-    if (attempt > 1) await giveBack(deadTokens);
+  return withHeartbeat({ details: () => WAITING, logger }, async ({ signal, previousAttemptTokens }) => {
+    const attempt = previousAttemptTokens.length + 1;
+    if (attempt > 1) await giveBack(previousAttemptTokens);
     const waitMs = attempt <= FIRST_LOOKS ? FIRST_WAIT_MS : LATER_WAIT_MS;
     const ended = other.then(
       () => true,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../store/database.ts';
 import { resetCrawl } from '../../store/reset-crawl.ts';
-import { lively } from '../lively.ts';
+import { withHeartbeat } from '../with-heartbeat.ts';
 
 /** `isAnew`: the export may go through its stages again, from the first. */
 export type RestartedExport = { isAnew: boolean };
@@ -14,7 +14,7 @@ export async function restartExport(
   { db, logger }: { db: Database; logger: Logger },
   jobId: string,
 ): Promise<RestartedExport> {
-  return lively({ details: () => 'beginning anew', logger }, async () => {
+  return withHeartbeat({ details: () => 'beginning anew', logger }, async () => {
     const isAnew = await resetCrawl(db, jobId);
     if (isAnew) logger.warn({ jobId }, 'What the last export stored is gone; the site is fetched anew');
     return { isAnew };

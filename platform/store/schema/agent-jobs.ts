@@ -4,7 +4,7 @@ import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 import { projects } from './projects.ts';
 
-/** Agent jobs as the API reads them. The workflow of the same id updates a row, one run at a time (design 10). */
+/** Agent jobs as the API reads them. The workflow of the same id updates a row, one run at a time. */
 export const agentJobs = pgTable(
   'agent_jobs',
   {

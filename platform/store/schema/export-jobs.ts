@@ -14,7 +14,7 @@ import { moment } from './moment.ts';
 import { organizations } from './organizations.ts';
 import { projects } from './projects.ts';
 
-/** Static export jobs as the API reads them. The workflow of the same id updates a row (design 10). */
+/** Static export jobs as the API reads them. The workflow of the same id updates a row. */
 export const exportJobs = pgTable(
   'export_jobs',
   {

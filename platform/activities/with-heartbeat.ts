@@ -5,23 +5,22 @@ import type { Logger } from 'pino';
 
 const HEARTBEAT_MS = 1_000;
 
-export type Lively = {
+export type Heartbeat = {
   /** Fires when the activity is cancelled, its worker stops, or a tick failed. */
   signal: AbortSignal;
-  /** Names what this attempt holds, and what its earlier attempts, which are dead, may still hold. */
+  /** Names the leases of this attempt, and those that its earlier attempts, which have ended, may still hold. */
   token: string;
-  deadTokens: readonly string[];
+  previousAttemptTokens: readonly string[];
 };
 
 /**
- * Runs an activity's work with a sign of life every second: `details` is what the Temporal UI shows, `onTick` runs
- * beside the work (progress, longer leases), never twice at the same time. If it throws an `ApplicationFailure`, the work
- * is aborted and the activity fails with it; any other error is only logged. What is under way when the work ends or
- * fails is aborted.
+ * Runs an activity's work with a heartbeat every second. The Temporal UI shows `details`. `onTick` runs beside the work
+ * (progress, renewed leases), never twice at the same time. If it throws an `ApplicationFailure`, the work is aborted and
+ * the activity fails with it; any other error is only logged. The signal aborts what still runs when the work ends.
  */
-export async function lively<Result>(
+export async function withHeartbeat<Result>(
   options: { details: () => unknown; onTick?: () => Promise<void>; logger: Logger },
-  work: (lively: Lively) => Promise<Result>,
+  work: (heartbeat: Heartbeat) => Promise<Result>,
 ): Promise<Result> {
   const context = Context.current();
   const { activityId, attempt, workflowExecution } = context.info;
@@ -29,7 +28,7 @@ export async function lively<Result>(
   const tokenOf = (number: number) => `${runId}/${activityId}#${number}`;
   const ended = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, ended.signal]);
-  // Every request under way listens to it, and there are many; Node takes more than ten for a leak.
+  // Each running request listens to it. Node reports more than ten listeners as a leak.
   setMaxListeners(0, signal);
 
   let ticking = false;
@@ -46,7 +45,7 @@ export async function lively<Result>(
         ended.abort(error);
         return;
       }
-      // Progress is worth a warning only; whether the database is away the work itself finds out.
+      // Lost progress is only worth a warning: the work itself notices if the database is unavailable.
       options.logger.warn({ err: error, activityId }, 'Progress could not be written');
     } finally {
       ticking = false;
@@ -58,7 +57,7 @@ export async function lively<Result>(
     return await work({
       signal,
       token: tokenOf(attempt),
-      deadTokens: Array.from({ length: attempt - 1 }, (_, index) => tokenOf(index + 1)),
+      previousAttemptTokens: Array.from({ length: attempt - 1 }, (_, index) => tokenOf(index + 1)),
     });
   } catch (error) {
     if (context.cancellationSignal.aborted) throw new CancelledFailure('The job was cancelled');
