@@ -218,7 +218,7 @@ describe('a site', () => {
       await expect(site.handle.executeUpdate('rollback', { args: [jobId] })).rejects.toMatchObject({ cause });
     };
     await refused('se_unknown', 'no such job');
-    await refused('', 'expected the id of a completed job');
+    await refused('', 'expected a version or the id of a completed job');
     site.api.behaviour.domain = 'other.example.com';
     await refused(first, 'it exported other.example.com');
     expect((await site.deployed())?.content).toBe(1);
