@@ -1,5 +1,5 @@
-// tsc leaves the files of older builds in dist/. The registry of webhook sources lists its folder, so a file that is no
-// source any more would stop every program.
+// tsc leaves the files of older builds in dist/. Programs list some of its folders (the webhook sources, the exporter's files
+// for its version), so a file that is no longer built would count there.
 import { rm } from 'node:fs/promises';
 
-await rm(new URL('../dist/api/sources/', import.meta.url), { recursive: true, force: true });
+await rm(new URL('../dist/', import.meta.url), { recursive: true, force: true });

@@ -1,13 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { z } from 'zod';
 import type { WebhookSource } from './source.ts';
+import { sourceFiles } from './source-files.ts';
 
-const folder = new URL('../sources/', import.meta.url);
-
-/** `name.ts`, or `name.js` once compiled; not the `name.d.ts` beside it. */
-const SOURCE_FILE = /^([a-z][a-z\d]*)\.(?:ts|js)$/;
-
-/** Every webhook source by its name. A file in api/sources/ is a source, so a new one needs no entry anywhere. */
+/** Every webhook source by its name. */
 export const sources: ReadonlyMap<string, WebhookSource> = await loadSources();
 
 /** The schema of a site's section `webhooks` in galley.yaml. */
@@ -24,11 +19,9 @@ export function sourceNamed(name: string): WebhookSource {
 
 async function loadSources(): Promise<ReadonlyMap<string, WebhookSource>> {
   const loaded = new Map<string, WebhookSource>();
-  for (const file of readdirSync(folder).sort()) {
-    const name = SOURCE_FILE.exec(file)?.[1];
-    if (name === undefined) continue;
-    const { source }: { source?: WebhookSource } = await import(new URL(file, folder).href);
-    if (source === undefined) throw new Error(`api/sources/${file}: expected an export named source`);
+  for (const [name, url] of sourceFiles()) {
+    const { source }: { source?: WebhookSource } = await import(url);
+    if (source === undefined) throw new Error(`${url}: expected an export named source`);
     loaded.set(name, source);
   }
   return loaded;

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
-import { loadGalleyConfig } from '../config.ts';
 import { createContext } from '../context.ts';
 
 export function configCommand(): Command {
@@ -22,6 +21,7 @@ async function check(): Promise<void> {
   const path = settings.configPath;
   if (path === undefined)
     throw new ConfigurationError(['GALLEY_CONFIG: expected the path of galley.yaml (there is none in this folder)']);
+  const { loadGalleyConfig } = await import('../config.ts');
   const config = await loadGalleyConfig({ path, env: settings.variables });
   const { checkReviews } = await import('../programs/check-reviews.ts');
   checkReviews(config, { ownPlatform: false });

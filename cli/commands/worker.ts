@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { loadGalleyConfig, requireConfigPath } from '../config.ts';
 import { createContext } from '../context.ts';
 import { runService } from '../run-service.ts';
 
@@ -13,6 +12,7 @@ export function workerCommand(): Command {
     )
     .action(async (options: { config: boolean }) => {
       const { settings, logger } = createContext();
+      const { loadGalleyConfig, requireConfigPath } = await import('../config.ts');
       const path = requireConfigPath(settings.configPath, options);
       const config = await loadGalleyConfig({ path, env: settings.variables });
       const { checkReviews } = await import('../programs/check-reviews.ts');
