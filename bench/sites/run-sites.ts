@@ -21,6 +21,8 @@ export type SitesOptions = {
   sites: number;
   /** Lifetime of the links whose refreshes are measured; by default as long as this machine can sustain. */
   linkSeconds?: number | undefined;
+  /** How many of the sites get short links; the others keep theirs of 24 h. */
+  refreshed: number;
   /** How long sites with long links are watched. */
   idleSeconds: number;
 };
@@ -32,7 +34,7 @@ export type SitesFigures = {
   /** All sites are live and none has anything to do. */
   idle: Growth & { residentMb: number };
   /** `ended`: links that had ended before they were refreshed. */
-  refreshing: Growth & { linkSeconds: number; peakMb: number; ended: number };
+  refreshing: Growth & { sites: number; linkSeconds: number; peakMb: number; ended: number };
   restart: { readySeconds: number; firstSeconds: number; allSeconds: number; peakMb: number };
 };
 
@@ -98,11 +100,13 @@ async function measure(
   const workerPid = await guardedProgram(pid);
   const starting = await startSites(bench, workerPid);
   const idle = await watchIdle(bench, workerPid);
-  const bearable = Math.max(Math.ceil(starting.seconds * LINK_OF_START), SHORTEST_DEFAULT_LINK_SECONDS);
-  const refreshing = await watchRefreshes(bench, workerPid, options.linkSeconds ?? bearable);
+  const some = { ...bench, names: names.slice(0, options.refreshed) };
+  const shareSeconds = (starting.seconds * some.names.length) / names.length;
+  const bearable = Math.max(Math.ceil(shareSeconds * LINK_OF_START), SHORTEST_DEFAULT_LINK_SECONDS);
+  const refreshing = await watchRefreshes(some, workerPid, options.linkSeconds ?? bearable);
   await programs.end(WORKER);
-  await untilAllOverdue(bench);
-  const restart = await restartWorker(bench, () => programs.restart(WORKER));
+  await untilAllOverdue(some);
+  const restart = await restartWorker(some, () => programs.restart(WORKER));
   return { sites: options.sites, starting, idle, refreshing, restart };
 }
 
@@ -133,10 +137,10 @@ async function watchIdle(bench: Bench, pid: number): Promise<SitesFigures['idle'
   return { ...growth(before, await sampleAll(bench)), residentMb: await residentMb(pid) };
 }
 
-/** Gives every site a short link, and watches until each was refreshed by its own timer. */
+/** Gives these sites short links, and watches until each was refreshed by its own timer. */
 async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): Promise<SitesFigures['refreshing']> {
   const { names, client, adminApi, progress } = bench;
-  progress(`giving each site a link of ${linkSeconds} s`);
+  progress(`giving ${names.length} sites links of ${linkSeconds} s`);
   adminApi.linkLifetimeMs = linkSeconds * 1_000;
   await resetPeak(pid);
   await forEach(names, AT_A_TIME, (site) =>
@@ -147,14 +151,20 @@ async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): P
   const endedBefore = endedLinks(bench);
   await untilAll(bench, 'links are refreshed', (site) => adminApi.links(site).count > (linksBefore.get(site) ?? 0));
   const grown = growth(before, await sampleAll(bench));
-  return { ...grown, linkSeconds, peakMb: await peakMb(pid), ended: endedLinks(bench) - endedBefore };
+  return {
+    ...grown,
+    sites: names.length,
+    linkSeconds,
+    peakMb: await peakMb(pid),
+    ended: endedLinks(bench) - endedBefore,
+  };
 }
 
 /** The workflows' timers fire meanwhile, with no worker to handle them. */
 async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<void> {
   const lastEndMs = Math.max(...names.map((site) => adminApi.links(site).expiresAtMs));
   const waitMs = Math.max(lastEndMs - Date.now(), 0);
-  progress(`the worker is stopped; all links are overdue in ${Math.ceil(waitMs / 1_000)} s`);
+  progress(`the worker is stopped; all short links are overdue in ${Math.ceil(waitMs / 1_000)} s`);
   await sleep(waitMs);
 }
 
