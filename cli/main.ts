@@ -11,6 +11,7 @@ import { configCommand } from './commands/config.ts';
 import { demoCommand } from './commands/demo.ts';
 import { deploymentCommand } from './commands/deployment.ts';
 import { exportCommand } from './commands/export.ts';
+import { exportsCommand } from './commands/exports.ts';
 import { keysCommand } from './commands/keys.ts';
 import { organizationsCommand } from './commands/organizations.ts';
 import { platformCommand } from './commands/platform.ts';
@@ -48,6 +49,7 @@ function createProgram(): Command {
     agentWorkerCommand(),
     deploymentCommand(),
     exportCommand(),
+    exportsCommand(),
     keysCommand(),
     organizationsCommand(),
     projectsCommand(),

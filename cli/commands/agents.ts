@@ -1,13 +1,60 @@
 import { Command } from 'commander';
 import type { z } from 'zod';
+import { type AgentJob, agentCancellation, agentJob, agentJobPage } from '../../contract/admin-api.ts';
 import { agentRuleState } from '../../contract/agent-state.ts';
+import { KEY_HELP, openAdminApi } from '../admin-api.ts';
 import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
+import { plain, printJson, printLines, printRows } from '../output.ts';
 
 /** Parsed loosely, because an api of another release may send more or fewer fields. */
 const ended = agentRuleState.partial().loose();
 
+type Options = { project: string; json?: boolean };
+
 export function agentsCommand(): Command {
-  const command = new Command('agents').description('the agent rules of a running api');
+  const command = new Command('agents').description(
+    'the agent jobs of the Admin API, and the agent rules of a running api',
+  );
+  ofProject(command.command('list'))
+    .option('--limit <n>', 'how many, 1 to 100', '20')
+    .description("list a project's newest agent jobs")
+    .action(async ({ project, limit, json }: Options & { limit: string }) => {
+      const ask = await openAdminApi();
+      const page = agentJobPage
+        .loose()
+        .parse(await ask(`/v2/agent/${encodeURIComponent(project)}/jobs?limit=${limit}`));
+      if (json) printJson(page);
+      else if (page.jobs.length === 0) printLines(['no agent jobs']);
+      else printRows(page.jobs.map(columns));
+    });
+  ofProject(command.command('show'))
+    .argument('<job>', 'the id of the job, aj_…')
+    .description('show an agent job')
+    .action(async (id: string, options: Options) => {
+      printJob(await (await openAdminApi())(pathOf(options, id)), options);
+    });
+  ofProject(command.command('message'))
+    .argument('<job>', 'the id of the job, aj_…')
+    .argument('<prompt>', 'what the agent should do next')
+    .description('send a follow-up prompt to a completed job, which becomes active again')
+    .action(async (id: string, prompt: string, options: Options) => {
+      printJob(await (await openAdminApi())(`${pathOf(options, id)}/message`, 'POST', { prompt }), options);
+    });
+  ofProject(command.command('cancel'))
+    .argument('<job>', 'the id of the job, aj_…')
+    .description('cancel an active job')
+    .action(async (id: string, options: Options) => {
+      const response = await (await openAdminApi())(`${pathOf(options, id)}/cancel`, 'POST');
+      const { result, job } = agentCancellation.loose().parse(response);
+      if (options.json) printJson({ result, job });
+      else printLines([result === 'accepted' ? `${job.id} is being cancelled.` : `${job.id} was ${job.status}.`]);
+    });
+  ofProject(command.command('archive'))
+    .argument('<job>', 'the id of the job, aj_…')
+    .description('archive a job: it takes no more prompts')
+    .action(async (id: string, options: Options) => {
+      printJob(await (await openAdminApi())(`${pathOf(options, id)}/archive`, 'POST'), options);
+    });
   command
     .command('remove')
     .argument('<site>', 'the name of the site')
@@ -22,19 +69,49 @@ export function agentsCommand(): Command {
     .action(async (site: string, rule: string, options: { json?: boolean; url?: string }) => {
       const ask = await openOrchestrator(options);
       const answer = await ask(`/sites/${encodeURIComponent(site)}/agents/${encodeURIComponent(rule)}`, 'DELETE');
-      if (options.json) process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-      else process.stdout.write(whatEnded(site, rule, ended.parse(answer)));
+      if (options.json) printJson(answer);
+      else printLines(whatEnded(site, rule, ended.parse(answer)));
     });
   return command;
 }
 
-function whatEnded(site: string, rule: string, state: z.infer<typeof ended>): string {
+function ofProject(command: Command): Command {
+  return command
+    .requiredOption('--project <id>', 'the project of the agent jobs, prj_…')
+    .option('--json', 'print the response as JSON')
+    .addHelpText('after', KEY_HELP);
+}
+
+function pathOf({ project }: Options, id: string): string {
+  return `/v2/agent/${encodeURIComponent(project)}/job/${encodeURIComponent(id)}`;
+}
+
+function columns({ id, status, prLink, createdAt, error }: AgentJob): (string | null)[] {
+  return [id, status, prLink, createdAt, error && plain(error)];
+}
+
+function printJob(response: unknown, { json }: Options): void {
+  const job = agentJob.loose().parse(response);
+  const { id, status, source, prLink, createdAt, updatedAt, error } = job;
+  if (json) {
+    printJson(job);
+    return;
+  }
+  printLines([
+    `${id}: ${status}`,
+    `repository ${source.repository}${source.ref === null ? '' : `, branch ${source.ref}`}`,
+    prLink && `pull request ${prLink}`,
+    `created ${createdAt}, last change ${updatedAt}`,
+    error && `error: ${plain(error)}`,
+  ]);
+}
+
+function whatEnded(site: string, rule: string, state: z.infer<typeof ended>): (string | false)[] {
   const waiting = state.pendingCount ?? 0;
-  const facts = [
+  return [
     `The rule ${rule} of ${site} was removed and no longer prompts an agent.`,
     waiting > 0 && `${waiting} waiting event(s) were dropped.`,
     (state.changes?.length ?? 0) > 0 && 'Changes that it started continue until their pull requests end.',
     'If galley.yaml still names the rule, the next publish starts it again.',
   ];
-  return facts.map((fact) => (fact ? `${fact}\n` : '')).join('');
 }

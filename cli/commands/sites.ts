@@ -4,6 +4,7 @@ import { exportJobId } from '../../contract/admin-api.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { CommandError } from '../command-error.ts';
 import { API_URL_OPTION, type OrchestratorClient, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
+import { plain, printJson, printLines } from '../output.ts';
 
 const rejected = z.object({ source: z.string(), reason: z.string(), count: z.number(), lastAt: z.string() });
 
@@ -35,6 +36,13 @@ const ACTIONS = {
 export function sitesCommand(): Command {
   const command = new Command('sites').description('the sites of a running api');
   command
+    .command('list')
+    .option('--json', 'print the response as JSON')
+    .option(...API_URL_OPTION)
+    .description('list all sites, a line each')
+    .addHelpText('after', TOKEN_HELP)
+    .action((options: Options) => showStatus(undefined, options));
+  command
     .command('status')
     .argument('[site]', 'one site; without it all of them')
     .option('--json', 'print the response as JSON')
@@ -53,7 +61,8 @@ export function sitesCommand(): Command {
       .action(async (site: string, options: Options) => {
         const ask = await openOrchestrator(options);
         const answer = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
-        process.stdout.write(options.json ? asJson(answer) : line(status.parse(answer)));
+        if (options.json) printJson(answer);
+        else printLines([line(status.parse(answer))]);
       });
   }
   command
@@ -68,7 +77,8 @@ export function sitesCommand(): Command {
       const ask = await openOrchestrator(options);
       const body = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
       const answer = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
-      process.stdout.write(options.json ? asJson(answer) : line(status.parse(answer)));
+      if (options.json) printJson(answer);
+      else printLines([line(status.parse(answer))]);
     });
   command
     .command('remove')
@@ -83,7 +93,8 @@ export function sitesCommand(): Command {
     .action(async (site: string, options: Options) => {
       const ask = await openOrchestrator(options);
       const answer = await ask(`/sites/${encodeURIComponent(site)}`, 'DELETE');
-      process.stdout.write(options.json ? asJson(answer) : whatEnded(removed.parse(answer)));
+      if (options.json) printJson(answer);
+      else printLines(whatEnded(removed.parse(answer)));
     });
   return command;
 }
@@ -94,12 +105,13 @@ async function showStatus(site: string | undefined, options: Options): Promise<v
   const ask = await openOrchestrator(options);
   if (site !== undefined) {
     const answer = await ask(`/sites/${encodeURIComponent(site)}`);
-    process.stdout.write(options.json ? asJson(answer) : inFull(status.parse(answer)));
+    if (options.json) printJson(answer);
+    else printLines(inFull(status.parse(answer)));
     return;
   }
   const sites = await askForAll(ask);
-  if (options.json) process.stdout.write(asJson({ sites, nextCursor: null }));
-  else process.stdout.write(sites.length === 0 ? 'no sites\n' : sites.map(line).join(''));
+  if (options.json) printJson({ sites, nextCursor: null });
+  else printLines(sites.length === 0 ? ['no sites'] : sites.map(line));
 }
 
 /** All pages of the list, in order. */
@@ -117,14 +129,10 @@ async function askForAll(ask: OrchestratorClient): Promise<Status[]> {
   return sites;
 }
 
-function asJson(answer: unknown): string {
-  return `${JSON.stringify(answer, null, 2)}\n`;
-}
-
 /** `--json` shows more of them. */
 const NEWEST = 10;
 
-function inFull(site: Status): string {
+function inFull(site: Status): string[] {
   const deliveries = (site.deliveries ?? []).slice(0, NEWEST).map((delivery) => {
     const { at, source, outcome, topic, workflowId, why } = delivery;
     return [`  ${at}`, source, outcome, topic && plain(topic), workflowId, why && `(${plain(why)})`];
@@ -132,14 +140,13 @@ function inFull(site: Status): string {
   const turnedAway = (site.rejected ?? []).map(({ lastAt, source, reason, count }) => {
     return [`  ${lastAt}`, source, 'rejected:', reason, `(${count === 1 ? 'once' : `${count} times`})`];
   });
-  const lines = [...deliveries, ...turnedAway].map((words) => `${words.filter(Boolean).join(' ')}\n`);
-  return line(site) + lines.join('');
+  return [line(site), ...[...deliveries, ...turnedAway].map((words) => words.filter(Boolean).join(' '))];
 }
 
-function whatEnded(site: z.infer<typeof removed>): string {
+function whatEnded(site: z.infer<typeof removed>): (string | false | null | undefined)[] {
   const exporting = site.phase === 'exporting' && site.jobId;
   const waiting = site.pendingCount ?? 0;
-  const facts = [
+  return [
     `${site.site} was removed: Galley no longer exports or refreshes it.`,
     exporting && `The export ${site.jobId} was cancelled.`,
     waiting > 0 && `${waiting} waiting publish(es) were dropped.`,
@@ -148,12 +155,6 @@ function whatEnded(site: z.infer<typeof removed>): string {
     site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not renewed.`,
     'If galley.yaml still names the site, its next publish starts it again.',
   ];
-  return facts.map((fact) => (fact ? `${fact}\n` : '')).join('');
-}
-
-/** Senders choose these texts, which may contain terminal sequences. */
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 
 function line(each: Status): string {
@@ -168,5 +169,5 @@ function line(each: Status): string {
     ...(each.deployments ?? []).map(({ off, valuesFile }) => off && `${valuesFile} is off`),
     each.lastError && `error: ${each.lastError.message}`,
   ];
-  return `${each.site}: ${facts.filter(Boolean).join(', ')}\n`;
+  return `${each.site}: ${facts.filter(Boolean).join(', ')}`;
 }

@@ -1,0 +1,132 @@
+import { galley } from '../helpers/galley.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
+
+const AT = '2026-11-21T08:13:42Z';
+const EXPORT = {
+  ...{ jobId: 'se_0123456789abcdef', status: 'running', progress: 41.7, pageCount: 12, version: '2026-11-21.1' },
+  ...{ domain: 'docs.example.com', createdAt: AT, updatedAt: AT, error: null },
+};
+const AGENT_JOB = {
+  ...{ id: 'aj_0123456789abcdef', status: 'completed', source: { repository: 'https://git.example.com/a', ref: null } },
+  ...{ model: 'example', prLink: 'https://git.example.com/a/pulls/1', createdAt: AT, updatedAt: AT, archivedAt: null },
+  error: null,
+};
+
+/** Runs a command against an Admin API that gives this response. Returns its output and what it requested. */
+async function run(args: string[], response: unknown, status = 200): Promise<{ stdout: string; asked: string }> {
+  let asked = '';
+  const api = await startHttpSite(async (request, reply) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    asked = `${request.method} ${request.url} ${request.headers.authorization} ${Buffer.concat(chunks)}`.trim();
+    reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(response));
+  });
+  try {
+    const variables = { ADMIN_API_URL: `${api.origin}/`, ADMIN_API_KEY: 'galley_key' };
+    return { stdout: (await galley(args, variables)).stdout, asked };
+  } finally {
+    await api.close();
+  }
+}
+
+describe('galley exports', () => {
+  const path = `/v1/static-export/jobs/${EXPORT.jobId}`;
+
+  test('list shows a line for each export', async () => {
+    const { stdout, asked } = await run(['exports', 'list', '--domain', 'docs.example.com', '--limit', '5'], {
+      jobs: [EXPORT, { ...EXPORT, status: 'failed', error: 'no \u001b[2Jorigin' }],
+      nextCursor: null,
+    });
+    expect(asked).toBe('GET /v1/static-export/jobs?domain=docs.example.com&limit=5 Bearer galley_key');
+    expect(stdout.split('\n')).toEqual([
+      `${EXPORT.jobId}\trunning, 41 %\t12 pages\t2026-11-21.1\tdocs.example.com\t${AT}`,
+      `${EXPORT.jobId}\tfailed\t12 pages\t2026-11-21.1\tdocs.example.com\t${AT}\tno  [2Jorigin`,
+      '',
+    ]);
+  });
+
+  test('show --json prints the job with fields of other services', async () => {
+    const { stdout, asked } = await run(['exports', 'show', EXPORT.jobId, '--json'], { ...EXPORT, more: 1 });
+    expect(asked).toBe(`GET ${path} Bearer galley_key`);
+    expect(JSON.parse(stdout)).toEqual({ ...EXPORT, more: 1 });
+  });
+
+  test('changes shows what was added, changed and removed, and what broke', async () => {
+    const referrer = 'https://docs.example.com/a';
+    const { stdout, asked } = await run(['exports', 'changes', EXPORT.jobId], {
+      since: 'se_0000000000000001',
+      ...{ added: ['new.html'], changed: ['a.html'], removed: ['old.html'] },
+      newlyBroken: [{ link: 'https://docs.example.com/x', referrer }],
+    });
+    expect(asked).toBe(`GET ${path}/changes Bearer galley_key`);
+    expect(stdout.split('\n')).toEqual([
+      'Since se_0000000000000001: 1 added, 1 changed, 1 removed',
+      '+ new.html',
+      '~ a.html',
+      '- old.html',
+      `broken: https://docs.example.com/x on ${referrer}`,
+      '',
+    ]);
+  });
+
+  test('changes shows the first twenty paths and counts the others', async () => {
+    const changed = Array.from({ length: 25 }, (_, index) => `${index}.html`);
+    const response = { since: 'se_0000000000000001', added: [], changed, removed: [], newlyBroken: [] };
+    const { stdout } = await run(['exports', 'changes', EXPORT.jobId], response);
+    expect(stdout).toContain('~ 19.html\n  and 5 more: --json lists all\n');
+  });
+
+  test.each([
+    ['accepted', EXPORT, `${EXPORT.jobId} is being cancelled.\n`],
+    ['already-finished', { ...EXPORT, status: 'completed' }, `${EXPORT.jobId} was completed.\n`],
+  ])('cancel says that the request was %s', async (result, job, text) => {
+    const { stdout, asked } = await run(['exports', 'cancel', EXPORT.jobId], { result, job });
+    expect(asked).toBe(`POST ${path}/cancel Bearer galley_key`);
+    expect(stdout).toBe(text);
+  });
+});
+
+describe('galley agents', () => {
+  const path = `/v2/agent/prj_docs/job/${AGENT_JOB.id}`;
+  const project = ['--project', 'prj_docs'];
+
+  test('list shows a line for each job of the project', async () => {
+    const { stdout, asked } = await run(['agents', 'list', ...project], { jobs: [AGENT_JOB], nextCursor: null });
+    expect(asked).toBe('GET /v2/agent/prj_docs/jobs?limit=20 Bearer galley_key');
+    expect(stdout).toBe(`${AGENT_JOB.id}\tcompleted\t${AGENT_JOB.prLink}\t${AT}\n`);
+  });
+
+  test('show shows the job with its pull request', async () => {
+    const { stdout, asked } = await run(['agents', 'show', AGENT_JOB.id, ...project], AGENT_JOB);
+    expect(asked).toBe(`GET ${path} Bearer galley_key`);
+    expect(stdout).toContain(`${AGENT_JOB.id}: completed\nrepository https://git.example.com/a\npull request https://`);
+  });
+
+  test('message sends a follow-up prompt', async () => {
+    const response = { ...AGENT_JOB, status: 'active', prLink: null };
+    const { stdout, asked } = await run(['agents', 'message', AGENT_JOB.id, 'More', ...project], response);
+    expect(asked).toBe(`POST ${path}/message Bearer galley_key {"prompt":"More"}`);
+    expect(stdout).toContain(`${AGENT_JOB.id}: active\n`);
+  });
+
+  test('cancel and archive end a job', async () => {
+    const cancelled = await run(['agents', 'cancel', AGENT_JOB.id, ...project], { result: 'accepted', job: AGENT_JOB });
+    expect(cancelled).toEqual({
+      stdout: `${AGENT_JOB.id} is being cancelled.\n`,
+      asked: `POST ${path}/cancel Bearer galley_key`,
+    });
+    const archived = await run(['agents', 'archive', AGENT_JOB.id, ...project], { ...AGENT_JOB, status: 'archived' });
+    expect([archived.asked, archived.stdout]).toEqual([
+      `POST ${path}/archive Bearer galley_key`,
+      expect.stringContaining(': archived\n'),
+    ]);
+  });
+});
+
+test('a command of the Admin API without its URL, or without a key, names the variable', async () => {
+  const home = { GALLEY_HOME: '/nowhere' };
+  const withoutUrl = await galley(['exports', 'list'], home);
+  expect([withoutUrl.code, withoutUrl.stderr]).toEqual([2, expect.stringContaining('ADMIN_API_URL: expected')]);
+  const withoutKey = await galley(['exports', 'list'], { ...home, ADMIN_API_URL: 'http://127.0.0.1:1' });
+  expect([withoutKey.code, withoutKey.stderr]).toEqual([2, expect.stringContaining('ADMIN_API_KEY: expected')]);
+});
