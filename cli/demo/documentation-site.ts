@@ -46,7 +46,11 @@ async function pageToEdit(sources: string): Promise<string> {
 /** In a process of its own: a build takes a processor for seconds, and the workers must continue meanwhile. */
 async function build(root: string, sources: string): Promise<void> {
   const program = join(root, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
-  const child = spawn(process.execPath, [program, 'build', sources], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, 'build', sources], {
+    // For files outside its working folder, VitePress's content loader walks the whole disk, and hangs at a link.
+    cwd: sources,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   const collect = (chunk: Buffer): void => {
     output += chunk.toString();
