@@ -6,7 +6,7 @@ import type { ReceivedDelivery } from './receive.ts';
 import type { PullRequestSignal, RuleStart, TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
-export type DispatchDeps = {
+type DispatchDeps = {
   config: GalleyConfig;
   /** Signals of `exportSite`, in lanes by site. */
   exports: DeliveryQueue;

@@ -16,14 +16,14 @@ export class RejectedDelivery extends HttpError {
   }
 }
 
-export type Rejections = {
+type Rejections = {
   /** Responds with 404 if the URL names no configured source. */
   requireSource: RequestHandler<Route>;
   /** Counts and logs each error that rejects a delivery. */
   onError: ErrorRequestHandler;
 };
 
-export type RejectionDeps = {
+type RejectionDeps = {
   find: FindSource;
   metrics: ReceiverMetrics;
   rejected: RejectedDeliveries;

@@ -21,12 +21,12 @@ const QUERIES_AT_A_TIME = 10;
  * `current` is false if the workflow didn't answer in time and the state comes from Temporal's own record. `rejected`
  * counts what this process rejected since it started.
  */
-export type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
+type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
 
 /** The part of Temporal's record that is read. */
 type Recorded = Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>;
 
-export type SiteStatusDeps = {
+type SiteStatusDeps = {
   config: GalleyConfig;
   gateway: TemporalGateway;
   dataConverter: LoadedDataConverter;

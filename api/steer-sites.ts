@@ -31,7 +31,7 @@ const rollbackRequest = z.union([
   z.strictObject({ jobId: z.string().min(1).max(500) }),
 ]);
 
-export type SteerSitesDeps = {
+type SteerSitesDeps = {
   config: GalleyConfig;
   gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listRules'>;
   status: SiteStatusReader;

@@ -16,7 +16,7 @@ import { withinDeadline } from './deadline.ts';
 import { findChanges } from './find-changes.ts';
 
 /** A site's workflow is started with its name; it reads the rest from its configuration. */
-export type SiteStart = { site: string; domain: string };
+type SiteStart = { site: string; domain: string };
 
 /** An agent rule of a site, by its name in galley.yaml. */
 export type RuleStart = { site: string; rule: string };
@@ -26,7 +26,7 @@ export type PullRequestSignal =
   | { signal: typeof SIGNALS.pullRequestChanged; payload: PullRequestChanged }
   | { signal: typeof SIGNALS.reviewed; payload: Reviewed };
 
-export type TemporalGatewayOptions = {
+type TemporalGatewayOptions = {
   client: Client;
   /** Whether the namespace has our search attributes: the server rejects a start with an unknown one. */
   searchAttributesReady: () => boolean;

@@ -93,4 +93,3 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
 export type GalleyConfig = z.infer<ReturnType<typeof galleyConfigSchema>>;
 export type SiteConfig = GalleyConfig['sites'][string];
 export type ExportSettings = SiteConfig['export'];
-export type AgentRule = SiteConfig['agent'][number];

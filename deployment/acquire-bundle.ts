@@ -9,7 +9,7 @@ import type { DeploymentState } from './state-file.ts';
 import { unpackBundle } from './unpack.ts';
 import type { VersionStore } from './version-store.ts';
 
-export type AcquireDeps = {
+type AcquireDeps = {
   store: VersionStore;
   downloadsFolder: string;
   limits: BundleLimits & { maxBundleBytes: number };

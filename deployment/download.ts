@@ -9,7 +9,7 @@ import { reason } from './fault.ts';
 import { openHttp } from './http-source.ts';
 import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 
-export type DownloadRequest = {
+type DownloadRequest = {
   link: URL;
   /** The ETag of the bytes on the disk from this resource; a response that matches it is `unchanged`. */
   etag: string | undefined;

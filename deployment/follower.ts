@@ -10,7 +10,7 @@ import type { Wanted } from './values.ts';
 
 type WantedOn = Extract<Wanted, { enabled: true }>;
 
-export type FollowerDeps = {
+type FollowerDeps = {
   served: Served;
   acquire(request: AcquireRequest): Promise<Acquired>;
   pauses: RetryPauses;

@@ -10,7 +10,7 @@ import { createOctokitForge } from './hosted/octokit-forge.ts';
 /** Timeout of one HTTP call, including connection and body. */
 const CALL_TIMEOUT_MS = 15_000;
 
-export type CreateForgeOptions = {
+type CreateForgeOptions = {
   kind: ForgeKind;
   /** The web or API URL; default: github.com. Gitea needs it. */
   url?: string | undefined;

@@ -14,7 +14,7 @@ export type EmbeddedForgeOptions = {
 };
 
 /** Requests a path below a pull request's page ('' is the page itself). Throws a `ForgeError`. */
-export type EmbeddedForgeClient = (pullRequestUrl: string, path: string, body?: object) => Promise<unknown>;
+type EmbeddedForgeClient = (pullRequestUrl: string, path: string, body?: object) => Promise<unknown>;
 
 /**
  * Requests the platform's pull request pages as JSON. Only the path of a link is used, never the host: the token goes

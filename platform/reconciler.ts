@@ -39,7 +39,7 @@ const CLOCK_ERROR_MS = 3_600_000;
 /** Time to replace a worker of a broken release, so that its jobs can continue. */
 const STUCK_AFTER_MS = 30 * 60_000;
 
-export type Reconciler = {
+type Reconciler = {
   /** Runs now and after each interval. */
   start(): void;
   /** Stops after the current turn. */

@@ -20,10 +20,10 @@ const RETRY_FOR_MS = 60_000;
 const SHORT_WAIT_MS = 30_000;
 
 /** Details of each heartbeat: `GET /sites/{site}` shows the progress, and the next attempt reads `troubleSinceMs`. */
-export type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
+type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
 
 /** The verdicts that the caller handles. All others have become failures. */
-export type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
+type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
 
 export type CallAdminApi = (
   operation: Operation,

@@ -6,7 +6,7 @@ import { pollDelayMs } from './poll-delay.ts';
 import { errorText, textField, timeField } from './response-fields.ts';
 import { parseTimestampMs } from './timestamps.ts';
 
-export type StartExportInput = {
+type StartExportInput = {
   domain: string;
   /** The same for every attempt (create-export-key.ts), so a lost response creates no second job. */
   idempotencyKey: string;

@@ -1,5 +1,5 @@
 /** Longest accepted Retry-After; longer ones are cut to it. */
-export const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt _](\d{2}:\d{2}:)(\d{2})(?:[.,](\d+))?\s*([Zz]|[+-]\d{2}:?\d{2}|)$/;
 

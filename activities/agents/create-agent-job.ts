@@ -15,12 +15,12 @@ export type CreateAgentJobInput = AgentPrompt & {
 };
 
 /** What workflows of releases before 0.2 pass: each attempt renders the prompt. */
-export type UnrenderedAgentJobInput = RenderAgentPromptInput & Pick<CreateAgentJobInput, 'idempotencyKey'>;
+type UnrenderedAgentJobInput = RenderAgentPromptInput & Pick<CreateAgentJobInput, 'idempotencyKey'>;
 
 /**
  * The project is kept with the job: if the configuration names another project later, that one doesn't have this job.
  */
-export type CreatedAgentJob = { projectId: string; jobId: string };
+type CreatedAgentJob = { projectId: string; jobId: string };
 
 /**
  * Creates an agent job. Every attempt sends the same project and text, so the service recognizes a repeated request by

@@ -3,7 +3,7 @@ import { listId, messageId, threadId } from './mail-identity.ts';
 import { plainLine } from './plain-line.ts';
 
 /** One mail to one operator. The Message-ID is made of `changeId`, `event` and `to`. */
-export type FailureMail = {
+type FailureMail = {
   site: string;
   changeId: string;
   event: string;

@@ -5,7 +5,7 @@ import { listId, messageId, threadId } from './mail-identity.ts';
 import type { ReviewMailInput } from './mail-input.ts';
 import { plainLine } from './plain-line.ts';
 
-export type ReviewMailContext = {
+type ReviewMailContext = {
   sender: Sender;
   date: Date;
   unsubscribeLink: string | null;

@@ -31,7 +31,7 @@ export type RejectReason =
  */
 export type Verification = { ok: true; vendorId: string | null; idFrom?: string } | { ok: false; reason: RejectReason };
 
-export type VerifyContext<Settings> = {
+type VerifyContext<Settings> = {
   settings: Settings;
   /** Any of these may have signed. */
   secrets: readonly string[];

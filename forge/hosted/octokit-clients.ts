@@ -10,7 +10,7 @@ import { refusalOf, toForgeError } from './refusal.ts';
 
 export type ForgeAuth = { token: string } | { appId: string | number; privateKey: string };
 
-export type OctokitClients = {
+type OctokitClients = {
   /** Completes "refuses the …" in messages. */
   credential: string;
   /** The client for this repository; null for calls without one, such as looking up people. */

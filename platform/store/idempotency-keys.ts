@@ -2,7 +2,7 @@ import { and, eq, gt, lte } from 'drizzle-orm';
 import type { Executor, Transaction } from './database.ts';
 import { idempotencyKeys } from './schema/requests.ts';
 
-export type KeptAnswer = typeof idempotencyKeys.$inferSelect;
+type KeptAnswer = typeof idempotencyKeys.$inferSelect;
 
 /** The response stored for a key that hasn't expired. */
 export async function findKeptAnswer(

@@ -16,9 +16,9 @@ import { failureText } from './static-export-job/failure-text.ts';
 import { isFailureOf } from './static-export-job/is-failure-of.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
 
-export type StaticExportJobInput = { jobId: string };
+type StaticExportJobInput = { jobId: string };
 
-export type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
+type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
 
 /** For outages of an origin, the database or the object store: 30 attempts are about half an hour. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;

@@ -108,7 +108,7 @@ export function jobDueAtMs({ site, state, settings }: Site, jobId: string): numb
 /** Sites refresh up to this share of the margin earlier or later, so that they don't all refresh at the same time. */
 const JITTER_SHARE = 0.1;
 
-export type RefreshTimes = {
+type RefreshTimes = {
   /** From the moment the link was obtained to its end; 0 or less for a link that had expired already. */
   lifetimeMs: number;
   /** The share of the lifetime, before its end, at which the link is renewed. */

@@ -8,7 +8,7 @@ import type { AgentContext } from './agent-deps.ts';
 import { agentStep, remoteOf } from './agent-step.ts';
 import { impossible } from './owner-failure.ts';
 
-export type OpenedRun =
+type OpenedRun =
   | { state: 'over' }
   | {
       state: 'open';

@@ -18,7 +18,7 @@ const OFFER_DELAY_MS = 200;
 /** The heartbeat detail of a waiting activity. The next attempt recognizes by it that it was offered again. */
 const WAITING = 'this process is at it already';
 
-export type JobMutex = {
+type JobMutex = {
   /**
    * Runs a job's work, unless this process runs it already: then it waits for that to end and returns `idle`. Now and
    * then a waiting activity fails instead, so that Temporal offers it to all processes again; leases of its earlier

@@ -4,7 +4,7 @@ import { resetCrawl } from '../../store/reset-crawl.ts';
 import { withHeartbeat } from '../with-heartbeat.ts';
 
 /** `isAnew`: the export may go through its stages again, from the first. */
-export type RestartedExport = { isAnew: boolean };
+type RestartedExport = { isAnew: boolean };
 
 /**
  * Restarts an export without reusing the previous one, after an object that it needs was gone: the previous export may

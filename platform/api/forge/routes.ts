@@ -13,7 +13,7 @@ import {
   type ReadContext,
 } from './read-pull-request.ts';
 
-export type ForgeRoutesContext = ReadContext & {
+type ForgeRoutesContext = ReadContext & {
   /** Enables merging, closing and reviewing by operators, and reviewers' links. */
   operatorToken?: string | undefined;
   /** Called when webhooks are waiting in the outbox; the dispatcher polls for the rest. */

@@ -16,7 +16,7 @@ import type { Limit } from '../sliding-window.ts';
 import { exportJobView, requireEnterprise } from './export-job-view.ts';
 
 /** Per organization. */
-export const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
+const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
 
 /**
  * `POST /v1/static-export/jobs`. Checks in the contract's order: key, project, body, idempotency, plan, conflict,

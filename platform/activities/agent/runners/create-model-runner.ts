@@ -38,7 +38,7 @@ export const DEFAULT_MODEL_LIMITS = {
   requestTimeoutMs: 5 * 60_000,
 } as const;
 
-export type ModelRunnerOptions = SandboxOptions & {
+type ModelRunnerOptions = SandboxOptions & {
   /** The model's name at the endpoint, and what jobs report as `model`. */
   model: string;
   /** The base URL of an OpenAI-compatible API, such as `https://api.openai.com/v1`. */

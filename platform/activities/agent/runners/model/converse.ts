@@ -18,7 +18,7 @@ const MAX_CALLS_AT_ONCE = 64;
 /** How much of a tool call's arguments the log shows. */
 const MAX_LOGGED = 200;
 
-export type Conversation = {
+type Conversation = {
   prompt: string;
   ask: AskModel;
   tools: Tools;
