@@ -14,7 +14,7 @@ import { rawBody, requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { observeDeliveries } from './observe-deliveries.ts';
 import { operatorAccess } from './operator-access.ts';
-import { createReceiver, sourceFinder } from './receive.ts';
+import { createReceiver } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
 import { createRejections } from './reject.ts';
 import { RejectedDeliveries } from './rejected-deliveries.ts';
@@ -23,6 +23,7 @@ import { addSteeringRoutes } from './steer-sites.ts';
 import { createTemporalGateway, type TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 import { addUnsubscribeRoutes } from './unsubscribe.ts';
+import { sourceFinder } from './webhooks/configured-source.ts';
 
 /** Ghost waits only 2 s for a response. */
 export const DELIVERY_DEADLINE_MS = 1_500;

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
-import type { ModelLimits } from '../create-model-runner.ts';
 import type { AskModel } from './ask-model.ts';
+import type { ModelLimits } from './model-limits.ts';
 import { RunFailure } from './run-failure.ts';
 import { ToolRefusal } from './tool-refusal.ts';
 import type { Tools } from './tools.ts';
