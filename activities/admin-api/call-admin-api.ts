@@ -48,7 +48,7 @@ export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
       case 'later':
         throw laterFailure(message, response.status, retryAfterOf(response));
       case 'retry':
-        throw troubleFailure(message, response.status, retryAfterOf(response));
+        throw temporaryFailure(message, response.status, retryAfterOf(response));
       default:
         heartbeat({ ...lastHeartbeat(), troubleSinceMs: null });
         return { verdict, response };
@@ -57,7 +57,7 @@ export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
 }
 
 /** Retryable at first; final once the service has been failing for longer than a minute. */
-export function troubleFailure(
+export function temporaryFailure(
   message: string,
   status: number | null,
   retryAfterMs: number | null = null,
@@ -91,7 +91,7 @@ async function responseOf(client: AdminApiClient, call: AdminApiCall): Promise<A
     // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
     return await heartbeatWhile(() => client(call), lastHeartbeat());
   } catch (error) {
-    if (error instanceof NoResponseError) throw troubleFailure(error.message, null);
+    if (error instanceof NoResponseError) throw temporaryFailure(error.message, null);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { CallAdminApi } from './call-admin-api.ts';
-import { troubleFailure } from './call-admin-api.ts';
+import { temporaryFailure } from './call-admin-api.ts';
 import { benignWait, describeResponse, finalFailure, retryAfterOf } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 import { jobPath, readJob } from './poll-export.ts';
@@ -52,14 +52,14 @@ export function createCreateBundle(call: CallAdminApi) {
     if (verdict !== 'success') throw finalFailure('JobGone', describeResponse(request, response), response.status);
     const bundleUrl = field(response, 'bundleUrl');
     if (typeof bundleUrl !== 'string' || !URL.canParse(bundleUrl)) {
-      throw troubleFailure(unreadable(response.status, 'bundleUrl', response.text), response.status);
+      throw temporaryFailure(unreadable(response.status, 'bundleUrl', response.text), response.status);
     }
     const expiresAtMs = parseTimestampMs(field(response, 'expiresAt'));
     const lifetimeMs = expiresAtMs === undefined ? Number.NaN : expiresAtMs - answeredAtMs(response.date);
     if (expiresAtMs === undefined || !(lifetimeMs >= OLDEST_MS && lifetimeMs <= LATEST_MS)) {
       const given = JSON.stringify(field(response, 'expiresAt'))?.slice(0, 100) ?? 'nothing';
       const expected = 'expected a date between yesterday and ten years from now';
-      throw troubleFailure(`POST ${path} gave an unusable expiresAt (${given}): ${expected}`, response.status);
+      throw temporaryFailure(`POST ${path} gave an unusable expiresAt (${given}): ${expected}`, response.status);
     }
     return {
       bundleUrl,

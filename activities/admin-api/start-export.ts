@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { CallAdminApi } from './call-admin-api.ts';
-import { troubleFailure } from './call-admin-api.ts';
+import { temporaryFailure } from './call-admin-api.ts';
 import { benignWait, finalFailure, retryAfterOf } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 import { errorText, textField, timeField } from './response-fields.ts';
@@ -43,7 +43,8 @@ export function createStartExport(call: CallAdminApi) {
     if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(response)}`, response.status);
     const jobId = textField(response, 'jobId');
     // The response may have been cut. The same key returns the same job.
-    if (jobId === undefined) throw troubleFailure(unreadable(response.status, 'jobId', response.text), response.status);
+    if (jobId === undefined)
+      throw temporaryFailure(unreadable(response.status, 'jobId', response.text), response.status);
     const createdAt = timeField(response, 'createdAt');
     const answeredAtMs = parseTimestampMs(response.date);
     const ageMs = createdAt === null || answeredAtMs === undefined ? null : answeredAtMs - Date.parse(createdAt);

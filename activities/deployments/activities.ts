@@ -38,7 +38,10 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
       try {
         const report = await heartbeatWhile(() => writeAlone(valuesFile, write));
         const { kind, jobId, sequence } = write;
-        logger.info({ valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin }, 'deployment told');
+        logger.info(
+          { valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin },
+          'deployment written',
+        );
         return report;
       } catch (error) {
         if (!(error instanceof ValuesFileError)) throw error;

@@ -138,7 +138,7 @@ export function releasePin(state: MutableState, { valuesFile, pin, off }: Pinned
   return true;
 }
 
-/** A deployment that is switched on again gets its job anew, because its file may be an old copy. */
+/** A deployment that is switched on again gets its job again, because its file may be an old copy. */
 function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean | undefined): boolean {
   // Before the first deploy, `enabled: false` is not the operator's.
   if (off === undefined || off === target.off || (off && target.jobId === null)) return false;
