@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Forge } from './forge.ts';
-import type { ForgeKind } from './hosted/addresses.ts';
 import { connect } from './hosted/connection.ts';
+import type { ForgeKind } from './hosted/forge-urls.ts';
 import { gitea } from './hosted/gitea.ts';
 import { github } from './hosted/github.ts';
 import type { ForgeAuth } from './hosted/octokit-clients.ts';

@@ -13,7 +13,7 @@ import { createCrawlStore } from './store/crawl-store.ts';
 import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
-import { deleteExpiredAnswers } from './store/idempotency-keys.ts';
+import { deleteExpiredResponses } from './store/idempotency-keys.ts';
 import { withoutValues } from './store/query-error.ts';
 import { deleteUsesOutside } from './store/usage-log.ts';
 import { sweepExports } from './sweep-exports.ts';
@@ -106,7 +106,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));
     if (loop.signal.aborted) return;
     const nowMs = now();
-    await deleteExpiredAnswers(db, new Date(nowMs));
+    await deleteExpiredResponses(db, new Date(nowMs));
     await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
     if (nowMs >= nextSweepAt) await sweep(nowMs);
   }

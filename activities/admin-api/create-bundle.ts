@@ -55,7 +55,7 @@ export function createCreateBundle(call: CallAdminApi) {
       throw temporaryFailure(unreadable(response.status, 'bundleUrl', response.text), response.status);
     }
     const expiresAtMs = parseTimestampMs(field(response, 'expiresAt'));
-    const lifetimeMs = expiresAtMs === undefined ? Number.NaN : expiresAtMs - answeredAtMs(response.date);
+    const lifetimeMs = expiresAtMs === undefined ? Number.NaN : expiresAtMs - respondedAtMs(response.date);
     if (expiresAtMs === undefined || !(lifetimeMs >= OLDEST_MS && lifetimeMs <= LATEST_MS)) {
       const given = JSON.stringify(field(response, 'expiresAt'))?.slice(0, 100) ?? 'nothing';
       const expected = 'expected a date between yesterday and ten years from now';
@@ -74,7 +74,7 @@ export function createCreateBundle(call: CallAdminApi) {
 /** `Date` drops fractions of a second, so the response may be nearly a second newer than it says. */
 const DATE_FRACTION_MS = 999;
 
-function answeredAtMs(date: string | undefined): number {
+function respondedAtMs(date: string | undefined): number {
   const dateMs = parseTimestampMs(date);
   return dateMs === undefined ? Date.now() : dateMs + DATE_FRACTION_MS;
 }

@@ -46,8 +46,8 @@ export function createStartExport(call: CallAdminApi) {
     if (jobId === undefined)
       throw temporaryFailure(unreadable(response.status, 'jobId', response.text), response.status);
     const createdAt = timeField(response, 'createdAt');
-    const answeredAtMs = parseTimestampMs(response.date);
-    const ageMs = createdAt === null || answeredAtMs === undefined ? null : answeredAtMs - Date.parse(createdAt);
+    const respondedAtMs = parseTimestampMs(response.date);
+    const ageMs = createdAt === null || respondedAtMs === undefined ? null : respondedAtMs - Date.parse(createdAt);
     return { jobId, version: textField(response, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
   };
 }

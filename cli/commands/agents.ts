@@ -21,9 +21,9 @@ export function agentsCommand(): Command {
     )
     .action(async (site: string, rule: string, options: { json?: boolean; url?: string }) => {
       const ask = await openOrchestrator(options);
-      const answer = await ask(`/sites/${encodeURIComponent(site)}/agents/${encodeURIComponent(rule)}`, 'DELETE');
-      if (options.json) process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
-      else process.stdout.write(whatEnded(site, rule, ended.parse(answer)));
+      const response = await ask(`/sites/${encodeURIComponent(site)}/agents/${encodeURIComponent(rule)}`, 'DELETE');
+      if (options.json) process.stdout.write(`${JSON.stringify(response, null, 2)}\n`);
+      else process.stdout.write(whatEnded(site, rule, ended.parse(response)));
     });
   return command;
 }

@@ -27,7 +27,7 @@ const removed = status.extend({ endedRules: z.array(z.string()).default([]) });
 /** The operators' actions on a site, by the last part of their path. */
 const ACTIONS = {
   export: 'export a site now, without a publish',
-  refresh: 'renew the links of a site and wait until they are written',
+  refresh: 'refresh the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
 } as const;
@@ -52,8 +52,8 @@ export function sitesCommand(): Command {
       .addHelpText('after', TOKEN_HELP)
       .action(async (site: string, options: Options) => {
         const ask = await openOrchestrator(options);
-        const answer = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
-        process.stdout.write(options.json ? asJson(answer) : line(status.parse(answer)));
+        const response = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
+        process.stdout.write(options.json ? asJson(response) : line(status.parse(response)));
       });
   }
   command
@@ -67,8 +67,8 @@ export function sitesCommand(): Command {
     .action(async (site: string, name: string, options: Options) => {
       const ask = await openOrchestrator(options);
       const body = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
-      const answer = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
-      process.stdout.write(options.json ? asJson(answer) : line(status.parse(answer)));
+      const response = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
+      process.stdout.write(options.json ? asJson(response) : line(status.parse(response)));
     });
   command
     .command('remove')
@@ -82,8 +82,8 @@ export function sitesCommand(): Command {
     )
     .action(async (site: string, options: Options) => {
       const ask = await openOrchestrator(options);
-      const answer = await ask(`/sites/${encodeURIComponent(site)}`, 'DELETE');
-      process.stdout.write(options.json ? asJson(answer) : whatEnded(removed.parse(answer)));
+      const response = await ask(`/sites/${encodeURIComponent(site)}`, 'DELETE');
+      process.stdout.write(options.json ? asJson(response) : whatEnded(removed.parse(response)));
     });
   return command;
 }
@@ -93,8 +93,8 @@ type Options = { json?: boolean; url?: string };
 async function showStatus(site: string | undefined, options: Options): Promise<void> {
   const ask = await openOrchestrator(options);
   if (site !== undefined) {
-    const answer = await ask(`/sites/${encodeURIComponent(site)}`);
-    process.stdout.write(options.json ? asJson(answer) : inFull(status.parse(answer)));
+    const response = await ask(`/sites/${encodeURIComponent(site)}`);
+    process.stdout.write(options.json ? asJson(response) : inFull(status.parse(response)));
     return;
   }
   const sites = await askForAll(ask);
@@ -117,8 +117,8 @@ async function askForAll(ask: OrchestratorClient): Promise<Status[]> {
   return sites;
 }
 
-function asJson(answer: unknown): string {
-  return `${JSON.stringify(answer, null, 2)}\n`;
+function asJson(response: unknown): string {
+  return `${JSON.stringify(response, null, 2)}\n`;
 }
 
 /** `--json` shows more of them. */
@@ -145,7 +145,7 @@ function whatEnded(site: z.infer<typeof removed>): string {
     waiting > 0 && `${waiting} waiting publish(es) were dropped.`,
     ...site.endedRules.map((rule) => `The agent rule ${rule} ended. Changes that it started continue.`),
     ...(site.deployments ?? []).map(({ valuesFile, version }) => version && `${valuesFile} keeps version ${version}.`),
-    site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not renewed.`,
+    site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not refreshed.`,
     'If galley.yaml still names the site, its next publish starts it again.',
   ];
   return facts.map((fact) => (fact ? `${fact}\n` : '')).join('');

@@ -1,22 +1,22 @@
 import type { Octokit } from '@octokit/rest';
 import type { PullRequest } from '../forge.ts';
 import { ForgeError } from '../forge-error.ts';
-import type { ForgeAddresses } from './addresses.ts';
 import type { Target } from './connection.ts';
 import type { Dialect } from './dialect.ts';
+import type { ForgeUrls } from './forge-urls.ts';
 
 type BranchTarget = Target & { branch: string };
 
 /** Finds the pull requests of one branch. */
-export function createBranchPullRequests(addresses: ForgeAddresses, dialect: Dialect) {
+export function createBranchPullRequests(urls: ForgeUrls, dialect: Dialect) {
   /** The forge's own page URLs must be ones that the other methods accept. */
   function accepted(pullRequest: PullRequest): PullRequest {
     try {
-      addresses.pullRequestOf(pullRequest.url);
+      urls.pullRequestOf(pullRequest.url);
       return pullRequest;
     } catch {
       const { origin } = new URL(pullRequest.url);
-      const message = `${dialect.name} names its pages under ${origin}, not ${addresses.webUrl}: set the forge's url to that`;
+      const message = `${dialect.name} names its pages under ${origin}, not ${urls.webUrl}: set the forge's url to that`;
       throw new ForgeError(message, { status: null, retryable: false });
     }
   }

@@ -4,7 +4,7 @@ import { Octokit } from '@octokit/rest';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { ForgeError } from '../forge-error.ts';
-import type { RepositoryName } from './addresses.ts';
+import type { RepositoryName } from './forge-urls.ts';
 import type { createGuardedFetch } from './guarded-fetch.ts';
 import { refusalOf, toForgeError } from './refusal.ts';
 

@@ -1,15 +1,15 @@
 import type { Octokit } from '@octokit/rest';
 import type { Forge, ForgeReader, ForgeWriter } from '../forge.ts';
-import type { PullRequestName } from './addresses.ts';
-import { changedFile, pullRequestAnswer, reviewAnswer } from './answers.ts';
 import { createBranchPullRequests } from './branch-pull-requests.ts';
 import { readFirstFile } from './code-owners.ts';
 import type { Connection, Target } from './connection.ts';
 import type { Dialect } from './dialect.ts';
 import { fitBody, fitTitle } from './fit-text.ts';
+import type { PullRequestName } from './forge-urls.ts';
 import { listOf } from './pages.ts';
 import { refusalOf } from './refusal.ts';
 import { requestReviews } from './request-reviews.ts';
+import { changedFile, pullRequestResponse, reviewResponse } from './responses.ts';
 import { latestReviews } from './reviews.ts';
 
 const MAIL = /^[^\s"'<>():@]{1,100}@[^\s"'<>():@]+\.[^\s"'<>():@]+$/;
@@ -24,27 +24,27 @@ type PullRequestTarget = Target & { pull_number: number };
 
 /** Runs a step on the pull request with this page URL. */
 function onPullRequest<T>(
-  { addresses, attempt }: Connection,
+  { urls, attempt }: Connection,
   url: string,
   step: { doing: string; right: string },
   run: (client: Octokit, target: PullRequestTarget, named: PullRequestName) => Promise<T>,
 ): Promise<T> {
-  const named = addresses.pullRequestOf(url);
+  const named = urls.pullRequestOf(url);
   return attempt(named, step, (client, target) => run(client, { ...target, pull_number: named.number }, named));
 }
 
 async function read(client: Octokit, target: PullRequestTarget) {
-  return pullRequestAnswer.parse((await client.rest.pulls.get(target)).data);
+  return pullRequestResponse.parse((await client.rest.pulls.get(target)).data);
 }
 
 function createWriter(connection: Connection, dialect: Dialect): ForgeWriter {
-  const { addresses, attempt, tokenFor } = connection;
+  const { urls, attempt, tokenFor } = connection;
   const { rights } = dialect;
-  const { accepted, findOpen, keepOldest, findClosed } = createBranchPullRequests(addresses, dialect);
+  const { accepted, findOpen, keepOldest, findClosed } = createBranchPullRequests(urls, dialect);
   return {
     async findPullRequest({ repository, branch }) {
       const step = { doing: 'list pull requests', right: rights.readPullRequests };
-      return attempt(addresses.repositoryOf(repository), step, async (client, { owner, repo }) => {
+      return attempt(urls.repositoryOf(repository), step, async (client, { owner, repo }) => {
         const target = { owner, repo, branch };
         return (await findOpen(client, target)) ?? findClosed(client, target);
       });
@@ -52,14 +52,14 @@ function createWriter(connection: Connection, dialect: Dialect): ForgeWriter {
 
     async openPullRequest({ repository, branch, base, title, body }) {
       const step = { doing: 'open a pull request', right: rights.writePullRequests };
-      return attempt(addresses.repositoryOf(repository), step, async (client, target) => {
+      return attempt(urls.repositoryOf(repository), step, async (client, target) => {
         const open = () => keepOldest(client, { ...target, branch });
         const text = { title: fitTitle(title), body: fitBody(body) };
         const existing = await open();
         if (existing) return existing;
         try {
           const { data } = await client.rest.pulls.create({ ...target, head: branch, base, ...text });
-          const created = accepted(dialect.toPullRequest(pullRequestAnswer.parse(data)));
+          const created = accepted(dialect.toPullRequest(pullRequestResponse.parse(data)));
           const kept = dialect.opensTwo ? await open() : null;
           return kept ?? created;
         } catch (error) {
@@ -81,19 +81,19 @@ function createWriter(connection: Connection, dialect: Dialect): ForgeWriter {
       return onPullRequest(connection, url, step, async (client, target) => {
         if (Object.keys(change).length === 0) return dialect.toPullRequest(await read(client, target));
         const { data } = await client.rest.pulls.update({ ...target, ...change });
-        return dialect.toPullRequest(pullRequestAnswer.parse(data));
+        return dialect.toPullRequest(pullRequestResponse.parse(data));
       });
     },
 
     async gitCredentials(repository) {
-      const { overHttp, ...named } = addresses.repositoryOf(repository);
+      const { overHttp, ...named } = urls.repositoryOf(repository);
       return overHttp ? { username: dialect.gitUsername, password: await tokenFor(named) } : null;
     },
   };
 }
 
 function createReader(connection: Connection, dialect: Dialect): ForgeReader {
-  const { addresses, attempt } = connection;
+  const { urls, attempt } = connection;
   const { rights } = dialect;
   const reading = { doing: 'read the pull request', right: rights.readPullRequests };
 
@@ -113,7 +113,7 @@ function createReader(connection: Connection, dialect: Dialect): ForgeReader {
       return onPullRequest(connection, url, reading, async (client, target) => {
         const pullRequest = dialect.toPullRequest(await read(client, target));
         const ask = (page: number) => client.rest.pulls.listReviews({ ...target, ...dialect.pageSize, page });
-        return { ...pullRequest, reviews: latestReviews(await listOf(reviewAnswer, ask), pullRequest.author) };
+        return { ...pullRequest, reviews: latestReviews(await listOf(reviewResponse, ask), pullRequest.author) };
       });
     },
 
@@ -131,7 +131,7 @@ function createReader(connection: Connection, dialect: Dialect): ForgeReader {
         dialect.toPullRequest(await read(client, target)),
       );
       const step = { doing: 'read CODEOWNERS', right: rights.readFiles };
-      return attempt(addresses.pullRequestOf(url), step, (client, target) =>
+      return attempt(urls.pullRequestOf(url), step, (client, target) =>
         readFirstFile(client, { ...target, paths: dialect.codeOwnersPaths, branch: baseBranch }),
       );
     },

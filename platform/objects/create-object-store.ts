@@ -11,7 +11,7 @@ type ObjectStoreOptions = {
   now?: () => number;
 };
 
-const endpoint = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+const endpoint = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 const s3Parameters = z.strictObject({
   endpoint: endpoint.optional(),

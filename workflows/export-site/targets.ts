@@ -76,7 +76,7 @@ export function rememberLink(state: MutableState, jobId: string, link: BundleLin
   keepLink(state, { jobId, expiresAt, obtainedAtMs, lifetimeMs, failures: 0, notBeforeMs: 0 });
 }
 
-export function renewalFailed(state: MutableState, jobId: string, error: SiteError, notBeforeMs: number): void {
+export function linkRefreshFailed(state: MutableState, jobId: string, error: SiteError, notBeforeMs: number): void {
   state.refreshError = error;
   const never = { jobId, expiresAt: null, obtainedAtMs: 0, lifetimeMs: 0, failures: 0 };
   const link = state.links.find((candidate) => candidate.jobId === jobId) ?? never;
