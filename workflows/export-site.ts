@@ -31,7 +31,7 @@ import { lastErrorOf, siteStateOf, watchVisibility } from './export-site/visibil
 import { type IncidentSource, notifyOperators } from './mails/notify-operators.ts';
 import { mailTimeouts } from './retry/activity-timeouts.ts';
 
-type ExportSiteInput = {
+export type ExportSiteInput = {
   /** The site's name in galley.yaml. */
   site: string;
   /** From the previous run (`serializeState`); missing in the first run. */
