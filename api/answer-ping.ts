@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { rawBody } from './json-body.ts';
-import { asWebhookRequest, type FindSource } from './receive.ts';
+import { asWebhookRequest } from './receive.ts';
+import type { FindSource } from './webhooks/configured-source.ts';
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /** A ping is one short field; no longer form is read. */

@@ -14,15 +14,16 @@ import { rawBody, requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { observeDeliveries } from './observe-deliveries.ts';
 import { operatorAccess } from './operator-access.ts';
-import { createReceiver, sourceFinder } from './receive.ts';
+import { createReceiver } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
 import { createRejections } from './reject.ts';
 import { RejectedDeliveries } from './rejected-deliveries.ts';
-import { createSiteStatus } from './site-status.ts';
+import { createSiteStatus, type SiteStatusReader } from './site-status.ts';
 import { addSteeringRoutes } from './steer-sites.ts';
-import { createTemporalGateway } from './temporal-gateway.ts';
+import { createTemporalGateway, type TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 import { addUnsubscribeRoutes } from './unsubscribe.ts';
+import { sourceFinder } from './webhooks/configured-source.ts';
 
 /** Ghost waits only 2 s for a response. */
 export const DELIVERY_DEADLINE_MS = 1_500;
@@ -56,43 +57,13 @@ export function createApi(deps: ApiDeps): express.Express {
   const { deliveryDeadlineMs: deadlineMs = DELIVERY_DEADLINE_MS } = deps;
   const gateway = createTemporalGateway({ client, searchAttributesReady, signalDeadlineMs: deadlineMs });
   const [recent, rejected] = [new RecentDeliveries(), new RejectedDeliveries()];
-  const exports = new DeliveryQueue({
-    deadlineMs,
-    send: (site, signal) => {
-      const domain = config.sites[site]?.domain ?? site;
-      return measured({ site }, signal, () => gateway.publish({ site, domain }, signal));
-    },
-  });
-  const rules = rulesById(config);
-  const prompts = new DeliveryQueue({
-    deadlineMs,
-    wholeEvents: true,
-    send: async (lane, signal) => {
-      const rule = rules.get(lane);
-      if (rule !== undefined) await measured(rule, signal, () => gateway.prompt(rule, signal));
-    },
-  });
-  const metrics = createReceiverMetrics(registry, () => exports.size + prompts.size);
+  const { exports, prompts, metrics } = createDeliveryQueues({ config, gateway, registry, deadlineMs, logger });
   const dataConverter = client.options.loadedDataConverter;
   const status = createSiteStatus({ config, gateway, dataConverter, recent, rejected, logger });
   const find = sourceFinder(config);
   const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
   const dispatch = createDispatch({ config, exports, prompts, gateway });
   const receive = createReceiver({ find, dispatch, onOutcome: observeDeliveries({ metrics, recent }), now });
-
-  async function measured(to: object, signal: PublishedSignal, send: () => Promise<void>): Promise<void> {
-    const startMs = performance.now();
-    const deliveries = signal.deliveries.length;
-    const seconds = (): number => (performance.now() - startMs) / 1000;
-    try {
-      await send();
-      metrics.signal({ outcome: 'acknowledged' }, seconds(), deliveries);
-    } catch (error) {
-      metrics.signal({ outcome: 'failed' }, seconds(), deliveries);
-      logger.warn({ ...to, deliveries, reason: reasonOf(error) }, 'Temporal did not acknowledge a signal');
-      throw unavailable('Temporal can not be reached');
-    }
-  }
 
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -111,6 +82,69 @@ export function createApi(deps: ApiDeps): express.Express {
   addUnsubscribeRoutes(app, { keys: unsubscribeKeys, gateway, logger });
 
   const operator = operatorAccess(operatorToken);
+  addSiteRoutes(app, { operator, status });
+  addSteeringRoutes(app, { config, gateway, status, operator, logger });
+  addHealthRoutes(app, { temporalReady, registry });
+
+  app.use(unknownPath);
+  app.use(renderErrors(logger));
+  return app;
+}
+
+/** The queues of exports and of prompts, one lane for each site and each rule, and the receiver's metrics. */
+function createDeliveryQueues(deps: {
+  config: GalleyConfig;
+  gateway: TemporalGateway;
+  registry: Registry;
+  deadlineMs: number;
+  logger: Logger;
+}) {
+  const { config, gateway, registry, deadlineMs, logger } = deps;
+  const exports = new DeliveryQueue({
+    deadlineMs,
+    send: (site, signal) => {
+      const domain = config.sites[site]?.domain ?? site;
+      return measured({ site }, signal, () => gateway.publish({ site, domain }, signal));
+    },
+  });
+  const rules = rulesById(config);
+  const prompts = new DeliveryQueue({
+    deadlineMs,
+    wholeEvents: true,
+    send: async (lane, signal) => {
+      const rule = rules.get(lane);
+      if (rule !== undefined) await measured(rule, signal, () => gateway.prompt(rule, signal));
+    },
+  });
+  const metrics = createReceiverMetrics(registry, () => exports.size + prompts.size);
+
+  async function measured(to: object, signal: PublishedSignal, send: () => Promise<void>): Promise<void> {
+    const startMs = performance.now();
+    const deliveries = signal.deliveries.length;
+    const seconds = (): number => (performance.now() - startMs) / 1000;
+    try {
+      await send();
+      metrics.signal({ outcome: 'acknowledged' }, seconds(), deliveries);
+    } catch (error) {
+      metrics.signal({ outcome: 'failed' }, seconds(), deliveries);
+      logger.warn({ ...to, deliveries, reason: reasonOf(error) }, 'Temporal did not acknowledge a signal');
+      throw unavailable('Temporal can not be reached');
+    }
+  }
+
+  return { exports, prompts, metrics };
+}
+
+/** The SDK wraps the connection's own error, which tells operators more. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return String(cause ?? error);
+}
+
+function addSiteRoutes(
+  app: express.Express,
+  { operator, status }: { operator: express.RequestHandler; status: SiteStatusReader },
+): void {
   app
     .route('/sites')
     .get(operator, async (request, response) => {
@@ -121,8 +155,12 @@ export function createApi(deps: ApiDeps): express.Express {
   app.route('/sites/:site').get(operator, async ({ params }, response) => {
     response.json(await status.one(params.site));
   });
-  addSteeringRoutes(app, { config, gateway, status, operator, logger });
+}
 
+function addHealthRoutes(
+  app: express.Express,
+  { temporalReady, registry }: { temporalReady: ApiDeps['temporalReady']; registry: Registry },
+): void {
   app
     .route('/healthz')
     .get((_request, response) => void response.json({ status: 'ok' }))
@@ -140,16 +178,6 @@ export function createApi(deps: ApiDeps): express.Express {
       response.type(registry.contentType).send(await registry.metrics());
     })
     .all(onlyMethods('GET', 'HEAD'));
-
-  app.use(unknownPath);
-  app.use(renderErrors(logger));
-  return app;
-}
-
-/** The SDK wraps the connection's own error, which tells operators more. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return String(cause ?? error);
 }
 
 const page = z.object({ cursor: z.string().optional(), limit: z.coerce.number().int().min(1).max(200).default(50) });

@@ -1,12 +1,15 @@
 import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../contract/names.ts';
-import type { PublishEvent } from '../contract/publish-event.ts';
+import type { DeliveryRef, PublishEvent } from '../contract/publish-event.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
-import type { ReceivedDelivery } from './receive.ts';
 import type { PullRequestSignal, RuleStart, TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
+import type { SourcedDelivery } from './webhooks/configured-source.ts';
 
-export type DispatchDeps = {
+/** A verified and parsed delivery of one site. */
+export type ReceivedDelivery = { site: string; ref: DeliveryRef; parsed: SourcedDelivery };
+
+type DispatchDeps = {
   config: GalleyConfig;
   /** Signals of `exportSite`, in lanes by site. */
   exports: DeliveryQueue;

@@ -7,7 +7,7 @@ import type { SourcedDelivery } from './webhooks/configured-source.ts';
 /** For the metrics: the same body within this time counts as a repeat. The workflow decides by itself. */
 const REPEATED_BODY_MS = 60_000;
 
-export type ObserverDeps = { metrics: ReceiverMetrics; recent: RecentDeliveries };
+type ObserverDeps = { metrics: ReceiverMetrics; recent: RecentDeliveries };
 
 /** Counts every verified delivery and adds it to the recent ones. */
 export function observeDeliveries({ metrics, recent }: ObserverDeps): ReceiverDeps['onOutcome'] {

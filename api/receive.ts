@@ -1,12 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { GalleyConfig } from '../contract/galley-config.ts';
-import { HttpError } from '../contract/http-error.ts';
-import type { DeliveryRef } from '../contract/publish-event.ts';
-import type { Dispatch } from './dispatch.ts';
+import type { Dispatch, ReceivedDelivery } from './dispatch.ts';
 import { bytesOf, parseJson } from './json-body.ts';
 import { RejectedDelivery } from './reject.ts';
-import { type ConfiguredSource, configuredSources, type SourcedDelivery } from './webhooks/configured-source.ts';
+import type { FindSource } from './webhooks/configured-source.ts';
 import type { WebhookRequest } from './webhooks/source.ts';
 
 /** A second delivery with the vendor's id within this time is a resend. */
@@ -15,9 +12,6 @@ const VENDOR_ID_DEDUPE_MS = 24 * 3_600_000;
 /** What became of a verified delivery. */
 export type Outcome = { kind: 'accepted'; workflowIds: readonly string[] } | { kind: 'failed'; error: unknown };
 
-/** A verified and parsed delivery of one site. */
-export type ReceivedDelivery = { site: string; ref: DeliveryRef; parsed: SourcedDelivery };
-
 export type ReceiverDeps = {
   find: FindSource;
   dispatch: Dispatch;
@@ -25,22 +19,6 @@ export type ReceiverDeps = {
   onOutcome: (delivery: ReceivedDelivery, outcome: Outcome) => void;
   now: () => Date;
 };
-
-/** Finds a source by the two names in a webhook's URL. Throws HttpError 404 if one of them isn't configured. */
-export type FindSource = (site: string, source: string) => ConfiguredSource;
-
-/** The sources of every site. */
-export function sourceFinder(config: GalleyConfig): FindSource {
-  const bySite = new Map(
-    Object.entries(config.sites).map(([site, { webhooks }]) => [site, configuredSources(webhooks)]),
-  );
-  return (site, source) => {
-    const found = bySite.get(site)?.get(source);
-    // Never 410, which makes Ghost delete its webhook. The response doesn't say which name is unknown.
-    if (found === undefined) throw new HttpError(404, 'no such site or source');
-    return found;
-  };
-}
 
 /** Verifies the raw bytes of a delivery, parses them, dispatches the result to the workflows, and responds with 202. */
 export function createReceiver({ find, dispatch, onOutcome, now }: ReceiverDeps) {

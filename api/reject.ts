@@ -2,8 +2,8 @@ import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'exp
 import type { Logger } from 'pino';
 import { HttpError } from '../contract/http-error.ts';
 import type { ReceiverMetrics } from './metrics.ts';
-import type { FindSource } from './receive.ts';
 import type { RejectedDeliveries } from './rejected-deliveries.ts';
+import type { FindSource } from './webhooks/configured-source.ts';
 import type { RejectReason } from './webhooks/source.ts';
 
 /** Thrown when a delivery can't be verified. The response is the same for every reason. */
@@ -16,14 +16,14 @@ export class RejectedDelivery extends HttpError {
   }
 }
 
-export type Rejections = {
+type Rejections = {
   /** Responds with 404 if the URL names no configured source. */
   requireSource: RequestHandler<Route>;
   /** Counts and logs each error that rejects a delivery. */
   onError: ErrorRequestHandler;
 };
 
-export type RejectionDeps = {
+type RejectionDeps = {
   find: FindSource;
   metrics: ReceiverMetrics;
   rejected: RejectedDeliveries;

@@ -11,22 +11,22 @@ import type { Rejected, RejectedDeliveries } from './rejected-deliveries.ts';
 import type { TemporalGateway } from './temporal-gateway.ts';
 import { unavailable } from './unavailable.ts';
 
-/** After this time without an answer, the state comes from Temporal's own record of the workflow. */
+/** After this time without a response, the state comes from Temporal's own record of the workflow. */
 const FALL_BACK_AFTER_MS = 2_000;
 const MAX_DELIVERIES_LISTED = 50;
 /** Concurrent queries for one page: each may wake a workflow on a worker. */
 const QUERIES_AT_A_TIME = 10;
 
 /**
- * `current` is false if the workflow didn't answer in time and the state comes from Temporal's own record. `rejected`
+ * `current` is false if the workflow didn't respond in time and the state comes from Temporal's own record. `rejected`
  * counts what this process rejected since it started.
  */
-export type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
+type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
 
 /** The part of Temporal's record that is read. */
 type Recorded = Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>;
 
-export type SiteStatusDeps = {
+type SiteStatusDeps = {
   config: GalleyConfig;
   gateway: TemporalGateway;
   dataConverter: LoadedDataConverter;
@@ -57,16 +57,16 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
 
   const reached = <T>(call: Promise<T>): Promise<T> =>
     call.catch((error: unknown) => {
-      logger.warn({ error: String(error) }, 'Temporal did not answer a status request');
+      logger.warn({ error: String(error) }, 'Temporal did not respond to a status request');
       throw unavailable('Temporal can not be reached');
     });
 
-  /** The workflow's own state; undefined if it doesn't answer, which is no error for one of many sites. */
+  /** The workflow's own state; undefined if it doesn't respond, which is no error for one of many sites. */
   const queryState = async (site: string): Promise<SiteState | undefined> => {
     try {
       return siteState.parse(await gateway.queryState(site, FALL_BACK_AFTER_MS));
     } catch (error) {
-      logger.debug({ site, error: String(error) }, 'The workflow did not answer its query');
+      logger.debug({ site, error: String(error) }, 'The workflow did not respond to its query');
       return undefined;
     }
   };
@@ -75,10 +75,10 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
     site: string,
     siteConfig: SiteConfig | undefined,
     info: Recorded | undefined,
-    answer: SiteState | undefined,
+    queried: SiteState | undefined,
   ): SiteStatus => {
-    const state = answer ?? (info === undefined ? idle(site, siteConfig) : recorded(site, siteConfig, info));
-    const current = answer !== undefined || info === undefined;
+    const state = queried ?? (info === undefined ? idle(site, siteConfig) : recorded(site, siteConfig, info));
+    const current = queried !== undefined || info === undefined;
     const deliveries = recent.merge(site, state.deliveries, { current }).slice(0, MAX_DELIVERIES_LISTED);
     return { ...state, deliveries, rejected: rejected.of(site), current };
   };
@@ -86,7 +86,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
   return {
     async one(site) {
       const siteConfig = Object.hasOwn(config.sites, site) ? config.sites[site] : undefined;
-      const [description, answer] = await Promise.all([
+      const [description, state] = await Promise.all([
         reached(gateway.describe(site, FALL_BACK_AFTER_MS)),
         queryState(site),
       ]);
@@ -95,7 +95,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       // A closed workflow refreshes no link, so its last state no longer holds.
       if (description?.closeTime !== undefined) return assemble(site, siteConfig, undefined, undefined);
       const progress = description && (await readJobProgress(description, deps.dataConverter));
-      return { ...assemble(site, siteConfig, description, answer), progress: progress ?? null };
+      return { ...assemble(site, siteConfig, description, state), progress: progress ?? null };
     },
 
     of: (site, state) => assemble(site, undefined, undefined, state),
@@ -104,32 +104,32 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       const rest = after === undefined ? names : names.filter((name) => name > after);
       const chosen = rest.slice(0, limit);
       const running = await reached(gateway.listRunning(chosen, FALL_BACK_AFTER_MS));
-      const answers = await queryInTurn([...running.keys()], queryState);
+      const states = await queryInTurn([...running.keys()], queryState);
       const sites = chosen.flatMap((site) => {
         const siteConfig = config.sites[site];
-        return siteConfig === undefined ? [] : [assemble(site, siteConfig, running.get(site), answers.get(site))];
+        return siteConfig === undefined ? [] : [assemble(site, siteConfig, running.get(site), states.get(site))];
       });
       return { sites, nextCursor: rest.length > limit ? (chosen.at(-1) ?? null) : null };
     },
   };
 }
 
-/** Queries a few at a time and stops once one doesn't answer: without a worker the rest won't either. */
+/** Queries a few at a time and stops once one doesn't respond: without a worker the rest won't either. */
 async function queryInTurn(
   sites: readonly string[],
   query: (site: string) => Promise<SiteState | undefined>,
 ): Promise<ReadonlyMap<string, SiteState>> {
-  const answers = new Map<string, SiteState>();
+  const states = new Map<string, SiteState>();
   const waiting = [...sites];
   const worker = async (): Promise<void> => {
     for (let site = waiting.shift(); site !== undefined; site = waiting.shift()) {
-      const answer = await query(site);
-      if (answer === undefined) waiting.length = 0;
-      else answers.set(site, answer);
+      const state = await query(site);
+      if (state === undefined) waiting.length = 0;
+      else states.set(site, state);
     }
   };
   await Promise.all(Array.from({ length: QUERIES_AT_A_TIME }, worker));
-  return answers;
+  return states;
 }
 
 /** The state of a site that was never published. */

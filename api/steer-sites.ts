@@ -31,7 +31,7 @@ const rollbackRequest = z.union([
   z.strictObject({ jobId: z.string().min(1).max(500) }),
 ]);
 
-export type SteerSitesDeps = {
+type SteerSitesDeps = {
   config: GalleyConfig;
   gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listRules'>;
   status: SiteStatusReader;
@@ -43,37 +43,17 @@ export type SteerSitesDeps = {
  * The routes by which operators act on sites. Each responds with 200 and the site, 404 if there is no such site, and
  * 409 with the reason if the action isn't possible now.
  */
-export function addSteeringRoutes(app: Express, { config, gateway, status, operator, logger }: SteerSitesDeps): void {
-  const configured = (site: string): boolean => Object.hasOwn(config.sites, site);
-
-  /** Why a site has no workflow: it was never published, or it is unknown. */
-  const noWorkflow = (site: string): HttpError =>
-    configured(site)
-      ? new HttpError(409, 'nothing was published yet: the site has no workflow')
-      : new HttpError(404, 'no such site');
-
-  /** Runs an action on a workflow. If there is none, the response is `missing`. */
-  async function act<T>(site: string, action: () => Promise<T>, missing = noWorkflow(site)): Promise<T> {
-    if (!NAME.test(site)) throw new HttpError(404, 'no such site');
-    try {
-      return await action();
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) throw missing;
-      if (error instanceof WorkflowUpdateFailedError) {
-        throw new HttpError(409, error.cause instanceof Error ? error.cause.message : error.message);
-      }
-      logger.warn({ site, error: String(error) }, 'Temporal did not answer an action on a site');
-      throw unavailable('no answer in time: the site may still do it. Look at its state');
-    }
-  }
+export function addSteeringRoutes(app: Express, deps: SteerSitesDeps): void {
+  const { config, gateway, status, operator } = deps;
+  const act = createAct(deps);
 
   for (const [path, update] of Object.entries(ACTIONS)) {
     app
       .route(`/sites/:site/${path}`)
       .post(operator, async ({ params: { site } }, response) => {
-        const siteConfig = config.sites[site];
+        const siteConfig = Object.hasOwn(config.sites, site) ? config.sites[site] : undefined;
         const state = await act(site, () =>
-          update === UPDATES.exportNow && configured(site) && siteConfig !== undefined
+          update === UPDATES.exportNow && siteConfig !== undefined
             ? gateway.exportNow({ site, domain: siteConfig.domain }, UPDATE_DEADLINE_MS)
             : gateway.update(site, update, UPDATE_DEADLINE_MS),
         );
@@ -97,7 +77,7 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
     .route('/sites/:site')
     .delete(operator, async ({ params: { site } }, response) => {
       const state = await act(site, () => gateway.update(site, UPDATES.remove, UPDATE_DEADLINE_MS));
-      const ended = await act(site, () => endRules(site));
+      const ended = await act(site, () => endRules(gateway, site));
       response.json({ ...status.of(site, siteState.parse(state)), endedRules: ended });
     })
     .all(onlyMethods('GET', 'HEAD', 'DELETE'));
@@ -110,18 +90,43 @@ export function addSteeringRoutes(app: Express, { config, gateway, status, opera
       response.json(await act(site, () => gateway.update({ site, rule }, UPDATES.remove, UPDATE_DEADLINE_MS), missing));
     })
     .all(onlyMethods('DELETE'));
+}
 
-  /** Ends the site's agent rules. Changes that they started go on until their pull requests end. */
-  async function endRules(site: string): Promise<string[]> {
-    const rules = await gateway.listRules(site, UPDATE_DEADLINE_MS);
-    const ended = rules.map(async (rule) => {
-      try {
-        await gateway.update({ site, rule }, UPDATES.remove, UPDATE_DEADLINE_MS);
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
+/** Runs an action on a workflow. If there is none, the response is `missing`. */
+type Act = <T>(site: string, action: () => Promise<T>, missing?: HttpError) => Promise<T>;
+
+function createAct({ config, logger }: SteerSitesDeps): Act {
+  /** Why a site has no workflow: it was never published, or it is unknown. */
+  const noWorkflow = (site: string): HttpError =>
+    Object.hasOwn(config.sites, site)
+      ? new HttpError(409, 'nothing was published yet: the site has no workflow')
+      : new HttpError(404, 'no such site');
+
+  return async (site, action, missing = noWorkflow(site)) => {
+    if (!NAME.test(site)) throw new HttpError(404, 'no such site');
+    try {
+      return await action();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) throw missing;
+      if (error instanceof WorkflowUpdateFailedError) {
+        throw new HttpError(409, error.cause instanceof Error ? error.cause.message : error.message);
       }
-    });
-    await Promise.all(ended);
-    return rules;
-  }
+      logger.warn({ site, error: String(error) }, 'Temporal did not respond to an action on a site');
+      throw unavailable('no response in time: the action may still happen. Look at the state of the site');
+    }
+  };
+}
+
+/** Ends the site's agent rules. Changes that they started go on until their pull requests end. */
+async function endRules(gateway: SteerSitesDeps['gateway'], site: string): Promise<string[]> {
+  const rules = await gateway.listRules(site, UPDATE_DEADLINE_MS);
+  const ended = rules.map(async (rule) => {
+    try {
+      await gateway.update({ site, rule }, UPDATES.remove, UPDATE_DEADLINE_MS);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  });
+  await Promise.all(ended);
+  return rules;
 }

@@ -16,7 +16,7 @@ import { withinDeadline } from './deadline.ts';
 import { findChanges } from './find-changes.ts';
 
 /** A site's workflow is started with its name; it reads the rest from its configuration. */
-export type SiteStart = { site: string; domain: string };
+type SiteStart = { site: string; domain: string };
 
 /** An agent rule of a site, by its name in galley.yaml. */
 export type RuleStart = { site: string; rule: string };
@@ -26,7 +26,7 @@ export type PullRequestSignal =
   | { signal: typeof SIGNALS.pullRequestChanged; payload: PullRequestChanged }
   | { signal: typeof SIGNALS.reviewed; payload: Reviewed };
 
-export type TemporalGatewayOptions = {
+type TemporalGatewayOptions = {
   client: Client;
   /** Whether the namespace has our search attributes: the server rejects a start with an unknown one. */
   searchAttributesReady: () => boolean;
@@ -46,7 +46,7 @@ export interface TemporalGateway {
   signalChanges(site: string, signal: PullRequestSignal): Promise<string[]>;
   /** Undefined if the site has no workflow. Rejects after `deadlineMs`. */
   describe(site: string, deadlineMs: number): Promise<WorkflowExecutionDescription | undefined>;
-  /** The workflow's unvalidated answer. Rejects after `deadlineMs`, such as without a worker. */
+  /** The workflow's unvalidated response. Rejects after `deadlineMs`, such as without a worker. */
   queryState(site: string, deadlineMs: number): Promise<unknown>;
   /**
    * Sends an update to a running site or rule and resolves with its unvalidated result. Rejects with
@@ -70,72 +70,61 @@ const TASK_TIMEOUT_MS = 5_000;
 const siteAttribute = defineSearchAttributeKey(SEARCH_ATTRIBUTES.site, SearchAttributeType.KEYWORD);
 
 export function createTemporalGateway(options: TemporalGatewayOptions): TemporalGateway {
-  const { client, searchAttributesReady, signalDeadlineMs } = options;
-  const within = <T>(deadlineMs: number, call: () => Promise<T>): Promise<T> =>
+  const { client } = options;
+  const within: Within = (deadlineMs, call) =>
     withinDeadline(deadlineMs, client.withDeadline(Date.now() + deadlineMs, call));
+  const starts = startOptions(options.searchAttributesReady);
+  return {
+    ...createSignals(options, within, starts),
+    ...createUpdates(client, within, starts),
+    ...createReads(client, within),
+  };
+}
 
-  /** Options of every workflow that a signal may start. */
-  const startOptions = (site: string) => ({
+/** Rejects if the call takes longer. */
+type Within = <T>(deadlineMs: number, call: () => Promise<T>) => Promise<T>;
+
+type StartOptions = ReturnType<typeof startOptions>;
+
+/** Options of the workflows that a signal or an update may start. */
+function startOptions(searchAttributesReady: () => boolean) {
+  const common = (site: string) => ({
     taskQueue: TASK_QUEUES.orchestrator,
     workflowTaskTimeout: TASK_TIMEOUT_MS,
     ...(searchAttributesReady() && { typedSearchAttributes: [{ key: siteAttribute, value: site }] }),
   });
+  return {
+    ofSite: ({ site, domain }: SiteStart) => ({
+      ...common(site),
+      workflowId: WORKFLOW_IDS.exportSite(site),
+      args: [{ site }],
+      memo: { site, domain },
+      staticSummary: `Keeps ${domain} exported and deployed`,
+    }),
+    ofRule: ({ site, rule }: RuleStart) => ({
+      ...common(site),
+      workflowId: WORKFLOW_IDS.agentRule(site, rule),
+      args: [{ site, rule }],
+      memo: { site, rule },
+      staticSummary: `Prompts the agent by the rule ${rule} of ${site}`,
+    }),
+  };
+}
 
-  const signalRule = ({ site, rule }: RuleStart, signal: string, payload: unknown): Promise<unknown> =>
-    within(signalDeadlineMs, () =>
-      client.workflow.signalWithStart(WORKFLOW_TYPES.agentRule, {
-        ...startOptions(site),
-        workflowId: WORKFLOW_IDS.agentRule(site, rule),
-        args: [{ site, rule }],
-        signal,
-        signalArgs: [payload],
-        memo: { site, rule },
-        staticSummary: `Prompts the agent by the rule ${rule} of ${site}`,
-      }),
-    );
-
-  const siteOptions = ({ site, domain }: SiteStart) => ({
-    ...startOptions(site),
-    workflowId: WORKFLOW_IDS.exportSite(site),
-    args: [{ site }],
-    memo: { site, domain },
-    staticSummary: `Keeps ${domain} exported and deployed`,
-  });
+function createSignals(
+  { client, searchAttributesReady, signalDeadlineMs }: TemporalGatewayOptions,
+  within: Within,
+  starts: StartOptions,
+): Pick<TemporalGateway, 'publish' | 'prompt' | 'unsubscribe' | 'signalChanges'> {
+  const signalRule = (rule: RuleStart, signal: string, payload: unknown): Promise<unknown> => {
+    const options = { ...starts.ofRule(rule), signal, signalArgs: [payload] };
+    return within(signalDeadlineMs, () => client.workflow.signalWithStart(WORKFLOW_TYPES.agentRule, options));
+  };
 
   return {
     async publish(site, signal) {
-      const options = { ...siteOptions(site), signal: SIGNALS.published, signalArgs: [signal] };
+      const options = { ...starts.ofSite(site), signal: SIGNALS.published, signalArgs: [signal] };
       await within(signalDeadlineMs, () => client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, options));
-    },
-
-    async update(target, name, deadlineMs, arg) {
-      const id =
-        typeof target === 'string' ? WORKFLOW_IDS.exportSite(target) : WORKFLOW_IDS.agentRule(target.site, target.rule);
-      const handle = client.workflow.getHandle(id);
-      return await within(deadlineMs, () =>
-        arg === undefined
-          ? handle.executeUpdate<unknown, []>(name)
-          : handle.executeUpdate<unknown, [string]>(name, { args: [arg] }),
-      );
-    },
-
-    async exportNow(site, deadlineMs) {
-      const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOW_TYPES.exportSite, {
-        ...siteOptions(site),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      });
-      const options = { startWorkflowOperation };
-      return await within(deadlineMs, () => client.workflow.executeUpdateWithStart(UPDATES.exportNow, options));
-    },
-
-    async listRules(site, deadlineMs) {
-      const prefix = WORKFLOW_IDS.agentRule(site, '');
-      const query = `WorkflowType = '${WORKFLOW_TYPES.agentRule}' AND ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '${prefix}'`;
-      return await within(deadlineMs, async () => {
-        const found: string[] = [];
-        for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId.slice(prefix.length));
-        return found;
-      });
     },
 
     async prompt(rule, signal) {
@@ -153,7 +142,42 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
         return found.filter((_id, index) => signaled[index]);
       });
     },
+  };
+}
 
+function createUpdates(
+  client: Client,
+  within: Within,
+  starts: StartOptions,
+): Pick<TemporalGateway, 'update' | 'exportNow'> {
+  return {
+    async update(target, name, deadlineMs, arg) {
+      const id =
+        typeof target === 'string' ? WORKFLOW_IDS.exportSite(target) : WORKFLOW_IDS.agentRule(target.site, target.rule);
+      const handle = client.workflow.getHandle(id);
+      return await within(deadlineMs, () =>
+        arg === undefined
+          ? handle.executeUpdate<unknown, []>(name)
+          : handle.executeUpdate<unknown, [string]>(name, { args: [arg] }),
+      );
+    },
+
+    async exportNow(site, deadlineMs) {
+      const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOW_TYPES.exportSite, {
+        ...starts.ofSite(site),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+      const options = { startWorkflowOperation };
+      return await within(deadlineMs, () => client.workflow.executeUpdateWithStart(UPDATES.exportNow, options));
+    },
+  };
+}
+
+function createReads(
+  client: Client,
+  within: Within,
+): Pick<TemporalGateway, 'describe' | 'queryState' | 'listRules' | 'listRunning'> {
+  return {
     async describe(site, deadlineMs) {
       const handle = client.workflow.getHandle(WORKFLOW_IDS.exportSite(site));
       try {
@@ -167,6 +191,16 @@ export function createTemporalGateway(options: TemporalGatewayOptions): Temporal
     queryState(site, deadlineMs) {
       const handle = client.workflow.getHandle(WORKFLOW_IDS.exportSite(site));
       return within(deadlineMs, () => handle.query<unknown>(QUERIES.state));
+    },
+
+    async listRules(site, deadlineMs) {
+      const prefix = WORKFLOW_IDS.agentRule(site, '');
+      const query = `WorkflowType = '${WORKFLOW_TYPES.agentRule}' AND ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '${prefix}'`;
+      return await within(deadlineMs, async () => {
+        const found: string[] = [];
+        for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId.slice(prefix.length));
+        return found;
+      });
     },
 
     async listRunning(sites, deadlineMs) {

@@ -23,7 +23,7 @@ const PAGE = `<!doctype html>
 {{#ask}}<form method="post"><button>Send me no more of these mails</button></form>{{/ask}}
 `;
 
-export type UnsubscribeDeps = {
+type UnsubscribeDeps = {
   /** A link is valid if one of these signed it. */
   keys: readonly string[];
   gateway: Pick<TemporalGateway, 'unsubscribe'>;

@@ -10,7 +10,7 @@ import { type ConfigDocument, type ConfigPath, parseConfigDocument } from './con
 /** galley.yaml with the settings of every webhook source. */
 export const galleyConfig = galleyConfigSchema(webhooksSection);
 
-export type LoadGalleyConfigOptions = {
+type LoadGalleyConfigOptions = {
   /** The path of galley.yaml; undefined: no sites. */
   path: string | undefined;
   /** Values for `${VAR}`. */
@@ -70,7 +70,7 @@ export function parseGalleyConfig({
   return config;
 }
 
-export type ConfigProblem = { path: ConfigPath; message: string };
+type ConfigProblem = { path: ConfigPath; message: string };
 
 function throwProblems(document: ConfigDocument, problems: readonly ConfigProblem[]): void {
   if (problems.length === 0) return;

@@ -21,7 +21,7 @@ const port = z
   .transform(Number)
   .refine((value) => value <= 65_535, 'expected a port number up to 65535');
 
-const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /** The first encrypts, all decrypt. */
 const encryptionKeys = z.string().transform((text, context) => {

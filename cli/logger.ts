@@ -6,12 +6,12 @@ import { errorCode } from '../embedded/report.ts';
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key', 'bundleUrl'];
 
 /** Errors of the system or of an unavailable database: code and message say it all. */
-const EXPECTED_TROUBLE = /^(E(?!RR_)[A-Z0-9_]+|08...|53...|57P0[1-5])$/;
+const EXPECTED_CODES = /^(E(?!RR_)[A-Z0-9_]+|08...|53...|57P0[1-5])$/;
 
 /** An error's type, message and code; with its stack only if it may be a bug. */
 function describeError(error: Error): object {
   const { stack, ...shown } = pino.stdSerializers.err(error);
-  return EXPECTED_TROUBLE.test(errorCode(error) ?? '') ? shown : { ...shown, stack };
+  return EXPECTED_CODES.test(errorCode(error) ?? '') ? shown : { ...shown, stack };
 }
 
 /** Logs to standard error, so that a command's own output stays clean: JSON lines, or readable ones on a terminal. */

@@ -51,15 +51,15 @@ export function registerSearchAttributes(target: Namespace): SearchAttributes {
   const { client, namespace, logger, signal, timeoutMs = TIMEOUT_MS } = target;
   let usable = false;
   const run = async (): Promise<void> => {
-    let answeredAtMs: number | undefined;
+    let respondedAtMs: number | undefined;
     while (!signal.aborted) {
       const { registering, using } = await attempt(client, namespace);
       if (using === undefined) {
         usable = true;
         return;
       }
-      if (!isAway(using)) answeredAtMs ??= Date.now();
-      const timedOut = answeredAtMs !== undefined && Date.now() - answeredAtMs >= timeoutMs;
+      if (!isAway(using)) respondedAtMs ??= Date.now();
+      const timedOut = respondedAtMs !== undefined && Date.now() - respondedAtMs >= timeoutMs;
       if (!isAway(using) && (isRefusal(registering) || isRefusal(using) || timedOut)) {
         giveUp(logger, registering ?? using);
         return;

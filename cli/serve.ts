@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { portUnavailable } from '../embedded/ports.ts';
-import { answerUnserved, requireHost } from './unserved-requests.ts';
+import { rejectUnserved, requireHost } from './unserved-requests.ts';
 
 export interface Listening {
   host: string;
@@ -66,7 +66,7 @@ export async function serve(
     requireHostHeader: false,
   };
   const server = createServer(options, requireHost(app));
-  answerUnserved(server, lingerMs);
+  rejectUnserved(server, lingerMs);
   const port = await listen(server, listening);
   return { url: listeningUrl({ ...listening, port }), port, stop: () => stop(server, stopMs) };
 }

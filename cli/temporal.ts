@@ -25,7 +25,7 @@ export interface Temporal {
   close(): Promise<void>;
 }
 
-export interface TemporalOptions {
+interface TemporalOptions {
   settings: Pick<Settings, 'variables' | 'encryptionKeys'>;
   logger: Logger;
   /** The embedded server's address if `up` started one; it overrides all variables. */

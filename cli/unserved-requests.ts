@@ -16,7 +16,7 @@ const NOT_HTTP = [400, 'this is not a valid HTTP request'] as const;
  * other errors.
  * @param lingerMs how long a client may take to close a connection after the final response
  */
-export function answerUnserved(server: Server, lingerMs: number): void {
+export function rejectUnserved(server: Server, lingerMs: number): void {
   const newest = new WeakMap<Duplex, ServerResponse>();
   const unanswered = new WeakMap<Duplex, Set<ServerResponse>>();
   const ending = new WeakSet<Duplex>();
@@ -40,7 +40,7 @@ export function answerUnserved(server: Server, lingerMs: number): void {
       return;
     }
     const [status, message] = STATUS_OF[error.code ?? ''] ?? NOT_HTTP;
-    socket.end(rawAnswer(status, message));
+    socket.end(rawResponse(status, message));
     const cut = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(cut));
   });
@@ -65,18 +65,18 @@ export function requireHost(app: RequestListener): RequestListener {
 }
 
 function answer(response: ServerResponse, status: number, message: string): void {
-  const { headers, body } = errorAnswer(message);
+  const { headers, body } = errorResponse(message);
   response.writeHead(status, headers).end(body);
 }
 
-function rawAnswer(status: number, message: string): string {
-  const { headers, body } = errorAnswer(message);
+function rawResponse(status: number, message: string): string {
+  const { headers, body } = errorResponse(message);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`;
 }
 
 /** Closes the connection, because the rest of what the client sent can't be parsed. */
-function errorAnswer(error: string): { headers: Record<string, string | number>; body: string } {
+function errorResponse(error: string): { headers: Record<string, string | number>; body: string } {
   const content: ErrorBody = { error };
   const body = JSON.stringify(content);
   const headers = {

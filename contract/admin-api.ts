@@ -38,7 +38,7 @@ export const domainName = z
   );
 
 /** Format of a version, which is used in file names, headers and the values file. */
-export const versionLabel = z
+const versionLabel = z
   .string()
   .min(1)
   .max(64)
@@ -67,7 +67,7 @@ export const bundle = z.object({
 });
 export type Bundle = z.infer<typeof bundle>;
 
-export const cancelResult = z.enum(['accepted', 'already-finished']);
+const cancelResult = z.enum(['accepted', 'already-finished']);
 
 export const exportCancellation = z.object({ result: cancelResult, job: exportJob });
 export type ExportCancellation = z.infer<typeof exportCancellation>;

@@ -17,11 +17,10 @@ export const agentChangePhase = z.enum([
 ]);
 export type AgentChangePhase = z.infer<typeof agentChangePhase>;
 
-export const agentRulePhase = z.enum(['idle', 'collecting', 'limited', 'unconfigured']);
+const agentRulePhase = z.enum(['idle', 'collecting', 'limited', 'unconfigured']);
 
 /** How a change ended. `message`: the error of a failed one, the agent's last words of an unchanged one. */
-export const changeEnd = z.object({ phase: agentChangePhase, message: z.string().nullable() });
-export type ChangeEnd = z.infer<typeof changeEnd>;
+const changeEnd = z.object({ phase: agentChangePhase, message: z.string().nullable() });
 
 /** The payload of the signal `changeEnded`. */
 export const changeEnded = changeEnd.extend({ workflowId: z.string() });

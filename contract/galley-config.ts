@@ -53,7 +53,7 @@ const agentRule = z.strictObject({
   expireAfter: positiveDurationMs.default(30 * 86_400_000),
 });
 
-const httpAddress = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 /**
  * The schema of galley.yaml. The section `webhooks` is a parameter because each source in api/sources/ has its own
@@ -71,10 +71,10 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
       .refine((rules) => new Set(rules.map((rule) => rule.name)).size === rules.length, 'rule names must differ'),
   });
   return z.strictObject({
-    adminApi: z.strictObject({ url: httpAddress, key: secret }),
+    adminApi: z.strictObject({ url: httpUrl, key: secret }),
     smtp: z
       .strictObject({
-        url: z.url({ protocol: /^smtps?$/, error: 'expected an smtp(s) address' }),
+        url: z.url({ protocol: /^smtps?$/, error: 'expected an smtp(s) URL' }),
         from: z.string().min(1),
       })
       .optional(),
@@ -82,7 +82,7 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
     forge: z
       .strictObject({
         kind: z.enum(['github', 'gitea', 'embedded']),
-        url: httpAddress.optional(),
+        url: httpUrl.optional(),
         token: secret.optional(),
       })
       .optional(),
@@ -93,4 +93,3 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
 export type GalleyConfig = z.infer<ReturnType<typeof galleyConfigSchema>>;
 export type SiteConfig = GalleyConfig['sites'][string];
 export type ExportSettings = SiteConfig['export'];
-export type AgentRule = SiteConfig['agent'][number];

@@ -17,7 +17,7 @@ export const publishEvent = z.object({
 export type PublishEvent = z.infer<typeof publishEvent>;
 
 /** A delivery by reference: enough to deduplicate and to list it. */
-export const deliveryRef = z.object({
+const deliveryRef = z.object({
   id: z.string(),
   source: z.string(),
   receivedAt: z.string(),

@@ -16,7 +16,7 @@ export const pullRequestChanged = z.object({
 });
 export type PullRequestChanged = z.infer<typeof pullRequestChanged>;
 
-export const reviewVerdict = z.enum(['approved', 'changes-requested', 'commented']);
+const reviewVerdict = z.enum(['approved', 'changes-requested', 'commented']);
 export type ReviewVerdict = z.infer<typeof reviewVerdict>;
 
 /** One submitted review. `reviewer` is the forge's login; `bot`: the forge says that it isn't a person. */

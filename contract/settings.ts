@@ -11,7 +11,7 @@ const ms = z.number();
  * What the operator has set in a values file: a pin, and whether it is switched off. Releases before 0.2 only gave
  * pins.
  */
-export const pinnedFile = z.object({
+const pinnedFile = z.object({
   valuesFile: z.string(),
   pin: z.string().nullable(),
   off: z.boolean().optional(),

@@ -28,7 +28,7 @@ export type SiteError = z.infer<typeof siteError>;
  * The result of a verified delivery. `started`: first of its burst; `coalesced`: exported with others; `duplicate`: a
  * resend; `filtered`: not relevant; `verified`: anything else.
  */
-export const deliveryOutcome = z.enum(['verified', 'started', 'coalesced', 'duplicate', 'filtered']);
+const deliveryOutcome = z.enum(['verified', 'started', 'coalesced', 'duplicate', 'filtered']);
 
 export const deliveryRecord = z.object({
   id: z.string(),
@@ -44,7 +44,7 @@ export const deliveryRecord = z.object({
 });
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
 
-export const deploymentState = z.object({
+const deploymentState = z.object({
   valuesFile: z.string(),
   jobId: z.string().nullable(),
   version: z.string().nullable(),

@@ -9,8 +9,6 @@ export const staticExportValues = z.object({
   bundleUrl: z.url({ protocol: /^(https?|file)$/ }).optional(),
   version: z.coerce.string().min(1).optional(),
 });
-export type StaticExportValues = z.infer<typeof staticExportValues>;
 
 /** A values file: all other keys stay unchanged. */
 export const valuesFile = z.looseObject({ staticExport: staticExportValues.optional() });
-export type ValuesFile = z.infer<typeof valuesFile>;

@@ -9,7 +9,7 @@ import type { DeploymentState } from './state-file.ts';
 import { unpackBundle } from './unpack.ts';
 import type { VersionStore } from './version-store.ts';
 
-export type AcquireDeps = {
+type AcquireDeps = {
   store: VersionStore;
   downloadsFolder: string;
   limits: BundleLimits & { maxBundleBytes: number };
@@ -35,27 +35,80 @@ export type Acquired = { site: Site; etag: string | undefined };
  * Gets the version that a link and a pin ask for, with little traffic: nothing is downloaded if the link's path names
  * bytes on the disk, or if the server says that they are unchanged.
  */
-export function createBundleAcquirer({ store, downloadsFolder, limits, logger }: AcquireDeps) {
+export class BundleAcquirer {
+  readonly #deps: AcquireDeps;
   /** Archives whose bytes are no valid bundle: another link to one of them changes nothing. */
-  const knownBad = new Map<string, string>();
+  readonly #knownBad = new Map<string, string>();
   /** Archives of another version than the pinned one. */
-  const knownVersions = new Map<string, string>();
+  readonly #knownVersions = new Map<string, string>();
 
-  function checkPin(pinnedVersion: string | undefined, found: string): void {
-    if (pinnedVersion !== undefined && pinnedVersion !== found) throw new VersionPinnedError(pinnedVersion, found);
+  constructor(deps: AcquireDeps) {
+    this.#deps = deps;
   }
 
-  async function fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<Site | undefined> {
-    const bad = knownBad.get(archiveSha256);
+  async acquire(request: AcquireRequest): Promise<Acquired> {
+    try {
+      return await this.#fromLink(request);
+    } catch (error) {
+      if (!(error instanceof VersionPinnedError)) throw error;
+      const site = await this.#pinnedFromDisk(request);
+      if (site === undefined) throw error;
+      return { site, etag: undefined };
+    }
+  }
+
+  async #fromLink(request: AcquireRequest): Promise<Acquired> {
+    const { link, pinnedVersion, state, current, revalidate } = request;
+    const pointer = current === undefined ? null : state.current;
+    const fits = current !== undefined && (pinnedVersion ?? current.manifest.version) === current.manifest.version;
+    const named = sha256InLink(link);
+    const sameLink = pointer?.linkFingerprint === linkFingerprint(link);
+    if (fits && (named === current.archiveSha256 || (sameLink && !revalidate))) {
+      return { site: current, etag: pointer?.etag };
+    }
+    if (named !== undefined) {
+      const site = await this.#fromDisk(named, pinnedVersion);
+      if (site !== undefined) return { site, etag: undefined };
+    }
+    const sameResource = fits && pointer?.resourceFingerprint === resourceFingerprint(link);
+    return await this.#download(request, sameResource ? pointer.etag : undefined);
+  }
+
+  async #download(request: AcquireRequest, etag: string | undefined): Promise<Acquired> {
+    const { link, pinnedVersion, current, signal, onProgress } = request;
+    const { downloadsFolder: folder, limits, logger } = this.#deps;
+    const maxSizeBytes = limits.maxBundleBytes;
+    const download = await downloadBundle({ link, etag, folder, maxSizeBytes, signal, onProgress });
+    if (download.kind === 'unchanged') {
+      if (current === undefined) throw new Error('a server called bytes unchanged that were never held');
+      return { site: current, etag };
+    }
+    const { file, sha256, sizeBytes } = download;
+    logger.info({ from: linkLabel(link), sizeBytes, sha256 }, 'Fetched the bundle');
+    try {
+      const site = (await this.#fromDisk(sha256, pinnedVersion)) ?? (await this.#unpack(file, sha256, request));
+      return { site, etag: download.etag };
+    } catch (error) {
+      if (error instanceof BundleInvalidError && sha256InLink(link) === sha256)
+        this.#knownBad.set(sha256, error.message);
+      throw error;
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+
+  async #fromDisk(archiveSha256: string, pinnedVersion: string | undefined): Promise<Site | undefined> {
+    const bad = this.#knownBad.get(archiveSha256);
     if (bad !== undefined) throw new BundleInvalidError(bad);
-    const version = knownVersions.get(archiveSha256);
+    const version = this.#knownVersions.get(archiveSha256);
     if (version !== undefined) checkPin(pinnedVersion, version);
-    const site = await store.open(archiveSha256);
+    const site = await this.#deps.store.open(archiveSha256);
     if (site !== undefined) checkPin(pinnedVersion, site.manifest.version);
     return site;
   }
 
-  async function unpack(file: string, sha256: string, { pinnedVersion, signal }: AcquireRequest): Promise<Site> {
+  async #unpack(file: string, sha256: string, { pinnedVersion, signal }: AcquireRequest): Promise<Site> {
+    const { store, limits } = this.#deps;
     const staging = await store.stage();
     try {
       await unpackBundle({
@@ -63,8 +116,8 @@ export function createBundleAcquirer({ store, downloadsFolder, limits, logger }:
         folder: staging,
         limits,
         signal,
-        accept({ version }) {
-          knownVersions.set(sha256, version);
+        accept: ({ version }) => {
+          this.#knownVersions.set(sha256, version);
           checkPin(pinnedVersion, version);
         },
       });
@@ -78,65 +131,17 @@ export function createBundleAcquirer({ store, downloadsFolder, limits, logger }:
     return site;
   }
 
-  async function acquireFromLink(request: AcquireRequest): Promise<Acquired> {
-    const { link, pinnedVersion, state, current, revalidate, signal, onProgress } = request;
-    const pointer = current === undefined ? null : state.current;
-    const fits = current !== undefined && (pinnedVersion ?? current.manifest.version) === current.manifest.version;
-    const named = sha256InLink(link);
-    const sameLink = pointer?.linkFingerprint === linkFingerprint(link);
-    if (fits && (named === current.archiveSha256 || (sameLink && !revalidate))) {
-      return { site: current, etag: pointer?.etag };
-    }
-    if (named !== undefined) {
-      const site = await fromDisk(named, pinnedVersion);
-      if (site !== undefined) return { site, etag: undefined };
-    }
-
-    const sameResource = fits && pointer?.resourceFingerprint === resourceFingerprint(link);
-    const etag = sameResource ? pointer.etag : undefined;
-    const download = await downloadBundle({
-      link,
-      etag,
-      folder: downloadsFolder,
-      maxSizeBytes: limits.maxBundleBytes,
-      signal,
-      onProgress,
-    });
-    if (download.kind === 'unchanged') {
-      if (current === undefined) throw new Error('a server called bytes unchanged that were never held');
-      return { site: current, etag };
-    }
-    const { file, sha256, sizeBytes } = download;
-    logger.info({ from: linkLabel(link), sizeBytes, sha256 }, 'Fetched the bundle');
-    try {
-      const site = (await fromDisk(sha256, pinnedVersion)) ?? (await unpack(file, sha256, request));
-      return { site, etag: download.etag };
-    } catch (error) {
-      if (error instanceof BundleInvalidError && named === sha256) knownBad.set(sha256, error.message);
-      throw error;
-    } finally {
-      await rm(file, { force: true });
-    }
-  }
-
   /** The pinned version if it is on the disk and the link points to another one. */
-  async function pinnedFromDisk({ pinnedVersion, state, current }: AcquireRequest): Promise<Site | undefined> {
+  async #pinnedFromDisk({ pinnedVersion, state, current }: AcquireRequest): Promise<Site | undefined> {
     if (current?.manifest.version === pinnedVersion) return current;
     for (const archiveSha256 of state.previous) {
-      const site = await store.open(archiveSha256);
+      const site = await this.#deps.store.open(archiveSha256);
       if (site?.manifest.version === pinnedVersion) return site;
     }
     return undefined;
   }
+}
 
-  return async function acquireBundle(request: AcquireRequest): Promise<Acquired> {
-    try {
-      return await acquireFromLink(request);
-    } catch (error) {
-      if (!(error instanceof VersionPinnedError)) throw error;
-      const site = await pinnedFromDisk(request);
-      if (site === undefined) throw error;
-      return { site, etag: undefined };
-    }
-  };
+function checkPin(pinnedVersion: string | undefined, found: string): void {
+  if (pinnedVersion !== undefined && pinnedVersion !== found) throw new VersionPinnedError(pinnedVersion, found);
 }

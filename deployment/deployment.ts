@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../contract/configuration-error.ts';
-import { createBundleAcquirer } from './acquire-bundle.ts';
-import { createFollower, type Follower } from './follower.ts';
+import { BundleAcquirer } from './acquire-bundle.ts';
+import { Follower } from './follower.ts';
 import { RETRY_PAUSES, type RetryPauses } from './retry-delay.ts';
 import { createServeApp } from './serve.ts';
 import { openServed, type Served } from './served.ts';
@@ -82,10 +82,10 @@ export function createDeployment(options: DeploymentOptions): Deployment {
       const store = await openVersionStore(join(homeDir, 'versions'));
       const now = (): Date => new Date();
       const opened = await openServed({ stateFile: join(homeDir, 'state.json'), store, keepPrevious, now, logger });
-      const acquire = createBundleAcquirer({ store, downloadsFolder: join(homeDir, 'downloads'), limits, logger });
-      const following = createFollower({
+      const acquirer = new BundleAcquirer({ store, downloadsFolder: join(homeDir, 'downloads'), limits, logger });
+      const following = new Follower({
         served: opened,
-        acquire,
+        acquire: (request) => acquirer.acquire(request),
         pauses: options.retryPauses ?? RETRY_PAUSES,
         supersedeGraceMs: options.supersedeGraceMs ?? 60_000,
         now,

@@ -9,7 +9,7 @@ import { reason } from './fault.ts';
 import { openHttp } from './http-source.ts';
 import { linkLabel, resourceFingerprint, sha256InLink } from './link.ts';
 
-export type DownloadRequest = {
+type DownloadRequest = {
   link: URL;
   /** The ETag of the bytes on the disk from this resource; a response that matches it is `unchanged`. */
   etag: string | undefined;
@@ -71,24 +71,28 @@ async function fetchFile(request: DownloadRequest, file: string, note: string): 
   if (part !== undefined) Object.assign(headers, { range: `bytes=${part.sizeBytes}-`, 'if-range': part.etag });
   else if (etag !== undefined) headers['if-none-match'] = etag;
 
-  const answer = await openHttp(link, headers, signal);
-  if (answer.status === 304 && etag !== undefined) {
-    await answer.body.dump();
+  const response = await openHttp(link, headers, signal);
+  if (response.status === 304 && etag !== undefined) {
+    await response.body.dump();
     return { kind: 'unchanged' };
   }
-  const receivedEtag = strong(answer.header('etag'));
+  const receivedEtag = strong(response.header('etag'));
   const resumed =
-    answer.status === 206 && part !== undefined && continues(answer.header('content-range'), part.sizeBytes);
-  if (answer.status !== 200 && !resumed) {
-    await answer.body.dump();
+    response.status === 206 && part !== undefined && continues(response.header('content-range'), part.sizeBytes);
+  if (response.status !== 200 && !resumed) {
+    await response.body.dump();
     await rm(file, { force: true });
-    throw new BundleUnavailableError(`${linkLabel(link)} answered ${answer.status} out of turn`, 'soon', answer.status);
+    throw new BundleUnavailableError(
+      `${linkLabel(link)} answered ${response.status} out of turn`,
+      'soon',
+      response.status,
+    );
   }
   const offset = resumed ? part.sizeBytes : 0;
-  const length = Number(answer.header('content-length') ?? Number.NaN);
+  const length = Number(response.header('content-length') ?? Number.NaN);
   const totalBytes = Number.isSafeInteger(length) ? offset + length : undefined;
   if (totalBytes !== undefined && totalBytes > maxSizeBytes) {
-    answer.body.dump().catch(() => undefined);
+    response.body.dump().catch(() => undefined);
     throw tooLarge(maxSizeBytes);
   }
   const hash = createHash('sha256');
@@ -96,7 +100,7 @@ async function fetchFile(request: DownloadRequest, file: string, note: string): 
   await rm(note, { force: true });
   if (!resumed) await rm(file, { force: true });
   if (receivedEtag !== undefined) await writeFile(note, JSON.stringify({ etag: receivedEtag }));
-  return await save(request, { file, body: answer.body, offset, hash, totalBytes, etag: receivedEtag });
+  return await save(request, { file, body: response.body, offset, hash, totalBytes, etag: receivedEtag });
 }
 
 type Incoming = {

@@ -1,5 +1,5 @@
 /** When to retry: `soon` with a growing pause, `slowly` if only a new link can help. */
-export type RetryPace = 'soon' | 'slowly';
+type RetryPace = 'soon' | 'slowly';
 
 /**
  * Thrown if the values file can't be read or lacks what it needs; `key` names the place, such as

@@ -10,7 +10,7 @@ import type { Wanted } from './values.ts';
 
 type WantedOn = Extract<Wanted, { enabled: true }>;
 
-export type FollowerDeps = {
+type FollowerDeps = {
   served: Served;
   acquire(request: AcquireRequest): Promise<Acquired>;
   pauses: RetryPauses;
@@ -28,75 +28,100 @@ export type FollowerReport = {
   download: { receivedBytes: number; totalBytes: number | null } | null;
 };
 
-export type Follower = {
-  report(): FollowerReport;
-  /** Passes on what the values file asks for; acted on immediately or after the current attempt. */
-  follow(target: Target): void;
-  /** Ends the current attempt; resolves when nothing is written any more. */
-  stop(): Promise<void>;
-};
-
 /**
  * Makes the deployment serve what the values file asks for: one attempt at a time, the newest target next, with
  * retries. A changed target doesn't end a download immediately, because links that are refreshed faster than a bundle
  * downloads would never let it finish.
  */
-export function createFollower(deps: FollowerDeps): Follower {
-  const { served, acquire, pauses, supersedeGraceMs, now, random, logger } = deps;
-  const report: FollowerReport = { problem: null, checkedAt: null, nextTryAt: null, download: null };
-  let target: Target | undefined;
-  let running: Promise<void> | undefined;
-  let runningLink: URL | undefined;
-  let attempt = new AbortController();
-  let grace: NodeJS.Timeout | undefined;
-  let retry: NodeJS.Timeout | undefined;
-  let failures = 0;
+export class Follower {
+  readonly #deps: FollowerDeps;
+  readonly #report: FollowerReport = { problem: null, checkedAt: null, nextTryAt: null, download: null };
+  #target: Target | undefined;
+  #running: Promise<void> | undefined;
+  #runningLink: URL | undefined;
+  #attempt = new AbortController();
+  #grace: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
   /** Until the link has been requested once since the start, the versions on the disk prove nothing about it. */
-  let isFirst = true;
-  let stopped = false;
+  #isFirst = true;
+  #stopped = false;
 
-  function start(): void {
-    clearTimeout(retry);
-    report.nextTryAt = null;
-    if (stopped || running !== undefined || target === undefined) return;
-    const tried = target;
-    attempt = new AbortController();
-    running = tryOnce(tried, attempt.signal).then((error) => {
-      clearTimeout(grace);
-      running = undefined;
-      report.download = null;
-      if (stopped) return;
-      if (tried !== target) {
-        start();
+  constructor(deps: FollowerDeps) {
+    this.#deps = deps;
+  }
+
+  report(): FollowerReport {
+    return { ...this.#report };
+  }
+
+  /** Passes on what the values file asks for; acted on immediately or after the current attempt. */
+  follow(target: Target): void {
+    this.#target = target;
+    this.#failures = 0;
+    if (this.#running === undefined) {
+      this.#start();
+      return;
+    }
+    clearTimeout(this.#grace);
+    if (!isOn(target)) this.#attempt.abort();
+    else if (!isSameObject(target.wanted.link, this.#runningLink))
+      this.#grace = setTimeout(() => this.#attempt.abort(), this.#deps.supersedeGraceMs);
+  }
+
+  /** Ends the current attempt; resolves when nothing is written any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    clearTimeout(this.#grace);
+    this.#attempt.abort();
+    await this.#running;
+  }
+
+  #start(): void {
+    clearTimeout(this.#retry);
+    this.#report.nextTryAt = null;
+    if (this.#stopped || this.#running !== undefined || this.#target === undefined) return;
+    const tried = this.#target;
+    this.#attempt = new AbortController();
+    this.#running = this.#tryOnce(tried, this.#attempt.signal).then((error) => {
+      clearTimeout(this.#grace);
+      this.#running = undefined;
+      this.#report.download = null;
+      if (this.#stopped) return;
+      if (tried !== this.#target) {
+        this.#start();
       } else if (error !== undefined) {
-        planRetry(error);
+        this.#planRetry(error);
       }
     });
   }
 
-  async function tryOnce(tried: Target, signal: AbortSignal): Promise<unknown> {
+  async #tryOnce(tried: Target, signal: AbortSignal): Promise<unknown> {
+    const { served, now, logger } = this.#deps;
     try {
       if (tried.kind === 'unreadable') throw tried.error;
-      if (tried.wanted.enabled) await serve(tried.wanted, signal);
+      if (tried.wanted.enabled) await this.#serve(tried.wanted, signal);
       else await served.setEnabled(false);
-      report.checkedAt = now().toISOString();
-      report.problem = null;
-      failures = 0;
+      this.#report.checkedAt = now().toISOString();
+      this.#report.problem = null;
+      this.#failures = 0;
       return undefined;
     } catch (error) {
       if (signal.aborted) return undefined;
       const status = error instanceof BundleUnavailableError ? error.status : null;
       const message = problemMessage(error);
-      report.problem = { message, status, at: now().toISOString() };
+      this.#report.problem = { message, status, at: now().toISOString() };
       logger.warn({ status }, `Not updated: ${message}`);
       return error;
     }
   }
 
-  async function serve({ link, version }: WantedOn, signal: AbortSignal): Promise<void> {
+  async #serve({ link, version }: WantedOn, signal: AbortSignal): Promise<void> {
+    const { served, acquire, logger } = this.#deps;
     await served.setEnabled(true);
-    runningLink = link;
-    const revalidate = isFirst || link.protocol === 'file:';
+    this.#runningLink = link;
+    const revalidate = this.#isFirst || link.protocol === 'file:';
     const { site, etag } = await acquire({
       link,
       pinnedVersion: version,
@@ -104,12 +129,12 @@ export function createFollower(deps: FollowerDeps): Follower {
       current: served.site(),
       revalidate,
       signal,
-      onProgress(receivedBytes, totalBytes) {
-        report.download = { receivedBytes, totalBytes: totalBytes ?? null };
+      onProgress: (receivedBytes, totalBytes) => {
+        this.#report.download = { receivedBytes, totalBytes: totalBytes ?? null };
       },
     });
     signal.throwIfAborted();
-    isFirst = false;
+    this.#isFirst = false;
     if (await served.swap(site, link, etag)) {
       const { manifest } = site;
       logger.info(
@@ -119,39 +144,15 @@ export function createFollower(deps: FollowerDeps): Follower {
     }
   }
 
-  function planRetry(error: unknown): void {
+  #planRetry(error: unknown): void {
     // Only a change of the file fixes these, and it is watched.
     if (error instanceof ValuesFileError) return;
-    failures += 1;
-    const delayMs = retryDelayMs(error, failures, random(), pauses);
-    report.nextTryAt = new Date(now().getTime() + delayMs).toISOString();
-    retry = setTimeout(start, delayMs);
+    const { pauses, now, random } = this.#deps;
+    this.#failures += 1;
+    const delayMs = retryDelayMs(error, this.#failures, random(), pauses);
+    this.#report.nextTryAt = new Date(now().getTime() + delayMs).toISOString();
+    this.#retry = setTimeout(() => this.#start(), delayMs);
   }
-
-  return {
-    report: () => ({ ...report }),
-
-    follow(next) {
-      target = next;
-      failures = 0;
-      if (running === undefined) {
-        start();
-        return;
-      }
-      clearTimeout(grace);
-      if (!isOn(next)) attempt.abort();
-      else if (!isSameObject(next.wanted.link, runningLink))
-        grace = setTimeout(() => attempt.abort(), supersedeGraceMs);
-    },
-
-    async stop() {
-      stopped = true;
-      clearTimeout(retry);
-      clearTimeout(grace);
-      attempt.abort();
-      await running;
-    },
-  };
 }
 
 function isOn(target: Target): target is { kind: 'wanted'; wanted: WantedOn } {

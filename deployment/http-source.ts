@@ -12,7 +12,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 421, 425, 429]);
 /** The longest silence of a server, before and within its response. */
 const SILENCE_MS = 30_000;
 
-export type HttpAnswer = {
+type HttpResponse = {
   status: number;
   header(name: string): string | undefined;
   body: AsyncIterable<Buffer> & { dump(): Promise<void> };
@@ -24,18 +24,18 @@ export type HttpAnswer = {
  * @returns the response if it is 200, 206, 304 or 416
  * @throws BundleUnavailableError for any other response and if there is none
  */
-export async function openHttp(link: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpAnswer> {
+export async function openHttp(link: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
   let url = link;
   for (let hop = 0; ; hop += 1) {
-    const answer = await ask(url, headers, signal);
-    if (!REDIRECTS.has(answer.status)) return accepted(answer, url);
-    await answer.body.dump();
+    const response = await ask(url, headers, signal);
+    if (!REDIRECTS.has(response.status)) return accepted(response, url);
+    await response.body.dump();
     if (hop === MAX_REDIRECTS) throw new BundleUnavailableError(`${linkLabel(link)} redirects in circles`, 'slowly');
-    url = redirectTarget(url, answer.header('location'));
+    url = redirectTarget(url, response.header('location'));
   }
 }
 
-async function ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpAnswer> {
+async function ask(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<HttpResponse> {
   try {
     const {
       statusCode,
@@ -57,14 +57,14 @@ async function ask(url: URL, headers: Record<string, string>, signal: AbortSigna
   }
 }
 
-function accepted(answer: HttpAnswer, url: URL): HttpAnswer {
-  const { status, body } = answer;
-  if (status === 200 || status === 206 || status === 304 || status === 416) return answer;
+function accepted(response: HttpResponse, url: URL): HttpResponse {
+  const { status, body } = response;
+  if (status === 200 || status === 206 || status === 304 || status === 416) return response;
   // Read to the end in the background to free the connection; its content is ignored.
   body.dump().catch(() => undefined);
   const where = `${linkLabel(url)} answered ${status}`;
   if (status >= 500 || PASSING.has(status)) {
-    throw new BundleUnavailableError(where, 'soon', status, retryAfterMs(answer.header('retry-after')));
+    throw new BundleUnavailableError(where, 'soon', status, retryAfterMs(response.header('retry-after')));
   }
   const meaning = [401, 403, 404, 410].includes(status) ? ': the link has expired or is refused' : '';
   throw new BundleUnavailableError(`${where}${meaning}`, 'slowly', status);

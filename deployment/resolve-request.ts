@@ -1,7 +1,7 @@
 import type { BundleFile } from '../contract/bundle.ts';
 import type { Site } from './site.ts';
 
-export type Resolved =
+type Resolved =
   | { kind: 'file'; file: BundleFile }
   | { kind: 'redirect'; location: string; status: number }
   | { kind: 'not-found' }

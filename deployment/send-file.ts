@@ -42,7 +42,7 @@ export function sendSiteFile(req: Request, res: Response, site: Site, file: Bund
     dotfiles: 'allow',
     acceptRanges: status === 200,
   })
-    .on('error', (error: unknown) => answerFault(res, error))
+    .on('error', (error: unknown) => sendFault(res, error))
     .pipe(res);
 }
 
@@ -53,7 +53,7 @@ function contentType({ path, contentType: declared }: BundleFile): string {
   return declared === '' ? 'application/octet-stream' : declared;
 }
 
-function answerFault(res: Response, error: unknown): void {
+function sendFault(res: Response, error: unknown): void {
   if (res.headersSent) {
     res.destroy();
     return;

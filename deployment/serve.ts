@@ -8,7 +8,7 @@ import { sendSiteFile } from './send-file.ts';
 import type { Site } from './site.ts';
 import type { DeploymentStatus } from './status.ts';
 
-export type ServeDeps = {
+type ServeDeps = {
   /** Whether the values file switched static export off. */
   isOff(): boolean;
   site(): Site | undefined;

@@ -15,7 +15,7 @@ export type Served = {
   swap(site: Site, link: URL, etag: string | undefined): Promise<boolean>;
 };
 
-export type ServedOptions = {
+type ServedOptions = {
   stateFile: string;
   store: VersionStore;
   /** How many versions besides the current one stay on the disk. */

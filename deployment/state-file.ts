@@ -25,7 +25,7 @@ const stateSchema = z.object({
 });
 export type DeploymentState = z.infer<typeof stateSchema>;
 
-export const EMPTY_STATE: DeploymentState = {
+const EMPTY_STATE: DeploymentState = {
   formatVersion: 1,
   enabled: true,
   current: null,

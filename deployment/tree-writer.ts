@@ -11,7 +11,7 @@ const MAX_WRITES = 32;
 const SMALL_BYTES = 512 * 1024;
 
 /** `sha256` undefined: not checked (the manifest, which can't contain its own hash). */
-export type ExpectedFile = { path: string; size: number; sha256: string | undefined };
+type ExpectedFile = { path: string; size: number; sha256: string | undefined };
 
 type Content = AsyncIterable<Buffer> | Iterable<Buffer>;
 

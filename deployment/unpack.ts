@@ -19,7 +19,7 @@ const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
 const OVERHEAD_BYTES_PER_FILE = 8 * 1024;
 const END_BYTES = 1024 * 1024;
 
-export type UnpackRequest = {
+type UnpackRequest = {
   archive: string;
   /** An empty folder of our own. */
   folder: string;

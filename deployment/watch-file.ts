@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 /** Editors and atomic writers touch a file several times in a row; wait for the last one. */
 const SETTLE_MS = 50;
 
-export type FileWatch = { stop(): void };
+type FileWatch = { stop(): void };
 
 /**
  * Calls `onPossibleChange` after any event in the file's folder, and every `pollIntervalMs`. It watches the folder,

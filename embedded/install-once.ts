@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { lock } from 'proper-lockfile';
 import type { Report } from './report.ts';
 
-export interface Installation {
+interface Installation {
   /** The file or folder that only exists once it is complete. */
   target: string;
   report: Report;

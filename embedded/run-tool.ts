@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Report } from './report.ts';
 
-export interface ToolRun {
+interface ToolRun {
   command: string;
   args: readonly string[];
   cwd?: string;

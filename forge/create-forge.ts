@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Forge } from './forge.ts';
-import type { ForgeKind } from './hosted/addresses.ts';
 import { connect } from './hosted/connection.ts';
+import type { ForgeKind } from './hosted/forge-urls.ts';
 import { gitea } from './hosted/gitea.ts';
 import { github } from './hosted/github.ts';
 import type { ForgeAuth } from './hosted/octokit-clients.ts';
@@ -10,7 +10,7 @@ import { createOctokitForge } from './hosted/octokit-forge.ts';
 /** Timeout of one HTTP call, including connection and body. */
 const CALL_TIMEOUT_MS = 15_000;
 
-export type CreateForgeOptions = {
+type CreateForgeOptions = {
   kind: ForgeKind;
   /** The web or API URL; default: github.com. Gitea needs it. */
   url?: string | undefined;

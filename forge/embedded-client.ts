@@ -3,7 +3,7 @@ import { ForgeError } from './forge-error.ts';
 import { readBounded } from './read-bounded.ts';
 
 /** Larger than any pull request's lists. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
 export type EmbeddedForgeOptions = {
   /** The platform's URL, with its path if it has one. Its links may name another, public URL. */
@@ -14,7 +14,7 @@ export type EmbeddedForgeOptions = {
 };
 
 /** Requests a path below a pull request's page ('' is the page itself). Throws a `ForgeError`. */
-export type EmbeddedForgeClient = (pullRequestUrl: string, path: string, body?: object) => Promise<unknown>;
+type EmbeddedForgeClient = (pullRequestUrl: string, path: string, body?: object) => Promise<unknown>;
 
 /**
  * Requests the platform's pull request pages as JSON. Only the path of a link is used, never the host: the token goes
@@ -28,7 +28,7 @@ export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): Embedd
     const address = addressOf(pullRequestUrl, base) + path;
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const { statusCode: status, ...answer } = await request(address, {
+      const { statusCode: status, ...response } = await request(address, {
         method: body === undefined ? 'GET' : 'POST',
         signal,
         headers: {
@@ -38,12 +38,12 @@ export function createEmbeddedForgeClient(options: EmbeddedForgeOptions): Embedd
         },
         body: body === undefined ? null : JSON.stringify(body),
       });
-      const text = (await readBounded(answer.body, { maxBytes: MAX_ANSWER_BYTES, tooLong })).toString('utf8');
-      if (status < 200 || status > 299) throw refusal(status, text, answer.headers['retry-after']);
+      const text = (await readBounded(response.body, { maxBytes: MAX_RESPONSE_BYTES, tooLong })).toString('utf8');
+      if (status < 200 || status > 299) throw refusal(status, text, response.headers['retry-after']);
       return JSON.parse(text);
     } catch (error) {
       if (error instanceof ForgeError) throw error;
-      throw noAnswer(signal.aborted ? `there was no response within ${timeoutMs / 1000} s` : `${error}`, {
+      throw noResponse(signal.aborted ? `there was no response within ${timeoutMs / 1000} s` : `${error}`, {
         retryable: !(error instanceof SyntaxError),
       });
     }
@@ -67,12 +67,12 @@ function refusal(status: number, text: string, retryAfter: string | string[] | u
   return new ForgeError(`The embedded forge refuses (${status}): ${saidIn(text)}`, { status, retryable, retryAfterMs });
 }
 
-function noAnswer(reason: string, { retryable }: { retryable: boolean }): ForgeError {
+function noResponse(reason: string, { retryable }: { retryable: boolean }): ForgeError {
   return new ForgeError(`The embedded forge can't be reached: ${reason}`, { status: null, retryable });
 }
 
 function tooLong(): ForgeError {
-  return noAnswer('its response is too long', { retryable: false });
+  return noResponse('its response is too long', { retryable: false });
 }
 
 /** The message of an error response, as one line of limited length. */

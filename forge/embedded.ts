@@ -84,8 +84,8 @@ export function createEmbeddedForgeReader(options: EmbeddedForgeOptions): ForgeR
   };
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(answer);
+function read<Schema extends z.ZodType>(schema: Schema, response: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(response);
   if (parsed.success) return parsed.data;
   const field = parsed.error.issues[0]?.path.join('.') || 'the whole';
   throw new ForgeError(`The embedded forge's response has an unexpected format (${field})`, {

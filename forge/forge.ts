@@ -22,7 +22,7 @@ export type PullRequest = {
 };
 
 /** `repository` is the clone URL, such as https://github.com/acme/docs. */
-export type BranchOfRepository = { repository: string; branch: string };
+type BranchOfRepository = { repository: string; branch: string };
 
 export type NewPullRequest = BranchOfRepository & { base: string; title: string; body: string };
 

@@ -1,4 +1,4 @@
-export type IntervalLoop = {
+type IntervalLoop = {
   /** Fires when the loop stops. */
   readonly signal: AbortSignal;
   /** Starts the first turn. A second call does nothing. */

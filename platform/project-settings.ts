@@ -34,7 +34,7 @@ export const projectSettings = z.strictObject({
     .default([]),
   /** The receiver of the embedded forge's pull request events. */
   webhookUrl: z
-    .url({ protocol: /^https?$/, error: 'expected an http(s) address' })
+    .url({ protocol: /^https?$/, error: 'expected an http(s) URL' })
     .nullable()
     .default(null),
   webhookSecret: z.string().min(1).max(1000).nullable().default(null),

@@ -13,7 +13,7 @@ import { createCrawlStore } from './store/crawl-store.ts';
 import type { Database } from './store/database.ts';
 import { failExportJob } from './store/export-job-transitions.ts';
 import { type ExportJobRow, listUnsettledExportJobs } from './store/export-jobs.ts';
-import { deleteExpiredAnswers } from './store/idempotency-keys.ts';
+import { deleteExpiredResponses } from './store/idempotency-keys.ts';
 import { withoutValues } from './store/query-error.ts';
 import { deleteUsesOutside } from './store/usage-log.ts';
 import { sweepExports } from './sweep-exports.ts';
@@ -39,7 +39,7 @@ const CLOCK_ERROR_MS = 3_600_000;
 /** Time to replace a worker of a broken release, so that its jobs can continue. */
 const STUCK_AFTER_MS = 30 * 60_000;
 
-export type Reconciler = {
+type Reconciler = {
   /** Runs now and after each interval. */
   start(): void;
   /** Stops after the current turn. */
@@ -106,7 +106,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     await settleEach(listUnsettledAgentJobs, (job) => settleAgentJob(job, settling));
     if (loop.signal.aborted) return;
     const nowMs = now();
-    await deleteExpiredAnswers(db, new Date(nowMs));
+    await deleteExpiredResponses(db, new Date(nowMs));
     await deleteUsesOutside(db, { until: new Date(nowMs - USES_KEPT_MS), latest: new Date(nowMs + CLOCK_ERROR_MS) });
     if (nowMs >= nextSweepAt) await sweep(nowMs);
   }

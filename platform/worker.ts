@@ -37,7 +37,7 @@ const SHUTDOWN_FORCE = '10s';
 const AGENT_SHUTDOWN_GRACE = '1s';
 
 /** Runs the platform's workers: like a Temporal `Worker`, but possibly two of them. */
-export type PlatformWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
+type PlatformWorker = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 
 /**
  * Creates the worker for the platform's workflows and activities and, unless `runsAgents` is false, a second one for

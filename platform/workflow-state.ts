@@ -15,7 +15,7 @@ export type WorkflowState =
   /** Temporal never had it or no longer has it. */
   | { state: 'unknown' };
 
-export type FoundWorkflow = Exclude<WorkflowState, { state: 'unknown' }> & {
+type FoundWorkflow = Exclude<WorkflowState, { state: 'unknown' }> & {
   runId: string;
   memo: Record<string, unknown> | undefined;
 };

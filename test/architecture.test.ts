@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** Who may import whom among the top-level folders. The linter says it in the editor; this resolves every path. */
+/** The top-level folders that each one may import. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   contract: [],
   forge: ['contract'],
@@ -14,6 +14,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   deployment: ['contract'],
 };
 
+/** Packages that a folder must not import. */
+const MAY_NOT_IMPORT: Record<string, RegExp> = {
+  // Workflow code is deterministic.
+  workflows: /^node:/,
+  // The exporter runs without Temporal and without a database.
+  exporter: /^(@temporalio\/|drizzle-orm(\/|$)|pg$)/,
+};
+
 type Import = { file: string; folder: string; target: string; targetFolder: string; typeOnly: boolean };
 
 const root = process.cwd();
@@ -24,15 +32,23 @@ function sourceFiles(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-function importsOf(file: string): Import[] {
+const IMPORTS =
+  /^\s*(?:import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|^\s*import\s+'([^']+)'|import\('([^']+)'\)/gm;
+
+function specifiersOf(file: string): { specifier: string; typeOnly: boolean }[] {
   const text = readFileSync(join(root, file), 'utf8');
-  const statements = text.matchAll(/^\s*(import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|import\('([^']+)'\)/gm);
-  return [...statements].flatMap(([, , type, from, dynamic]) => {
-    const specifier = from ?? dynamic;
-    if (!specifier?.startsWith('.')) return [];
+  return [...text.matchAll(IMPORTS)].map(([, type, from, sideEffect, dynamic]) => ({
+    specifier: from ?? sideEffect ?? dynamic ?? '',
+    typeOnly: type !== undefined,
+  }));
+}
+
+function importsOf(file: string): Import[] {
+  return specifiersOf(file).flatMap(({ specifier, typeOnly }) => {
+    if (!specifier.startsWith('.')) return [];
     const target = relative(root, join(root, dirname(file), specifier));
     const [folder = '', targetFolder = ''] = [file.split('/')[0], target.split('/')[0]];
-    return [{ file, folder, target, targetFolder, typeOnly: type !== undefined }];
+    return [{ file, folder, target, targetFolder, typeOnly }];
   });
 }
 
@@ -56,19 +72,21 @@ describe('the folders', () => {
     expect(imports.filter((each) => !isAllowed(each)).map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
   });
 
+  it('import no packages that they must run without', () => {
+    const wrong = Object.entries(MAY_NOT_IMPORT).flatMap(([folder, packages]) =>
+      sourceFiles(folder).flatMap((file) =>
+        specifiersOf(file)
+          .filter(({ specifier }) => packages.test(specifier))
+          .map(({ specifier }) => `${file} → ${specifier}`),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('read the environment in no product folder but cli/', () => {
     const readers = folders
       .flatMap(sourceFiles)
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'));
     expect(readers).toEqual([]);
-  });
-
-  it('keep every product file within 250 lines', () => {
-    const long = [...folders, 'cli', 'embedded'].flatMap((folder) =>
-      sourceFiles(folder)
-        .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1 }))
-        .filter(({ lines }) => lines > 250),
-    );
-    expect(long).toEqual([]);
   });
 });

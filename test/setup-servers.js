@@ -3,7 +3,7 @@ import setupFast from './setup-fast.js';
 /** Runs once before the integration and system tests: starts the servers that all their files share. */
 export default async function setupServers() {
   await setupFast();
-  const { locateTimeSkippingServer } = await import('../embedded/temporal/locate-time-skipping-server.ts');
+  const { locateTimeSkippingServer } = await import('./helpers/locate-time-skipping-server.ts');
   const { startSharedServers } = await import('./helpers/shared-servers.ts');
   await locateTimeSkippingServer();
   globalThis.sharedServers = await startSharedServers();

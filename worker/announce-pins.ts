@@ -12,7 +12,7 @@ export type WatchedFile = { site: string; valuesFile: string };
 /** The used part of Temporal's client. */
 type PinClient = { workflow: { getHandle(workflowId: string): { signal(name: string): Promise<void> } } };
 
-export type AnnouncePinsOptions = {
+type AnnouncePinsOptions = {
   client: PinClient;
   logger: Logger;
   files: readonly WatchedFile[];

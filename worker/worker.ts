@@ -11,7 +11,7 @@ import { TASK_QUEUES } from '../contract/names.ts';
 import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
 import { announcePins, type WatchedFile } from './announce-pins.ts';
 
-export type OrchestratorWorkerDeps = {
+type OrchestratorWorkerDeps = {
   connection: NativeConnection;
   /** Tells sites of pins that operators change; without it they notice at their next timer. */
   client?: Client;

@@ -33,7 +33,7 @@ import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil } from './entity/coroutines.ts';
 import { handleSignal } from './entity/handle-signal.ts';
 
-export type AgentChangeInput = {
+type AgentChangeInput = {
   site: string;
   rule: string;
   /** The newest events, oldest first, for the prompt. */

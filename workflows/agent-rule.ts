@@ -28,7 +28,7 @@ import { handleSignal } from './entity/handle-signal.ts';
 import { type IncidentSource, notifyOperators } from './mails/notify-operators.ts';
 import { mailTimeouts } from './retry/activity-timeouts.ts';
 
-export type AgentRuleInput = {
+type AgentRuleInput = {
   site: string;
   /** The rule's name in galley.yaml. */
   rule: string;

@@ -43,9 +43,9 @@ export const configChanged = defineSignal(SIGNALS.configChanged);
 export const getState = defineQuery<SiteState>(QUERIES.state);
 /** Exports now, without a quiet period. */
 export const exportNow = defineUpdate<SiteState>(UPDATES.exportNow);
-/** Renews all links now. Returns when they are deployed. */
+/** Refreshes all links now. Returns when they are deployed. */
 export const refreshNow = defineUpdate<SiteState>(UPDATES.refreshNow);
-/** Collects publishes without exporting them until `resume`. The deployed links are still renewed. */
+/** Collects publishes without exporting them until `resume`. The deployed links are still refreshed. */
 export const pause = defineUpdate<SiteState>(UPDATES.pause);
 export const resume = defineUpdate<SiteState>(UPDATES.resume);
 /** Ends the workflow and cancels the running export. Returns the last state. */
@@ -59,7 +59,7 @@ const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * One site: collects publishes, exports them, deploys the newest export and renews its link before it expires. Exports and
+ * One site: collects publishes, exports them, deploys the newest export and refreshes its link before it expires. Exports and
  * refreshes run concurrently. Runs until an operator removes the site.
  *
  * Runs of earlier releases replay this code. Guard every change of its commands (an activity, timer or attribute more, less
@@ -151,7 +151,7 @@ function setHandlers(run: SiteRun): void {
   );
 }
 
-/** Cancels the running export and drops what is pending. What is deployed stays, but its link is no longer renewed. */
+/** Cancels the running export and drops what is pending. What is deployed stays, but its link is no longer refreshed. */
 async function removeSite(run: SiteRun): Promise<SiteState> {
   const lastState = siteStateOf(run);
   run.removed = true;

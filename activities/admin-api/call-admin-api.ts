@@ -20,10 +20,10 @@ const RETRY_FOR_MS = 60_000;
 const SHORT_WAIT_MS = 30_000;
 
 /** Details of each heartbeat: `GET /sites/{site}` shows the progress, and the next attempt reads `troubleSinceMs`. */
-export type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
+type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
 
 /** The verdicts that the caller handles. All others have become failures. */
-export type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
+type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
 
 export type CallAdminApi = (
   operation: Operation,
@@ -48,7 +48,7 @@ export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
       case 'later':
         throw laterFailure(message, response.status, retryAfterOf(response));
       case 'retry':
-        throw troubleFailure(message, response.status, retryAfterOf(response));
+        throw temporaryFailure(message, response.status, retryAfterOf(response));
       default:
         heartbeat({ ...lastHeartbeat(), troubleSinceMs: null });
         return { verdict, response };
@@ -57,7 +57,7 @@ export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
 }
 
 /** Retryable at first; final once the service has been failing for longer than a minute. */
-export function troubleFailure(
+export function temporaryFailure(
   message: string,
   status: number | null,
   retryAfterMs: number | null = null,
@@ -91,7 +91,7 @@ async function responseOf(client: AdminApiClient, call: AdminApiCall): Promise<A
     // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
     return await heartbeatWhile(() => client(call), lastHeartbeat());
   } catch (error) {
-    if (error instanceof NoResponseError) throw troubleFailure(error.message, null);
+    if (error instanceof NoResponseError) throw temporaryFailure(error.message, null);
     throw error;
   }
 }

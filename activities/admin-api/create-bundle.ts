@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { CallAdminApi } from './call-admin-api.ts';
-import { troubleFailure } from './call-admin-api.ts';
+import { temporaryFailure } from './call-admin-api.ts';
 import { benignWait, describeResponse, finalFailure, retryAfterOf } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 import { jobPath, readJob } from './poll-export.ts';
@@ -52,14 +52,14 @@ export function createCreateBundle(call: CallAdminApi) {
     if (verdict !== 'success') throw finalFailure('JobGone', describeResponse(request, response), response.status);
     const bundleUrl = field(response, 'bundleUrl');
     if (typeof bundleUrl !== 'string' || !URL.canParse(bundleUrl)) {
-      throw troubleFailure(unreadable(response.status, 'bundleUrl', response.text), response.status);
+      throw temporaryFailure(unreadable(response.status, 'bundleUrl', response.text), response.status);
     }
     const expiresAtMs = parseTimestampMs(field(response, 'expiresAt'));
-    const lifetimeMs = expiresAtMs === undefined ? Number.NaN : expiresAtMs - answeredAtMs(response.date);
+    const lifetimeMs = expiresAtMs === undefined ? Number.NaN : expiresAtMs - respondedAtMs(response.date);
     if (expiresAtMs === undefined || !(lifetimeMs >= OLDEST_MS && lifetimeMs <= LATEST_MS)) {
       const given = JSON.stringify(field(response, 'expiresAt'))?.slice(0, 100) ?? 'nothing';
       const expected = 'expected a date between yesterday and ten years from now';
-      throw troubleFailure(`POST ${path} gave an unusable expiresAt (${given}): ${expected}`, response.status);
+      throw temporaryFailure(`POST ${path} gave an unusable expiresAt (${given}): ${expected}`, response.status);
     }
     return {
       bundleUrl,
@@ -74,7 +74,7 @@ export function createCreateBundle(call: CallAdminApi) {
 /** `Date` drops fractions of a second, so the response may be nearly a second newer than it says. */
 const DATE_FRACTION_MS = 999;
 
-function answeredAtMs(date: string | undefined): number {
+function respondedAtMs(date: string | undefined): number {
   const dateMs = parseTimestampMs(date);
   return dateMs === undefined ? Date.now() : dateMs + DATE_FRACTION_MS;
 }

@@ -23,7 +23,7 @@ export type AdminApiFailureType =
   | 'DomainBusy';
 
 /** `details[0]` of each of these failures. */
-export type AdminApiFailureDetails = { status: number | null; retryAfterMs: number | null };
+type AdminApiFailureDetails = { status: number | null; retryAfterMs: number | null };
 
 /** What a status other than 2xx means for an operation. */
 export type Verdict =

@@ -1,5 +1,5 @@
 import type { CallAdminApi } from './call-admin-api.ts';
-import { reportProgress, troubleFailure } from './call-admin-api.ts';
+import { reportProgress, temporaryFailure } from './call-admin-api.ts';
 import type { AdminApiResponse } from './http-client.ts';
 import { pollJob, QUICK_ASKS_MS, readAt } from './poll-job.ts';
 import type { ExportProgress } from './response-fields.ts';
@@ -46,7 +46,8 @@ export function jobPath(jobId: string): string {
 export async function readJob(call: CallAdminApi, jobId: string): Promise<Reading> {
   const response = await readAt(call, jobPath(jobId));
   const status = textField(response, 'status')?.toLowerCase();
-  if (status === undefined) throw troubleFailure(unreadable(response.status, 'status', response.text), response.status);
+  if (status === undefined)
+    throw temporaryFailure(unreadable(response.status, 'status', response.text), response.status);
   const progress = progressOf(response);
   reportProgress(progress);
   if (status === 'completed') {

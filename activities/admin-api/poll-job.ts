@@ -5,7 +5,7 @@ import { benignWait, describeResponse, finalFailure, retryAfterOf } from './outc
 import { pollDelayMs } from './poll-delay.ts';
 
 /** A job's state: its end, or a sentence that says it is still running, with the response. */
-export type JobReading<Finished> = { finished: Finished } | { running: string; response: AdminApiResponse };
+type JobReading<Finished> = { finished: Finished } | { running: string; response: AdminApiResponse };
 
 /** Pauses within the first attempt: Temporal retries after a second at the earliest, and small jobs end before that. */
 export const QUICK_ASKS_MS: readonly number[] = [200, 300, 500, 1000];

@@ -4,7 +4,7 @@ import { readAt } from './poll-job.ts';
 import { endTimeOf, textField, timeField } from './response-fields.ts';
 
 /** A job's fields; null if the service doesn't give them. */
-export type ExportDescription = {
+type ExportDescription = {
   status: string | null;
   domain: string | null;
   version: string | null;

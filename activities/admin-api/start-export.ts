@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
 import type { CallAdminApi } from './call-admin-api.ts';
-import { troubleFailure } from './call-admin-api.ts';
+import { temporaryFailure } from './call-admin-api.ts';
 import { benignWait, finalFailure, retryAfterOf } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 import { errorText, textField, timeField } from './response-fields.ts';
 import { parseTimestampMs } from './timestamps.ts';
 
-export type StartExportInput = {
+type StartExportInput = {
   domain: string;
   /** The same for every attempt (create-export-key.ts), so a lost response creates no second job. */
   idempotencyKey: string;
@@ -43,10 +43,11 @@ export function createStartExport(call: CallAdminApi) {
     if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(response)}`, response.status);
     const jobId = textField(response, 'jobId');
     // The response may have been cut. The same key returns the same job.
-    if (jobId === undefined) throw troubleFailure(unreadable(response.status, 'jobId', response.text), response.status);
+    if (jobId === undefined)
+      throw temporaryFailure(unreadable(response.status, 'jobId', response.text), response.status);
     const createdAt = timeField(response, 'createdAt');
-    const answeredAtMs = parseTimestampMs(response.date);
-    const ageMs = createdAt === null || answeredAtMs === undefined ? null : answeredAtMs - Date.parse(createdAt);
+    const respondedAtMs = parseTimestampMs(response.date);
+    const ageMs = createdAt === null || respondedAtMs === undefined ? null : respondedAtMs - Date.parse(createdAt);
     return { jobId, version: textField(response, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
   };
 }

@@ -1,4 +1,4 @@
-import { troubleFailure } from '../admin-api/call-admin-api.ts';
+import { temporaryFailure } from '../admin-api/call-admin-api.ts';
 import type { AdminApiResponse } from '../admin-api/http-client.ts';
 import { finalFailure } from '../admin-api/outcomes.ts';
 import { field, textField } from '../admin-api/response-fields.ts';
@@ -28,7 +28,8 @@ export function agentJobPath({ projectId, jobId }: { projectId: string; jobId?: 
 /** A job's end, or its status: an unknown status means the job is still running. */
 export function readAgentJob(response: AdminApiResponse): { finished: FinishedAgentJob } | { running: string } {
   const status = textField(response, 'status')?.toLowerCase();
-  if (status === undefined) throw troubleFailure(unreadable(response.status, 'status', response.text), response.status);
+  if (status === undefined)
+    throw temporaryFailure(unreadable(response.status, 'status', response.text), response.status);
   if (status !== 'completed' && status !== 'failed' && status !== 'archived') return { running: status };
   const error = field(response, 'error');
   const said = typeof error === 'string' && error.trim() !== '' ? error.slice(0, MAX_ERROR) : null;

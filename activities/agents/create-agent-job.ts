@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { type CallAdminApi, troubleFailure } from '../admin-api/call-admin-api.ts';
+import { type CallAdminApi, temporaryFailure } from '../admin-api/call-admin-api.ts';
 import { describeResponse, finalFailure } from '../admin-api/outcomes.ts';
 import { textField } from '../admin-api/response-fields.ts';
 import { unreadable } from '../admin-api/start-export.ts';
@@ -15,12 +15,12 @@ export type CreateAgentJobInput = AgentPrompt & {
 };
 
 /** What workflows of releases before 0.2 pass: each attempt renders the prompt. */
-export type UnrenderedAgentJobInput = RenderAgentPromptInput & Pick<CreateAgentJobInput, 'idempotencyKey'>;
+type UnrenderedAgentJobInput = RenderAgentPromptInput & Pick<CreateAgentJobInput, 'idempotencyKey'>;
 
 /**
  * The project is kept with the job: if the configuration names another project later, that one doesn't have this job.
  */
-export type CreatedAgentJob = { projectId: string; jobId: string };
+type CreatedAgentJob = { projectId: string; jobId: string };
 
 /**
  * Creates an agent job. Every attempt sends the same project and text, so the service recognizes a repeated request by
@@ -40,7 +40,7 @@ export function createCreateAgentJob(call: CallAdminApi, { readSite }: { readSit
     if (verdict !== 'success') throw finalFailure('Rejected', describeResponse(request, response), response.status);
     const jobId = textField(response, 'id');
     // The response may have been cut. The same key returns the same job.
-    if (jobId === undefined) throw troubleFailure(unreadable(response.status, 'id', response.text), response.status);
+    if (jobId === undefined) throw temporaryFailure(unreadable(response.status, 'id', response.text), response.status);
     return { projectId, jobId };
   };
 }

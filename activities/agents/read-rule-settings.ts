@@ -1,7 +1,7 @@
 import type { RuleSettings } from '../../contract/settings.ts';
 import { findRule, type ReadSite } from '../sites/read-site.ts';
 
-export type RuleSettingsDeps = {
+type RuleSettingsDeps = {
   readSite: ReadSite;
   operators: readonly string[];
   forge: boolean;

@@ -6,13 +6,10 @@ import type { DeploymentReport, DeploymentTarget, DeploymentWrite } from './depl
 import { ValuesFileError } from './edit-values.ts';
 import { createValuesFileTarget } from './values-file.ts';
 
-/** `type` of the failure that only a person can fix: the file can't be read or edited. */
-export type DeploymentFailureType = 'InvalidValuesFile';
-
 /** After an operator removes a pin or switches a deployment on, Galley notices within this time. */
 const PIN_EVERY_MS = 10_000;
 
-export type DeploymentActivityDeps = {
+type DeploymentActivityDeps = {
   logger: Logger;
   /** Makes the target of a path; the values file by default. */
   targetOf?: (valuesFile: string) => DeploymentTarget;
@@ -41,10 +38,14 @@ export function createDeploymentActivities({ logger, targetOf = createValuesFile
       try {
         const report = await heartbeatWhile(() => writeAlone(valuesFile, write));
         const { kind, jobId, sequence } = write;
-        logger.info({ valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin }, 'deployment told');
+        logger.info(
+          { valuesFile, kind, jobId, sequence, outcome: report.outcome, pin: report.pin },
+          'deployment written',
+        );
         return report;
       } catch (error) {
         if (!(error instanceof ValuesFileError)) throw error;
+        // Only a person can fix the file.
         const message = `${valuesFile}: ${error.message}`;
         throw ApplicationFailure.create({ type: 'InvalidValuesFile', message, nonRetryable: true });
       }

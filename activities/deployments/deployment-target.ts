@@ -6,7 +6,7 @@ export type DeploymentWrite = {
   epoch: number;
   /** Counts the writes of one epoch; a lower one never overwrites a higher one. */
   sequence: number;
-  /** `deploy` may change the served job; `refresh` only renews the link of the deployed job. */
+  /** `deploy` may change the served job; `refresh` only writes a new link of the deployed job. */
   kind: 'deploy' | 'refresh';
   jobId: string;
   version: string | null;

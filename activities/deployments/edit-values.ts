@@ -9,7 +9,7 @@ export class ValuesFileError extends Error {
 }
 
 /** What Galley writes. `enabled` only ever becomes true; undefined leaves it unchanged. */
-export type ValuesEdit = { enabled: true | undefined; bundleUrl: string };
+type ValuesEdit = { enabled: true | undefined; bundleUrl: string };
 
 const GROUP = 'staticExport';
 

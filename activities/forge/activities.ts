@@ -6,14 +6,14 @@ import { askForge } from './forge-failure.ts';
 import { createPlanReview } from './plan-review.ts';
 import { createReadPullRequest } from './read-pull-request.ts';
 
-export type ForgeActivityDeps = {
+type ForgeActivityDeps = {
   /** Undefined without `forge` in galley.yaml: then reviews are requested by mail only. */
   forge?: ForgeReader | undefined;
   /** How long planning retries a forge that is down; 15 minutes by default. */
   retryForMs?: number | undefined;
 };
 
-export type ReviewRequestInput = { prLink: string; logins: readonly string[]; teams: readonly string[] };
+type ReviewRequestInput = { prLink: string; logins: readonly string[]; teams: readonly string[] };
 
 /** The forge's activities. They fail with the types of forge-failure.ts. */
 export function createForgeActivities({ forge, retryForMs }: ForgeActivityDeps) {

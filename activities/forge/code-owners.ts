@@ -16,7 +16,7 @@ export type CodeOwners = {
 
 type Owner = { kind: 'login' | 'team' | 'mail'; name: string };
 
-export type OwnershipRule = { pattern: string; owners: readonly Owner[] };
+type OwnershipRule = { pattern: string; owners: readonly Owner[] };
 
 /** GitHub ignores larger files. */
 const MAX_CHARACTERS = 3 * 1024 * 1024;

@@ -1,23 +1,17 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { ForgeError } from '../../forge/forge-error.ts';
 
-/** The `type` of the ApplicationFailure that a workflow gets from this folder's activities. */
-export type ForgeFailureType =
-  /** A retry won't help: the token lacks rights, or the pull request doesn't exist. */
-  | 'ForgeRefused'
-  /** The forge can't be reached or asks to wait. Temporal retries it. */
-  | 'ForgeUnavailable'
-  /** No forge is configured. */
-  | 'NoForge';
-
-/** `details[0]` of the first two. */
-export type ForgeFailureDetails = { status: number | null; retryAfterMs: number | null };
+/** `details[0]` of the failures that a workflow gets. */
+type ForgeFailureDetails = { status: number | null; retryAfterMs: number | null };
 
 /** If the forge asks for a longer wait, the next attempt asks again. */
 const LONGEST_WAIT_MS = 3_600_000;
 const SHORTEST_WAIT_MS = 1_000;
 
-/** Maps a forge error to a failure: retryable at the time that the forge names, or final. */
+/**
+ * Maps a forge error to a failure. `ForgeRefused` is final: the token lacks rights, or the pull request doesn't exist.
+ * `ForgeUnavailable` is retried at the time that the forge names.
+ */
 export function forgeFailure(error: ForgeError): ApplicationFailure {
   const { status, retryable, retryAfterMs, message } = error;
   const details: ForgeFailureDetails = { status, retryAfterMs };

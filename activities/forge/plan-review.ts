@@ -6,7 +6,7 @@ import { heartbeatWhile } from '../heartbeat.ts';
 import { type CodeOwners, ownersOf, parseCodeOwners } from './code-owners.ts';
 import { forgeFailure } from './forge-failure.ts';
 
-export type ReviewPlanInput = {
+type ReviewPlanInput = {
   site: string;
   rule: string;
   prLink: string;

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ForgeReader } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
-import type { OutgoingMail } from './compose-mail.ts';
+import type { OutgoingMail, Sender } from './compose-mail.ts';
 import { hasUnsubscribed } from './has-unsubscribed.ts';
 import type { MailResult, OperatorMailInput, ReviewMailInput, RuleMailInput, SiteMailInput } from './mail-input.ts';
 import type { Mailer } from './mailer.ts';
@@ -33,69 +33,41 @@ export type ReviewerActivityDeps = {
   timing?: SendOnceDeps['timing'];
 };
 
+/** What a mail is composed with. `date` is when it was first meant to be sent: every attempt sends the same bytes. */
+type Mailing = { sender: Sender; client: Client; date: Date };
+
 /**
  * Mails to reviewers and operators, each to one address and at most once (send-once.ts). Call them with
  * `heartbeatTimeout: '30s'` (a mail server must take a message up to its last line within it), `startToCloseTimeout:
  * '5m'` and unlimited attempts: waits and giving up after 36 hours are decided here.
  */
 export function createReviewerActivities(deps: ReviewerActivityDeps) {
-  const { mailer, publicUrl, unsubscribeKey, forge, logger, timing = {} } = deps;
+  const { mailer, logger, timing = {} } = deps;
   return {
     /** Requests a review from one reviewer, or sends a reminder. */
     async sendReviewMail(input: ReviewMailInput): Promise<MailResult> {
-      const { site, rule, to: address } = input;
-      return await send(input, async ({ sender }, client, date) => {
-        try {
-          if (await hasUnsubscribed(client, input)) return { outcome: 'unsubscribed', detail: null };
-        } catch (error) {
-          return later('SubscriptionsUnknown', "who has unsubscribed can't be read", error);
-        }
-        let reviewLink: string | null = null;
-        try {
-          reviewLink = (await forge?.reviewLink(input.pullRequest.url, address)) ?? null;
-        } catch (error) {
-          if (!(error instanceof ForgeError)) throw error;
-          if (error.retryable) return later('ReviewLinkUnknown', "the reviewer's link can't be made", error);
-          // Send the mail anyway: the pull request may have ended, or it is on another forge.
-          logger.warn(
-            { site, rule, reason: plainLine(error.message, 300) },
-            "A mail has no reviewer's link of its own",
-          );
-        }
-        const unsubscribeLink =
-          publicUrl === undefined ? null : createUnsubscribeLink(publicUrl, { site, rule, address }, unsubscribeKey);
-        return composeReviewMail(input, { sender, date, unsubscribeLink, reviewLink });
-      });
+      return await send(input, (mailing) => prepareReviewMail(deps, input, mailing));
     },
 
     /** Reports a failed job to one operator. */
     async sendOperatorMail(input: OperatorMailInput): Promise<MailResult> {
-      return await send(input, async ({ sender }, _, date) => composeOperatorMail(input, { sender, date }));
+      return await send(input, async (mailing) => composeOperatorMail(input, mailing));
     },
 
     /** Reports to one operator that a site fails, or works again. */
     async sendSiteMail(input: SiteMailInput): Promise<MailResult> {
-      return await send({ ...input, changeId: input.workflowId }, async ({ sender }, _, date) =>
-        composeSiteMail(input, { sender, date }),
-      );
+      return await send({ ...input, changeId: input.workflowId }, async (mailing) => composeSiteMail(input, mailing));
     },
 
     /** Reports to one operator that no worker knows a rule, or that one does again. */
     async sendRuleMail(input: RuleMailInput): Promise<MailResult> {
-      return await send({ ...input, changeId: input.workflowId }, async ({ sender }, _, date) =>
-        composeRuleMail(input, { sender, date }),
-      );
+      return await send({ ...input, changeId: input.workflowId }, async (mailing) => composeRuleMail(input, mailing));
     },
   };
 
-  function later(type: MailFailureType, what: string, error: unknown): MailResult {
-    const reason = plainLine(`${what}: ${error instanceof Error ? error.message : error}`, 300);
-    return retryLater(type, reason, timing.unsent ?? UNSENT, timing.giveUpAfterMs);
-  }
-
   async function send(
     input: { site: string; rule?: string; event: string; changeId: string; to: string },
-    compose: (mailer: Mailer, client: Client, date: Date) => Promise<OutgoingMail | MailResult>,
+    compose: (mailing: Mailing) => Promise<OutgoingMail | MailResult>,
   ): Promise<MailResult> {
     const result = await resultOf(input.to, compose);
     const { site, rule, event, changeId } = input;
@@ -106,7 +78,7 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
 
   async function resultOf(
     to: string,
-    compose: (mailer: Mailer, client: Client, date: Date) => Promise<OutgoingMail | MailResult>,
+    compose: (mailing: Mailing) => Promise<OutgoingMail | MailResult>,
   ): Promise<MailResult> {
     const startedMs = Date.now();
     const context = Context.current();
@@ -120,7 +92,39 @@ export function createReviewerActivities(deps: ReviewerActivityDeps) {
       return { outcome: 'refused', detail: `not a mail address: ${plainLine(to, 100)}` };
     }
     const client = deps.client ?? context.client;
-    const mail = await compose(mailer, client, new Date(context.info.scheduledTimestampMs));
+    const date = new Date(context.info.scheduledTimestampMs);
+    const mail = await compose({ sender: mailer.sender, client, date });
     return 'outcome' in mail ? mail : await sendOnce({ mailer, client, timing }, mail, startedMs);
   }
+}
+
+/** The mail, or the result if it isn't sent now. */
+async function prepareReviewMail(
+  deps: ReviewerActivityDeps,
+  input: ReviewMailInput,
+  { sender, client, date }: Mailing,
+): Promise<OutgoingMail | MailResult> {
+  const { site, rule, to: address } = input;
+  const { forge, logger, publicUrl, unsubscribeKey, timing } = deps;
+  const later = (type: MailFailureType, what: string, error: unknown): MailResult => {
+    const reason = plainLine(`${what}: ${error instanceof Error ? error.message : error}`, 300);
+    return retryLater(type, reason, timing?.unsent ?? UNSENT, timing?.giveUpAfterMs);
+  };
+  try {
+    if (await hasUnsubscribed(client, input)) return { outcome: 'unsubscribed', detail: null };
+  } catch (error) {
+    return later('SubscriptionsUnknown', "who has unsubscribed can't be read", error);
+  }
+  let reviewLink: string | null = null;
+  try {
+    reviewLink = (await forge?.reviewLink(input.pullRequest.url, address)) ?? null;
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    if (error.retryable) return later('ReviewLinkUnknown', "the reviewer's link can't be made", error);
+    // Send the mail anyway: the pull request may have ended, or it is on another forge.
+    logger.warn({ site, rule, reason: plainLine(error.message, 300) }, "A mail has no reviewer's link of its own");
+  }
+  const unsubscribeLink =
+    publicUrl === undefined ? null : createUnsubscribeLink(publicUrl, { site, rule, address }, unsubscribeKey);
+  return composeReviewMail(input, { sender, date, unsubscribeLink, reviewLink });
 }

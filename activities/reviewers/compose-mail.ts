@@ -10,7 +10,7 @@ export type Sender = { name: string; address: string; domain: string };
 /** A message with its headers, to exactly one address. */
 export type OutgoingMail = SendMailOptions & { messageId: string; envelope: { from: string; to: [string] } };
 
-export type MailDraft = {
+type MailDraft = {
   sender: Sender;
   to: string;
   date: Date;

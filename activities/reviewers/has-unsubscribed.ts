@@ -8,7 +8,7 @@ const QUERY_TIMEOUT_MS = 5_000;
 /** Only the needed part of the rule's state, so that workflows of other releases can be read. */
 const ruleState = z.object({ unsubscribed: z.array(z.string()) });
 
-export type QueryClient = Pick<Client, 'workflow' | 'withDeadline'>;
+type QueryClient = Pick<Client, 'workflow' | 'withDeadline'>;
 
 /**
  * Whether an address has unsubscribed from a rule's mail. False if the rule's workflow doesn't exist (any more).

@@ -2,7 +2,7 @@ import type { MailOutcome } from '../../contract/agent-state.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 
 /** The reason for a mail to a reviewer. Each reviewer gets one mail per event. */
-export type ReviewMailEvent = 'review-requested' | `reminder-${number}`;
+type ReviewMailEvent = 'review-requested' | `reminder-${number}`;
 
 /** One mail to one reviewer. The Message-ID is made of `changeId` (the workflow's id), `event` and `to`. */
 export type ReviewMailInput = {

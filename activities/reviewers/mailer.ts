@@ -18,7 +18,7 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** Mail services commonly allow one client this many. */
 const CONNECTIONS = 5;
 
-export type MailerOptions = {
+type MailerOptions = {
   /** `smtp://` (STARTTLS if the server offers it) or `smtps://`, with user and password if needed. */
   url: string;
   /** The `From` header, such as `Galley <galley@example.com>`. */

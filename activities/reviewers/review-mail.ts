@@ -1,13 +1,11 @@
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import { composeMail, type OutgoingMail, type Sender } from './compose-mail.ts';
-import { dayAndTime, timeBetween } from './dates.ts';
 import type { MailContent } from './mail-content.ts';
 import { listId, messageId, threadId } from './mail-identity.ts';
 import type { ReviewMailInput } from './mail-input.ts';
 import { plainLine } from './plain-line.ts';
-import { webLink } from './web-link.ts';
 
-export type ReviewMailContext = {
+type ReviewMailContext = {
   sender: Sender;
   date: Date;
   unsubscribeLink: string | null;
@@ -119,4 +117,32 @@ function verbOf({ action }: PublishEvent): string {
 
 function more(count: number): string {
   return count === 1 ? 'one event before it' : `${count} events before it`;
+}
+
+/** The URL if it is http(s); null otherwise, so that callers show it as text or not at all. */
+function webLink(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
+}
+
+const FORMAT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+/**
+ * "21 November 2026 at 11:30 UTC", with the zone because readers are in many; the original text if it can't be parsed.
+ */
+function dayAndTime(timestamp: string): string {
+  const ms = Date.parse(timestamp);
+  return Number.isNaN(ms) ? plainLine(timestamp, 60) || 'an unknown time' : `${FORMAT.format(ms)} UTC`;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** "2 days" or "5 hours", rounded down; null for less than an hour or an unreadable time. */
+function timeBetween(timestamp: string, now: Date): string | null {
+  const passedMs = now.getTime() - Date.parse(timestamp);
+  if (passedMs >= 2 * DAY_MS) return `${Math.floor(passedMs / DAY_MS)} days`;
+  if (passedMs >= 2 * HOUR_MS) return `${Math.floor(passedMs / HOUR_MS)} hours`;
+  return passedMs >= HOUR_MS ? 'an hour' : null;
 }

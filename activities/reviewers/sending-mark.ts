@@ -23,7 +23,7 @@ import type { MailResult } from './mail-input.ts';
  * with a delay, so an older one could overwrite the note: the attempt doesn't heartbeat until the note is stored, and
  * then repeats it.
  */
-export type SendingMark = {
+type SendingMark = {
   /** Stores `sending`. Resolves once Temporal has it; rejects if that isn't certain. */
   set(): Promise<void>;
   /** Replaces the mark, if there may be one, and waits as long as useful. Never rejects. */
@@ -32,7 +32,7 @@ export type SendingMark = {
   stop(): void;
 };
 
-export type Note =
+type Note =
   /** The mail server may have the message. */
   | { stage: 'sending' }
   /** It certainly doesn't have it. */

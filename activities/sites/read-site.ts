@@ -4,7 +4,7 @@ import { notConfigured } from '../not-configured.ts';
 /** Reads a site's section of this worker's galley.yaml; undefined if there is none. */
 export type ReadSite = (site: string) => SiteConfig | undefined | Promise<SiteConfig | undefined>;
 
-export type ConfiguredRule = { site: SiteConfig; rule: SiteConfig['agent'][number] };
+type ConfiguredRule = { site: SiteConfig; rule: SiteConfig['agent'][number] };
 
 /**
  * Finds an agent rule and its site. Throws `NotConfigured` (not-configured.ts).

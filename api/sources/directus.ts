@@ -55,7 +55,7 @@ export const source = tokenSource({
   }),
 });
 
-/** A flow's template writes these words if nobody is signed in. */
+/** A flow's template writes these words if no user is signed in. */
 const NO_USER = new Set(['null', 'undefined']);
 
 function userOf(value: unknown): string | undefined {

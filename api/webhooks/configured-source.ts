@@ -1,3 +1,5 @@
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { HttpError } from '../../contract/http-error.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
 import type { WebhookSettings, WebhooksSection } from '../../contract/webhook-settings.ts';
 import { createOnlyFilter } from './only.ts';
@@ -20,6 +22,22 @@ export type ConfiguredSource = {
   /** The status of an accepted delivery. */
   answer: 200 | 202;
 };
+
+/** Finds a source by the two names in a webhook's URL. Throws HttpError 404 if one of them isn't configured. */
+export type FindSource = (site: string, source: string) => ConfiguredSource;
+
+/** The sources of every site. */
+export function sourceFinder(config: GalleyConfig): FindSource {
+  const bySite = new Map(
+    Object.entries(config.sites).map(([site, { webhooks }]) => [site, configuredSources(webhooks)]),
+  );
+  return (site, source) => {
+    const found = bySite.get(site)?.get(source);
+    // Never 410, which makes Ghost delete its webhook. The response doesn't say which name is unknown.
+    if (found === undefined) throw new HttpError(404, 'no such site or source');
+    return found;
+  };
+}
 
 /** The sources of a site, by the name in the webhook's URL. */
 export function configuredSources(webhooks: WebhooksSection): ReadonlyMap<string, ConfiguredSource> {

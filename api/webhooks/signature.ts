@@ -7,8 +7,8 @@ import { rejected, type Verification } from './source.ts';
  */
 
 /** Storyblok signs with `sha1`, which is still secure as an HMAC. */
-export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha512';
-export type HmacEncoding = 'hex' | 'base64' | 'base64url';
+type HmacAlgorithm = 'sha1' | 'sha256' | 'sha512';
+type HmacEncoding = 'hex' | 'base64' | 'base64url';
 
 /** The HMAC of the concatenated parts. */
 export function hmacOf(
@@ -36,7 +36,7 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-export type TimeWindow = { pastMs: number; futureMs: number };
+type TimeWindow = { pastMs: number; futureMs: number };
 
 /** The configured window; by default the vendor's past (5 min) and 60 s into the future. */
 export function timeWindow(

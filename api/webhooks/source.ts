@@ -27,11 +27,11 @@ export type RejectReason =
 
 /**
  * `vendorId` is the sender's own id of the delivery. If it is null, the id is the hash of `idFrom`, or of the body.
- * A source whose body holds a secret sets `idFrom`, so that nobody can guess the secret from the hash.
+ * A source whose body holds a secret sets `idFrom`, so that the secret can't be guessed from the hash.
  */
 export type Verification = { ok: true; vendorId: string | null; idFrom?: string } | { ok: false; reason: RejectReason };
 
-export type VerifyContext<Settings> = {
+type VerifyContext<Settings> = {
   settings: Settings;
   /** Any of these may have signed. */
   secrets: readonly string[];

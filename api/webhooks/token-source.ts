@@ -12,7 +12,7 @@ const tokenSettings = z.strictObject({
   /** The header that carries the token; by default `Authorization: Bearer <secret>`. */
   header: headerName.optional(),
 });
-export type TokenSettings = z.infer<typeof tokenSettings>;
+type TokenSettings = z.infer<typeof tokenSettings>;
 
 type Parts = Pick<WebhookSource<TokenSettings>, 'parse' | 'sample'> & {
   /** Headers that the system sends beside the token. */

@@ -68,9 +68,9 @@ export function agentsCommand(): Command {
     )
     .action(async (site: string, rule: string, options: { json?: boolean; url?: string }) => {
       const ask = await openOrchestrator(options);
-      const answer = await ask(`/sites/${encodeURIComponent(site)}/agents/${encodeURIComponent(rule)}`, 'DELETE');
-      if (options.json) printJson(answer);
-      else printLines(whatEnded(site, rule, ended.parse(answer)));
+      const response = await ask(`/sites/${encodeURIComponent(site)}/agents/${encodeURIComponent(rule)}`, 'DELETE');
+      if (options.json) printJson(response);
+      else printLines(whatEnded(site, rule, ended.parse(response)));
     });
   return command;
 }

@@ -4,7 +4,7 @@ import type { AddProjectRequest, ProjectListing, SetProjectRequest } from '../..
 import { withAdmin } from '../admin/with-admin.ts';
 import { UsageError } from '../command-error.ts';
 import { readSecret } from '../projects/read-secret.ts';
-import { repositoryAddress } from '../projects/repository-address.ts';
+import { repositoryUrl } from '../projects/repository-url.ts';
 
 const WHERE =
   '\nWorks beside a running service: on DATABASE_URL, or on the embedded database of GALLEY_HOME through the running `up`.';
@@ -77,7 +77,7 @@ export function projectsCommand(): Command {
 function withSettings(command: Command): Command {
   return command
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
-    .option('--repository <address>', 'the URL of its sources: https, ssh or file, or a folder of this machine')
+    .option('--repository <url>', 'the URL of its sources: https, ssh or file, or a folder of this machine')
     .option('--ref <branch>', "the branch that agents start from (default: the repository's)")
     .option('--external <policy...>', 'assets of other hosts: bundle, keep, or the hosts to keep as links')
     .addOption(new Option('--scripts <policy>', 'scripts of the pages').choices(['auto', 'keep', 'strip']))
@@ -134,16 +134,16 @@ async function changes(options: Options): Promise<Omit<SetProjectRequest, 'proje
   };
   return {
     ...(origin === undefined ? {} : { origin: text(origin) }),
-    ...(repository === undefined ? {} : { repository: repository === '' ? null : await checkedAddress(repository) }),
+    ...(repository === undefined ? {} : { repository: repository === '' ? null : await checkedUrl(repository) }),
     ...(ref === undefined ? {} : { ref: text(ref) }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
   };
 }
 
-async function checkedAddress(given: string): Promise<string> {
-  const { address, warning } = await repositoryAddress(given);
+async function checkedUrl(given: string): Promise<string> {
+  const { url, warning } = await repositoryUrl(given);
   if (warning !== undefined) process.stderr.write(`${warning}\n`);
-  return address;
+  return url;
 }
 
 function externalPolicy(given: string[]): 'bundle' | 'keep' | string[] {

@@ -28,7 +28,7 @@ const removed = status.extend({ endedRules: z.array(z.string()).default([]) });
 /** The operators' actions on a site, by the last part of their path. */
 const ACTIONS = {
   export: 'export a site now, without a publish',
-  refresh: 'renew the links of a site and wait until they are written',
+  refresh: 'refresh the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
 } as const;
@@ -60,9 +60,9 @@ export function sitesCommand(): Command {
       .addHelpText('after', TOKEN_HELP)
       .action(async (site: string, options: Options) => {
         const ask = await openOrchestrator(options);
-        const answer = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
-        if (options.json) printJson(answer);
-        else printLines([line(status.parse(answer))]);
+        const response = await ask(`/sites/${encodeURIComponent(site)}/${name}`, 'POST');
+        if (options.json) printJson(response);
+        else printLines([line(status.parse(response))]);
       });
   }
   command
@@ -76,9 +76,9 @@ export function sitesCommand(): Command {
     .action(async (site: string, name: string, options: Options) => {
       const ask = await openOrchestrator(options);
       const body = exportJobId.safeParse(name).success ? { jobId: name } : { version: name };
-      const answer = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
-      if (options.json) printJson(answer);
-      else printLines([line(status.parse(answer))]);
+      const response = await ask(`/sites/${encodeURIComponent(site)}/rollback`, 'POST', body);
+      if (options.json) printJson(response);
+      else printLines([line(status.parse(response))]);
     });
   command
     .command('remove')
@@ -92,9 +92,9 @@ export function sitesCommand(): Command {
     )
     .action(async (site: string, options: Options) => {
       const ask = await openOrchestrator(options);
-      const answer = await ask(`/sites/${encodeURIComponent(site)}`, 'DELETE');
-      if (options.json) printJson(answer);
-      else printLines(whatEnded(removed.parse(answer)));
+      const response = await ask(`/sites/${encodeURIComponent(site)}`, 'DELETE');
+      if (options.json) printJson(response);
+      else printLines(whatEnded(removed.parse(response)));
     });
   return command;
 }
@@ -104,9 +104,9 @@ type Options = { json?: boolean; url?: string };
 async function showStatus(site: string | undefined, options: Options): Promise<void> {
   const ask = await openOrchestrator(options);
   if (site !== undefined) {
-    const answer = await ask(`/sites/${encodeURIComponent(site)}`);
-    if (options.json) printJson(answer);
-    else printLines(inFull(status.parse(answer)));
+    const response = await ask(`/sites/${encodeURIComponent(site)}`);
+    if (options.json) printJson(response);
+    else printLines(inFull(status.parse(response)));
     return;
   }
   const sites = await askForAll(ask);
@@ -152,7 +152,7 @@ function whatEnded(site: z.infer<typeof removed>): (string | false | null | unde
     waiting > 0 && `${waiting} waiting publish(es) were dropped.`,
     ...site.endedRules.map((rule) => `The agent rule ${rule} ended. Changes that it started continue.`),
     ...(site.deployments ?? []).map(({ valuesFile, version }) => version && `${valuesFile} keeps version ${version}.`),
-    site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not renewed.`,
+    site.linkExpiresAt && `The link expires at ${site.linkExpiresAt} and is not refreshed.`,
     'If galley.yaml still names the site, its next publish starts it again.',
   ];
 }

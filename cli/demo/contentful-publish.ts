@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { source } from '../../api/sources/contentful.ts';
 
 /** The webhook that Contentful sends when an editor publishes an entry. */
-export interface PublishedEntry {
+interface PublishedEntry {
   id: string;
   title: string;
 }

@@ -22,8 +22,8 @@ export async function seePullRequest(stage: Stage): Promise<Change> {
   const { everything, repository, say, signal } = stage;
   const ruleId = WORKFLOW_IDS.agentRule(SITE, RULE);
   const workflowId = await until('a change made of the publish', AGENT_TIMEOUT_MS, signal, async () => {
-    const answer = await everything.temporal.client.workflow.getHandle(ruleId).query(QUERIES.state);
-    return agentRuleState.parse(answer).changes.at(-1)?.workflowId;
+    const response = await everything.temporal.client.workflow.getHandle(ruleId).query(QUERIES.state);
+    return agentRuleState.parse(response).changes.at(-1)?.workflowId;
   });
   say(`  the rule ${RULE}: ${workflowUrl(everything, ruleId)}`);
   say(`  its change:     ${workflowUrl(everything, workflowId)}`);

@@ -9,7 +9,7 @@ import type { Lifetime } from '../lifetime.ts';
 import { packageRoot } from '../package-root.ts';
 import { serve } from '../serve.ts';
 import { ensureProject } from '../up/first-organization.ts';
-import { startEverything } from '../up/start-everything.ts';
+import { type Everything, startEverything } from '../up/start-everything.ts';
 import { createDocumentationSite } from './documentation-site.ts';
 import { createOrigin } from './origin.ts';
 import { approveAndMerge, seeMails, seePullRequest } from './review-steps.ts';
@@ -55,12 +55,7 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
 
   const everything = await step('start Temporal, the platform, the orchestrator and a deployment', async () => {
     const started = await startEverything({ settings: demoSettings(workspace, variables), logger, lifetime });
-    const { admin, addresses } = started;
-    if (admin === undefined) throw new CommandError('the demo needs a platform of its own');
-    const project = await ensureProject(admin, { domain: DOMAIN });
-    const webhookUrl = new URL(`/webhooks/${SITE}/github`, addresses.api).href;
-    const settings = { webhookUrl, webhookSecret: workspace.forgeSecret };
-    await admin.setProject({ project, origin: origin.url, repository: repository.url, settings });
+    await configureProject(started, { origin: origin.url, repository: repository.url, secret: workspace.forgeSecret });
     return started;
   });
   const { addresses } = everything;
@@ -103,6 +98,16 @@ export async function runDemo({ logger, lifetime, variables, mergesItself, say }
       `\nOne step is yours: open the link in the mail to ${REVIEWER}, approve and merge; the workflow then completes.`,
     );
   }
+}
+
+async function configureProject(
+  { admin, addresses }: Everything,
+  { origin, repository, secret }: { origin: string; repository: string; secret: string },
+): Promise<void> {
+  if (admin === undefined) throw new CommandError('the demo needs a platform of its own');
+  const project = await ensureProject(admin, { domain: DOMAIN });
+  const webhookUrl = new URL(`/webhooks/${SITE}/github`, addresses.api).href;
+  await admin.setProject({ project, origin, repository, settings: { webhookUrl, webhookSecret: secret } });
 }
 
 /** The example agent is part of Galley, so it alone runs without a sandbox if there is none. */

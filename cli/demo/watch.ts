@@ -12,7 +12,7 @@ const POLL_MS = 200;
 const observedState = siteState.pick({ phase: true, jobId: true, version: true, lastError: true }).extend({
   progress: siteState.shape.progress.optional(),
 });
-export type ObservedState = z.infer<typeof observedState>;
+type ObservedState = z.infer<typeof observedState>;
 
 /** Polls until `look` returns something; errors count as "not yet". @throws CommandError after `timeoutMs`. */
 export async function until<T>(

@@ -3,10 +3,8 @@ import type { Logger } from 'pino';
 import type { AgentRunner } from '../../platform/activities/agent/agent-runner.ts';
 import { createCommandRunner } from '../../platform/activities/agent/runners/create-command-runner.ts';
 import { createExampleRunner } from '../../platform/activities/agent/runners/create-example-runner.ts';
-import {
-  createModelRunner,
-  DEFAULT_MODEL_LIMITS,
-} from '../../platform/activities/agent/runners/create-model-runner.ts';
+import { createModelRunner } from '../../platform/activities/agent/runners/create-model-runner.ts';
+import { DEFAULT_MODEL_LIMITS } from '../../platform/activities/agent/runners/model/model-limits.ts';
 import { DEFAULT_RUNNER_LIMITS } from '../../platform/activities/agent/runners/runner-limits.ts';
 import type { Settings } from '../environment.ts';
 import { packageRoot } from '../package-root.ts';

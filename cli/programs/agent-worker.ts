@@ -1,6 +1,6 @@
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import { createAgentWorker } from '../../platform/worker.ts';
-import { agentDepsOf, warnOfAgentTrouble } from './agents.ts';
+import { agentDepsOf, warnAboutAgentCommand } from './agents.ts';
 import { runWorker } from './run-worker.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
@@ -9,7 +9,7 @@ export async function startAgentWorker(parts: WorkerParts): Promise<void> {
   const { settings, store, temporal, lifetime } = parts;
   const logger = parts.logger.child({ part: 'agent worker' });
   const agents = agentDepsOf({ ...parts, logger });
-  await warnOfAgentTrouble(settings, logger);
+  await warnAboutAgentCommand(settings, logger);
   await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   const { namespace, dataConverter } = temporal;
   const create: Parameters<typeof runWorker>[0]['create'] = async (connection) =>

@@ -6,7 +6,7 @@ import type { Settings } from '../environment.ts';
 import type { Home } from '../home.ts';
 import type { Temporal } from '../temporal.ts';
 import { agentRunnerOf, pick } from './agent-runner.ts';
-import { commandTrouble } from './command-trouble.ts';
+import { checkAgentCommand } from './check-agent-command.ts';
 import { forgesOf } from './forges.ts';
 import type { PlatformStore } from './platform-store.ts';
 
@@ -82,7 +82,7 @@ function secretsOf({ agent, variables }: Settings): string[] {
  * the sandbox hides, no bubblewrap, a machine that forbids what it needs. Also if no agent is configured and the
  * example agent runs.
  */
-export async function warnOfAgentTrouble(
+export async function warnAboutAgentCommand(
   settings: Pick<Settings, 'agent' | 'variables'>,
   logger: Logger,
   probe: (path: string) => Promise<unknown> = readSandbox,
@@ -97,8 +97,8 @@ export async function warnOfAgentTrouble(
   if (unset.length > 0) logger.warn({ variables: unset }, 'AGENT_ENV names variables that are not set');
   if (agent.sandbox && agent.work.kind === 'command' && agent.allowedHosts.length === 0)
     logger.info('AGENT_NETWORK_ALLOW is empty: the agent has no network');
-  const trouble = await commandTrouble(settings);
-  if (trouble !== undefined) logger.warn(`${trouble} Until then every agent job fails.`);
+  const problem = await checkAgentCommand(settings);
+  if (problem !== undefined) logger.warn(`${problem} Until then every agent job fails.`);
   if (!agent.sandbox || agent.work.kind === 'example') return;
   try {
     await probe(variables.PATH ?? '');

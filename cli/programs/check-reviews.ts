@@ -30,8 +30,8 @@ function forgeProblems(forge: GalleyConfig['forge']): string[] {
   if (forge === undefined) return [];
   const { kind, url, token } = forge;
   return [
-    ...(url === undefined && kind === 'gitea' ? ['forge.url: expected the address of your Gitea'] : []),
-    ...(url === undefined && kind === 'embedded' ? ["forge.url: expected the platform's address"] : []),
+    ...(url === undefined && kind === 'gitea' ? ['forge.url: expected the URL of your Gitea'] : []),
+    ...(url === undefined && kind === 'embedded' ? ["forge.url: expected the platform's URL"] : []),
     ...(token === undefined && kind === 'embedded' ? ["forge.token: expected the platform's OPERATOR_TOKEN"] : []),
     ...(token === undefined && kind !== 'embedded'
       ? ['forge.token: expected an access token that may read pull requests and ask for reviews']

@@ -3,7 +3,7 @@ import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
 import { workflowBundle } from '../workflow-bundles.ts';
-import { agentDepsOf, warnOfAgentTrouble } from './agents.ts';
+import { agentDepsOf, warnAboutAgentCommand } from './agents.ts';
 import { runWorker } from './run-worker.ts';
 import type { WorkerParts } from './worker-parts.ts';
 
@@ -21,7 +21,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
   const logger = context.logger.child({ part: 'platform worker' });
   const { settings } = context;
   const agents = agentDepsOf({ ...context, logger });
-  if (runsAgents) await warnOfAgentTrouble(settings, logger);
+  if (runsAgents) await warnAboutAgentCommand(settings, logger);
   await migrateWhenReachable(store.db, { logger, signal: lifetime.signal });
   const browser = createBrowserPool({ ...settings.browser, logger });
   lifetime.onStop('browser', () => browser.close());

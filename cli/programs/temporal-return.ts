@@ -29,19 +29,19 @@ export async function untilTemporalReturns(
   onOutage: () => void = () => {},
   clock: Clock = REAL_CLOCK,
 ): Promise<void> {
-  let told = false;
+  let reported = false;
   let awaySinceMs: number | undefined;
   for (;;) {
     await clock.sleep(awaySinceMs === undefined ? LOOK_EVERY_MS : AWAIT_EVERY_MS, signal);
     if (!(await ready())) {
       awaySinceMs ??= clock.now();
-      if (!told && clock.now() - awaySinceMs >= OUTAGE_MS) {
-        told = true;
+      if (!reported && clock.now() - awaySinceMs >= OUTAGE_MS) {
+        reported = true;
         onOutage();
       }
       continue;
     }
-    if (told || (awaySinceMs !== undefined && clock.now() - awaySinceMs >= OUTAGE_MS)) return;
+    if (reported || (awaySinceMs !== undefined && clock.now() - awaySinceMs >= OUTAGE_MS)) return;
     awaySinceMs = undefined;
   }
 }

@@ -53,7 +53,7 @@ const absolutePaths = z
 export const agentVariables = {
   AGENT_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
   AGENT_MODEL: z.string().optional(),
-  AGENT_MODEL_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }).optional(),
+  AGENT_MODEL_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' }).optional(),
   AGENT_MODEL_KEY: z.string().optional(),
   AGENT_CHECK_COMMAND: z.string().regex(/\S/, 'expected a command line').optional(),
   AGENT_TIMEOUT: positiveDurationMs

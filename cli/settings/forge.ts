@@ -19,7 +19,7 @@ function isPrivateKey(text: string): boolean {
 /** The variables FORGE_…, one by one; `readForgeSettings` checks their combination. */
 export const forgeVariables = {
   FORGE_KIND: z.enum(['github', 'gitea'], { error: 'expected github or gitea' }).optional(),
-  FORGE_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) address' }).optional(),
+  FORGE_URL: z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' }).optional(),
   FORGE_TOKEN: z.string().optional(),
   FORGE_APP_ID: z.string().regex(/^\d+$/, 'expected the number of the GitHub App').optional(),
   FORGE_APP_PRIVATE_KEY: privateKey.optional(),
@@ -59,7 +59,7 @@ function problemsOf(env: ForgeVariables): string[] {
   const problems: string[] = [];
   const hasApp = FORGE_APP_ID !== undefined || FORGE_APP_PRIVATE_KEY !== undefined;
   if (FORGE_KIND === 'gitea') {
-    if (FORGE_URL === undefined) problems.push('FORGE_URL: expected the address of your Gitea');
+    if (FORGE_URL === undefined) problems.push('FORGE_URL: expected the URL of your Gitea');
     if (hasApp) problems.push('FORGE_APP_ID: expected FORGE_TOKEN instead; Gitea has no apps');
     else if (FORGE_TOKEN === undefined) problems.push('FORGE_TOKEN: expected an access token of your Gitea');
     return problems;

@@ -8,7 +8,7 @@ import type { ChosenTemporal, UpContext } from './choose-temporal.ts';
 import { ensureAdminKey } from './first-organization.ts';
 
 /** A running platform with everything it needs. */
-export interface RunningPlatform {
+interface RunningPlatform {
   url: string;
   /** The first organization's access to its Admin API. */
   key: string;

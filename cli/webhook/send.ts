@@ -38,14 +38,14 @@ export async function send(site: string, source: string, options: SendOptions): 
 
 /** `target`: the arguments with which `galley sites status` asks the same receiver about the site. */
 function describe({ outcome, status, meaning }: Verdict, reason: string | undefined, target: string): string {
-  const answer = status === null ? meaning : `${status}: ${meaning}`;
+  const message = status === null ? meaning : `${status}: ${meaning}`;
   switch (outcome) {
     case 'accepted':
-      return `${answer}\nSee what becomes of it: galley sites status ${target}`;
+      return `${message}\nSee what becomes of it: galley sites status ${target}`;
     case 'filtered':
-      return `${answer}\nWhy: ${reason ?? `operators see the reason under deliveries: galley sites status ${target} --json`}`;
+      return `${message}\nWhy: ${reason ?? `operators see the reason under deliveries: galley sites status ${target} --json`}`;
     case 'refused':
     case 'unreachable':
-      return reason === undefined ? answer : `${answer} The receiver noted: ${reason}.`;
+      return reason === undefined ? message : `${message} The receiver noted: ${reason}.`;
   }
 }

@@ -9,11 +9,11 @@ import { errorCode } from '../report.ts';
 import { type ReceivedMail, receivedMails } from './received-mail.ts';
 
 /** Thrown if MailDev, a development dependency, isn't installed; the message is for the user. */
-export class MailboxUnavailable extends Error {
+class MailboxUnavailable extends Error {
   override readonly name = 'MailboxUnavailable';
 }
 
-export interface MailboxOptions {
+interface MailboxOptions {
   host?: string;
   /** 0 or absent: a free one. */
   smtpPort?: number;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const person = z.object({ address: z.string(), name: z.string() });
 
 /** A mail from MailDev's `GET /email`. Header names are in lower case; a repeated one has a list. */
-export const receivedMail = z.object({
+const receivedMail = z.object({
   id: z.string(),
   subject: z.string().default(''),
   from: z.array(person).default([]),

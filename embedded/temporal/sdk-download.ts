@@ -16,7 +16,7 @@ const SERVICE = 'https://temporal.download';
 const SDK_VERSION = '1.24.0';
 
 /** Short, so that a machine that can't reach this host tries the next way soon. */
-const ANSWER_TIMEOUT_MS = 8_000;
+const RESPONSE_TIMEOUT_MS = 8_000;
 
 /** A download that is silent for this long is aborted. */
 const STALL_TIMEOUT_MS = 20_000;
@@ -57,7 +57,7 @@ async function askService(artifact: Download['artifact']): Promise<z.infer<typeo
     'sdk-name': 'sdk-typescript',
     'sdk-version': SDK_VERSION,
   }).toString();
-  const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }).catch((error: unknown) => {
+  const response = await fetch(url, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) }).catch((error: unknown) => {
     throw new Error(`${url.host} can't be reached: ${reason(error)}`);
   });
   if (!response.ok) throw new Error(`${url.host} answered ${response.status}`);

@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import type { Logger } from 'pino';
-import { type ForgeAddresses, type ForgeKind, forgeAddresses, type RepositoryName } from './addresses.ts';
+import { type ForgeKind, type ForgeUrls, forgeUrls, type RepositoryName } from './forge-urls.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 import { createOctokitClients, type ForgeAuth } from './octokit-clients.ts';
 import { type Step, toForgeError } from './refusal.ts';
@@ -18,7 +18,7 @@ export type Target = { owner: string; repo: string };
 
 /** A hosted forge with its credentials: each step ends with its result or a ForgeError. */
 export type Connection = {
-  addresses: ForgeAddresses;
+  urls: ForgeUrls;
   attempt<T>(
     repository: RepositoryName | null,
     step: Omit<Step, 'at'>,
@@ -29,8 +29,8 @@ export type Connection = {
 
 /** @throws TypeError if the url or the credentials are unusable. */
 export function connect({ name, kind, url, auth, timeoutMs, logger }: ConnectionOptions): Connection {
-  const addresses = forgeAddresses(kind, url);
-  const { apiUrl } = addresses;
+  const urls = forgeUrls(kind, url);
+  const { apiUrl } = urls;
   const fetch = createGuardedFetch({ name, apiUrl, timeoutMs, logger });
   const { credential, clientFor, forget, tokenFor } = createOctokitClients({ name, apiUrl, auth, fetch, logger });
 
@@ -56,7 +56,7 @@ export function connect({ name, kind, url, auth, timeoutMs, logger }: Connection
   }
 
   return {
-    addresses,
+    urls,
     attempt,
     tokenFor: (repository) =>
       attempt(repository, { doing: 'give git a token', right: null }, () => tokenFor(repository)),

@@ -1,8 +1,8 @@
 import type { Octokit } from '@octokit/rest';
 import type { PullRequest } from '../forge.ts';
-import type { PullRequestAnswer } from './answers.ts';
 import type { Target } from './connection.ts';
 import type { Refusal } from './refusal.ts';
+import type { PullRequestResponse } from './responses.ts';
 
 /** Differences between GitHub and Gitea under the same API. */
 export type Dialect = {
@@ -19,14 +19,14 @@ export type Dialect = {
   pullRequestsOf(
     client: Octokit,
     target: Target & { branch: string; state: 'open' | 'closed' },
-  ): AsyncGenerator<PullRequestAnswer>;
-  toPullRequest(answer: PullRequestAnswer): PullRequest;
+  ): AsyncGenerator<PullRequestResponse>;
+  toPullRequest(response: PullRequestResponse): PullRequest;
   /** The branch has an open one already. */
   isDuplicate(refusal: Refusal): boolean;
   /** Two concurrent calls may both open one. */
   opensTwo: boolean;
   /** The teams that the forge ignored although it accepted the request. */
-  passedOver(answer: PullRequestAnswer, teams: readonly string[]): string[];
+  passedOver(response: PullRequestResponse, teams: readonly string[]): string[];
   findLogin(client: Octokit, mail: string): Promise<string | null>;
   findMail(client: Octokit, login: string): Promise<string | null>;
 };

@@ -1,16 +1,16 @@
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-import { type PullRequestAnswer, pullRequestAnswer, toPullRequest, userAnswer } from './answers.ts';
 import type { Dialect } from './dialect.ts';
 import { itemsOf, listOf } from './pages.ts';
+import { type PullRequestResponse, pullRequestResponse, toPullRequest, userResponse } from './responses.ts';
 
-const searchAnswer = z.object({ data: z.array(userAnswer) });
+const searchResponse = z.object({ data: z.array(userResponse) });
 
 /** The longest pages that Gitea gives by default. */
 const LIMIT = 50;
 
 /** Once a branch is deleted, Gitea has its name in the label only. */
-const headBranch = ({ head }: PullRequestAnswer): string => head.label || head.ref;
+const headBranch = ({ head }: PullRequestResponse): string => head.label || head.ref;
 
 /** Gitea 1.22 and newer; Forgejo speaks the same API. */
 export const gitea: Dialect = {
@@ -28,20 +28,20 @@ export const gitea: Dialect = {
 
   /** Gitea can't search by branch, so the lists are read, newest first. */
   async *pullRequestsOf(client, { branch, ...target }) {
-    const found = itemsOf(pullRequestAnswer, (page) => client.rest.pulls.list({ ...target, limit: LIMIT, page }));
+    const found = itemsOf(pullRequestResponse, (page) => client.rest.pulls.list({ ...target, limit: LIMIT, page }));
     for await (const each of found) {
       if (headBranch(each) === branch && each.head.repo?.id === each.base.repo?.id) yield each;
     }
   },
 
-  toPullRequest: (answer) => toPullRequest(answer, headBranch(answer)),
+  toPullRequest: (response) => toPullRequest(response, headBranch(response)),
 
   isDuplicate: ({ status }) => status === 409,
   opensTwo: true,
 
   /** Gitea accepts a team at a person's repository and ignores it. */
-  passedOver(answer, teams) {
-    const listed = (answer.requested_reviewers_teams ?? []).map(({ name }) => name.toLowerCase());
+  passedOver(response, teams) {
+    const listed = (response.requested_reviewers_teams ?? []).map(({ name }) => name.toLowerCase());
     return teams.filter((team) => !listed.includes(team.toLowerCase()));
   },
 
@@ -49,15 +49,15 @@ export const gitea: Dialect = {
 
   /** For a private address Gitea gives a placeholder, which no search finds. */
   async findMail(client, login) {
-    const { email } = userAnswer.parse((await client.rest.users.getByUsername({ username: login })).data);
+    const { email } = userResponse.parse((await client.rest.users.getByUsername({ username: login })).data);
     return email && (await findLogin(client, email)) !== null ? email : null;
   },
 };
 
 async function findLogin(client: Octokit, mail: string): Promise<string | null> {
-  const found = await listOf(userAnswer, async (page) => {
+  const found = await listOf(userResponse, async (page) => {
     const { headers, data } = await client.request('GET /users/search', { q: mail, limit: LIMIT, page });
-    return { headers, data: searchAnswer.parse(data).data };
+    return { headers, data: searchResponse.parse(data).data };
   });
   const exact = found.filter(({ email }) => email?.toLowerCase() === mail.toLowerCase());
   return exact.length === 1 ? (exact[0]?.login ?? null) : null;

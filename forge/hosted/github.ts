@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { pullRequestAnswer, toPullRequest, userAnswer } from './answers.ts';
 import type { Dialect } from './dialect.ts';
 import { itemsOf } from './pages.ts';
+import { pullRequestResponse, toPullRequest, userResponse } from './responses.ts';
 
-const searchAnswer = z.object({ items: z.array(z.object({ login: z.string() })) });
+const searchResponse = z.object({ items: z.array(z.object({ login: z.string() })) });
 
 /** GitHub as of its REST API 2022-11-28, on github.com and Enterprise. */
 export const github: Dialect = {
@@ -20,14 +20,14 @@ export const github: Dialect = {
 
   async *pullRequestsOf(client, { branch, ...target }) {
     const query = { ...target, head: `${target.owner}:${branch}`, sort: 'created', direction: 'desc' } as const;
-    const found = itemsOf(pullRequestAnswer, (page) => client.rest.pulls.list({ ...query, per_page: 100, page }));
+    const found = itemsOf(pullRequestResponse, (page) => client.rest.pulls.list({ ...query, per_page: 100, page }));
     for await (const each of found) {
       // A fork that the same account owns goes by the same "owner:branch".
       if (each.head.ref === branch && each.head.repo?.id === each.base.repo?.id) yield each;
     }
   },
 
-  toPullRequest: (answer) => toPullRequest(answer),
+  toPullRequest: (response) => toPullRequest(response),
 
   isDuplicate: ({ status, said }) => status === 422 && /already exists/i.test(said),
   opensTwo: false,
@@ -37,14 +37,14 @@ export const github: Dialect = {
 
   async findLogin(client, mail) {
     const found = await client.rest.search.users({ q: `${mail} in:email`, per_page: 2 });
-    const [only, ...others] = searchAnswer.parse(found.data).items;
+    const [only, ...others] = searchResponse.parse(found.data).items;
     if (!only || others.length > 0) return null;
     // The search also finds similar addresses, so check the account itself.
-    const user = userAnswer.parse((await client.rest.users.getByUsername({ username: only.login })).data);
+    const user = userResponse.parse((await client.rest.users.getByUsername({ username: only.login })).data);
     return user.email?.toLowerCase() === mail.toLowerCase() ? user.login : null;
   },
 
   async findMail(client, login) {
-    return userAnswer.parse((await client.rest.users.getByUsername({ username: login })).data).email || null;
+    return userResponse.parse((await client.rest.users.getByUsername({ username: login })).data).email || null;
   },
 };

@@ -4,7 +4,7 @@ import { ForgeError } from '../forge-error.ts';
 import { readBounded } from '../read-bounded.ts';
 
 /** No expected response comes near this size. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
 const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
@@ -46,7 +46,7 @@ export function createGuardedFetch(options: {
   ): Promise<{ status: number; location: string | undefined; response: Response }> {
     try {
       const { statusCode: status, headers, body } = await request(url, { ...call, signal });
-      const bytes = await readBounded(body, { maxBytes: MAX_ANSWER_BYTES, tooLong });
+      const bytes = await readBounded(body, { maxBytes: MAX_RESPONSE_BYTES, tooLong });
       const flat = Object.entries(headers).flatMap(([key, value]) => [value ?? []].flat().map((each) => [key, each]));
       const response = new Response(STATUSES_WITHOUT_BODY.includes(status) ? null : bytes, {
         status,
@@ -65,7 +65,7 @@ export function createGuardedFetch(options: {
 }
 
 function tooLong(): Error {
-  return new Error(`the response is longer than ${MAX_ANSWER_BYTES} bytes`);
+  return new Error(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`);
 }
 
 function isBelow(url: string, apiUrl: string): boolean {

@@ -4,13 +4,13 @@ import { Octokit } from '@octokit/rest';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { ForgeError } from '../forge-error.ts';
-import type { RepositoryName } from './addresses.ts';
+import type { RepositoryName } from './forge-urls.ts';
 import type { createGuardedFetch } from './guarded-fetch.ts';
 import { refusalOf, toForgeError } from './refusal.ts';
 
 export type ForgeAuth = { token: string } | { appId: string | number; privateKey: string };
 
-export type OctokitClients = {
+type OctokitClients = {
   /** Completes "refuses the …" in messages. */
   credential: string;
   /** The client for this repository; null for calls without one, such as looking up people. */

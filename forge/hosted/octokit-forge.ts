@@ -1,87 +1,50 @@
 import type { Octokit } from '@octokit/rest';
-import type { Forge, PullRequest } from '../forge.ts';
-import { ForgeError } from '../forge-error.ts';
-import type { PullRequestName } from './addresses.ts';
-import { changedFile, pullRequestAnswer, reviewAnswer } from './answers.ts';
+import type { Forge, ForgeReader, ForgeWriter } from '../forge.ts';
+import { createBranchPullRequests } from './branch-pull-requests.ts';
 import { readFirstFile } from './code-owners.ts';
 import type { Connection, Target } from './connection.ts';
 import type { Dialect } from './dialect.ts';
 import { fitBody, fitTitle } from './fit-text.ts';
+import type { PullRequestName } from './forge-urls.ts';
 import { listOf } from './pages.ts';
 import { refusalOf } from './refusal.ts';
 import { requestReviews } from './request-reviews.ts';
+import { changedFile, pullRequestResponse, reviewResponse } from './responses.ts';
 import { latestReviews } from './reviews.ts';
 
 const MAIL = /^[^\s"'<>():@]{1,100}@[^\s"'<>():@]+\.[^\s"'<>():@]+$/;
 const LOGIN = /^[A-Za-z0-9_.-]{1,100}(?:\[bot\])?$/;
 
 /** A forge with GitHub's REST API, through octokit. */
-export function createOctokitForge({ addresses, attempt, tokenFor }: Connection, dialect: Dialect): Forge {
-  const { name, rights } = dialect;
-  const reading = { doing: 'read the pull request', right: rights.readPullRequests };
+export function createOctokitForge(connection: Connection, dialect: Dialect): Forge {
+  return { ...createWriter(connection, dialect), ...createReader(connection, dialect) };
+}
 
-  /** The forge's own page URLs must be ones that the other methods accept. */
-  function checked(pullRequest: PullRequest): PullRequest {
-    try {
-      addresses.pullRequestOf(pullRequest.url);
-      return pullRequest;
-    } catch {
-      const { origin } = new URL(pullRequest.url);
-      const message = `${name} names its pages under ${origin}, not ${addresses.webUrl}: set the forge's url to that`;
-      throw new ForgeError(message, { status: null, retryable: false });
-    }
-  }
+type PullRequestTarget = Target & { pull_number: number };
 
-  /** Newest first. */
-  async function listOpen(client: Octokit, target: Target & { branch: string }): Promise<PullRequest[]> {
-    const open: PullRequest[] = [];
-    for await (const found of dialect.pullRequestsOf(client, { ...target, state: 'open' })) {
-      open.push(checked(dialect.toPullRequest(found)));
-    }
-    return open;
-  }
+/** Runs a step on the pull request with this page URL. */
+function onPullRequest<T>(
+  { urls, attempt }: Connection,
+  url: string,
+  step: { doing: string; right: string },
+  run: (client: Octokit, target: PullRequestTarget, named: PullRequestName) => Promise<T>,
+): Promise<T> {
+  const named = urls.pullRequestOf(url);
+  return attempt(named, step, (client, target) => run(client, { ...target, pull_number: named.number }, named));
+}
 
-  /** The oldest, so that if there are two by mistake every call returns the same one. */
-  async function findOpen(client: Octokit, target: Target & { branch: string }): Promise<PullRequest | null> {
-    return (await listOpen(client, target)).at(-1) ?? null;
-  }
+async function read(client: Octokit, target: PullRequestTarget) {
+  return pullRequestResponse.parse((await client.rest.pulls.get(target)).data);
+}
 
-  /** The same, but closes the younger ones: the call that opened one of them may have ended before it could. */
-  async function keepOldest(client: Octokit, at: Target & { branch: string }): Promise<PullRequest | null> {
-    const { branch, ...target } = at;
-    const open = await listOpen(client, at);
-    const oldest = open.pop() ?? null;
-    for (const { number, baseBranch } of dialect.opensTwo ? open : []) {
-      // The same branch with another base is no mistake.
-      if (baseBranch !== oldest?.baseBranch) continue;
-      await client.rest.pulls.update({ ...target, pull_number: number, state: 'closed' });
-    }
-    return oldest;
-  }
-
-  async function findClosed(client: Octokit, target: Target & { branch: string }): Promise<PullRequest | null> {
-    const closed = dialect.pullRequestsOf(client, { ...target, state: 'closed' });
-    for await (const newest of closed) return checked(dialect.toPullRequest(newest));
-    return null;
-  }
-
-  async function read(client: Octokit, target: Target & { pull_number: number }) {
-    return pullRequestAnswer.parse((await client.rest.pulls.get(target)).data);
-  }
-
-  function at<T>(
-    url: string,
-    step: { doing: string; right: string },
-    run: (client: Octokit, target: Target & { pull_number: number }, named: PullRequestName) => Promise<T>,
-  ): Promise<T> {
-    const named = addresses.pullRequestOf(url);
-    return attempt(named, step, (client, target) => run(client, { ...target, pull_number: named.number }, named));
-  }
-
+function createWriter(connection: Connection, dialect: Dialect): ForgeWriter {
+  const { urls, attempt, tokenFor } = connection;
+  const { rights } = dialect;
+  const { accepted, findOpen, keepOldest, findClosed } = createBranchPullRequests(urls, dialect);
   return {
     async findPullRequest({ repository, branch }) {
       const step = { doing: 'list pull requests', right: rights.readPullRequests };
-      return attempt(addresses.repositoryOf(repository), step, async (client, { owner, repo }) => {
+      return attempt(urls.repositoryOf(repository), step, async (client, { owner, repo }) => {
         const target = { owner, repo, branch };
         return (await findOpen(client, target)) ?? findClosed(client, target);
       });
@@ -89,14 +52,14 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
 
     async openPullRequest({ repository, branch, base, title, body }) {
       const step = { doing: 'open a pull request', right: rights.writePullRequests };
-      return attempt(addresses.repositoryOf(repository), step, async (client, target) => {
+      return attempt(urls.repositoryOf(repository), step, async (client, target) => {
         const open = () => keepOldest(client, { ...target, branch });
         const text = { title: fitTitle(title), body: fitBody(body) };
         const existing = await open();
         if (existing) return existing;
         try {
           const { data } = await client.rest.pulls.create({ ...target, head: branch, base, ...text });
-          const created = checked(dialect.toPullRequest(pullRequestAnswer.parse(data)));
+          const created = accepted(dialect.toPullRequest(pullRequestResponse.parse(data)));
           const kept = dialect.opensTwo ? await open() : null;
           return kept ?? created;
         } catch (error) {
@@ -115,66 +78,26 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
         ...(title === undefined ? {} : { title: fitTitle(title) }),
         ...(body === undefined ? {} : { body: fitBody(body) }),
       };
-      return at(url, step, async (client, target) => {
+      return onPullRequest(connection, url, step, async (client, target) => {
         if (Object.keys(change).length === 0) return dialect.toPullRequest(await read(client, target));
         const { data } = await client.rest.pulls.update({ ...target, ...change });
-        return dialect.toPullRequest(pullRequestAnswer.parse(data));
+        return dialect.toPullRequest(pullRequestResponse.parse(data));
       });
     },
 
     async gitCredentials(repository) {
-      const { overHttp, ...named } = addresses.repositoryOf(repository);
+      const { overHttp, ...named } = urls.repositoryOf(repository);
       return overHttp ? { username: dialect.gitUsername, password: await tokenFor(named) } : null;
     },
-
-    async readPullRequest(url) {
-      return at(url, reading, async (client, target) => {
-        const pullRequest = dialect.toPullRequest(await read(client, target));
-        const ask = (page: number) => client.rest.pulls.listReviews({ ...target, ...dialect.pageSize, page });
-        return { ...pullRequest, reviews: latestReviews(await listOf(reviewAnswer, ask), pullRequest.author) };
-      });
-    },
-
-    async listChangedFiles(url) {
-      return at(url, reading, async (client, target) => {
-        const ask = (page: number) => client.rest.pulls.listFiles({ ...target, ...dialect.pageSize, page });
-        const files = await listOf(changedFile, ask);
-        const paths = files.flatMap(({ filename, previous_filename }) => [previous_filename || filename, filename]);
-        return [...new Set(paths)];
-      });
-    },
-
-    async readCodeOwners(url) {
-      const { baseBranch } = await at(url, reading, async (client, target) =>
-        dialect.toPullRequest(await read(client, target)),
-      );
-      const step = { doing: 'read CODEOWNERS', right: rights.readFiles };
-      return attempt(addresses.pullRequestOf(url), step, (client, target) =>
-        readFirstFile(client, { ...target, paths: dialect.codeOwnersPaths, branch: baseBranch }),
-      );
-    },
-
-    async requestReviews(url, requests) {
-      const step = { doing: 'ask for reviews', right: rights.writePullRequests };
-      return at(url, step, (client, target) => requestReviews(client, { dialect, target, requests }));
-    },
-
-    async findLogin(mail) {
-      if (!MAIL.test(mail)) return null;
-      return lookUp((client) => dialect.findLogin(client, mail));
-    },
-
-    async findMail(login) {
-      if (!LOGIN.test(login)) return null;
-      return lookUp((client) => dialect.findMail(client, login));
-    },
-
-    async reviewLink() {
-      return null;
-    },
   };
+}
 
-  async function lookUp(find: (client: Octokit) => Promise<string | null>): Promise<string | null> {
+function createReader(connection: Connection, dialect: Dialect): ForgeReader {
+  const { urls, attempt } = connection;
+  const { rights } = dialect;
+  const reading = { doing: 'read the pull request', right: rights.readPullRequests };
+
+  async function findPerson(find: (client: Octokit) => Promise<string | null>): Promise<string | null> {
     const step = { doing: 'look people up', right: rights.readUsers };
     return attempt(null, step, (client) =>
       find(client).catch((error: unknown) => {
@@ -184,4 +107,54 @@ export function createOctokitForge({ addresses, attempt, tokenFor }: Connection,
       }),
     );
   }
+
+  return {
+    async readPullRequest(url) {
+      return onPullRequest(connection, url, reading, async (client, target) => {
+        const pullRequest = dialect.toPullRequest(await read(client, target));
+        const ask = (page: number) => client.rest.pulls.listReviews({ ...target, ...dialect.pageSize, page });
+        return { ...pullRequest, reviews: latestReviews(await listOf(reviewResponse, ask), pullRequest.author) };
+      });
+    },
+
+    async listChangedFiles(url) {
+      return onPullRequest(connection, url, reading, async (client, target) => {
+        const ask = (page: number) => client.rest.pulls.listFiles({ ...target, ...dialect.pageSize, page });
+        const files = await listOf(changedFile, ask);
+        const paths = files.flatMap(({ filename, previous_filename }) => [previous_filename || filename, filename]);
+        return [...new Set(paths)];
+      });
+    },
+
+    async readCodeOwners(url) {
+      const { baseBranch } = await onPullRequest(connection, url, reading, async (client, target) =>
+        dialect.toPullRequest(await read(client, target)),
+      );
+      const step = { doing: 'read CODEOWNERS', right: rights.readFiles };
+      return attempt(urls.pullRequestOf(url), step, (client, target) =>
+        readFirstFile(client, { ...target, paths: dialect.codeOwnersPaths, branch: baseBranch }),
+      );
+    },
+
+    async requestReviews(url, requests) {
+      const step = { doing: 'ask for reviews', right: rights.writePullRequests };
+      return onPullRequest(connection, url, step, (client, target) =>
+        requestReviews(client, { dialect, target, requests }),
+      );
+    },
+
+    async findLogin(mail) {
+      if (!MAIL.test(mail)) return null;
+      return findPerson((client) => dialect.findLogin(client, mail));
+    },
+
+    async findMail(login) {
+      if (!LOGIN.test(login)) return null;
+      return findPerson((client) => dialect.findMail(client, login));
+    },
+
+    async reviewLink() {
+      return null;
+    },
+  };
 }

@@ -5,20 +5,20 @@ const MAX_WAIT_MS = 3_600_000;
 const UNNAMED_WAIT_MS = 60_000;
 
 /**
- * Whether an answer refuses because of too many calls, and how long to wait. GitHub says so with 403 or 429: by
+ * Whether a response refuses because of too many calls, and how long to wait. GitHub says so with 403 or 429: by
  * `Retry-After`, by `x-ratelimit-remaining: 0` and the second of `x-ratelimit-reset`, or for its secondary limits in
  * the message only (docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api). A 503 may name a time too.
- * Times are compared with the answer's own `Date`, so that a wrong clock of ours does no harm.
+ * Times are compared with the response's own `Date`, so that a wrong clock of ours does no harm.
  */
 export function rateLimitOf(
-  answer: { status: number; headers: Readonly<Record<string, unknown>>; message: string },
+  response: { status: number; headers: Readonly<Record<string, unknown>>; message: string },
   nowMs: number,
 ): { limited: boolean; waitMs: number | null } {
-  const header = (name: string): string => String(answer.headers[name] ?? '').trim();
+  const header = (name: string): string => String(response.headers[name] ?? '').trim();
   const theirNowMs = Date.parse(header('date')) || nowMs;
-  const refused = answer.status === 403 || answer.status === 429;
+  const refused = response.status === 403 || response.status === 429;
   const retryAfterMs = readRetryAfter(header('retry-after'), theirNowMs);
-  if (retryAfterMs !== null && (refused || answer.status === 503)) {
+  if (retryAfterMs !== null && (refused || response.status === 503)) {
     return { limited: refused, waitMs: Math.min(retryAfterMs, MAX_WAIT_MS) };
   }
   if (!refused) return { limited: false, waitMs: null };
@@ -29,7 +29,7 @@ export function rateLimitOf(
     return { limited: true, waitMs: Math.min(waitMs, MAX_WAIT_MS) };
   }
   const limited =
-    answer.status === 429 || /secondary rate limit|rate limit exceeded|abuse detection/i.test(answer.message);
+    response.status === 429 || /secondary rate limit|rate limit exceeded|abuse detection/i.test(response.message);
   return { limited, waitMs: limited ? UNNAMED_WAIT_MS : null };
 }
 

@@ -1,9 +1,9 @@
 import type { Octokit } from '@octokit/rest';
 import type { ReviewRequests } from '../forge.ts';
-import { type PullRequestAnswer, pullRequestAnswer } from './answers.ts';
 import type { Target } from './connection.ts';
 import type { Dialect } from './dialect.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
+import { type PullRequestResponse, pullRequestResponse } from './responses.ts';
 
 type Wish = { kind: 'login' | 'team'; name: string };
 type Refused = { name: string; reason: string };
@@ -32,7 +32,7 @@ export async function requestReviews(
     ...requests.teams.map((name) => ({ kind: 'team', name }) as const),
   ];
   if (wishes.length === 0) return { requested: [], refused: [] };
-  const read = async () => pullRequestAnswer.parse((await client.rest.pulls.get(target)).data);
+  const read = async () => pullRequestResponse.parse((await client.rest.pulls.get(target)).data);
   const ask = async (some: readonly Wish[]): Promise<Refusal | null> => {
     const names = (kind: Wish['kind']) => some.filter((wish) => wish.kind === kind).map(({ name }) => name);
     return client.rest.pulls
@@ -72,14 +72,14 @@ export async function requestReviews(
   };
 }
 
-function reasonBefore(wish: Wish, { state, merged_at, user }: PullRequestAnswer): string | null {
+function reasonBefore(wish: Wish, { state, merged_at, user }: PullRequestResponse): string | null {
   if (state === 'closed') return `the pull request is ${merged_at ? 'merged' : 'closed'}`;
   return wish.kind === 'login' && same(wish.name, user?.login) ? 'opened the pull request' : null;
 }
 
-function isRequested({ kind, name }: Wish, answer: PullRequestAnswer): boolean {
-  if (kind === 'login') return (answer.requested_reviewers ?? []).some(({ login }) => same(name, login));
-  const { requested_teams, requested_reviewers_teams } = answer;
+function isRequested({ kind, name }: Wish, response: PullRequestResponse): boolean {
+  if (kind === 'login') return (response.requested_reviewers ?? []).some(({ login }) => same(name, login));
+  const { requested_teams, requested_reviewers_teams } = response;
   const teams = [...(requested_teams ?? []).flatMap(({ name, slug }) => [name, slug])];
   return [...teams, ...(requested_reviewers_teams ?? []).map((team) => team.name)].some((each) => same(name, each));
 }

@@ -1,5 +1,5 @@
 import type { Review, ReviewVerdict } from '../../contract/pull-request-event.ts';
-import type { ReviewAnswer } from './answers.ts';
+import type { ReviewResponse } from './responses.ts';
 
 /** GitHub's and Gitea's names; others aren't reviews: pending, dismissed, Gitea's requests. */
 const VERDICTS: Readonly<Record<string, ReviewVerdict>> = {
@@ -14,8 +14,8 @@ const VERDICTS: Readonly<Record<string, ReviewVerdict>> = {
  * Each reviewer's last verdict, oldest first. As on the forges' own pages, a comment doesn't withdraw a verdict, and
  * the author's replies aren't reviews.
  */
-export function latestReviews(answers: readonly ReviewAnswer[], author: string): Review[] {
-  const reviews = answers
+export function latestReviews(responses: readonly ReviewResponse[], author: string): Review[] {
+  const reviews = responses
     .flatMap(({ user, state, submitted_at, dismissed }): Review[] => {
       const verdict = VERDICTS[state];
       const atMs = Date.parse(submitted_at ?? '');

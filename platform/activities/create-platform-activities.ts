@@ -1,11 +1,7 @@
-import type { AgentDeps } from './agent/agent-deps.ts';
-import { createAgentActivities } from './agent/create-agent-activities.ts';
+import { type AgentActivityDeps, createAgentActivities } from './agent/create-agent-activities.ts';
 import { createExportActivities, type ExportActivityDeps } from './export.ts';
 
-export type PlatformActivityDeps = ExportActivityDeps & {
-  /** What agent jobs need; without it they fail with a clear error. */
-  agents?: AgentDeps;
-};
+export type PlatformActivityDeps = ExportActivityDeps & AgentActivityDeps;
 
 /** The activities of the platform's workflows, over the given database and object store. */
 export function createPlatformActivities(deps: PlatformActivityDeps) {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 
 const HEARTBEAT_MS = 1_000;
 
-export type Heartbeat = {
+type Heartbeat = {
   /** Fires when the activity is cancelled, its worker stops, or a tick failed. */
   signal: AbortSignal;
   /** Names the leases of this attempt, and those that its earlier attempts, which have ended, may still hold. */

@@ -10,9 +10,9 @@ export const projectId = z
 
 /** Scheme, host and port of the server to export from: the operator vouches for it, be it private or loopback. */
 const origin = z
-  .url({ protocol: /^https?$/, error: 'expected an http(s) address such as http://127.0.0.1:8080' })
+  .url({ protocol: /^https?$/, error: 'expected an http(s) URL such as http://127.0.0.1:8080' })
   .refine((text) => {
-    // Zod goes on after a failed check: what is no address has had its message.
+    // Zod goes on after a failed check: what is no URL has had its message.
     if (!URL.canParse(text)) return true;
     const { pathname, search, hash, username, password } = new URL(text);
     return pathname === '/' && [search, hash, username, password].every((part) => part === '');
@@ -20,10 +20,10 @@ const origin = z
   .transform((text) => (URL.canParse(text) ? new URL(text).origin : text));
 
 const repository = z
-  .url({ protocol: /^(https?|ssh|file)$/, error: 'expected the repository as an https, http, ssh or file address' })
-  .regex(/^[^\p{C}\s]+$/u, 'expected an address without spaces')
-  // It stands in every answer about a job. What opens the repository is the worker's own.
-  .refine(holdsNoSecret, 'expected an address without user and password');
+  .url({ protocol: /^(https?|ssh|file)$/, error: 'expected the repository as an https, http, ssh or file URL' })
+  .regex(/^[^\p{C}\s]+$/u, 'expected a URL without spaces')
+  // Every response about a job contains it. The worker has its own credentials for the repository.
+  .refine(holdsNoSecret, 'expected a URL without user and password');
 
 function holdsNoSecret(text: string): boolean {
   if (!URL.canParse(text)) return true;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { HttpError } from '../../contract/http-error.ts';
 import type { Transaction } from '../store/database.ts';
-import { findKeptAnswer, keepAnswer } from '../store/idempotency-keys.ts';
+import { findStoredResponse, storeResponse } from '../store/idempotency-keys.ts';
 import { lockUntilCommit } from '../store/locks.ts';
 
 export const KEPT_MS = 30 * 86_400_000;
@@ -32,7 +32,7 @@ export function readIdempotencyKey(
  * transaction. Requests with one key are serialized, even if they differ: callers take their own locks before this one.
  * Throws 422 if the key was used for another request.
  */
-export async function answerOnce(
+export async function respondOnce(
   tx: Transaction,
   asked: { organizationId: string; idempotency: { key: string; requestSha256: string } | undefined; at: Date },
   decide: () => Promise<Answer>,
@@ -41,13 +41,13 @@ export async function answerOnce(
   if (idempotency === undefined) return decide();
   const { key, requestSha256 } = idempotency;
   await lockUntilCommit(tx, `idempotency:${organizationId}:${key}`);
-  const kept = await findKeptAnswer(tx, { organizationId, key, at });
+  const kept = await findStoredResponse(tx, { organizationId, key, at });
   if (kept !== undefined) {
     if (kept.requestSha256 === requestSha256) return { status: kept.status, body: JSON.parse(kept.answerJson) };
     throw new HttpError(422, 'This Idempotency-Key was used for another request');
   }
   const answer = await decide();
-  await keepAnswer(tx, {
+  await storeResponse(tx, {
     organizationId,
     key,
     requestSha256,

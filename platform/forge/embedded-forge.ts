@@ -7,7 +7,7 @@ import { editPullRequest } from './edit-pull-request.ts';
 import { type ForgeContext, PULL_REQUEST_ID, pageOf } from './forge-context.ts';
 import { openPullRequest } from './open-pull-request.ts';
 import { refreshPullRequest } from './refresh-pull-request.ts';
-import { openRepository, repositoryAddress } from './repository.ts';
+import { openRepository, repositoryUrl } from './repository.ts';
 
 /**
  * The forge of `file://` repositories. Pull requests are rows of the platform's database; their contents are read from
@@ -18,9 +18,9 @@ export function createEmbeddedForge(context: ForgeContext): ForgeWriter {
   return {
     findPullRequest: ({ repository, branch }) =>
       asForgeErrors(async () => {
-        const address = repositoryAddress(repository);
-        const row = await findPullRequestOfBranch(context.db, { repository: address, headBranch: branch });
-        if (row === undefined) await openRepository(address);
+        const url = repositoryUrl(repository);
+        const row = await findPullRequestOfBranch(context.db, { repository: url, headBranch: branch });
+        if (row === undefined) await openRepository(url);
         return row === undefined ? null : withPage(await refreshPullRequest(context, row));
       }),
     openPullRequest: (request) => asForgeErrors(async () => withPage(await openPullRequest(context, request))),

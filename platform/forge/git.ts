@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createGit, type GitAnswer, type GitRun } from '../git/git.ts';
+import { createGit, type GitResult, type GitRun } from '../git/git.ts';
 
 type Arguments = readonly [string, ...string[]];
 
@@ -10,7 +10,7 @@ export type RepositoryGit = {
   /** Git's output; undefined for exit code 1, which means "no". */
   ask(args: Arguments, run?: GitRun): Promise<string | undefined>;
   /** Whether git's exit code was 0 or 1, and its output. Throws `GitError` for any other. */
-  attempt(args: Arguments, run?: GitRun): Promise<GitAnswer>;
+  attempt(args: Arguments, run?: GitRun): Promise<GitResult>;
 };
 
 const TIMEOUT_MS = 30_000;

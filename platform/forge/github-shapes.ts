@@ -14,17 +14,17 @@ export function userShape(login: string) {
   return { login, id: numericId(`user ${login}`), type: login === FORGE_AUTHOR ? 'Bot' : 'User', site_admin: false };
 }
 
-export function repositoryShape(address: string) {
-  const fullName = fullNameOf(address);
+export function repositoryShape(url: string) {
+  const fullName = fullNameOf(url);
   const [owner = '', name = ''] = fullName.split('/');
   return {
-    id: numericId(address),
+    id: numericId(url),
     name,
     full_name: fullName,
     owner: userShape(owner),
     private: true,
-    html_url: address,
-    clone_url: address,
+    html_url: url,
+    clone_url: url,
   };
 }
 

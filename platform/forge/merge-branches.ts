@@ -9,13 +9,13 @@ export type Merge = {
   baseSha: string | null;
 };
 
-export type MergeOutcome =
+type MergeOutcome =
   | ({ kind: 'merged' } & Merge)
   | { kind: 'conflict'; files: string[] }
   /** A sentence: why git can't merge. */
   | { kind: 'refused'; reason: string };
 
-export type MergeRequest = {
+type MergeRequest = {
   headBranch: string;
   /** The last known head, used if its branch is gone. */
   headSha: string;

@@ -1,9 +1,9 @@
 import { GitError } from '../git/git-error.ts';
 import type { Repository } from './repository.ts';
 
-export type Move = { branch: string; from: string; to: string };
+type Move = { branch: string; from: string; to: string };
 
-export type MoveOutcome = { kind: 'moved' } | { kind: 'elsewhere' } | { kind: 'refused'; reason: string };
+type MoveOutcome = { kind: 'moved' } | { kind: 'elsewhere' } | { kind: 'refused'; reason: string };
 
 /**
  * Moves a branch unless it has moved meanwhile (`elsewhere`). If it is checked out, the move is a push to it: git then

@@ -7,7 +7,7 @@ import { countCommits, mergeBase, readBranch } from './commits.ts';
 import { enqueuePullRequestEvent } from './enqueue-webhooks.ts';
 import { FORGE_AUTHOR, type ForgeContext } from './forge-context.ts';
 import { refreshPullRequest } from './refresh-pull-request.ts';
-import { openRepository, repositoryAddress } from './repository.ts';
+import { openRepository, repositoryUrl } from './repository.ts';
 import { bodyText, titleText } from './texts.ts';
 
 /**
@@ -15,7 +15,7 @@ import { bodyText, titleText } from './texts.ts';
  * (no such repository), 422 (no such branch, or no new commits).
  */
 export async function openPullRequest(context: ForgeContext, request: NewPullRequest): Promise<PullRequestRow> {
-  const repository = repositoryAddress(request.repository);
+  const repository = repositoryUrl(request.repository);
   const branch = { repository, headBranch: request.branch };
   const open = await findOpen(context, branch);
   if (open !== undefined) return open;
@@ -82,13 +82,13 @@ async function projectOf({ db }: ForgeContext, { repository, headBranch }: Branc
   return others.length === 0 ? (project?.project.id ?? null) : null;
 }
 
-function isAt(named: string | null, address: string): boolean {
-  return named?.startsWith('file:') === true && URL.canParse(named) && spelled(named) === address;
+function isAt(named: string | null, url: string): boolean {
+  return named?.startsWith('file:') === true && URL.canParse(named) && spelled(named) === url;
 }
 
 function spelled(named: string): string | undefined {
   try {
-    return repositoryAddress(named);
+    return repositoryUrl(named);
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ export type Repository = { git: RepositoryGit; dir: string };
  * Normalizes a `file://` URL, which identifies pull requests. Throws a `ForgeError` 422 for any other URL, because the
  * embedded forge only works on local folders.
  */
-export function repositoryAddress(repository: string): string {
+export function repositoryUrl(repository: string): string {
   return pathToFileURL(repositoryDir(repository)).href;
 }
 
@@ -19,7 +19,7 @@ function repositoryDir(repository: string): string {
   try {
     return resolve(fileURLToPath(repository));
   } catch {
-    throw new ForgeError('The embedded forge takes repositories with a file:// address only', {
+    throw new ForgeError('The embedded forge takes repositories with a file:// URL only', {
       status: 422,
       retryable: false,
     });
@@ -27,14 +27,14 @@ function repositoryDir(repository: string): string {
 }
 
 /** The last two parts of the path, in place of `owner/name`. */
-export function fullNameOf(address: string): string {
-  const dir = repositoryDir(address);
+export function fullNameOf(url: string): string {
+  const dir = repositoryDir(url);
   return [basename(dirname(dir)) || 'local', basename(dir).replace(/\.git$/, '') || 'repository'].join('/');
 }
 
 /** Git on the repository. Throws a `ForgeError` 404 if it doesn't exist (any more). */
-export async function openRepository(address: string): Promise<Repository> {
-  const dir = repositoryDir(address);
+export async function openRepository(url: string): Promise<Repository> {
+  const dir = repositoryDir(url);
   const dotGit = join(dir, '.git');
   try {
     await stat(dir);
@@ -44,7 +44,7 @@ export async function openRepository(address: string): Promise<Repository> {
     return { git, dir };
   } catch (error) {
     if (error instanceof GitError && error.retryable) throw error;
-    throw new ForgeError('There is no git repository at this address', { status: 404, retryable: false });
+    throw new ForgeError('There is no git repository at this URL', { status: 404, retryable: false });
   }
 }
 

@@ -5,7 +5,7 @@ import type { ForgeContext } from './forge-context.ts';
 import { refreshPullRequest } from './refresh-pull-request.ts';
 import { openRepository } from './repository.ts';
 
-export type BranchWatch = {
+type BranchWatch = {
   start(): void;
   /** Ends after the current repository. */
   stop(): Promise<void>;

@@ -24,12 +24,12 @@ export type GitRun = {
   accept?: readonly number[];
 };
 
-export type GitAnswer = { exitCode: number; stdout: string; stderr: string };
+export type GitResult = { exitCode: number; stdout: string; stderr: string };
 
 /** Runs one git command. Throws `GitError` if it fails, takes too long, prints too much, or is aborted. */
-export type Git = (args: readonly [string, ...string[]], run?: GitRun) => Promise<GitAnswer>;
+export type Git = (args: readonly [string, ...string[]], run?: GitRun) => Promise<GitResult>;
 
-export type GitSettings = {
+type GitSettings = {
   /** When aborted, git and all that it started are terminated, and killed after 2 s. */
   signal: AbortSignal;
   /** What git inherits: a path, proxies, an SSH agent. */

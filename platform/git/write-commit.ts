@@ -2,7 +2,7 @@ import type { Git } from './git.ts';
 
 export type Identity = { name: string; email: string };
 
-export type CommitContent = {
+type CommitContent = {
   dir: string;
   tree: string;
   parent: string;

@@ -4,14 +4,14 @@ import { createFileStore } from './file-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import { createS3Store, type S3Location } from './s3-store.ts';
 
-export type ObjectStoreOptions = {
+type ObjectStoreOptions = {
   /** `file:///folder`, or `s3://bucket?endpoint=…&region=…&publicEndpoint=…&pathStyle=true|false`. */
   url: string;
   /** The clock for signing and checking links, in epoch milliseconds. */
   now?: () => number;
 };
 
-const endpoint = z.url({ protocol: /^https?$/, error: 'expected an http(s) address' });
+const endpoint = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
 const s3Parameters = z.strictObject({
   endpoint: endpoint.optional(),

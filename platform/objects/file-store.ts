@@ -141,7 +141,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Walks only the folders that can hold keys with that prefix, in code unit order of the whole keys. */
+/** Visits only the folders that can hold keys with that prefix, in code unit order of the whole keys. */
 async function* listFiles(root: string, folder: string, prefix: string): AsyncIterable<string> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return [];

@@ -6,7 +6,7 @@ export const LINK_PATH_PREFIX = '/objects/';
 
 const PARAMETERS = ['expires', 'name', 'signature'];
 
-export type LinkSigner = LinkVerifier & { sign(key: string, options: LinkOptions): Link };
+type LinkSigner = LinkVerifier & { sign(key: string, options: LinkOptions): Link };
 
 /**
  * Signs and checks links to objects that the platform serves itself: HMAC-SHA256 over key, expiry (epoch milliseconds)

@@ -41,24 +41,12 @@ const PART_SIZE_BYTES = 8 * 1024 * 1024;
 export function createS3Store({ location, now }: { location: S3Location; now: () => number }): ObjectStore {
   const { bucket: Bucket } = location;
   const client = new S3Client(clientConfig(location, location.endpoint));
+  const bucketed = { client, Bucket };
   const presigner = createS3Presigner({
     bucket: Bucket,
     client: new S3Client(clientConfig(location, location.publicEndpoint ?? location.endpoint)),
     now,
   });
-
-  /** The object's body; null if the range begins after its end. */
-  async function open(key: string, range?: ByteRange): Promise<GetObjectCommandOutput['Body'] | null> {
-    assertObjectKey(key);
-    const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
-    try {
-      return (await client.send(new GetObjectCommand({ Bucket, Key: key, Range }))).Body;
-    } catch (error) {
-      if (hasStatus(error, 404)) throw new ObjectMissingError(key);
-      if (range && hasStatus(error, 416)) return null;
-      throw error;
-    }
-  }
 
   return {
     async put(key, source, { contentType, sizeBytes }) {
@@ -75,12 +63,12 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
     },
 
     async get(key, range) {
-      const body = await open(key, range);
+      const body = await open(bucketed, key, range);
       return body instanceof Readable ? body : Readable.from([]);
     },
 
     async read(key, range) {
-      const body = await open(key, range);
+      const body = await open(bucketed, key, range);
       return Buffer.from((await body?.transformToByteArray()) ?? []);
     },
 
@@ -95,32 +83,8 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
       }
     },
 
-    async delete(keys) {
-      for (const key of keys) assertObjectKey(key);
-      for (let start = 0; start < keys.length; start += DELETE_BATCH) {
-        const Objects = keys.slice(start, start + DELETE_BATCH).map((Key) => ({ Key }));
-        const { Errors = [] } = await client.send(
-          new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
-        );
-        const [first] = Errors.filter((each) => each.Code !== 'NoSuchKey');
-        if (first) throw new Error(`${first.Key} was not deleted: ${first.Code} ${first.Message}`);
-      }
-    },
-
-    async dropUnfinished({ prefix, begunBefore }) {
-      for (let page: ListMultipartUploadsCommandOutput | undefined; page === undefined || page.IsTruncated; ) {
-        const after = { KeyMarker: page?.NextKeyMarker, UploadIdMarker: page?.NextUploadIdMarker };
-        page = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...after }));
-        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-          if (Key === undefined || !Key.startsWith(prefix) || (begunBefore && Initiated && Initiated >= begunBefore))
-            continue;
-          // It may have ended since the listing.
-          await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
-            if (!hasStatus(error, 404)) throw error;
-          });
-        }
-      }
-    },
+    delete: (keys) => deleteObjects(bucketed, keys),
+    dropUnfinished: (uploads) => abortUploads(bucketed, uploads),
 
     async *list(prefix) {
       let ContinuationToken: string | undefined;
@@ -140,6 +104,53 @@ export function createS3Store({ location, now }: { location: S3Location; now: ()
       presigner.close();
     },
   };
+}
+
+type Bucketed = { client: S3Client; Bucket: string };
+
+/** The object's body; null if the range begins after its end. */
+async function open(
+  { client, Bucket }: Bucketed,
+  key: string,
+  range?: ByteRange,
+): Promise<GetObjectCommandOutput['Body'] | null> {
+  assertObjectKey(key);
+  const Range = range && `bytes=${range.start}-${range.end ?? ''}`;
+  try {
+    return (await client.send(new GetObjectCommand({ Bucket, Key: key, Range }))).Body;
+  } catch (error) {
+    if (hasStatus(error, 404)) throw new ObjectMissingError(key);
+    if (range && hasStatus(error, 416)) return null;
+    throw error;
+  }
+}
+
+async function deleteObjects({ client, Bucket }: Bucketed, keys: readonly string[]): Promise<void> {
+  for (const key of keys) assertObjectKey(key);
+  for (let start = 0; start < keys.length; start += DELETE_BATCH) {
+    const Objects = keys.slice(start, start + DELETE_BATCH).map((Key) => ({ Key }));
+    const { Errors = [] } = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+    const [first] = Errors.filter((each) => each.Code !== 'NoSuchKey');
+    if (first) throw new Error(`${first.Key} was not deleted: ${first.Code} ${first.Message}`);
+  }
+}
+
+async function abortUploads(
+  { client, Bucket }: Bucketed,
+  { prefix, begunBefore }: { prefix: string; begunBefore?: Date | undefined },
+): Promise<void> {
+  for (let page: ListMultipartUploadsCommandOutput | undefined; page === undefined || page.IsTruncated; ) {
+    const after = { KeyMarker: page?.NextKeyMarker, UploadIdMarker: page?.NextUploadIdMarker };
+    page = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...after }));
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      if (Key === undefined || !Key.startsWith(prefix) || (begunBefore && Initiated && Initiated >= begunBefore))
+        continue;
+      // It may have ended since the listing.
+      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
+        if (!hasStatus(error, 404)) throw error;
+      });
+    }
+  }
 }
 
 function clientConfig(location: S3Location, endpoint: string | undefined): S3ClientConfig {

@@ -35,7 +35,7 @@ export async function getAgentJob(db: Executor, jobId: string): Promise<AgentJob
   return row;
 }
 
-export type AgentJobFilter = {
+type AgentJobFilter = {
   projectId: string;
   status?: AgentJobStatus | undefined;
   /** Only jobs older than the one of this sequence. */

@@ -1,5 +1,6 @@
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type pg from 'pg';
+import { statementsSinceVersion01 } from './version-0-1.ts';
 
 type Migration = { statements: readonly string[]; createdAt: number; hash: string };
 
@@ -7,7 +8,8 @@ type Migration = { statements: readonly string[]; createdAt: number; hash: strin
  * Applies the migrations (written by drizzle-kit) that the database lacks, in order, each in its own transaction. A
  * migration that creates or drops indexes concurrently can't run in a transaction and runs statement by statement.
  * Records them in Drizzle's own table. The caller holds the migration lock.
- * @throws Error if a migration mixes concurrent statements with others: it couldn't be repeated after a crash.
+ * @throws Error if a migration mixes concurrent statements with others: it couldn't be repeated after a crash; or if the
+ * database is from before version 0.1.
  */
 export async function applyMigrations(client: pg.Client, folder: string): Promise<void> {
   await client.query('create schema if not exists drizzle');
@@ -17,12 +19,18 @@ export async function applyMigrations(client: pg.Client, folder: string): Promis
   const { rows } = await client.query<{ at: string | null }>(
     'select max(created_at)::text as at from drizzle.__drizzle_migrations',
   );
-  const newest = Number(rows[0]?.at ?? Number.NEGATIVE_INFINITY);
-  for (const migration of migrationsOf(folder)) {
-    if (migration.createdAt <= newest) continue;
+  const newest = rows[0]?.at;
+  const migrations = migrationsOf(folder);
+  for (const migration of newest ? migrationsSince(Number(newest), migrations) : migrations)
     if (isConcurrent(migration)) await applyConcurrently(client, migration);
     else await applyInTransaction(client, migration);
-  }
+}
+
+/** A database that is older than the first migration has its tables already: it gets only what they lack. */
+function migrationsSince(newest: number, migrations: readonly Migration[]): Migration[] {
+  return migrations
+    .filter(({ createdAt }) => createdAt > newest)
+    .map((each) => (each === migrations[0] ? { ...each, statements: statementsSinceVersion01(newest) } : each));
 }
 
 function migrationsOf(migrationsFolder: string): Migration[] {

@@ -23,7 +23,7 @@ export async function freezeCrawl(
 }
 
 /** A crawl's state, and which kept crawl it reuses. */
-export type LockedCrawl = { phase: 'crawling' | 'frozen'; baseJobId: string | null };
+type LockedCrawl = { phase: 'crawling' | 'frozen'; baseJobId: string | null };
 
 /** Locks the crawl's row until the transaction ends; undefined if the crawl is gone. */
 export async function lockCrawl(tx: Executor, jobId: string): Promise<LockedCrawl | undefined> {

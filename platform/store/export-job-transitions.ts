@@ -51,7 +51,7 @@ export function updateExportJobProgress(
   });
 }
 
-export type ExportResult = {
+type ExportResult = {
   pageCount: number;
   archiveKey: string;
   archiveSha256: string;

@@ -8,7 +8,7 @@ export type ExportJobRow = typeof exportJobs.$inferSelect;
 
 export const ACTIVE_STATUSES = ['queued', 'running'] as const satisfies readonly ExportJobStatus[];
 
-export type NewExportJob = {
+type NewExportJob = {
   organizationId: string;
   projectId: string;
   domain: string;
@@ -106,7 +106,7 @@ export async function findExportBefore(
   return row;
 }
 
-export type ExportJobFilter = {
+type ExportJobFilter = {
   organizationId: string;
   domain?: string | undefined;
   status?: ExportJobStatus | undefined;

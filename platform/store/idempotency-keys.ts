@@ -2,13 +2,13 @@ import { and, eq, gt, lte } from 'drizzle-orm';
 import type { Executor, Transaction } from './database.ts';
 import { idempotencyKeys } from './schema/requests.ts';
 
-export type KeptAnswer = typeof idempotencyKeys.$inferSelect;
+type StoredResponse = typeof idempotencyKeys.$inferSelect;
 
 /** The response stored for a key that hasn't expired. */
-export async function findKeptAnswer(
+export async function findStoredResponse(
   tx: Transaction,
   { organizationId, key, at }: { organizationId: string; key: string; at: Date },
-): Promise<KeptAnswer | undefined> {
+): Promise<StoredResponse | undefined> {
   const [row] = await tx
     .select()
     .from(idempotencyKeys)
@@ -23,13 +23,13 @@ export async function findKeptAnswer(
 }
 
 /** Stores a response; it replaces an expired one. */
-export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
+export async function storeResponse(tx: Transaction, answer: StoredResponse): Promise<void> {
   await tx
     .insert(idempotencyKeys)
     .values(answer)
     .onConflictDoUpdate({ target: [idempotencyKeys.organizationId, idempotencyKeys.key], set: answer });
 }
 
-export async function deleteExpiredAnswers(db: Executor, at: Date): Promise<void> {
+export async function deleteExpiredResponses(db: Executor, at: Date): Promise<void> {
   await db.delete(idempotencyKeys).where(lte(idempotencyKeys.expiresAt, at));
 }

@@ -13,7 +13,7 @@ const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url));
 const MIGRATION_LOCK = 7_205_113;
 const LOOK_AGAIN_MS = 250;
 
-export type MigrationOptions = {
+type MigrationOptions = {
   /** The migrations folder; the platform's own by default. */
   folder?: string;
   logger?: Logger | undefined;

@@ -3,7 +3,7 @@ import type { Executor } from './database.ts';
 import { newId } from './ids.ts';
 import { organizations } from './schema/organizations.ts';
 
-export type OrganizationRow = typeof organizations.$inferSelect;
+type OrganizationRow = typeof organizations.$inferSelect;
 export type Plan = OrganizationRow['plan'];
 
 export async function findOrganization(db: Executor, name: string): Promise<OrganizationRow | undefined> {

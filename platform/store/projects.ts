@@ -28,10 +28,7 @@ export async function findProjectByDomain(
   return row && toProject(row);
 }
 
-export type NewProject = Pick<
-  Project,
-  'id' | 'organizationId' | 'domain' | 'origin' | 'repository' | 'ref' | 'settings'
->;
+type NewProject = Pick<Project, 'id' | 'organizationId' | 'domain' | 'origin' | 'repository' | 'ref' | 'settings'>;
 
 /** Undefined if the id, or the domain within the organization, is taken. */
 export async function insertProject(db: Executor, project: NewProject): Promise<Project | undefined> {
@@ -40,7 +37,7 @@ export async function insertProject(db: Executor, project: NewProject): Promise<
 }
 
 /** Omitted fields stay unchanged. */
-export type ProjectChange = {
+type ProjectChange = {
   [Column in 'domain' | 'origin' | 'repository' | 'ref' | 'settings']?: Project[Column] | undefined;
 };
 

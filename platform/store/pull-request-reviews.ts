@@ -4,7 +4,7 @@ import { pullRequestReviews } from './schema/pull-requests.ts';
 
 export type ReviewRow = typeof pullRequestReviews.$inferSelect;
 
-export type NewReview = Pick<ReviewRow, 'pullRequestId' | 'reviewer' | 'verdict' | 'body' | 'commitSha'>;
+type NewReview = Pick<ReviewRow, 'pullRequestId' | 'reviewer' | 'verdict' | 'body' | 'commitSha'>;
 
 export async function insertReview(db: Executor, review: NewReview): Promise<ReviewRow> {
   const [row] = await db.insert(pullRequestReviews).values(review).returning();

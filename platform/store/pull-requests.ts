@@ -31,7 +31,7 @@ export async function findPullRequestOfBranch(
   return row;
 }
 
-export type NewPullRequestRow = Pick<
+type NewPullRequestRow = Pick<
   PullRequestRow,
   'projectId' | 'repository' | 'author' | 'title' | 'body' | 'headBranch' | 'headSha' | 'baseBranch' | 'baseSha'
 >;
@@ -56,7 +56,7 @@ export async function insertPullRequest(
   return row;
 }
 
-export type PullRequestChange = {
+type PullRequestChange = {
   [Column in 'title' | 'body' | 'headSha' | 'baseSha']?: PullRequestRow[Column] | undefined;
 };
 
@@ -74,7 +74,7 @@ export async function changePullRequest(
   return row;
 }
 
-export type PullRequestEnd = { endedBy: string | null } & (
+type PullRequestEnd = { endedBy: string | null } & (
   | { state: 'merged'; mergeCommitSha: string; headSha: string; baseSha: string }
   | { state: 'closed' }
 );

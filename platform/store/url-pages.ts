@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 const PAGE_ROWS = 5_000;
 
 /** What to read of a job's rows in `crawl_urls`: `columns` for the select, and the URL as `url`. */
-export type UrlSelection = { jobId: string; columns: SQL; where: SQL };
+type UrlSelection = { jobId: string; columns: SQL; where: SQL };
 
 /** Runs a statement of this file. */
 type Run<Row> = (statement: SQL) => PromiseLike<{ rows: Row[] }>;

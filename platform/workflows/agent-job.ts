@@ -12,10 +12,10 @@ import type { PlatformActivities } from '../activities/create-platform-activitie
 import { agentFailureText } from './agent-job/agent-failure.ts';
 import { type AgentVisibility, agentDetails, markPullRequest } from './agent-job/agent-visibility.ts';
 
-export type AgentJobInput = { jobId: string; run: number };
+type AgentJobInput = { jobId: string; run: number };
 
 /** `over`: the run had ended before its workflow began, or a later run is current. */
-export type AgentJobResult = { status: 'completed' | 'over'; prLink: string | null };
+type AgentJobResult = { status: 'completed' | 'over'; prLink: string | null };
 
 /** The failure type of a failed run; the job's row has the reason. */
 const AGENT_FAILED = 'AgentFailed';

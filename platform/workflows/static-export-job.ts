@@ -16,9 +16,9 @@ import { failureText } from './static-export-job/failure-text.ts';
 import { isFailureOf } from './static-export-job/is-failure-of.ts';
 import { crawlersFor, crawlRoundMs, rewritersFor } from './static-export-job/share-work.ts';
 
-export type StaticExportJobInput = { jobId: string };
+type StaticExportJobInput = { jobId: string };
 
-export type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
+type StaticExportJobResult = { status: 'completed' | 'over'; contentSha256: string | null; pageCount: number };
 
 /** For outages of an origin, the database or the object store: 30 attempts are about half an hour. */
 const RETRY = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '60s' } as const;
@@ -60,7 +60,7 @@ const MAX_FREEZES = 5;
 export async function staticExportJob({ jobId }: StaticExportJobInput): Promise<StaticExportJobResult> {
   let archiveKey: string | null = null;
   try {
-    const packed = await runStages(jobId).catch((error: unknown) => runAnew(jobId, error));
+    const packed = await runStages(jobId).catch((error: unknown) => restartWithoutReuse(jobId, error));
     if (packed === undefined) return { status: 'over', contentSha256: null, pageCount: 0 };
     archiveKey = packed.archiveKey;
     if (packed.state === 'cancelled') throw ApplicationFailure.nonRetryable('cancelled', 'ExportFailed');
@@ -108,10 +108,10 @@ async function runStages(jobId: string) {
   );
 }
 
-/** What an export reuses may be gone when it is needed: then it starts again without reuse. */
-async function runAnew(jobId: string, error: unknown): ReturnType<typeof runStages> {
+/** If an object that the export reuses is missing when it is needed, the export restarts without reuse. */
+async function restartWithoutReuse(jobId: string, error: unknown): ReturnType<typeof runStages> {
   if (!isFailureOf('ExportInputGone', error) || !patched('anew-without-the-last')) throw error;
-  const summary = 'once more, without the last export';
+  const summary = 'restart without the previous export';
   const { isAnew } = await stages.beginAnew.executeWithOptions({ summary }, [{ jobId }]);
   if (!isAnew) throw error;
   return runStages(jobId);
@@ -137,7 +137,7 @@ function reportPacked(visibility: JobVisibility, packed: PackedExport): PackedEx
   return packed;
 }
 
-/** One worker at first, unless an earlier round is over; then as many as the queued links need. */
+/** The first round has one worker, each later one as many as the queued links need. */
 async function crawl(
   jobId: string,
   visibility: JobVisibility,
@@ -170,12 +170,12 @@ async function visitSamples(
   if (foundCount > 0) await crawl(jobId, visibility, plan);
 }
 
-/** A worker that was taken for dead may have reported URLs after the crawl's end: crawl those too. */
+/** A worker that Temporal considered dead may have reported URLs after the crawl's end: crawl those too. */
 async function freeze(jobId: string, visibility: JobVisibility, plan: Parameters<typeof crawl>[2]) {
   for (let attempt = 1; ; attempt += 1) {
     showDetails(visibility, { stage: 'freezing the paths' });
     try {
-      const summary = 'every address gets its path';
+      const summary = 'assign a path to every URL';
       return await stages.freezeExport.executeWithOptions({ summary }, [{ jobId }]);
     } catch (error) {
       if (attempt === MAX_FREEZES || !isFailureOf('CrawlUnfinished', error)) throw error;
@@ -213,7 +213,7 @@ function showDetails(visibility: JobVisibility, change: Partial<JobVisibility>):
 }
 
 function forget(jobId: string, archiveKey: string | null): Promise<void> {
-  return endings.cleanUpExport.executeWithOptions({ summary: 'forget what the job worked on' }, [
+  return endings.cleanUpExport.executeWithOptions({ summary: 'delete what the job worked on' }, [
     { jobId, archiveKey },
   ]);
 }

@@ -30,7 +30,7 @@ test('a signal that Temporal does not answer fails after 1.5 s', async () => {
   await jest.advanceTimersByTimeAsync(1_499);
   expect(failures).toEqual([]);
   await jest.advanceTimersByTimeAsync(1);
-  expect(failures).toEqual([new Error('no answer within 1500 ms')]);
+  expect(failures).toEqual([new Error('no response within 1500 ms')]);
 });
 
 test('a signal that a closing workflow refuses is tried six times within its deadline, however long the pauses', () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { readSettings } from '../../cli/environment.ts';
 import { agentEnvironment, agentRunnerOf } from '../../cli/programs/agent-runner.ts';
-import { warnOfAgentTrouble } from '../../cli/programs/agents.ts';
-import { commandTrouble } from '../../cli/programs/command-trouble.ts';
+import { warnAboutAgentCommand } from '../../cli/programs/agents.ts';
+import { checkAgentCommand } from '../../cli/programs/check-agent-command.ts';
 import { forgesOf } from '../../cli/programs/forges.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { ForgeWriter } from '../../forge/forge.ts';
@@ -53,7 +53,7 @@ describe('the start of a worker whose agent could do nothing', () => {
 
   test('warns of a missing sandbox and of variables that are not set', async () => {
     const { logger, lines } = listening();
-    await warnOfAgentTrouble(readSettings({ AGENT_COMMAND: 'sh', AGENT_ENV: 'CODER_KEY' }), logger, missing);
+    await warnAboutAgentCommand(readSettings({ AGENT_COMMAND: 'sh', AGENT_ENV: 'CODER_KEY' }), logger, missing);
     expect(lines).toEqual([
       expect.stringMatching(/"variables":\["CODER_KEY"\].*AGENT_ENV/),
       expect.stringMatching(/"level":30.*AGENT_NETWORK_ALLOW is empty: the agent has no network/),
@@ -63,13 +63,13 @@ describe('the start of a worker whose agent could do nothing', () => {
 
   test('says that the example agent works if no agent is configured', async () => {
     const { logger, lines } = listening();
-    await warnOfAgentTrouble(readSettings({}), logger, missing);
+    await warnAboutAgentCommand(readSettings({}), logger, missing);
     expect(lines).toEqual([expect.stringMatching(/AGENT_COMMAND is not set: the example agent works/)]);
   });
 
   test('says nothing if no sandbox is asked for', async () => {
     const { logger, lines } = listening();
-    await warnOfAgentTrouble(readSettings({ AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }), logger, missing);
+    await warnAboutAgentCommand(readSettings({ AGENT_COMMAND: 'sh', AGENT_SANDBOX: 'off' }), logger, missing);
     expect(lines).toEqual([]);
   });
 });
@@ -83,7 +83,7 @@ describe('a command line that could not start in any job', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   const trouble = (variables: Record<string, string>) =>
-    commandTrouble(readSettings({ PATH: '/usr/bin:/bin', ...variables }));
+    checkAgentCommand(readSettings({ PATH: '/usr/bin:/bin', ...variables }));
 
   test('is told of when its program is nowhere on PATH', async () => {
     expect(await trouble({ AGENT_COMMAND: 'no-such-agent --yes' })).toMatch(/no program no-such-agent .*PATH/);

@@ -184,7 +184,7 @@ describe('galley.yaml', () => {
     [
       'an address that is none',
       'adminApi: {url: "ftp://x", key: k}\n',
-      ['adminApi.url: expected an http(s) address (line 1)'],
+      ['adminApi.url: expected an http(s) URL (line 1)'],
     ],
   ])('names %s', (_, text, problems) => {
     expect(problemsOf(text)).toEqual(problems);

@@ -84,7 +84,7 @@ describe('an HTTP service', () => {
     ['an expectation nobody can meet', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n', 417],
   ])('answers %s in the shape of every other error', async (_what, request, status) => {
     service = await serve(express(), LOCAL);
-    const answer = await rawAnswer(service.port, request);
+    const answer = await rawResponse(service.port, request);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i);
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String) });
@@ -95,7 +95,7 @@ describe('an HTTP service', () => {
       express().get('/', (_request, response) => void response.send('here')),
       LOCAL,
     );
-    const answer = await rawAnswer(service.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'hello\r\n\r\n');
+    const answer = await rawResponse(service.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'hello\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*hereHTTP\/1\.1 400 /);
   });
 });
@@ -171,7 +171,7 @@ describe('requests that are sent without waiting for answers', () => {
 });
 
 /** What the server sends until it closes. A further request is written once the first was answered. */
-async function rawAnswer(port: number, request: string, further?: string): Promise<string> {
+async function rawResponse(port: number, request: string, further?: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write(request);
   let text = '';

@@ -109,7 +109,7 @@ test('sites remove reports what ended', async () => {
     '3 waiting publish(es) were dropped.',
     'The agent rule changelog ended. Changes that it started continue.',
     'values.yaml keeps version v1.',
-    'The link expires at 2026-11-22T08:14:02Z and is not renewed.',
+    'The link expires at 2026-11-22T08:14:02Z and is not refreshed.',
     'If galley.yaml still names the site, its next publish starts it again.',
     '',
   ]);

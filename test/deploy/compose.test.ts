@@ -84,22 +84,22 @@ describe('docker-compose.yml', () => {
     expect(secrets.filter(([, value]) => /:\/\/[^:]+:[^$]/.test(value))).toEqual([]);
   });
 
-  it('asks for exactly the variables of .env.example, which holds no values', () => {
+  it('asks for exactly the variables of deploy/.env.example, which holds no values', () => {
     const asked = new Set([...text.matchAll(/\$\{([A-Z0-9_]+):\?/g)].map(([, name]) => name));
     expect(
-      variablesOf('.env.example')
+      variablesOf('deploy/.env.example')
         .map(({ name }) => name)
         .sort(),
     ).toEqual([...asked].sort());
-    expect(variablesOf('.env.example').filter(({ value }) => value !== '')).toEqual([]);
+    expect(variablesOf('deploy/.env.example').filter(({ value }) => value !== '')).toEqual([]);
   });
 
   it('runs no mailbox unless it is asked for', () => {
     expect(all.filter(([, { profiles }]) => profiles.length > 0).map(([name]) => name)).toEqual(['mailbox']);
   });
 
-  it('knows every variable of agent.env.example, which holds no values', () => {
-    const asked = variablesOf('agent.env.example');
+  it('knows every variable of deploy/agent.env.example, which holds no values', () => {
+    const asked = variablesOf('deploy/agent.env.example');
     expect(VARIABLE_NAMES).toEqual(expect.arrayContaining(asked.map(({ name }) => name)));
     expect(asked.filter(({ value }) => value !== '')).toEqual([]);
     for (const name of ['platform', 'platform-worker', 'agent-worker'])
@@ -155,8 +155,10 @@ describe('docker-compose.yml', () => {
 });
 
 describe('galley.example.yaml', () => {
-  it('is a correct configuration with the variables of sites.env.example', () => {
-    const names = variablesOf('sites.env.example').map(({ name, value }) => [name, value || 'x'.repeat(64)] as const);
+  it('is a correct configuration with the variables of deploy/sites.env.example', () => {
+    const names = variablesOf('deploy/sites.env.example').map(
+      ({ name, value }) => [name, value || 'x'.repeat(64)] as const,
+    );
     const text = readFileSync('galley.example.yaml', 'utf8');
     const config = parseGalleyConfig({ text, file: '/etc/galley/galley.yaml', env: Object.fromEntries(names) });
     const { handbook } = config.sites;
@@ -168,7 +170,7 @@ describe('galley.example.yaml', () => {
 });
 
 test('the image gets every folder that the build reads, and nothing that holds a secret', () => {
-  const given = readFileSync('.dockerignore', 'utf8').split('\n');
+  const given = readFileSync('deploy/Dockerfile.dockerignore', 'utf8').split('\n');
   const { include } = z
     .looseObject({ include: z.array(z.string()) })
     .parse(JSON.parse(readFileSync('tsconfig.build.json', 'utf8')));

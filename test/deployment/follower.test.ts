@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { pino } from 'pino';
 import type { Acquired, AcquireRequest } from '../../deployment/acquire-bundle.ts';
 import { BundleUnavailableError, ValuesFileError } from '../../deployment/errors.ts';
-import { createFollower } from '../../deployment/follower.ts';
+import { Follower } from '../../deployment/follower.ts';
 import { RETRY_PAUSES } from '../../deployment/retry-delay.ts';
 import { createSite } from '../../deployment/site.ts';
 import type { Target } from '../../deployment/target.ts';
@@ -19,7 +19,7 @@ const wanted = (link: string): Target => ({
 function startFollower() {
   const tries: { link: string; signal: AbortSignal; end(outcome: Acquired | Error): void }[] = [];
   const swapped: string[] = [];
-  const follower = createFollower({
+  const follower = new Follower({
     served: {
       state: () => ({ formatVersion: 1, enabled: true, current: null, previous: [] }),
       site: () => undefined,

@@ -4,9 +4,9 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { NativeConnection } from '@temporalio/worker';
 import { type DevServer, type DevServerOptions, startDevServer as start } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
-import { locateTimeSkippingServer } from '../../embedded/temporal/locate-time-skipping-server.ts';
 import { freePort } from './free-port.ts';
 import { LESS_COLLECTING } from './less-collecting.ts';
+import { locateTimeSkippingServer } from './locate-time-skipping-server.ts';
 import { namespaceOf, SHARED, sharedServer } from './shared-names.ts';
 
 export interface TestTemporal {

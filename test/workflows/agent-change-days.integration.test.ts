@@ -189,7 +189,7 @@ describe('a forge that refuses to tell how the pull request stands', () => {
     await sleep(DAY_MS);
     expect(agents.reads).toBeGreaterThanOrEqual(20);
     expect(agents.reads).toBeLessThanOrEqual(26);
-    expect((await change.state()).notes).toEqual(["the forge doesn't tell how the pull request stands: 403"]);
+    expect((await change.state()).notes).toEqual(["the forge doesn't return the state of the pull request: 403"]);
     const at = '2026-11-23T08:00:00Z';
     await change.signal('pullRequestChanged', {
       deliveryId: 'd',

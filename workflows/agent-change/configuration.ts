@@ -18,7 +18,7 @@ export function settingsSource(run: ChangeRun): SettingsSource<RuleSettings> {
       const { rules, build, searchAttributes, forge, expireAfterMs } = run.settings;
       run.settings = { ...NO_SETTINGS, rules, build, searchAttributes, forge, expireAfterMs };
       run.removed = true;
-      addNote(run.state, 'the rule was taken out of galley.yaml: nobody gets mail any more');
+      addNote(run.state, 'the rule was removed from galley.yaml: no more mail is sent');
       // While a request is in progress, its result decides: the job may exist already.
       if (run.state.phase === 'prompting' && run.callsInProgress === 0) end(run.state, 'cancelled');
       return true;

@@ -68,7 +68,7 @@ async function mergeCommitOf({ state, settings }: ChangeRun): Promise<string | n
 async function notifyOperators(run: ChangeRun): Promise<void> {
   const { state, settings } = run;
   if (settings.mail && settings.operators.length > 0) await mailOperators(run, state.error ?? 'it failed');
-  else addNote(state, 'no operator or no mail server is configured: nobody was told of the failure');
+  else addNote(state, 'no mail was sent about the failure: no operator or no mail server is configured');
 }
 
 /** Cancels the job. An open pull request stays open. */

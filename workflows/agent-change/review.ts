@@ -158,7 +158,7 @@ async function readAgain({ state, settings }: ChangeRun): Promise<void> {
   if (!settings.forge || state.prLink === null) return;
   const { prLink } = state;
   try {
-    const summary = 'has nobody given a verdict yet';
+    const summary = 'look for a verdict before the reminder';
     applyReading(state, await readPullRequest.executeWithOptions({ summary }, [{ prLink }]));
   } catch (error) {
     if (isCancellation(error)) throw error;
@@ -183,16 +183,16 @@ async function followOnForge(run: ChangeRun): Promise<void> {
     await condition(() => run.settings.forge && state.prLink !== null);
     const prLink = state.prLink ?? '';
     try {
-      const summary = `how does ${prLink} stand`.slice(0, 200);
+      const summary = `follow ${prLink}`.slice(0, 200);
       const reading = await followPullRequest.executeWithOptions({ summary }, [{ prLink, known }]);
       applyReading(state, reading);
       const { title, reviews } = reading;
       known = { state: reading.state, title, reviews: [...new Set(reviews.map(reviewKey))] };
     } catch (error) {
       if (isCancellation(error)) throw error;
-      addNote(state, `the forge doesn't tell how the pull request stands: ${readFailure(error).message}`);
+      addNote(state, `the forge doesn't return the state of the pull request: ${readFailure(error).message}`);
       const { settings } = run;
-      await condition(() => run.settings !== settings, REFUSED_WAIT_MS, { summary: 'the forge refused to tell' });
+      await condition(() => run.settings !== settings, REFUSED_WAIT_MS, { summary: 'the forge rejected the request' });
     }
   }
 }

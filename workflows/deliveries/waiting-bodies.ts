@@ -8,7 +8,7 @@ const MAX_BODIES = 1_000;
  * The bodies of the deliveries that wait, for vendors that send no delivery id. A repeated body is a resend only while the
  * first one waits. Later it is a new publish.
  */
-export type WaitingBodies = {
+type WaitingBodies = {
   /** Returns false if the same body waits already. */
   add(delivery: Pick<DeliveryRef, 'id' | 'source'>): boolean;
   /** Their hashes, oldest first. */

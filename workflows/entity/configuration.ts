@@ -18,7 +18,7 @@ export type SettingsSource<T> = {
 };
 
 /** The reason, and the operators to notify, as the worker that was asked knows them. */
-export type MissingSettings = { message: string; operators: string[] };
+type MissingSettings = { message: string; operators: string[] };
 
 /** After this time without a worker that knows the settings, the last known ones stay in force. */
 const READ_TIMEOUT = '10s';

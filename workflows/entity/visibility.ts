@@ -2,7 +2,7 @@ import type { SearchAttributeUpdatePair } from '@temporalio/common';
 import { condition, setCurrentDetails, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
 
 /** What the Temporal UI and searches show of a run. */
-export type VisibilitySource = {
+type VisibilitySource = {
   /** Markdown that the UI shows beside the run. */
   details: () => string;
   /** Null if the cluster doesn't know the attributes: unknown ones fail the workflow task. */

@@ -30,7 +30,7 @@ const { writeDeployment } = proxyActivities<Activities>({
 });
 
 /** A fresh link, for all deployments that serve its job. */
-export type Deploy = {
+type Deploy = {
   jobId: string;
   version: string | null;
   bundleUrl: string;

@@ -14,16 +14,16 @@ import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
-import { goneDelayMs, jobDueAtMs, nextRefreshAtMs, renewalDelayMs } from './schedule.ts';
+import { goneDelayMs, jobDueAtMs, nextRefreshAtMs, refreshRetryMs } from './schedule.ts';
 import type { SiteRun } from './state.ts';
 import {
   beginPinSearch,
   jobsInUse,
+  linkRefreshFailed,
   pinSearchAtMs,
   releasePin,
   rememberLink,
   rememberVersion,
-  renewalFailed,
   repeatPinSearch,
 } from './targets.ts';
 import { endRefresh, requestExportInsteadOf } from './transitions.ts';
@@ -37,12 +37,12 @@ const { findExport } = proxyActivities<Activities>({
 const { waitForPinChange } = proxyActivities<Activities>(quickActivity);
 
 /** After this time the failure is shown in the state, and the refresh loop retries. */
-const RENEWAL_TIMEOUT = '10m';
+const LINK_TIMEOUT = '10m';
 
 /** The delay after a failed search for the job of a pin. */
 const PIN_SEARCH_INTERVAL_MS = 60_000;
 
-/** Renews every link in use before it expires, independently of exports. */
+/** Refreshes every link in use before it expires, independently of exports. */
 export async function refreshLoop(run: SiteRun): Promise<void> {
   while (!run.removed) {
     // A deployment that is being written to is not behind.
@@ -58,7 +58,7 @@ export async function refreshLoop(run: SiteRun): Promise<void> {
 }
 
 /**
- * Renews the links that are due (all of them with `force`) and deploys them. One refresh runs at a time. Failures don't
+ * Refreshes the links that are due (all of them with `force`) and deploys them. One refresh runs at a time. Failures don't
  * throw: the state records them.
  */
 export async function refreshLinks(run: SiteRun, { force }: { force: boolean }): Promise<void> {
@@ -66,7 +66,7 @@ export async function refreshLinks(run: SiteRun, { force }: { force: boolean }):
   const scope = new CancellationScope();
   run.refreshScope = scope;
   try {
-    await scope.run(() => renewAll(run, force));
+    await scope.run(() => refreshDueLinks(run, force));
   } catch (error) {
     // A newer job cancels the refresh; only the end of the run is passed on.
     if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
@@ -76,7 +76,7 @@ export async function refreshLinks(run: SiteRun, { force }: { force: boolean }):
   }
 }
 
-async function renewAll(run: SiteRun, force: boolean): Promise<void> {
+async function refreshDueLinks(run: SiteRun, force: boolean): Promise<void> {
   const { state } = run;
   const startedAtMs = Date.now();
   if (!(await rereadSettings(settingsSource(run)))) return;
@@ -85,7 +85,7 @@ async function renewAll(run: SiteRun, force: boolean): Promise<void> {
   for (const jobId of jobsInUse(state)) {
     if (!force && jobDueAtMs(run, jobId) > startedAtMs) continue;
     try {
-      await renew(run, jobId);
+      await refreshLink(run, jobId);
     } catch (error) {
       if (isCancellation(error)) throw error;
       // The bundle may be gone for good, so the other jobs' links don't wait for it.
@@ -96,9 +96,9 @@ async function renewAll(run: SiteRun, force: boolean): Promise<void> {
   if (!failed) endRefresh(state, Date.now() - startedAtMs);
 }
 
-async function renew(run: SiteRun, jobId: string): Promise<void> {
+async function refreshLink(run: SiteRun, jobId: string): Promise<void> {
   const version = run.state.jobs.find((job) => job.jobId === jobId)?.version ?? null;
-  const options = { scheduleToCloseTimeout: RENEWAL_TIMEOUT, summary: `fresh link for ${version ?? jobId}` } as const;
+  const options = { scheduleToCloseTimeout: LINK_TIMEOUT, summary: `fresh link for ${version ?? jobId}` } as const;
   const link = await createBundle.executeWithOptions(options, [{ jobId }]);
   const fresh = { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' };
   // A deployment has a newer job than this reset or restored workflow knows of.
@@ -110,9 +110,9 @@ function applyFailure({ state }: SiteRun, jobId: string, failure: Failure): void
   const nowMs = Date.now();
   const failures = (state.links.find((link) => link.jobId === jobId)?.failures ?? 0) + 1;
   const gone = failure.type === 'JobGone';
-  const delayMs = gone ? goneDelayMs(failures) : renewalDelayMs(failures);
+  const delayMs = gone ? goneDelayMs(failures) : refreshRetryMs(failures);
   const waitMs = Math.max(delayMs, spreadRetryAfterMs(failure, failures));
-  renewalFailed(state, jobId, toSiteError(failure, nowMs), nowMs + waitMs);
+  linkRefreshFailed(state, jobId, toSiteError(failure, nowMs), nowMs + waitMs);
   if (gone) requestExportInsteadOf(state, jobId, nowMs);
 }
 

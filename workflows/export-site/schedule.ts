@@ -10,8 +10,8 @@ import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';
 
 /** The export itself failed: its content or the configuration has to change. */
 export const exportDelayMs = backoff({ firstMs: 30_000, maxMs: 3_600_000 });
-/** A due link could not be renewed: the site is about to lose it. */
-export const renewalDelayMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
+/** A due link could not be refreshed: the site is about to lose it. */
+export const refreshRetryMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
 /** The bundle is gone, and an export that brings a new link is requested already. */
 export const goneDelayMs = backoff({ firstMs: 60_000, maxMs: 3_600_000 });
 
@@ -87,7 +87,7 @@ export function nextRefreshAtMs(site: Site): number {
   return Math.min(...jobs, ...searches);
 }
 
-/** When a job's link has to be renewed, or one of its deployments written to; 0 for at once. */
+/** When a job's link has to be refreshed, or one of its deployments written to; 0 for at once. */
 export function jobDueAtMs({ site, state, settings }: Site, jobId: string): number {
   const link = state.links.find((candidate) => candidate.jobId === jobId);
   if (link === undefined) return 0;
@@ -108,10 +108,10 @@ export function jobDueAtMs({ site, state, settings }: Site, jobId: string): numb
 /** Sites refresh up to this share of the margin earlier or later, so that they don't all refresh at the same time. */
 const JITTER_SHARE = 0.1;
 
-export type RefreshTimes = {
+type RefreshTimes = {
   /** From the moment the link was obtained to its end; 0 or less for a link that had expired already. */
   lifetimeMs: number;
-  /** The share of the lifetime, before its end, at which the link is renewed. */
+  /** The share of the lifetime, before its end, at which the link is refreshed. */
   marginShare: number;
   /** The duration of the last refresh, from the request to the written file. */
   lastTookMs: number;
@@ -120,7 +120,7 @@ export type RefreshTimes = {
 };
 
 /**
- * The delay between obtaining a link and renewing it. The margin is at least the duration of the last refresh. The delay is
+ * The delay between obtaining a link and refreshing it. The margin is at least the duration of the last refresh. The delay is
  * at least `minIntervalMs`, because expired links must not cause a hot loop.
  */
 export function refreshDelayMs({ lifetimeMs, marginShare, lastTookMs, minIntervalMs, site }: RefreshTimes): number {

@@ -69,7 +69,7 @@ const link = z.object({
   expiresAt: z.string().nullable(),
   obtainedAtMs: ms,
   lifetimeMs: ms,
-  /** Failed attempts to renew it, and the time of the next one. */
+  /** Failed attempts to refresh it, and the time of the next one. */
   failures: z.int(),
   notBeforeMs: ms,
 });

@@ -76,7 +76,7 @@ export function rememberLink(state: MutableState, jobId: string, link: BundleLin
   keepLink(state, { jobId, expiresAt, obtainedAtMs, lifetimeMs, failures: 0, notBeforeMs: 0 });
 }
 
-export function renewalFailed(state: MutableState, jobId: string, error: SiteError, notBeforeMs: number): void {
+export function linkRefreshFailed(state: MutableState, jobId: string, error: SiteError, notBeforeMs: number): void {
   state.refreshError = error;
   const never = { jobId, expiresAt: null, obtainedAtMs: 0, lifetimeMs: 0, failures: 0 };
   const link = state.links.find((candidate) => candidate.jobId === jobId) ?? never;
@@ -138,7 +138,7 @@ export function releasePin(state: MutableState, { valuesFile, pin, off }: Pinned
   return true;
 }
 
-/** A deployment that is switched on again gets its job anew, because its file may be an old copy. */
+/** A deployment that is switched on again gets its job again, because its file may be an old copy. */
 function adoptSwitch(state: MutableState, target: MutableTarget, off: boolean | undefined): boolean {
   // Before the first deploy, `enabled: false` is not the operator's.
   if (off === undefined || off === target.off || (off && target.jobId === null)) return false;

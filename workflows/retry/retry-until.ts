@@ -7,7 +7,7 @@ const unavailableDelayMs = backoff({ firstMs: 5_000, maxMs: 60_000 });
 /** A person has to replace the key or the plan. */
 const keyRefusedDelayMs = backoff({ firstMs: 300_000, maxMs: 3_600_000 });
 
-export type BackOff = {
+type BackOff = {
   failures: number;
   untilMs: number;
   /** From a `Retry-After`: no attempt before this time, whatever happens. */
@@ -15,7 +15,7 @@ export type BackOff = {
 };
 
 /** Part of the workflow's state, so that the next run continues the wait and people see the error. */
-export type RetryState = { backOff: BackOff | null; error: string | null };
+type RetryState = { backOff: BackOff | null; error: string | null };
 
 /** The result of a call, or a failure that no retry can fix. */
 export type Outcome<T> = { value: T } | { failure: Failure };

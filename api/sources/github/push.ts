@@ -19,7 +19,7 @@ const commit = z.object({
 /** A longer push lists only its newest commits, and so not all files. GitHub's own limit is higher. */
 const MOST_COMMITS = 20;
 
-/** Blanks only: with `\s`, the match would start anew at each of thousands of empty lines. */
+/** Blanks only: with `\s`, the match would start again at each of thousands of empty lines. */
 const TRAILER = /^[ \t]*Galley-Job: aj_[0-9a-f]{16}[ \t\r]*$/m;
 
 /** The first line of a merge as GitHub, Gitea and git itself write it. */

@@ -9,7 +9,7 @@ import { impossible, ownerFailure } from './owner-failure.ts';
 
 export type StepTools = { git: Git; signal: AbortSignal };
 
-export type StepOptions = {
+type StepOptions = {
   key: AgentRunKey;
   /** Shown in the Temporal UI, so it must not contain the prompt or the agent's output. */
   details: () => unknown;

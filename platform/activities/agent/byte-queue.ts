@@ -5,7 +5,7 @@ const BLOCK_BYTES = 64 * 1024;
  * A queue of bytes: append at the end, drop at the start. Bytes are copied into large blocks, because a program that
  * prints byte by byte would otherwise create millions of objects.
  */
-export type ByteQueue = {
+type ByteQueue = {
   push(bytes: Uint8Array): void;
   /** Drops up to that many bytes. */
   dropFirst(sizeBytes: number): void;

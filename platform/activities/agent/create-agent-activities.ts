@@ -1,5 +1,4 @@
-import type { PlatformActivityDeps } from '../create-platform-activities.ts';
-import { type AgentContext, DEFAULT_AGENT_SETTINGS } from './agent-deps.ts';
+import { type AgentContext, type AgentDeps, DEFAULT_AGENT_SETTINGS } from './agent-deps.ts';
 import { type AgentRunResult, endAgentRun } from './end-agent-run.ts';
 import { openAgentRun } from './open-agent-run.ts';
 import { openPullRequest, type PullRequestInput } from './open-pull-request.ts';
@@ -7,13 +6,20 @@ import { impossible } from './owner-failure.ts';
 import { type PushInput, pushChange } from './push-change.ts';
 import { runAgent } from './run-agent.ts';
 
+export type AgentActivityDeps = Pick<AgentContext, 'db' | 'objects' | 'logger'> & {
+  /** Whether the server knows our search attributes. */
+  searchAttributes?: boolean;
+  /** What agent jobs need; without it they fail with a clear error. */
+  agents?: AgentDeps;
+};
+
 type RunKey = { jobId: string; run: number };
 
 /**
  * The steps of agent jobs. On a worker without agents each of them rejects the job, except the last, which records how
  * a run ended.
  */
-export function createAgentActivities(deps: PlatformActivityDeps) {
+export function createAgentActivities(deps: AgentActivityDeps) {
   const context = contextOf(deps);
   const withAgents = (): AgentContext => {
     if (context !== undefined) return context;
@@ -28,7 +34,7 @@ export function createAgentActivities(deps: PlatformActivityDeps) {
   };
 }
 
-function contextOf(deps: PlatformActivityDeps): AgentContext | undefined {
+function contextOf(deps: AgentActivityDeps): AgentContext | undefined {
   if (deps.agents === undefined) return undefined;
   const { db, objects, logger, searchAttributes = false } = deps;
   const { gitEnvironment, ...agents } = deps.agents;

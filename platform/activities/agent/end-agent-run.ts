@@ -10,7 +10,7 @@ import { forgetPacks } from './forget-packs.ts';
 export type AgentRunResult = { kind: 'completed'; prLink: string | null } | { kind: 'failed'; error: string | null };
 
 /** How the run ended, now or before; `failed` includes cancelled. `over`: a later run has begun. */
-export type EndedRun = { status: 'completed' | 'failed' | 'over' };
+type EndedRun = { status: 'completed' | 'failed' | 'over' };
 
 /** Ends a run unless it has ended, and deletes what only its steps needed. The log stays. */
 export function endAgentRun(deps: EndingDeps, ending: AgentRunKey & { result: AgentRunResult }): Promise<EndedRun> {

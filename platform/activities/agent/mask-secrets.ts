@@ -4,7 +4,7 @@ const LEAST_CHARACTERS = 4;
 const MASK = '***';
 
 /** Masks secrets in a text that arrives in pieces, including secrets that span pieces. */
-export type SecretMask = {
+type SecretMask = {
   /** The text that is safe to output so far. The end of a piece is held back if a secret may begin there. */
   push(chunk: Uint8Array): Buffer;
   /** The rest. */

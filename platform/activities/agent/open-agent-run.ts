@@ -8,7 +8,7 @@ import type { AgentContext } from './agent-deps.ts';
 import { agentStep, remoteOf } from './agent-step.ts';
 import { impossible } from './owner-failure.ts';
 
-export type OpenedRun =
+type OpenedRun =
   | { state: 'over' }
   | {
       state: 'open';
@@ -76,7 +76,7 @@ function refuseSecrets({ repository, projectId }: AgentJobRow): void {
   // Over SSH the user is part of the URL and not secret.
   if (password === '' && (username === '' || protocol === 'ssh:')) return;
   throw impossible(
-    `The repository's address holds a user or a password, which belongs into the forge's settings: set it without one ` +
+    `The repository's URL holds a user or a password, which belongs into the forge's settings: set it without one ` +
       `(galley projects set --project ${projectId} --repository URL), and make a new job`,
   );
 }

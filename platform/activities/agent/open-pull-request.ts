@@ -17,7 +17,7 @@ export type PullRequestInput = AgentRunKey & {
   finished: string | null;
 };
 
-export type PullRequestLink = { prLink: string | null };
+type PullRequestLink = { prLink: string | null };
 
 /** A description lists at most this many prompts: the first and the newest. */
 const MOST_PROMPTS = 20;

@@ -30,7 +30,7 @@ export function commitMessage({ prompt, jobId }: { prompt: string; jobId: string
   return `${titleOf(prompt)}\n\nGalley-Job: ${jobId}\n`;
 }
 
-export type PullRequestOrigin = { jobId: string; model: string; prompts: readonly string[] };
+type PullRequestOrigin = { jobId: string; model: string; prompts: readonly string[] };
 
 /**
  * A pull request's description: the prompts verbatim in code blocks, where forges ignore markup, mentions and

@@ -29,7 +29,7 @@ export type PushInput = AgentRunKey & {
   finished: string | null;
 };
 
-export type PushedChange = {
+type PushedChange = {
   commit: string;
   /** The page of the branch's pull request if it had ended before the push, so this change needs a new one. */
   finished: string | null;

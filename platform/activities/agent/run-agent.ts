@@ -19,7 +19,7 @@ import { uploadWhileGrowing } from './upload-log.ts';
 import { withWorkFolder } from './work-folder.ts';
 
 /** The result for the workflow; everything else stays in the row and the object store. */
-export type AgentRunEnd = { kind: 'changed' | 'unchanged' | 'failed' };
+type AgentRunEnd = { kind: 'changed' | 'unchanged' | 'failed' };
 
 /** The run's current step, for the heartbeat. */
 type Progress = { stage: 'fetching' | 'working' | 'storing'; printedBytes: number };

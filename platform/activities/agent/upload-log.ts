@@ -7,7 +7,7 @@ const EVERY_MS = 3_000;
 const MORE_MS_PER_MIB = 1_000;
 const MIB = 1024 * 1024;
 
-export type LogUpload = {
+type LogUpload = {
   /** Stores the log's current state. Throws if the object store rejects it. */
   finish(): Promise<void>;
 };

@@ -16,7 +16,7 @@ type EndDeps = { db: Database; store: CrawlStore; objects: ObjectStore; logger: 
 
 const KEYS_PER_DELETE = 500;
 
-/** Ends a job as failed, unless it ended before, with a report of what it met until then. */
+/** Ends a job as failed, unless it has ended, with a report of what it found until then. */
 export async function failExport(deps: EndDeps, jobId: string, error: string): Promise<void> {
   const job = await getExportJob(deps.db, jobId);
   if (job === undefined || job.status === 'completed' || job.status === 'failed') return;
@@ -24,17 +24,16 @@ export async function failExport(deps: EndDeps, jobId: string, error: string): P
 }
 
 /**
- * Forgets what a job worked on: its frontier, its segments, its pieces of the archive; and, if it failed, its archive.
- * What a completed job stored for the project's next export stays, and what that of the
- * export before was kept for goes.
+ * Deletes what a job worked on: its frontier, its segments, its pieces of the archive and, if it failed, its archive.
+ * What a completed job stored for the project's next export stays; what the export before it stored for that is deleted.
  */
 export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: string | null): Promise<void> {
   const { db, objects, logger, jobCache } = deps;
   jobCache.forget(jobId);
-  await withHeartbeat({ details: () => 'clearing up', logger }, async ({ signal }) => {
+  await withHeartbeat({ details: () => 'cleaning up', logger }, async ({ signal }) => {
     const job = await getExportJob(db, jobId);
     if (job === undefined) return;
-    await doubtBase(deps, job);
+    await forbidReuseAfterFailure(deps, job);
     let keys = await forgetCrawls(db, job.projectId);
     const used = await usedObjects(db, job.projectId, workPrefix(jobId));
     for await (const key of objects.list(workPrefix(jobId))) {
@@ -52,10 +51,10 @@ export async function cleanUpExport(deps: EndDeps, jobId: string, archiveKey: st
 }
 
 /**
- * An export that came to grief after its crawl may owe that to what it took over, say to objects that somebody deleted
- * in the store. The next one takes nothing from there, so no project can be stuck with a damaged past.
+ * If an export fails after its crawl, the cause may be what it reused, such as objects that someone deleted in the
+ * store. The next export doesn't reuse the same crawl, so a damaged one can't fail all later exports.
  */
-async function doubtBase({ db }: EndDeps, job: ExportJobRow): Promise<void> {
+async function forbidReuseAfterFailure({ db }: EndDeps, job: ExportJobRow): Promise<void> {
   if (job.status !== 'failed' || job.cancelRequestedAt !== null) return;
   const crawl = await getCrawl(db, job.id);
   if (crawl?.phase === 'frozen' && crawl.baseJobId !== null) await forbidReuse(db, crawl.baseJobId);

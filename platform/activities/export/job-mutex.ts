@@ -9,28 +9,28 @@ export const BUSY_HERE = 'BusyHere';
 
 const FIRST_LOOKS = 3;
 const FIRST_WAIT_MS = 500;
-/** Most of the time it waits here, so that the end of the other one is hardly ever missed. */
+/** The later attempts wait longer, so that few offers are needed while the other activity works. */
 const LATER_WAIT_MS = 5_000;
 /** Below the number of attempts that the workflow allows. */
 const LAST_LOOK = 20;
-/** An end that falls into it is heard of so much later. */
+/** Between a failed attempt and the next one. If the other activity ends in between, this one notices that much later. */
 const OFFER_DELAY_MS = 200;
 /** The heartbeat detail of a waiting activity. The next attempt recognizes by it that it was offered again. */
-const WAITING = 'this process is at it already';
+const WAITING = 'this process works on the job already';
 
-export type JobMutex = {
+type JobMutex = {
   /**
-   * Runs a job's work, unless this process runs it already: then it waits for that to end and returns `idle`. Now and
-   * then a waiting activity fails instead, so that Temporal offers it to all processes again; leases of its earlier
-   * attempts are given back at once. An activity that was offered again works for the rest of the round only, and is
-   * idle if none is left: otherwise all others would wait for it.
+   * Runs a job's work. If this process runs it already, waits for that to end and returns `idle`. From time to time a
+   * waiting activity fails instead, so that Temporal offers it to all processes again; the leases of its earlier
+   * attempts are returned immediately. An activity that was offered again works only for the rest of its round, because
+   * the others of the round wait for it. If no time is left, it returns `idle`.
    */
   run<Result>(jobId: string, shared: Shared<Result>, work: (maxMs: number) => Promise<Result>): Promise<Result>;
 };
 
 type Shared<Result> = {
   idle: Result;
-  /** How long a round is. */
+  /** The duration of a round. */
   maxMs: number;
   giveBack: (previousAttemptTokens: readonly string[]) => Promise<void>;
 };
@@ -67,7 +67,7 @@ export function createJobMutex({ logger, clock = realClock }: { logger: Logger; 
   };
 }
 
-/** A round's time as far as it isn't over. One that failed has a whole one: it is to be tried as often as it takes. */
+/** What is left of the round. After a failure, an activity has a whole round again. */
 function timeLeftMs(maxMs: number, nowMs: number): number {
   const { attempt, heartbeatDetails, scheduledTimestampMs } = Context.current().info;
   if (attempt === 1 || heartbeatDetails !== WAITING) return maxMs;
@@ -91,7 +91,7 @@ function untilEnded(
       if (attempt >= LAST_LOOK) continue;
       throw ApplicationFailure.create({
         type: BUSY_HERE,
-        message: 'This process is at the job already; another one may have nothing to do',
+        message: 'This process works on the job already; another one may be idle',
         nextRetryDelay: OFFER_DELAY_MS,
         category: 'BENIGN',
       });

@@ -3,7 +3,7 @@ import type { PromptRequest } from '../../../contract/admin-api.ts';
 import type { AgentJobRow } from '../../store/agent-jobs.ts';
 import type { Transaction } from '../../store/database.ts';
 import { lockUntilCommit } from '../../store/locks.ts';
-import { answerOnce, readIdempotencyKey } from '../idempotency.ts';
+import { readIdempotencyKey, respondOnce } from '../idempotency.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { takeUse } from '../rate-limit.ts';
 import type { Limit } from '../sliding-window.ts';
@@ -28,7 +28,7 @@ type Asked = {
  * Handles a prompt after its body was checked: idempotency, conflict, limit (the contract's order). Job, stored
  * response and use are one transaction; once it commits the run will happen, even without Temporal.
  */
-export async function answerPrompt(context: ApiContext, asked: Asked): Promise<void> {
+export async function acceptPrompt(context: ApiContext, asked: Asked): Promise<void> {
   const { request, response, organizationId, projectId, body, status, accept } = asked;
   const idempotency = readIdempotencyKey(request, body);
   const scope = `agent:${projectId}`;
@@ -39,7 +39,7 @@ export async function answerPrompt(context: ApiContext, asked: Asked): Promise<v
     await lockUntilCommit(tx, scope);
     // Read the clock after the lock, so that uses are counted in the order of their times.
     const at = context.now();
-    return answerOnce(tx, { organizationId, idempotency, at }, async () => {
+    return respondOnce(tx, { organizationId, idempotency, at }, async () => {
       const job = await accept(tx, at);
       headers = await takeUse(tx, { scope, limit: PROMPT_LIMIT, at });
       accepted = job;

@@ -6,7 +6,7 @@ import { insertAgentJob } from '../../store/agent-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { answerPrompt } from './accept-prompt.ts';
+import { acceptPrompt } from './accept-prompt.ts';
 import { findOwnProject } from './agent-job-view.ts';
 
 /** `POST /v2/agent/{projectId}/job`: 201 and the job; 400 also if the project has no repository. */
@@ -16,7 +16,7 @@ export function createAgentJobHandler(context: ApiContext): RequestHandler {
     const project = await findOwnProject(context.db, caller, request.params.projectId);
     const body = parseInput(promptRequest, await readJsonBody(request, response));
     const { id: projectId, organizationId, repository, ref } = project;
-    await answerPrompt(context, {
+    await acceptPrompt(context, {
       ...{ request, response, organizationId, projectId, body, status: 201 },
       accept: async (tx, at) => {
         if (repository === null) throw new HttpError(400, lacksRepository(projectId));

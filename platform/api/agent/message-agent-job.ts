@@ -6,7 +6,7 @@ import { addAgentMessage } from '../../store/agent-job-transitions.ts';
 import { authenticate } from '../authenticate.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { answerPrompt } from './accept-prompt.ts';
+import { acceptPrompt } from './accept-prompt.ts';
 import { findOwnAgentJob } from './agent-job-view.ts';
 
 /** `POST /v2/agent/{projectId}/job/{id}/message`: an ended job continues on the same branch and pull request. */
@@ -15,7 +15,7 @@ export function messageAgentJobHandler(context: ApiContext): RequestHandler {
     const caller = await authenticate(context.db, request);
     const { id: jobId, organizationId, projectId } = await findOwnAgentJob(context.db, caller, request.params);
     const body = parseInput(promptRequest, await readJsonBody(request, response));
-    await answerPrompt(context, {
+    await acceptPrompt(context, {
       ...{ request, response, organizationId, projectId, body, status: 200 },
       accept: async (tx, at) => {
         const outcome = await addAgentMessage(tx, { jobId, prompt: body.prompt, at });

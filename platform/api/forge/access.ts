@@ -9,7 +9,7 @@ import { authenticate, readBearerToken } from '../authenticate.ts';
 import { createTokenCheck } from '../operator.ts';
 
 /** Who acts: the operator, under any name, or the reviewer of a link. */
-export type Actor = { kind: 'operator' | 'reviewer'; name: string };
+type Actor = { kind: 'operator' | 'reviewer'; name: string };
 
 export type ForgeAccess = {
   /** Reading needs only the link. But a token that is sent must be valid, so that a wrong one is found early. */

@@ -8,7 +8,7 @@ import { countsOf, diffView, pathOf } from './diff-view.ts';
 import { type ActingReviewer, actionForms, reviewForm } from './forms.ts';
 import { type Html, html, visibleText } from './html.ts';
 
-export type PageContent = {
+type PageContent = {
   row: PullRequestRow;
   asked: readonly RequestedReviewer[];
   reviews: readonly ReviewRow[];

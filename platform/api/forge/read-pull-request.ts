@@ -22,7 +22,7 @@ export type ReadContext = ForgeContext & { now(): Date };
 const REVIEWS = 1_000;
 
 /** The page, or the same as JSON. */
-export async function answerPullRequest(context: ReadContext, request: Request, response: Response): Promise<void> {
+export async function sendPullRequest(context: ReadContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   if (!wantsPage(request)) {
     response.json(await pullRequestJson(context, row));
@@ -54,14 +54,14 @@ export async function pullRequestJson(context: ForgeContext, row: PullRequestRow
   return pullRequestShape(row, { url: pageOf(context, row), asked });
 }
 
-export async function answerReviews(context: ForgeContext, request: Request, response: Response): Promise<void> {
+export async function sendReviews(context: ForgeContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   const reviews = await listReviews(context.db, row.id, REVIEWS);
   response.json(reviews.map((review) => reviewShape(review, pageOf(context, row))));
 }
 
 /** All owners, not only those of listed files: each gets a review request. */
-export async function answerFiles(context: ForgeContext, request: Request, response: Response): Promise<void> {
+export async function sendFiles(context: ForgeContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   const repository = await findRepository(row);
   const range = repository && (await changedRange(repository.git, row));
@@ -81,7 +81,7 @@ function fileShape({ path, previousPath, status, additions, deletions }: Changed
 }
 
 /** From the base branch, so that a proposal can't choose its own reviewers. */
-export async function answerCodeOwners(context: ForgeContext, request: Request, response: Response): Promise<void> {
+export async function sendCodeOwners(context: ForgeContext, request: Request, response: Response): Promise<void> {
   const row = await loadPullRequest(context, request);
   const repository = await findRepository(row);
   const commit = repository && (await readBranch(repository.git, row.baseBranch));

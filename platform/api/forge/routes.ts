@@ -5,15 +5,9 @@ import { forgeHandler, forgeHeaders } from './answers.ts';
 import { askForReviews, type ChangeContext, close, giveReviewLink, merge, review } from './change-pull-request.ts';
 import { openReviewLink } from './open-review-link.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import {
-  answerCodeOwners,
-  answerFiles,
-  answerPullRequest,
-  answerReviews,
-  type ReadContext,
-} from './read-pull-request.ts';
+import { type ReadContext, sendCodeOwners, sendFiles, sendPullRequest, sendReviews } from './read-pull-request.ts';
 
-export type ForgeRoutesContext = ReadContext & {
+type ForgeRoutesContext = ReadContext & {
   /** Enables merging, closing and reviewing by operators, and reviewers' links. */
   operatorToken?: string | undefined;
   /** Called when webhooks are waiting in the outbox; the dispatcher polls for the rest. */
@@ -45,15 +39,15 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
     .all(methodNotAllowed(['GET', 'HEAD']));
   app
     .route(PULL_REQUEST)
-    .get(reading(answerPullRequest))
+    .get(reading(sendPullRequest))
     .all(methodNotAllowed(['GET', 'HEAD']));
   app
     .route(`${PULL_REQUEST}/files`)
-    .get(reading(answerFiles))
+    .get(reading(sendFiles))
     .all(methodNotAllowed(['GET', 'HEAD']));
   app
     .route(`${PULL_REQUEST}/codeowners`)
-    .get(reading(answerCodeOwners))
+    .get(reading(sendCodeOwners))
     .all(methodNotAllowed(['GET', 'HEAD']));
   // Not behind the token check, because the link has its own token.
   app
@@ -62,7 +56,7 @@ export function addForgeRoutes(app: Express, { operatorToken, onForgeEvent, ...c
     .all(methodNotAllowed(['GET', 'HEAD']));
   app
     .route(`${PULL_REQUEST}/reviews`)
-    .get(reading(answerReviews))
+    .get(reading(sendReviews))
     .post(posting(review))
     .all(methodNotAllowed(['GET', 'HEAD', 'POST']));
   const changes = { requested_reviewers: askForReviews, review_links: giveReviewLink, merge, close };

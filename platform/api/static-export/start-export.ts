@@ -8,7 +8,7 @@ import { findActiveExportJob, findExportOfVersion, insertExportJob } from '../..
 import { lockUntilCommit } from '../../store/locks.ts';
 import { findProjectByDomain, type Project } from '../../store/projects.ts';
 import { authenticate } from '../authenticate.ts';
-import { type Answer, answerOnce, readIdempotencyKey } from '../idempotency.ts';
+import { type Answer, readIdempotencyKey, respondOnce } from '../idempotency.ts';
 import { readJsonBody } from '../json-body.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { takeUse } from '../rate-limit.ts';
@@ -16,7 +16,7 @@ import type { Limit } from '../sliding-window.ts';
 import { exportJobView, requireEnterprise } from './export-job-view.ts';
 
 /** Per organization. */
-export const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
+const START_LIMIT: Limit = { uses: 60, windowMs: 3_600_000 };
 
 /**
  * `POST /v1/static-export/jobs`. Checks in the contract's order: key, project, body, idempotency, plan, conflict,
@@ -37,7 +37,7 @@ export function startExportHandler(context: ApiContext): RequestHandler {
       await lockUntilCommit(tx, `static-export:${caller.organizationId}`);
       // Read the clock after the lock, so that starts are counted in the order of their times.
       const at = context.now();
-      return answerOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
+      return respondOnce(tx, { organizationId: caller.organizationId, idempotency, at }, async () => {
         requireEnterprise(caller);
         await refuseConflict(tx, project);
         if (body.version !== undefined) await refuseRepeatedVersion(tx, project, body.version);

@@ -23,7 +23,7 @@ export type ForgeDispatcher = {
   stop(): Promise<void>;
 };
 
-export type DispatcherDeps = {
+type DispatcherDeps = {
   db: Database;
   logger: Logger;
   intervalMs?: number;

@@ -18,7 +18,7 @@ const VERSION = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAttrib
 export function jobDetails({ domain, version, stage, urlCount, pageCount }: JobVisibility): string {
   const counts = [
     pageCount === undefined ? [] : [`${pageCount} pages`],
-    urlCount === undefined ? [] : [`${urlCount} addresses`],
+    urlCount === undefined ? [] : [`${urlCount} URLs`],
   ].flat();
   return [`**${domain}**, version ${version}`, stage, counts.join(', ')].filter((line) => line !== '').join('\n\n');
 }

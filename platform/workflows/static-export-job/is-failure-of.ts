@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 
 /** Failure types that the workflow handles. */
-export type FailureType =
+type FailureType =
   /** URLs are still queued, so the paths can't be frozen. */
   | 'CrawlUnfinished'
   /** An object that the export stored or reused is gone from the store or damaged. */

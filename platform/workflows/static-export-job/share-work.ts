@@ -1,11 +1,11 @@
 /** Queued URLs per activity. */
-const ADDRESSES_PER_ACTIVITY = 100;
+const URLS_PER_ACTIVITY = 100;
 /** Pieces of the archive per activity. */
 const BATCHES_PER_ACTIVITY = 6;
 
 /** How many activities crawl next: a few queued links only need a few workers. At least 1. */
 export function crawlersFor(queuedCount: number, parallelActivities: number): number {
-  return Math.max(1, Math.min(parallelActivities, Math.ceil(queuedCount / ADDRESSES_PER_ACTIVITY)));
+  return Math.max(1, Math.min(parallelActivities, Math.ceil(queuedCount / URLS_PER_ACTIVITY)));
 }
 
 /** How many activities rewrite. At least 1. */

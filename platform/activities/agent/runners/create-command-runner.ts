@@ -8,7 +8,7 @@ import { outcomeOf } from './run-outcome.ts';
 import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
 import { SandboxMissingError } from './sandbox/read-sandbox.ts';
 
-export type CommandRunnerOptions = SandboxOptions & {
+type CommandRunnerOptions = SandboxOptions & {
   /** The command line as words. No shell runs it and nothing is expanded. */
   command: string;
   /** What jobs report as `model`. */

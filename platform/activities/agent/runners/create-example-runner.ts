@@ -5,7 +5,7 @@ import { DEFAULT_PATH } from './find-command.ts';
 import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
 import { readSandbox, SandboxMissingError } from './sandbox/read-sandbox.ts';
 
-export type ExampleRunnerOptions = SandboxOptions & {
+type ExampleRunnerOptions = SandboxOptions & {
   /** The absolute path of examples/replace-agent.js. */
   script: string;
   /** Default: `example`. */

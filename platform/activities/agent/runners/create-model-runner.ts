@@ -9,6 +9,7 @@ import type { ContainedRun } from './contained-run.ts';
 import { createAskModel } from './model/ask-model.ts';
 import { createCheckoutFiles } from './model/checkout-files.ts';
 import { converse } from './model/converse.ts';
+import type { ModelLimits } from './model/model-limits.ts';
 import { createModelLog } from './model/model-log.ts';
 import { runCheck } from './model/run-check.ts';
 import { RunFailure } from './model/run-failure.ts';
@@ -19,26 +20,7 @@ import { collectPlain, plainCheckout, preparePlain } from './run-plain.ts';
 import type { RunnerLimits, SandboxOptions } from './runner-limits.ts';
 import { SandboxMissingError } from './sandbox/read-sandbox.ts';
 
-export type ModelLimits = {
-  /** The most responses of the model in a run. */
-  maxSteps: number;
-  /** Tokens of all requests and responses together, as the endpoint counts them. */
-  maxTokens: number;
-  /** The largest file that the model may read or write. */
-  maxFileBytes: number;
-  /** For one request to the endpoint. */
-  requestTimeoutMs: number;
-};
-
-/** Defaults. */
-export const DEFAULT_MODEL_LIMITS = {
-  maxSteps: 60,
-  maxTokens: 2_000_000,
-  maxFileBytes: 256 * 1024,
-  requestTimeoutMs: 5 * 60_000,
-} as const;
-
-export type ModelRunnerOptions = SandboxOptions & {
+type ModelRunnerOptions = SandboxOptions & {
   /** The model's name at the endpoint, and what jobs report as `model`. */
   model: string;
   /** The base URL of an OpenAI-compatible API, such as `https://api.openai.com/v1`. */

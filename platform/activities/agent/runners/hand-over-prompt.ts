@@ -4,7 +4,7 @@ const PROMPT_WORD = '{prompt}';
 /** Linux rejects longer arguments: MAX_ARG_STRLEN, including the final zero. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 
-export type HandedOver = { words: readonly string[]; stdin: Uint8Array } | { error: string };
+type HandedOver = { words: readonly string[]; stdin: Uint8Array } | { error: string };
 
 /**
  * Passes the prompt as the command line wants it: as one argument in place of `{prompt}`, otherwise on standard input.

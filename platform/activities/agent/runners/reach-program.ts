@@ -2,7 +2,7 @@ import { delimiter, dirname, isAbsolute } from 'node:path';
 import { DEFAULT_PATH, findOnPath, pathsOfProgram } from './find-command.ts';
 import type { SandboxOptions } from './runner-limits.ts';
 
-export type Reach = Pick<SandboxOptions, 'environment' | 'readOnlyPaths'>;
+type Reach = Pick<SandboxOptions, 'environment' | 'readOnlyPaths'>;
 
 /**
  * What a command needs in order to start: a PATH that ends with Node's own folder, and read access to the folders of

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { errorCode } from '../../../error-code.ts';
 
 /** What the wrapper shell reports about its end. `why` is one of its own words, `detail` git's message. */
-export type Ending =
+type Ending =
   | { kind: 'unchanged' }
   | { kind: 'changed'; tree: string; packFile: string }
   | { kind: 'failed'; why: string; detail: string }
@@ -12,7 +12,7 @@ export type Ending =
 /** Fields stay null if the processes ended before reporting them. */
 export type Report = { ready: boolean; exitCode: number | null; ending: Ending | null };
 
-export type ChannelOptions = {
+type ChannelOptions = {
   /** Where the pack is written. */
   packFile: string;
   changeLimitBytes: number;

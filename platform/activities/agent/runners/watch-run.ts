@@ -14,7 +14,7 @@ const LAST_OUTPUT_MS = 1000;
 /** The same for the report. It may be the end of a pack, which the run needs, so allow for a busy machine. */
 const LAST_REPORT_MS = 5000;
 
-export type Watched = {
+type Watched = {
   child: ChildProcess;
   run: ContainedRun;
   packFile: string;

@@ -11,7 +11,7 @@ export type Answer = {
 
 export type AskModel = (messages: Messages, signal: AbortSignal) => Promise<Answer>;
 
-export type ModelEndpoint = {
+type ModelEndpoint = {
   url: string;
   apiKey: string | undefined;
   model: string;

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
-import type { ModelLimits } from '../create-model-runner.ts';
 import type { AskModel } from './ask-model.ts';
+import type { ModelLimits } from './model-limits.ts';
 import { RunFailure } from './run-failure.ts';
 import { ToolRefusal } from './tool-refusal.ts';
 import type { Tools } from './tools.ts';
@@ -18,7 +18,7 @@ const MAX_CALLS_AT_ONCE = 64;
 /** How much of a tool call's arguments the log shows. */
 const MAX_LOGGED = 200;
 
-export type Conversation = {
+type Conversation = {
   prompt: string;
   ask: AskModel;
   tools: Tools;

@@ -6,7 +6,7 @@ import { startFilteringProxy } from '../../../../../exporter/render/filtering-pr
 import type { AgentNetwork } from '../runner-limits.ts';
 import { createAllowList } from './allow-list.ts';
 
-export type AgentProxy = {
+type AgentProxy = {
   /** A Unix socket that only this user can reach. */
   socketPath: string;
   close(): Promise<void>;

@@ -29,7 +29,7 @@ const ETC_OF_LANGUAGES = /^(java-?\d.*|python3.*)$/;
 /** Shared memory (/dev/shm). Not part of any other limit. */
 const SHARED_MEMORY_BYTES = 64 * 1024 ** 2;
 
-export type MountOptions = {
+type MountOptions = {
   repositoryDir: string;
   /** The host's folder for the runner's own small files. */
   scratchDir: string;

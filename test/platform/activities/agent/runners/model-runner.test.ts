@@ -1,8 +1,8 @@
+import { createModelRunner } from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
 import {
-  createModelRunner,
   DEFAULT_MODEL_LIMITS,
   type ModelLimits,
-} from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
+} from '../../../../../platform/activities/agent/runners/model/model-limits.ts';
 import { call, type OpenAiServer, type Reply, startOpenAiServer } from '../../../../helpers/openai-server.ts';
 import { agentRunnerContract, type Plan } from './agent-runner.contract.ts';
 import { common, createRunnerFixture, FILES, limits, logger, type RunnerFixture } from './runner-fixture.ts';

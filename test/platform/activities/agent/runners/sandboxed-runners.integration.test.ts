@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { createCommandRunner } from '../../../../../platform/activities/agent/runners/create-command-runner.ts';
 import { createExampleRunner } from '../../../../../platform/activities/agent/runners/create-example-runner.ts';
-import {
-  createModelRunner,
-  DEFAULT_MODEL_LIMITS,
-} from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
+import { createModelRunner } from '../../../../../platform/activities/agent/runners/create-model-runner.ts';
+import { DEFAULT_MODEL_LIMITS } from '../../../../../platform/activities/agent/runners/model/model-limits.ts';
 import { call, type OpenAiServer, startOpenAiServer } from '../../../../helpers/openai-server.ts';
 import { agentRunnerContract, type Plan } from './agent-runner.contract.ts';
 import {

@@ -6,36 +6,36 @@ export type ForgeKind = 'github' | 'gitea';
 export type RepositoryName = { owner: string; name: string };
 export type PullRequestName = RepositoryName & { number: number };
 
-export type ForgeAddresses = {
+export type ForgeUrls = {
   /** The API's base URL, without a trailing slash. */
   apiUrl: string;
   /** The web base URL, without a trailing slash. */
   webUrl: string;
   /** `overHttp`: git uses HTTP for this URL, so a token is useful. */
-  repositoryOf(address: string): RepositoryName & { overHttp: boolean };
+  repositoryOf(url: string): RepositoryName & { overHttp: boolean };
   pullRequestOf(url: string): PullRequestName;
 };
 
 const SEGMENT = '[A-Za-z0-9_.-]+';
-const ADDRESS_RULES = {
+const URL_RULES = {
   github: { api: '/api/v3', page: new RegExp(`^/(${SEGMENT})/(${SEGMENT})/pull/(\\d{1,15})(?:/|$)`) },
   gitea: { api: '/api/v1', page: new RegExp(`^/(${SEGMENT})/(${SEGMENT})/pulls/(\\d{1,15})(?:/|$)`) },
 } as const;
 const REPOSITORY_PATH = new RegExp(`^/?(${SEGMENT})/(${SEGMENT}?)(?:\\.git)?/?$`);
 
 /**
- * @param url the forge's API or web URL, such as https://api.github.com, https://git.example.com/api/v3,
+ * @param given the forge's API or web URL, such as https://api.github.com, https://git.example.com/api/v3,
  *   https://git.example.com; default: github.com. Gitea has no default.
  * @throws ForgeError from the returned functions, never retryable, for another forge's URL.
  */
-export function forgeAddresses(kind: ForgeKind, url: string | undefined): ForgeAddresses {
-  const { apiUrl, web } = bases(kind, url);
+export function forgeUrls(kind: ForgeKind, given: string | undefined): ForgeUrls {
+  const { apiUrl, web } = bases(kind, given);
   const webUrl = withoutSlash(web.href);
   const prefix = withoutSlash(web.pathname);
-  const { page } = ADDRESS_RULES[kind];
+  const { page } = URL_RULES[kind];
 
-  const below = (address: string): string | undefined => {
-    const parsed = URL.canParse(address) ? new URL(address) : undefined;
+  const below = (url: string): string | undefined => {
+    const parsed = URL.canParse(url) ? new URL(url) : undefined;
     if (parsed?.origin !== web.origin || !parsed.pathname.startsWith(`${prefix}/`)) return undefined;
     return parsed.pathname.slice(prefix.length);
   };
@@ -43,16 +43,16 @@ export function forgeAddresses(kind: ForgeKind, url: string | undefined): ForgeA
   return {
     apiUrl,
     webUrl,
-    repositoryOf(address) {
-      const overHttp = below(address);
-      const [, owner = '', name = ''] = REPOSITORY_PATH.exec(overHttp ?? sshPath(address, web.hostname) ?? '') ?? [];
+    repositoryOf(url) {
+      const overHttp = below(url);
+      const [, owner = '', name = ''] = REPOSITORY_PATH.exec(overHttp ?? sshPath(url, web.hostname) ?? '') ?? [];
       if (isName(owner) && isName(name)) return { owner, name, overHttp: overHttp !== undefined };
-      throw foreign(`${withoutSecrets(address)} is no repository of ${webUrl}`);
+      throw foreign(`${withoutSecrets(url)} is no repository of ${webUrl}`);
     },
-    pullRequestOf(address) {
-      const [, owner = '', name = '', number] = page.exec(below(address) ?? '') ?? [];
+    pullRequestOf(url) {
+      const [, owner = '', name = '', number] = page.exec(below(url) ?? '') ?? [];
       if (isName(owner) && isName(name) && Number(number) > 0) return { owner, name, number: Number(number) };
-      throw foreign(`${withoutSecrets(address)} is no pull request of ${webUrl}`);
+      throw foreign(`${withoutSecrets(url)} is no pull request of ${webUrl}`);
     },
   };
 }
@@ -68,7 +68,7 @@ function bases(kind: ForgeKind, given: string | undefined): { apiUrl: string; we
   url.search = url.hash = url.username = url.password = '';
   const hosted = kind === 'github' ? hostedByGitHub(url) : undefined;
   if (hosted) return hosted;
-  const { api } = ADDRESS_RULES[kind];
+  const { api } = URL_RULES[kind];
   const path = withoutSlash(url.pathname);
   url.pathname = path.endsWith(api) ? path.slice(0, -api.length) : path;
   return { apiUrl: `${withoutSlash(url.href)}${api}`, web: url };
@@ -82,10 +82,10 @@ function hostedByGitHub({ hostname }: URL): { apiUrl: string; web: URL } | undef
 }
 
 /** The path of `git@host:owner/name.git` or `ssh://git@host:2222/owner/name.git`, whatever the port. */
-function sshPath(address: string, hostname: string): string | undefined {
+function sshPath(url: string, hostname: string): string | undefined {
   const [, host, path] =
-    /^ssh:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/@]+)(?::\d+)?(\/.*)$/i.exec(address) ??
-    /^(?:[^@/:]+@)(\[[^\]]*\]|[^:/@]+):(?!\/\/)(.*)$/.exec(address) ??
+    /^ssh:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/@]+)(?::\d+)?(\/.*)$/i.exec(url) ??
+    /^(?:[^@/:]+@)(\[[^\]]*\]|[^:/@]+):(?!\/\/)(.*)$/.exec(url) ??
     [];
   const ours = [hostname, ...(hostname === 'github.com' ? ['ssh.github.com'] : [])];
   return host !== undefined && ours.includes(host.toLowerCase()) ? path : undefined;
@@ -100,8 +100,8 @@ function foreign(message: string): ForgeError {
 }
 
 /** For messages: a URL may contain a password or a signature. */
-function withoutSecrets(address: string): string {
-  return address
+function withoutSecrets(url: string): string {
+  return url
     .replace(/[?#].*$/s, '')
     .replace(/\/\/[^@/]*@/, '//')
     .replaceAll(/\s+/g, ' ')

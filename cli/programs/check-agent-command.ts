@@ -14,7 +14,7 @@ const MADE_INSIDE = ['/dev', '/proc', '/etc', '/scratch'];
  * Undefined if there is no known reason.
  * @throws ConfigurationError if it isn't a valid command line.
  */
-export async function commandTrouble(settings: Pick<Settings, 'agent' | 'variables'>): Promise<string | undefined> {
+export async function checkAgentCommand(settings: Pick<Settings, 'agent' | 'variables'>): Promise<string | undefined> {
   const { work, sandbox, readablePaths } = settings.agent;
   if (work.kind !== 'command') return undefined;
   const [program = '', ...words] = splitCommandLine(work.commandLine, 'AGENT_COMMAND');

@@ -7,7 +7,7 @@ import type { PullRequest } from '../forge.ts';
 const account = z.object({ login: z.string(), type: z.string().nullish() });
 const repositoryId = z.object({ id: z.union([z.number(), z.bigint()]) }).nullish();
 
-export const pullRequestAnswer = z.object({
+export const pullRequestResponse = z.object({
   html_url: z.string(),
   number: z.int(),
   state: z.enum(['open', 'closed']),
@@ -22,43 +22,43 @@ export const pullRequestAnswer = z.object({
   /** Gitea's word for `requested_teams`. */
   requested_reviewers_teams: z.array(z.object({ name: z.string() })).nullish(),
 });
-export type PullRequestAnswer = z.infer<typeof pullRequestAnswer>;
+export type PullRequestResponse = z.infer<typeof pullRequestResponse>;
 
 export const changedFile = z.object({ filename: z.string(), previous_filename: z.string().nullish() });
 
-export const reviewAnswer = z.object({
+export const reviewResponse = z.object({
   user: account.nullish(),
   state: z.string(),
   submitted_at: z.string().nullish(),
   /** Gitea's; on GitHub it is a state. */
   dismissed: z.boolean().nullish(),
 });
-export type ReviewAnswer = z.infer<typeof reviewAnswer>;
+export type ReviewResponse = z.infer<typeof reviewResponse>;
 
 /** For a folder the response is a list; an empty one with encoding `none` is too long and is read as a blob. */
-export const fileAnswer = z.union([
+export const fileResponse = z.union([
   z.object({ type: z.literal('file'), encoding: z.string().nullish(), content: z.string().nullish(), sha: z.string() }),
   z.object({ type: z.string() }).transform(() => null),
   z.array(z.unknown()).transform(() => null),
 ]);
 
-export const blobAnswer = z.object({ encoding: z.string(), content: z.string() });
+export const blobResponse = z.object({ encoding: z.string(), content: z.string() });
 
-export const userAnswer = account.extend({ email: z.string().nullish() });
+export const userResponse = account.extend({ email: z.string().nullish() });
 
 /** @param headBranch the branch's name if `head.ref` doesn't have it. */
-export function toPullRequest(answer: PullRequestAnswer, headBranch = answer.head.ref): PullRequest {
-  const merged = typeof answer.merged_at === 'string';
+export function toPullRequest(response: PullRequestResponse, headBranch = response.head.ref): PullRequest {
+  const merged = typeof response.merged_at === 'string';
   return {
-    url: answer.html_url,
-    number: answer.number,
-    state: merged ? 'merged' : answer.state,
-    title: answer.title,
-    author: answer.user?.login ?? '',
+    url: response.html_url,
+    number: response.number,
+    state: merged ? 'merged' : response.state,
+    title: response.title,
+    author: response.user?.login ?? '',
     headBranch,
-    headSha: answer.head.sha,
-    baseBranch: answer.base.ref,
+    headSha: response.head.sha,
+    baseBranch: response.base.ref,
     // For an open one GitHub gives the commit of a trial merge here.
-    mergeCommitSha: merged ? (answer.merge_commit_sha ?? null) : null,
+    mergeCommitSha: merged ? (response.merge_commit_sha ?? null) : null,
   };
 }

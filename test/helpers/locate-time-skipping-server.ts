@@ -1,11 +1,11 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheFolder, programName } from '../cache-folder.ts';
-import { exists, installOnce } from '../install-once.ts';
-import { errorText, type Report, reportToStderr } from '../report.ts';
-import { runTool } from '../run-tool.ts';
-import type { LocateOptions } from './locate-dev-server.ts';
-import { downloadServer } from './sdk-download.ts';
+import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
+import { exists, installOnce } from '../../embedded/install-once.ts';
+import { errorText, type Report, reportToStderr } from '../../embedded/report.ts';
+import { runTool } from '../../embedded/run-tool.ts';
+import type { LocateOptions } from '../../embedded/temporal/locate-dev-server.ts';
+import { downloadServer } from '../../embedded/temporal/sdk-download.ts';
 
 /** The release of Temporal's Java SDK that contains the test server. */
 const TEST_SERVER_VERSION = '1.32.1';

@@ -11,15 +11,15 @@ const SHORT_SSH = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
  * URL, and a warning if it doesn't look like a repository.
  * @throws UsageError if it contains a password, which belongs into FORGE_TOKEN.
  */
-export async function repositoryAddress(text: string): Promise<{ address: string; warning: string | undefined }> {
-  const address = asAddress(text);
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url !== undefined && (url.password !== '' || (url.username !== '' && url.protocol !== 'ssh:')))
-    throw new UsageError('--repository: expected an address without user and password; see FORGE_TOKEN for those');
-  return { address, warning: url?.protocol === 'file:' ? await warningOf(fileURLToPath(url)) : undefined };
+export async function repositoryUrl(text: string): Promise<{ url: string; warning: string | undefined }> {
+  const url = asUrl(text);
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed !== undefined && (parsed.password !== '' || (parsed.username !== '' && parsed.protocol !== 'ssh:')))
+    throw new UsageError('--repository: expected a URL without user and password; see FORGE_TOKEN for those');
+  return { url, warning: parsed?.protocol === 'file:' ? await warningOf(fileURLToPath(parsed)) : undefined };
 }
 
-function asAddress(text: string): string {
+function asUrl(text: string): string {
   if (text.includes('://')) return text;
   const [, user = 'git', host, path] = SHORT_SSH.exec(text) ?? [];
   if (host !== undefined && path !== undefined) return `ssh://${user}@${host}/${path.replace(/^\//, '')}`;
@@ -35,5 +35,5 @@ async function warningOf(folder: string): Promise<string | undefined> {
     );
     if (isThere) return undefined;
   }
-  return `Warning: there is no git repository at ${folder} on this machine. The address is stored anyway.`;
+  return `Warning: there is no git repository at ${folder} on this machine. The URL is stored anyway.`;
 }

@@ -1,5 +1,5 @@
 import { ForgeError } from '../../forge/forge-error.ts';
-import { forgeAddresses } from '../../forge/hosted/addresses.ts';
+import { forgeUrls } from '../../forge/hosted/forge-urls.ts';
 
 const failure = (run: () => unknown): unknown => {
   try {
@@ -20,7 +20,7 @@ describe('the address of a forge', () => {
     ['https://git.example.com:8443/', 'https://git.example.com:8443/api/v3', 'https://git.example.com:8443'],
     ['https://user:secret@git.example.com/?a=b#c', 'https://git.example.com/api/v3', 'https://git.example.com'],
   ])('of kind github, %s, means both the API and the pages', (url, apiUrl, webUrl) => {
-    expect(forgeAddresses('github', url)).toMatchObject({ apiUrl, webUrl });
+    expect(forgeUrls('github', url)).toMatchObject({ apiUrl, webUrl });
   });
 
   it.each([
@@ -29,19 +29,19 @@ describe('the address of a forge', () => {
     ['https://example.com/git/', 'https://example.com/git/api/v1', 'https://example.com/git'],
     ['https://example.com/git/api/v1', 'https://example.com/git/api/v1', 'https://example.com/git'],
   ])('of kind gitea, %s, means both too, below a path as well', (url, apiUrl, webUrl) => {
-    expect(forgeAddresses('gitea', url)).toMatchObject({ apiUrl, webUrl });
+    expect(forgeUrls('gitea', url)).toMatchObject({ apiUrl, webUrl });
   });
 
   it('is needed for Gitea, and is one of the web', () => {
-    expect(() => forgeAddresses('gitea', undefined)).toThrow('Gitea needs its url');
-    expect(() => forgeAddresses('github', 'ssh://git@github.com')).toThrow('must begin with https://');
-    expect(() => forgeAddresses('github', 'github.com')).toThrow('must begin with https:// or http://, got github.com');
+    expect(() => forgeUrls('gitea', undefined)).toThrow('Gitea needs its url');
+    expect(() => forgeUrls('github', 'ssh://git@github.com')).toThrow('must begin with https://');
+    expect(() => forgeUrls('github', 'github.com')).toThrow('must begin with https:// or http://, got github.com');
   });
 });
 
 describe('the address of a repository', () => {
-  const gitHub = forgeAddresses('github', undefined);
-  const below = forgeAddresses('gitea', 'https://git.example.com:8443/forge');
+  const gitHub = forgeUrls('github', undefined);
+  const below = forgeUrls('gitea', 'https://git.example.com:8443/forge');
 
   it.each([
     'https://github.com/acme/docs',
@@ -112,8 +112,8 @@ describe('the address of a repository', () => {
 });
 
 describe('the address of a pull request', () => {
-  const gitHub = forgeAddresses('github', 'https://git.example.com/api/v3');
-  const gitea = forgeAddresses('gitea', 'https://example.com/forge');
+  const gitHub = forgeUrls('github', 'https://git.example.com/api/v3');
+  const gitea = forgeUrls('gitea', 'https://example.com/forge');
 
   it('is the page that people open, or one below it', () => {
     const named = { owner: 'acme', name: 'docs', number: 12 };

@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { UsageError } from '../../cli/command-error.ts';
 import { readSecret } from '../../cli/projects/read-secret.ts';
-import { repositoryAddress } from '../../cli/projects/repository-address.ts';
+import { repositoryUrl } from '../../cli/projects/repository-url.ts';
 
-describe('the address of a repository', () => {
+describe('the URL of a repository', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -21,33 +21,33 @@ describe('the address of a repository', () => {
     ['https://github.com/acme/docs', 'https://github.com/acme/docs'],
     ['ssh://git@git.example.com:2222/acme/docs.git', 'ssh://git@git.example.com:2222/acme/docs.git'],
     ['git@github.com:acme/docs.git', 'ssh://git@github.com/acme/docs.git'],
-  ])('is taken as people write it: %s', async (text, address) => {
-    expect(await repositoryAddress(text)).toEqual({ address, warning: undefined });
+  ])('is taken as people write it: %s', async (text, url) => {
+    expect(await repositoryUrl(text)).toEqual({ url, warning: undefined });
   });
 
   test('may be a folder, bare or with a work tree', async () => {
     writeFileSync(join(folder, 'HEAD'), '');
     const bare = relative(process.cwd(), folder);
-    expect(await repositoryAddress(bare)).toEqual({ address: `file://${folder}`, warning: undefined });
+    expect(await repositoryUrl(bare)).toEqual({ url: `file://${folder}`, warning: undefined });
     mkdirSync(join(folder, 'tree', '.git'), { recursive: true });
     writeFileSync(join(folder, 'tree', '.git', 'HEAD'), '');
-    expect((await repositoryAddress(`file://${folder}/tree`)).warning).toBeUndefined();
+    expect((await repositoryUrl(`file://${folder}/tree`)).warning).toBeUndefined();
   });
 
   test('that names no repository on this machine is taken with a warning: another one may have it', async () => {
-    const address = `file://${folder}/missing`;
-    expect(await repositoryAddress(`${folder}/missing`)).toEqual({
-      address,
-      warning: `Warning: there is no git repository at ${folder}/missing on this machine. The address is stored anyway.`,
+    const url = `file://${folder}/missing`;
+    expect(await repositoryUrl(`${folder}/missing`)).toEqual({
+      url,
+      warning: `Warning: there is no git repository at ${folder}/missing on this machine. The URL is stored anyway.`,
     });
   });
 
   test.each(['https://user:hidden@github.com/acme/docs', 'https://hidden@github.com/a/b', 'ssh://git:hidden@host/a'])(
     'is refused with a secret in it, which is not repeated: %#',
     async (text) => {
-      const refused = await repositoryAddress(text).catch((error: unknown) => error);
+      const refused = await repositoryUrl(text).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(UsageError);
-      expect(String(refused)).toMatch(/--repository: expected an address without user and password/);
+      expect(String(refused)).toMatch(/--repository: expected a URL without user and password/);
       expect(String(refused)).not.toContain('hidden');
     },
   );
