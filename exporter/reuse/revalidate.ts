@@ -18,7 +18,7 @@ import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { PreviousResponse, PreviousResponses } from './previous-export.ts';
 import { isSame, stillValid, validatorsOf } from './reuse-response.ts';
-import { workThrough } from './work-through.ts';
+import { createWorkList } from './work-list.ts';
 
 /** URLs held in memory; what is queued past them is crawled as usual. */
 const MAX_STARTS = 50_000;
@@ -129,17 +129,18 @@ async function findUnchanged(
   const { site } = settings;
   const endAt = Date.now() + options.maxMs;
   const found = new Map<string, FoundUrl>();
-  const waiting: FoundUrl[] = [];
   const unchanged = new Map<FoundUrl, Validators>();
   const answers = new Map<string, FetchResult>();
   let changedCount = 0;
   let changedBytes = 0;
 
+  const waiting = createWorkList({ atOnce: limits.maxConcurrency, goesOn }, ask);
+
   function note(url: FoundUrl): void {
     const before = found.get(url.url);
     if (before === undefined || (before.skip !== null && url.skip === null)) {
       found.set(url.url, url);
-      if (url.skip === null) waiting.push(url);
+      if (url.skip === null) waiting.add(url);
     } else {
       before.rank = Math.max(before.rank, url.rank);
     }
@@ -172,7 +173,7 @@ async function findUnchanged(
   }
 
   for (const url of options.starts) note(url);
-  await workThrough(waiting, { atOnce: limits.maxConcurrency, goesOn }, ask);
+  await waiting.ended();
   signal.throwIfAborted();
   const all = [...found.values()];
   return {
