@@ -27,9 +27,14 @@ const WELL_KNOWN_PORTS = new Set([80, 443]);
 const FIRST_UNPRIVILEGED_PORT = 1024;
 
 /** The port of a URL, or the default port of its scheme. */
-export function portOf(url: URL): number {
+export function portOf(url: Pick<URL, 'port' | 'protocol'>): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
+}
+
+/** `host:port`, as `URL` spells the host. */
+export function hostAndPort(url: URL): string {
+  return `${url.hostname}:${portOf(url)}`;
 }
 
 /** Normalises an operator's `host:port` to the spelling that `URL` uses. */
@@ -38,7 +43,8 @@ function hostKey(host: string): string {
   return `${withoutBrackets(url.hostname)}:${portOf(url)}`;
 }
 
-function withoutBrackets(hostname: string): string {
+/** An IPv6 address of a URL's host name as `node:net` spells it. */
+export function withoutBrackets(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
