@@ -91,7 +91,7 @@ export async function crawlSite(
       const render = rendering?.render;
       const importsOf = createModuleReader(fetcher, settings, signal);
       if (taking !== undefined && known !== undefined && !crawl.walked && mayWalk(taking, settings)) {
-        const onAnswer = () => (fetchedCount += 1);
+        const onResponse = () => (fetchedCount += 1);
         await revalidatePreviousExport(deps, {
           settings,
           baseJobId: taking.jobId,
@@ -101,7 +101,7 @@ export async function crawlSite(
           importsOf,
           token,
           signal,
-          onAnswer,
+          onResponse,
         });
       }
       return await crawlFrontier(rendering === undefined ? deps : { ...deps, limits: rendering.limits }, {

@@ -23,12 +23,12 @@ export function createModuleReader(
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const policy = keepHosts.includes(new URL(address).hostname) ? 'keep' : external;
       if (!isWanted({ url: address, kind: 'asset' }, site, policy)) return [];
-      const answer = await fetcher.get(new URL(originUrl(address, site)), { signal });
-      if (answer.kind === 'response') {
-        const { bytes, format } = readDocument({ bytes: answer.body, contentType: answer.contentType, url: address });
+      const fetched = await fetcher.get(new URL(originUrl(address, site)), { signal });
+      if (fetched.kind === 'response') {
+        const { bytes, format } = readDocument({ bytes: fetched.body, contentType: fetched.contentType, url: address });
         return format === 'js' ? importSpecifiers(Buffer.from(bytes).toString('latin1')) : [];
       }
-      const target = answer.kind === 'redirect' ? normalizeUrl(answer.location.href, site) : undefined;
+      const target = fetched.kind === 'redirect' ? normalizeUrl(fetched.location.href, site) : undefined;
       if (target === undefined) return [];
       address = target;
     }

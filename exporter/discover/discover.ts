@@ -2,7 +2,7 @@ import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl } from '../document/url-identity.ts';
 import type { Fetcher } from '../ports.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
-import { type Asked, retryUntilAnswered } from './retry-until-answered.ts';
+import { type Asked, retryUntilResponse } from './retry-until-response.ts';
 import { readRobots } from './robots.ts';
 import { MAX_SITEMAP_BYTES, readSitemap } from './sitemap.ts';
 
@@ -66,11 +66,11 @@ export async function discover(
       maxBufferedBytes: MAX_SITEMAP_BYTES,
       signal,
     };
-    const answer = asking.get(url) ?? retryUntilAnswered(fetcher, site, options);
-    asking.set(url, answer);
+    const request = asking.get(url) ?? retryUntilResponse(fetcher, site, options);
+    asking.set(url, request);
     // The failure is handled when the sitemap is read.
-    answer.catch(() => undefined);
-    return answer;
+    request.catch(() => undefined);
+    return request;
   };
   let readCount = 0;
   for (const url of queue) {
@@ -79,8 +79,8 @@ export async function discover(
     const asked = await ask(url);
     asking.delete(url);
     readCount += 1;
-    if (asked.kind !== 'answer') continue;
-    const { pages, sitemaps } = await readSitemap(asked.answer.body);
+    if (asked.kind !== 'response') continue;
+    const { pages, sitemaps } = await readSitemap(asked.response.body);
     if (pages.length + sitemaps.length > 0) found.sitemaps.push(url);
     enqueueAll(sitemaps, url);
     for (const page of pages) {

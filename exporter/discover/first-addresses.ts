@@ -13,7 +13,7 @@ import { originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Discovery } from './discover.ts';
-import type { KeepingFetcher } from './keep-answers.ts';
+import type { KeepingFetcher } from './keep-responses.ts';
 
 /** Enqueues a job's first URLs; URLs that are already queued don't change. Call each method once, in this order. */
 export type FirstAddresses = {

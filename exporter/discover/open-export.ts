@@ -10,7 +10,7 @@ import { needCompressors } from '../rewrite/precompress/need-compressors.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { type Discovery, discover } from './discover.ts';
 import { createFirstAddresses } from './first-addresses.ts';
-import { keepAnswers } from './keep-answers.ts';
+import { keepResponses } from './keep-responses.ts';
 import { readRules } from './read-rules.ts';
 import { sideBySide } from './side-by-side.ts';
 
@@ -48,7 +48,7 @@ export async function openExport(
     const { site } = wanted;
     if (wanted.render === 'browser') await needBrowser(deps.renderer);
     needCompressors(wanted.precompress);
-    const fetcher = keepAnswers(deps.fetcherFor(wanted), deps.limits.maxBufferedBytes);
+    const fetcher = keepResponses(deps.fetcherFor(wanted), deps.limits.maxBufferedBytes);
     try {
       const { maxUrls, maxAttempts } = deps.limits;
       const { robots } = wanted;

@@ -41,12 +41,12 @@ export function refreshOf(elements: string): string {
  * Prepares a response as a document. The elements made of its headers go to the start of its head, because headers
  * take effect before the page.
  */
-export function readAnsweredDocument(
-  answered: FetchedDocument,
+export function readResponseDocument(
+  response: FetchedDocument,
   elements: string | undefined,
   site: Site,
 ): PageDocument {
-  const document = readDocument(answered);
+  const document = readDocument(response);
   if (elements === undefined || elements === '' || document.format !== 'html') return document;
   const head = extract(document, site).marks.find(([, , kind]) => kind === 'head')?.[0] ?? 0;
   // The document is in UTF-8 here. Its own charset declaration may now come too late for browsers.

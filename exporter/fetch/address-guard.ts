@@ -65,11 +65,11 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
   function resolveOnce(name: string): Promise<readonly string[]> {
     const known = resolved.get(name);
     if (known !== undefined) return known;
-    const answer = resolve(name);
-    resolved.set(name, answer);
+    const lookingUp = resolve(name);
+    resolved.set(name, lookingUp);
     // A failed lookup isn't cached: a later attempt may resolve the name.
-    answer.catch(() => resolved.delete(name));
-    return answer;
+    lookingUp.catch(() => resolved.delete(name));
+    return lookingUp;
   }
 
   return {

@@ -18,7 +18,7 @@ export type RetryAfterGate = {
   /** The origin asked for a pause. Returns true if it was too long again, and pending requests should fail. */
   ask(pauseMs: number, nowMs: number): boolean;
   /** A request that started at this time got its response. */
-  answered(startedAtMs: number): void;
+  succeeded(startedAtMs: number): void;
 };
 
 /**
@@ -44,7 +44,7 @@ export function createRetryAfterGate(): RetryAfterGate {
       refusedUntil = pausedUntil;
       return true;
     },
-    answered(startedAtMs) {
+    succeeded(startedAtMs) {
       if (lastChanceAt !== undefined && startedAtMs >= lastChanceAt) lastChanceAt = undefined;
     },
   };

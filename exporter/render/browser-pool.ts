@@ -190,7 +190,7 @@ export function createBrowserPool(options: {
 
   return {
     limits,
-    answers: createResponseCache(limits.rememberedBytes),
+    responses: createResponseCache(limits.rememberedBytes),
     async trouble() {
       if ((await findBrowser(options)) === undefined) return { text: BROWSER_MISSING, isLasting: true };
       // A running browser needs no test, which would take a slot from other pages.

@@ -12,7 +12,7 @@ const PASSED_ON: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'CONNE
 export type SiteInBrowser = ShowDeps & { close(): Promise<void> };
 
 /**
- * Prepares to show a site's pages. Requests are answered through `fetch`. Those that Chromium sends itself (redirect
+ * Prepares to show a site's pages. Requests go through `fetch`. Those that Chromium sends itself (redirect
  * targets, methods other than GET) go through a proxy, which admits the site and hosts that a page already got a
  * response from, by the admitted scheme only (so no tunnels to a host admitted over plain HTTP). Only the site gets
  * methods that change something.

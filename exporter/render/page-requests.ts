@@ -36,7 +36,7 @@ const MAX_TRIES = 4;
 const MAX_RETRY_MS = 5_000;
 
 export type PageRequests = {
-  answer(route: Route): Promise<void>;
+  respond(route: Route): Promise<void>;
   /** The number of requests in flight, and the time of the last activity. */
   underWay(): number;
   quietSince(): number;
@@ -45,7 +45,7 @@ export type PageRequests = {
 };
 
 /**
- * Answers a page's requests: its document from what was already fetched, everything else through our fetcher, which
+ * Responds to a page's requests: its document from what was already fetched, everything else through our fetcher, which
  * checks every URL. Other navigations of the window are aborted.
  */
 export function createPageRequests(options: {
@@ -164,7 +164,7 @@ export function createPageRequests(options: {
   }
 
   return {
-    async answer(route) {
+    async respond(route) {
       const request = route.request();
       underWay += 1;
       try {

@@ -8,12 +8,12 @@ import { errorMessage } from '../fetch/error-code.ts';
 import { readCrawl } from '../read-crawl.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { chooseSamples } from './choose-samples.ts';
+import { fetchFromCrawl } from './fetch-from-crawl.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 import { createNotices } from './notices.ts';
 import { openSiteInBrowser } from './open-site.ts';
 import type { PageRequests } from './page-requests.ts';
 import { type ShowDeps, showPage } from './show-page.ts';
-import { answerFromCrawl } from './stored-answers.ts';
 import { tryPage } from './try-sample.ts';
 
 export type VisitedSamples = {
@@ -27,7 +27,7 @@ const MAX_CANDIDATES = 5_000;
 
 /**
  * Visits sample pages of a finished crawl in a browser and enqueues the URLs that their scripts requested and the
- * crawl lacks. Other requests are answered from the crawl's stored responses. Without a browser the report says so,
+ * crawl lacks. Other requests are served from the crawl's stored responses. Without a browser the report says so,
  * and the export continues.
  */
 export async function visitSamples(deps: ExportDeps, jobId: string): Promise<VisitedSamples> {
@@ -51,7 +51,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     const { maxBufferedBytes, maxFileBytes: maxBytes } = limits;
     const { segments, guardFor } = deps;
     const { site } = settings;
-    const fetch = answerFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
+    const fetch = fetchFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
     const shown = await openSiteInBrowser({ pool: renderer, guard: guardFor(settings), site, fetch, maxBytes, logger });
     const scope = createCrawlScope({ settings, limits, urlCount: crawl.urlCount, variants, skips });
     const uses = createStrongestUses();
@@ -87,9 +87,9 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     let requests: PageRequests | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await shown.fetch(new URL(address), { signal });
-        if (answer.kind !== 'response') return [];
-        const { status, contentType, body } = answer;
+        const fetched = await shown.fetch(new URL(address), { signal });
+        if (fetched.kind !== 'response') return [];
+        const { status, contentType, body } = fetched;
         return await showPage(
           shown,
           {

@@ -216,7 +216,7 @@ describe('judgeCrawl', () => {
     const dead = Array.from({ length: 20 }, (_, index) =>
       missing(`/dead${index}`, { status: null, reason: 'ECONNREFUSED' }),
     );
-    expect(judgeCrawl([row('/'), ...pages, ...dead], settings)).toMatch(/did not answer for 20 of 71 pages/);
+    expect(judgeCrawl([row('/'), ...pages, ...dead], settings)).toMatch(/did not respond for 20 of 71 pages/);
   });
 
   it('asks for the start page, or for one of the paths', () => {

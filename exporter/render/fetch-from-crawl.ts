@@ -6,10 +6,10 @@ import type { CrawlStore, Fetcher } from '../ports.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
 
 /**
- * Answers from the crawl's stored responses, and requests the rest from the origin. A visit after the crawl thus costs
+ * Uses the crawl's stored responses, and requests the rest from the origin. A visit after the crawl thus costs
  * the origin only the new URLs.
  */
-export function answerFromCrawl(deps: {
+export function fetchFromCrawl(deps: {
   store: CrawlStore;
   segments: SegmentStore;
   jobId: string;
