@@ -9,7 +9,7 @@ import { reuseKeyOf } from '../reuse/reuse-key.ts';
 import { needCompressors } from '../rewrite/precompress/need-compressors.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { type Discovery, discover } from './discover.ts';
-import { createFirstAddresses } from './first-addresses.ts';
+import { createFirstUrls } from './first-urls.ts';
 import { keepResponses } from './keep-responses.ts';
 import { readRules } from './read-rules.ts';
 import { sideBySide } from './side-by-side.ts';
@@ -56,7 +56,7 @@ export async function openExport(
       const settings: ExportSettings = begun ?? { ...wanted, robotsTxt };
       fetcher.space(site.origin, crawlDelayMs(settings));
       if (run.previousAttemptTokens.length > 0) await deps.store.releaseLeases(jobId, run.previousAttemptTokens);
-      const first = createFirstAddresses(deps, { settings, token: run.token, fetcher });
+      const first = createFirstUrls(deps, { settings, token: run.token, fetcher });
       const [hints] = await sideBySide(
         signal,
         async (either) =>

@@ -94,9 +94,9 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
 }
 
 /** Whether the bundle still loads files from another host, so that a connection hint is useful. */
-function isKeptHost(address: string, { url, policy }: RewriteInput): boolean {
+function isKeptHost(source: string, { url, policy }: RewriteInput): boolean {
   if (policy.external === 'keep') return true;
-  return URL.canParse(address, url) && policy.keepHosts?.includes(new URL(address, url).hostname) === true;
+  return URL.canParse(source, url) && policy.keepHosts?.includes(new URL(source, url).hostname) === true;
 }
 
 function quoteBefore(bytes: Uint8Array, start: number): string {

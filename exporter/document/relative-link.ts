@@ -32,8 +32,8 @@ const PLAIN_RELATIVE = /^(?!\/|[a-z][a-z0-9+.-]*:)(?:[\w\-.~/%@+,;:=$!*'()\x80-\
 /** Whether the link `written` already leads from one file to the other, in any spelling. */
 export function leadsTo(written: string, from: string, to: string): boolean {
   if (!PLAIN_RELATIVE.test(written)) return false;
-  const address = decodeBytes(written).replaceAll('&amp;', '&');
-  const { pathname } = new URL(address, `https://bundle.invalid/${encodePath(from)}`);
+  const link = decodeBytes(written).replaceAll('&amp;', '&');
+  const { pathname } = new URL(link, `https://bundle.invalid/${encodePath(from)}`);
   try {
     return decodeURIComponent(pathname) === `/${to}`;
   } catch {

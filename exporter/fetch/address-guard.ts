@@ -78,7 +78,7 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
         throw new RefusedUrl(`refused: only http and https are fetched, not ${url.protocol}`);
       }
       if (url.username !== '' || url.password !== '') {
-        throw new RefusedUrl('refused: the address carries a user name or password');
+        throw new RefusedUrl('refused: the URL contains a user name or password');
       }
       const port = portOf(url);
       if (port < FIRST_UNPRIVILEGED_PORT && !WELL_KNOWN_PORTS.has(port) && !isOperatorHost(url.hostname, port)) {

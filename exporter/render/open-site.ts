@@ -39,7 +39,7 @@ export async function openSiteInBrowser(options: {
     guard,
     isAdmitted: ({ origin }, method) => (PASSED_ON.has(method) ? admitted : own).has(origin),
     maxBytes,
-    onRefused: (target, reason) => logger.debug({ target, reason }, 'The browser was refused an address'),
+    onRefused: (target, reason) => logger.debug({ target, reason }, 'A request of the browser was refused'),
   });
   const { address: server, credentials, close } = proxy;
   return { pool, site, fetch, admit, proxy: { server, ...credentials }, close };

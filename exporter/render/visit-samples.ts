@@ -83,17 +83,17 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
   /** The requests of one page. A page that can't be visited is left out, and the report says so. */
   async function visitPage(shown: ShowDeps, url: string, signal: AbortSignal): Promise<Resource[]> {
     const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
-    const address = originUrl(url, shown.site);
+    const requestUrl = originUrl(url, shown.site);
     let requests: PageRequests | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const fetched = await shown.fetch(new URL(address), { signal });
+        const fetched = await shown.fetch(new URL(requestUrl), { signal });
         if (fetched.kind !== 'response') return [];
         const { status, contentType, body } = fetched;
         return await showPage(
           shown,
           {
-            document: { url: address, status, contentType, body },
+            document: { url: requestUrl, status, contentType, body },
             // Failures during a visit don't affect the export, so they aren't reported.
             notices: createNotices(),
             mayChange: false,

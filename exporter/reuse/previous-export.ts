@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { addressLiesFarOff } from '../crawl/endless-paths.ts';
+import { urlLiesFarOff } from '../crawl/endless-paths.ts';
 import type { Crawl, PreviousFile } from '../crawl-records.ts';
 import type { Resource } from '../document/types.ts';
 import { type JobCache, placeForReading } from '../job-cache.ts';
@@ -61,7 +61,7 @@ export function createPreviousResponses(
       if ((depths[index] ?? NEVER) <= at) continue;
       const resource = resourceAt(table, index);
       if (resource === undefined) continue;
-      if (!addressLiesFarOff(resource.url, year)) depths[index] = at;
+      if (!urlLiesFarOff(resource.url, year)) depths[index] = at;
       resources.push(resource);
     }
     return resources;

@@ -5,7 +5,7 @@ import type { Resource, RewritePolicy, Site, Target } from '../document/types.ts
 import { errorMessage } from '../fetch/error-code.ts';
 import { gzipMember } from '../pack/archive/members.ts';
 import type { ArchiveMember } from '../pack/archive/types.ts';
-import { pageAddress } from './page-address.ts';
+import { pageUrl } from './page-url.ts';
 import type { SiblingPlan } from './precompress/sibling-plan.ts';
 import { withSiblings } from './precompress/with-siblings.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
@@ -59,7 +59,7 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
   const entries = await withSiblings(rewritten, siblings);
   const member = await gzipMember(entries, { level: gzipLevel });
   const marks = new Map<string, Pick<BundleFile, 'url' | 'encoding'>>();
-  for (const file of files) marks.set(file.path, pageAddress(file, input.site));
+  for (const file of files) marks.set(file.path, pageUrl(file, input.site));
   for (const { path, encoding } of entries) if (encoding !== undefined) marks.set(path, { encoding });
   return {
     bytes: member.bytes,

@@ -4,14 +4,7 @@ import { extractCss } from '../css/extract-css.ts';
 import { PAINTS } from '../css/paint-attributes.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import type { ResourceKind } from '../types.ts';
-import {
-  isCustomElementAddress,
-  isEventHandler,
-  isLazyAddress,
-  isOfInterest,
-  kindsOf,
-  SRCSETS,
-} from './attribute-kinds.ts';
+import { isCustomElementUrl, isEventHandler, isLazyUrl, isOfInterest, kindsOf, SRCSETS } from './attribute-kinds.ts';
 import { readLink } from './link-element.ts';
 import { declaresCharset, readMeta } from './meta-element.ts';
 import { scanHtml } from './scan-html.ts';
@@ -130,7 +123,7 @@ class HtmlVisitor implements MarkupVisitor {
       reader.mark(name, 'ping');
     } else if (isEventHandler(name)) {
       reader.mark(name, 'handler');
-    } else if (isLazyAddress(name, value.text) || isCustomElementAddress(element, name, value.text)) {
+    } else if (isLazyUrl(name, value.text) || isCustomElementUrl(element, name, value.text)) {
       reader.referAttribute(attribute, 'asset');
     }
   }

@@ -28,20 +28,20 @@ export function extractDirectLoads(script: SpannedText, layers: string, collecto
   const { text } = script;
   if (!MAY_LOAD.test(text)) return;
   for (const match of text.matchAll(LOAD)) {
-    const [call, , address = '', next] = match;
+    const [call, , url = '', next] = match;
     const after = match.index + call.length;
     if (next === ',' && SENDS.test(text.slice(after, after + 220))) continue;
-    if (next === ',' && call.startsWith('fetch') && isElsewhere(address, collector)) {
+    if (next === ',' && call.startsWith('fetch') && isElsewhere(url, collector)) {
       if (HIDES.test(text.slice(after, after + 220))) continue;
     }
-    const from = match.index + call.lastIndexOf(address);
-    refer({ span: script, from, to: from + address.length, layers: `q${layers}` }, address, collector, isInline);
+    const from = match.index + call.lastIndexOf(url);
+    refer({ span: script, from, to: from + url.length, layers: `q${layers}` }, url, collector, isInline);
   }
   for (const match of text.matchAll(SOURCE)) {
-    const address = match[2] ?? '';
-    if (ABSOLUTE.test(address) && !FILE.test(address)) continue;
-    const from = match.index + match[0].lastIndexOf(address);
-    refer({ span: script, from, to: from + address.length, layers: `q${layers}` }, address, collector, isInline);
+    const url = match[2] ?? '';
+    if (ABSOLUTE.test(url) && !FILE.test(url)) continue;
+    const from = match.index + match[0].lastIndexOf(url);
+    refer({ span: script, from, to: from + url.length, layers: `q${layers}` }, url, collector, isInline);
   }
   for (const match of text.matchAll(IMPORT_SCRIPTS)) {
     for (const literal of (match[1] ?? '').matchAll(LITERAL)) {
@@ -50,24 +50,24 @@ export function extractDirectLoads(script: SpannedText, layers: string, collecto
     }
   }
   for (const match of text.matchAll(RESOLVE)) {
-    const address = match[2] ?? '';
-    const from = match.index + match[0].lastIndexOf(address);
-    collector.refer({ span: script, from, to: from + address.length, layers: `mq${layers}` }, 'asset');
+    const url = match[2] ?? '';
+    const from = match.index + match[0].lastIndexOf(url);
+    collector.refer({ span: script, from, to: from + url.length, layers: `mq${layers}` }, 'asset');
   }
 }
 
-function isElsewhere(address: string, collector: Collector): boolean {
-  return ABSOLUTE.test(address) && collector.leavesSite(address);
+function isElsewhere(url: string, collector: Collector): boolean {
+  return ABSOLUTE.test(url) && collector.leavesSite(url);
 }
 
-function refer(place: Place, address: string, collector: Collector, isInline: boolean): void {
-  if (ABSOLUTE.test(address)) {
+function refer(place: Place, url: string, collector: Collector, isInline: boolean): void {
+  if (ABSOLUTE.test(url)) {
     const layers = isInline ? place.layers : `r${place.layers}`;
-    collector.refer({ ...place, layers }, isElsewhere(address, collector) ? 'asset' : 'probe');
+    collector.refer({ ...place, layers }, isElsewhere(url, collector) ? 'asset' : 'probe');
   } else if (isInline) {
     collector.refer(place, 'probe');
   } else {
-    collector.mention(address, 'probe');
-    if (!address.startsWith('/')) collector.mention(`/${address.replace(/^(?:\.{1,2}\/)+/, '')}`, 'probe');
+    collector.mention(url, 'probe');
+    if (!url.startsWith('/')) collector.mention(`/${url.replace(/^(?:\.{1,2}\/)+/, '')}`, 'probe');
   }
 }

@@ -10,7 +10,7 @@ await init();
 const IMPORTS = /\bimport\b|\bexport\b/;
 const ASSET_OF_MODULE = /\bnew\s+URL\(\s*(["'`])([^"'`\\$\s]*[^"'`\\$\s/])\1\s*,\s*import\.meta\.url/g;
 /** Only these resolve without an import map; a bare name is a package. */
-const ADDRESS = /^(?:\.{0,2}\/|https?:)/;
+const URL_SPECIFIER = /^(?:\.{0,2}\/|https?:)/;
 
 /**
  * Reads a script: static imports, dynamic imports of a literal, `new URL('…', import.meta.url)`, and string literals
@@ -21,9 +21,9 @@ export function extractScript(script: SpannedText, layers: string, collector: Co
   if (IMPORTS.test(text)) {
     referImports(script, layers, collector);
     for (const match of text.matchAll(ASSET_OF_MODULE)) {
-      const address = match[2] ?? '';
-      const from = match.index + match[0].indexOf(address, match[0].indexOf('('));
-      collector.refer({ span: script, from, to: from + address.length, layers: `q${layers}` }, 'asset');
+      const url = match[2] ?? '';
+      const from = match.index + match[0].indexOf(url, match[0].indexOf('('));
+      collector.refer({ span: script, from, to: from + url.length, layers: `q${layers}` }, 'asset');
     }
   }
   extractDirectLoads(script, layers, collector, isInline);
@@ -34,8 +34,8 @@ export function extractScript(script: SpannedText, layers: string, collector: Co
 function referImports(script: SpannedText, layers: string, collector: Collector): void {
   for (const { specifier, start, end, glob } of importsOf(script.text)) {
     if (specifier === undefined || glob) continue;
-    const mapped = ADDRESS.test(specifier) ? undefined : collector.mappedImport(specifier);
-    if (mapped === undefined && !ADDRESS.test(specifier)) continue;
+    const mapped = URL_SPECIFIER.test(specifier) ? undefined : collector.mappedImport(specifier);
+    if (mapped === undefined && !URL_SPECIFIER.test(specifier)) continue;
     const quoted = /["'`]/.test(script.text.charAt(start));
     const [from, to] = quoted ? [start + 1, end - 1] : [start, end];
     const written = script.text.slice(from, to);

@@ -4,7 +4,7 @@ import { type ImportFolder, type ImportMap, importName } from './import-folders.
 import { decodedJson, type JsonString, jsonStrings } from './json-strings.ts';
 
 /** Only these are URLs; other names are packages to be mapped. */
-const ADDRESS = /^(?:\.{0,2}\/|https?:)/;
+const URL_SPECIFIER = /^(?:\.{0,2}\/|https?:)/;
 
 /** Reads an import map: target URLs, keys that are URLs, folders with their scopes, and integrity hashes. */
 export function extractImportMap(json: SpannedText, collector: Collector): void {
@@ -19,9 +19,9 @@ export function extractImportMap(json: SpannedText, collector: Collector): void 
     else if (section === 'imports' || section === 'scopes') {
       const scope = section === 'imports' ? null : (collector.resolve(keys[2] ?? '') ?? '');
       const written = json.text.slice(from, to);
-      const address = collector.resolve(decodedJson(written) ?? written);
+      const url = collector.resolve(decodedJson(written) ?? written);
       if (!key.endsWith('/')) names.push(importName(scope, key));
-      else if (address?.endsWith('/')) folders.push({ scope, prefix: key, address, at: rawOffset(json, keyStart) });
+      else if (url?.endsWith('/')) folders.push({ scope, prefix: key, address: url, at: rawOffset(json, keyStart) });
     }
     if (section === 'integrity' && !isKey) {
       const resource = guarded.get(key);
@@ -41,8 +41,8 @@ export function extractImportMap(json: SpannedText, collector: Collector): void 
 function refer(json: SpannedText, { from, to }: JsonString, collector: Collector): number | undefined {
   const written = json.text.slice(from, to);
   const decoded = decodedJson(written);
-  const address = decoded ?? written;
-  if (!ADDRESS.test(address)) return undefined;
-  const kind = address.endsWith('/') ? 'folder' : 'asset';
+  const url = decoded ?? written;
+  if (!URL_SPECIFIER.test(url)) return undefined;
+  const kind = url.endsWith('/') ? 'folder' : 'asset';
   return collector.refer({ span: json, from, to, layers: 'mq' }, kind, decoded);
 }

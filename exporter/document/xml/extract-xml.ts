@@ -9,7 +9,7 @@ const STYLESHEET = /^<\?xml-stylesheet\b[^>]*?\bhref\s*=\s*(["'])(.*?)\1/s;
 
 /** Links that a reader follows; the URLs of other SVG elements are loaded. */
 const LINKS: ReadonlySet<string> = new Set(['a']);
-const ADDRESSES: ReadonlySet<string> = new Set(['href', 'xlink:href', 'src']);
+const URL_ATTRIBUTES: ReadonlySet<string> = new Set(['href', 'xlink:href', 'src']);
 
 /** Tiles that old browsers show for a pinned site. */
 const TILE = /^(?:square|wide)\d+x\d+logo$|^tileimage$/;
@@ -20,7 +20,7 @@ const TILE = /^(?:square|wide)\d+x\d+logo$|^tileimage$/;
  */
 export function extractXml(source: string, svg: boolean, collector: Collector): void {
   if (!svg) extractFeed(source, collector);
-  const isOfInterest = (name: string): boolean => (svg ? ADDRESSES.has(name) || isStyle(name) : name === 'src');
+  const isOfInterest = (name: string): boolean => (svg ? URL_ATTRIBUTES.has(name) || isStyle(name) : name === 'src');
   scanMarkup(
     source,
     { xml: true, isOfInterest },

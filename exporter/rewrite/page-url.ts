@@ -17,12 +17,12 @@ function decoded(path: string): string {
  * A page's path and query at the origin, as the manifest's `url`; nothing if the path in the bundle is the same, or if
  * it isn't a page. `url` is normalised (`normalizeUrl`).
  */
-export function pageAddress(
+export function pageUrl(
   { url, path, isPage }: { url: string; path: string; isPage: boolean },
   site: Site,
 ): Pick<BundleFile, 'url'> {
   if (!isPage || !isOfSite(url, site)) return {};
-  const address = url.slice(`https://${site.domain}`.length);
-  if (decoded(address) === `/${path}` || LEADS_ELSEWHERE.test(address)) return {};
-  return { url: address };
+  const pathAndQuery = url.slice(`https://${site.domain}`.length);
+  if (decoded(pathAndQuery) === `/${path}` || LEADS_ELSEWHERE.test(pathAndQuery)) return {};
+  return { url: pathAndQuery };
 }

@@ -16,7 +16,7 @@ import type { Discovery } from './discover.ts';
 import type { KeepingFetcher } from './keep-responses.ts';
 
 /** Enqueues a job's first URLs; URLs that are already queued don't change. Call each method once, in this order. */
-export type FirstAddresses = {
+export type FirstUrls = {
   /** Enqueues the start pages, the not-found page, and the URLs that are tried on every site. */
   begin(options: {
     /** Whether to visit start pages immediately, if they needn't be rendered. */
@@ -30,10 +30,10 @@ export type FirstAddresses = {
 /** Start pages that are visited before the crawl begins; the crawl visits the others. */
 const MAX_VISITED = 4;
 
-export function createFirstAddresses(
+export function createFirstUrls(
   deps: ExportDeps,
   { settings, token, fetcher }: { settings: ExportSettings; token: string; fetcher: KeepingFetcher },
-): FirstAddresses {
+): FirstUrls {
   const { store, limits } = deps;
   const { jobId, site, pages, render } = settings;
   const lease = { jobId, token, leaseMs: limits.leaseMs };
