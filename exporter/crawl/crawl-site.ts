@@ -90,7 +90,7 @@ export async function crawlSite(
       const fetcher = rendering?.fetcher ?? origin;
       const render = rendering?.render;
       const importsOf = createModuleReader(fetcher, settings, signal);
-      if (taking !== undefined && known !== undefined && !crawl.walked && mayWalk(taking, settings)) {
+      if (taking !== undefined && known !== undefined && !crawl.walked && mayRevalidate(taking, settings)) {
         const onResponse = () => (fetchedCount += 1);
         await revalidatePreviousExport(deps, {
           settings,
@@ -143,7 +143,7 @@ export async function crawlSite(
 }
 
 /** If requests must be spaced, or there are more pages than memory should hold, the normal crawl works better. */
-function mayWalk(base: Crawl, settings: ExportSettings): boolean {
+function mayRevalidate(base: Crawl, settings: ExportSettings): boolean {
   return base.urlCount <= MAX_WHOLE && crawlDelayMs(settings) === 0;
 }
 

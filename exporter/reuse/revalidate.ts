@@ -52,7 +52,7 @@ export async function revalidatePreviousExport(deps: ExportDeps, options: Option
     decodedBytes += bytes;
   };
   const get: Fetcher['get'] = (url, request) => fetcher.get(url, { ...request, onDecoded });
-  const walk = await findUnchanged(
+  const revalidation = await findUnchanged(
     { fetcher: { ...fetcher, get }, known, scope, limits },
     { settings, starts, signal, maxMs: limits.walkMs, onResponse },
   );
@@ -61,17 +61,17 @@ export async function revalidatePreviousExport(deps: ExportDeps, options: Option
   await enqueueUrls(
     store,
     lease,
-    walk.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
+    revalidation.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
   );
-  const leased = await store.leaseNamedUrls({ ...lease, urls: [...walk.responses.keys()] });
-  const reading = { ...deps, importsOf, fetcher: withResponses(fetcher, walk.responses, settings.site) };
+  const leased = await store.leaseNamedUrls({ ...lease, urls: [...revalidation.responses.keys()] });
+  const reading = { ...deps, importsOf, fetcher: withResponses(fetcher, revalidation.responses, settings.site) };
   // Changed pages are read while the database has the most to do.
   const [visits] = await Promise.all([
     Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal }))),
-    commitRevalidated(deps, { ...options, unchanged: walk.unchanged, decodedBytes }),
+    commitRevalidated(deps, { ...options, unchanged: revalidation.unchanged, decodedBytes }),
   ]);
-  stored.of(jobId).add(walk.rest);
-  stored.of(jobId).add(walk.unchanged);
+  stored.of(jobId).add(revalidation.rest);
+  stored.of(jobId).add(revalidation.unchanged);
   if (visits.length > 0) await settleVisits(deps, { lease, scope, visits });
 }
 
