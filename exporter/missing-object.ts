@@ -3,7 +3,7 @@ import { ObjectMissingError } from './ports.ts';
 
 /** A non-retryable failure that names the object; the message is for the job's owner. */
 export function inputGone(key: string): ExportFailure {
-  const text = `What was crawled is gone from the object store or damaged (${key}); another export fetches it anew`;
+  const text = `A crawled object is missing in the object store or damaged (${key}); start the export again`;
   return new ExportFailure('ExportInputGone', text);
 }
 

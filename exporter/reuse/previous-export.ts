@@ -85,7 +85,10 @@ export function createPreviousResponses(
         return responseOf(file, await links.of(file));
       } catch (error) {
         if (!(error instanceof ObjectMissingError)) throw error;
-        logger.warn({ url, key: error.key }, 'What the last export stored is gone; the address is fetched anew');
+        logger.warn(
+          { url, key: error.key },
+          'A response that the previous export stored is missing; the URL is fetched again',
+        );
         return undefined;
       }
     },

@@ -89,7 +89,10 @@ async function readIndex(
   const isThere = archive !== undefined && info?.sizeBytes === archive.sizeBytes;
   const places = isThere ? await readPlaces(store, base, archive) : undefined;
   if (places === undefined) {
-    logger.info({ jobId, base: base.jobId }, "The last export's archive is gone or not known; all of it is made anew");
+    logger.info(
+      { jobId, base: base.jobId },
+      "The previous export's archive is missing or unknown; all pieces are made again",
+    );
     return { places: new Map(), targets: 'same' };
   }
   const urls = await store.changedUrls({ jobId, baseJobId: base.jobId, limit: MAX_CHANGED });

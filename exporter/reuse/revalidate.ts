@@ -94,7 +94,7 @@ async function commitRevalidated(
   const state = await store.settleUnchanged({ jobId, baseJobId, unchanged, decodedBytes });
   if (state === 'over') throw new CrawlOver('the crawl is over');
   // Restarted without what its base had stored: this worker was taken for dead.
-  if (state === 'restarted') throw new CrawlOver('the crawl has begun anew');
+  if (state === 'restarted') throw new CrawlOver('the crawl was restarted');
 }
 
 type Revalidation = {
