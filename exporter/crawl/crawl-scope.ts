@@ -50,7 +50,7 @@ export function createCrawlScope(options: {
   const year = new Date(settings.createdAt).getUTCFullYear();
   const pages = settings.pages === null ? undefined : new Set(settings.pages);
   const keepHosts = new Set(settings.keepHosts);
-  const told = new Map<string, number>();
+  const reportedRanks = new Map<string, number>();
   let { urlCount } = options;
 
   function crawledKind(kind: ResourceKind): CrawledKind | undefined {
@@ -96,7 +96,7 @@ export function createCrawlScope(options: {
       const { url } = resource;
       const kind = crawledKind(resource.kind);
       if (kind === undefined) return undefined;
-      const before = told.get(url);
+      const before = reportedRanks.get(url);
       if (before !== undefined && before >= rankOf(kind)) return undefined;
       const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
       if (!isWanted({ url, kind }, site, external)) return undefined;
@@ -106,7 +106,7 @@ export function createCrawlScope(options: {
       const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(url, kind, from);
       if (skip !== null && (!isNew || !mayName(skip))) return undefined;
       const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
-      if (told.size < MAX_REMEMBERED) told.set(url, rank);
+      if (reportedRanks.size < MAX_REMEMBERED) reportedRanks.set(url, rank);
       if (isFresh && skip === null) urlCount += 1;
       return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
     },
