@@ -1,14 +1,16 @@
 import { createCrawlScope } from '../crawl/crawl-scope.ts';
 import { enqueueUrls } from '../crawl/enqueue-urls.ts';
 import { createStrongestUses } from '../crawl/strongest-uses.ts';
-import type { Resource } from '../document/types.ts';
-import { originUrl } from '../document/url-identity.ts';
+import type { StoredAnswer } from '../crawl-records.ts';
+import type { Resource, Site } from '../document/types.ts';
+import { normalizeUrl, originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { errorMessage } from '../fetch/error-code.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import type { CrawlStore, Fetcher } from '../ports.ts';
 import { readCrawl } from '../read-crawl.ts';
+import type { SegmentStore } from '../segments/segment-store.ts';
 import { BrowserGone } from './browser-pool.ts';
-import { chooseSamples } from './choose-samples.ts';
-import { fetchFromCrawl } from './fetch-from-crawl.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 import { createNotices } from './notices.ts';
 import { openSiteInBrowser } from './open-site.ts';
@@ -16,7 +18,7 @@ import type { PageRequests } from './page-requests.ts';
 import { type ShowDeps, showPage } from './show-page.ts';
 import { tryPage } from './try-sample.ts';
 
-export type VisitedSamples = {
+type VisitedSamples = {
   sampleCount: number;
   /** URLs queued now, including those that an earlier attempt enqueued. */
   foundCount: number;
@@ -118,4 +120,68 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
       }
     }
   }
+}
+
+/**
+ * Picks one page of each kind. The first path segment and the number of segments identify a kind. The start page comes
+ * first, then the kinds with the most pages.
+ */
+export function chooseSamples(urls: readonly string[], maxCount: number): string[] {
+  const kinds = new Map<string, string[]>();
+  for (const url of urls) {
+    const kind = kindOf(url);
+    const known = kinds.get(kind);
+    if (known === undefined) kinds.set(kind, [url]);
+    else known.push(url);
+  }
+  const start = kinds.get(START) ?? [];
+  kinds.delete(START);
+  const others = [...kinds.values()].sort((a, b) => b.length - a.length);
+  const firsts = [start, ...others].flatMap(([first]) => first ?? []);
+  // Remaining places go to a second page of each kind.
+  const seconds = others.flatMap(([, second]) => second ?? []);
+  return [...firsts, ...seconds].slice(0, maxCount);
+}
+
+const START = '/';
+
+function kindOf(url: string): string {
+  const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
+  if (segments.length === 0) return START;
+  return segments.length === 1 ? '1' : `${segments.length} ${segments[0]}`;
+}
+
+/**
+ * Uses the crawl's stored responses, and requests the rest from the origin. A visit after the crawl thus costs
+ * the origin only the new URLs.
+ */
+function fetchFromCrawl(deps: {
+  store: CrawlStore;
+  segments: SegmentStore;
+  jobId: string;
+  site: Site;
+  maxBufferedBytes: number;
+  fetch: Fetcher['get'];
+}): Fetcher['get'] {
+  const { store, segments, jobId, site, maxBufferedBytes } = deps;
+
+  async function read(stored: StoredAnswer): Promise<FetchResult | undefined> {
+    const { outcome, status, contentType, objectKey, byteOffset, byteLength } = stored;
+    if (outcome === 'redirect' && stored.redirectTo !== null) {
+      return { kind: 'redirect', status: status ?? 302, location: new URL(originUrl(stored.redirectTo, site)) };
+    }
+    if (outcome === 'missing' && status !== null) {
+      return { kind: 'failed', reason: `HTTP ${status}`, status, soft: false, retryAfterMs: undefined };
+    }
+    if (outcome !== 'file' || objectKey === null || byteLength > maxBufferedBytes) return undefined;
+    const body = await segments.read({ objectKey, byteOffset, byteLength }, false);
+    return { kind: 'response', status: status ?? 200, contentType: contentType ?? '', body };
+  }
+
+  return async (url, options) => {
+    const name = normalizeUrl(url.href, site);
+    const stored = name === undefined ? undefined : await store.storedAnswer(jobId, name);
+    const known = stored === undefined ? undefined : await read(stored);
+    return known ?? deps.fetch(url, options);
+  };
 }

@@ -5,12 +5,10 @@ import { PAINTS } from '../css/paint-attributes.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import type { ResourceKind } from '../types.ts';
 import { isCustomElementUrl, isEventHandler, isLazyUrl, isOfInterest, kindsOf, SRCSETS } from './attribute-kinds.ts';
-import { readLink } from './link-element.ts';
-import { declaresCharset, readMeta } from './meta-element.ts';
+import { declaresCharset, parseSrcset, readLink, readMeta } from './elements.ts';
 import { scanHtml } from './scan-html.ts';
 import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
 import { readScriptContent, readScriptTag } from './script-element.ts';
-import { parseSrcset } from './srcset.ts';
 import { TagReader } from './tag-reader.ts';
 
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';

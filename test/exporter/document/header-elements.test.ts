@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { assignPath } from '../../../exporter/document/assign-path.ts';
 import { extract } from '../../../exporter/document/extract.ts';
-import { elementsOfHeaders, readResponseDocument } from '../../../exporter/document/header-elements.ts';
-import { readLinkHeader } from '../../../exporter/document/html/link-header.ts';
+import { elementsOfHeaders, readLinkHeader, readResponseDocument } from '../../../exporter/document/header-elements.ts';
 import { rewrite } from '../../../exporter/document/rewrite.ts';
 import { isSame } from '../../../exporter/reuse/reuse-response.ts';
 import { AUTO, everything, SITE } from './engine.ts';
