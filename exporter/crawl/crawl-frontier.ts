@@ -5,10 +5,10 @@ import type { SegmentStore } from '../segments/segment-store.ts';
 import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import type { CrawlScope } from './crawl-scope.ts';
 import { type GatheredBytes, gatherBytes } from './gathered-bytes.ts';
+import { createStrongestUses } from './report-urls.ts';
 import { applyEvent, beginSchedule, type CrawlEvent, decide, onlyBodiesArrive, type Schedule } from './schedule.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
 import type { StoredUrls } from './stored-urls.ts';
-import { createStrongestUses } from './strongest-uses.ts';
 import type { OnBody } from './visit.ts';
 import type { Visited } from './visited.ts';
 

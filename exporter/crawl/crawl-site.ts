@@ -5,7 +5,7 @@ import { ExportFailure } from '../export-failure.ts';
 import type { Fetcher } from '../ports.ts';
 import { crawlProgress } from '../progress.ts';
 import { readCrawl } from '../read-crawl.ts';
-import { needBrowser } from '../render/need-browser.ts';
+import { needBrowser } from '../render/find-browser.ts';
 import { renderSite } from '../render/render-site.ts';
 import { createPreviousResponses, MAX_WHOLE, openPreviousCrawl } from '../reuse/previous-export.ts';
 import { revalidatePreviousExport } from '../reuse/revalidate.ts';

@@ -8,8 +8,8 @@ import { addModuleImports, importMapsOf, type ModuleImports } from '../document/
 import type { Extraction, PageDocument } from '../document/types.ts';
 import { isOfSite } from '../document/url-identity.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportSettings } from '../settings.ts';
+import { isWrongGuess } from './guessed-page.ts';
 import { kindOfRank } from './resource-rank.ts';
 import type { Visited } from './visited.ts';
 

@@ -1,10 +1,8 @@
 import { createCrawlScope } from '../crawl/crawl-scope.ts';
-import { enqueueUrls } from '../crawl/enqueue-urls.ts';
 import { createModuleReader } from '../crawl/module-reader.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { createStrongestUses, enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
-import { settleVisits } from '../crawl/settle-visits.ts';
-import { createStrongestUses } from '../crawl/strongest-uses.ts';
 import { visit } from '../crawl/visit.ts';
 import type { Visited } from '../crawl/visited.ts';
 import type { FoundUrl } from '../crawl-records.ts';

@@ -2,11 +2,11 @@ import { type CrawlPlan, crawlDelayMs, crawlPlan } from '../crawl/crawl-plan.ts'
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { ExportLimits } from '../limits.ts';
-import { needBrowser } from '../render/need-browser.ts';
+import { needBrowser } from '../render/find-browser.ts';
 import { engineVersion } from '../reuse/engine-version.ts';
 import { openPreviousCrawl } from '../reuse/previous-export.ts';
 import { reuseKeyOf } from '../reuse/reuse-key.ts';
-import { needCompressors } from '../rewrite/precompress/need-compressors.ts';
+import { needCompressors } from '../rewrite/precompress/compress.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { type Discovery, discover } from './discover.ts';
 import { createFirstUrls } from './first-urls.ts';

@@ -1,4 +1,4 @@
-import { folderFinder, type ImportFolder, type ImportMap } from './javascript/import-folders.ts';
+import { folderFinder, type ImportFolder, type ImportMap } from './javascript/import-map.ts';
 import type { Extraction, Mark, Resource, Site } from './types.ts';
 import { normalizeUrl } from './url-identity.ts';
 

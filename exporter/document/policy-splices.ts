@@ -1,7 +1,7 @@
 import { NOT_FOUND_PATH } from './assign-path.ts';
-import { baseLink } from './document-base.ts';
 import { applyLayers } from './escape.ts';
 import { frameworkByName } from './frameworks/detect.ts';
+import { baseLink } from './relative-link.ts';
 import type { Splice } from './splice.ts';
 import { HELD_REL, HELD_TYPE, startGuard } from './start-guard.ts';
 import type { Mark, RewriteInput } from './types.ts';

@@ -12,7 +12,7 @@ import { abortWhenLate, latenessOfBody, latenessOfHead, type ResponsePace } from
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
 import type { ResponseBody } from './response-body.ts';
-import { readRetryAfterMs } from './retry-after.ts';
+import { readRetryAfterMs } from './retry-after-gate.ts';
 import { conditionalHeaders, readValidators } from './validators.ts';
 
 export type FetcherLimits = BodyLimits &

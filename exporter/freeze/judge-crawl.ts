@@ -2,8 +2,7 @@ import { rankOf } from '../crawl/resource-rank.ts';
 import type { SettledRow } from '../crawl-records.ts';
 import { isOfSite } from '../document/url-identity.ts';
 import type { ExportSettings } from '../settings.ts';
-import { followRedirect } from './follow-redirect.ts';
-import { redirectTargets } from './redirect-targets.ts';
+import { followRedirect, redirectTargets } from './follow-redirect.ts';
 
 /** A few pages may be broken on the origin itself. With a larger share, we would publish the origin's outage. */
 const MAX_FAILED_SHARE = 0.05;

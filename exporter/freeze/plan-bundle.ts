@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
+import { isWrongGuess } from '../crawl/guessed-page.ts';
 import { kindOfRank } from '../crawl/resource-rank.ts';
 import type { FreezePlan, FrozenUrl, SettledRow } from '../crawl-records.ts';
 import { assignPath, NOT_FOUND_PATH } from '../document/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../document/resolve-collisions.ts';
 import type { Site } from '../document/types.ts';
-import { followRedirect } from './follow-redirect.ts';
+import { followRedirect, redirectTargets } from './follow-redirect.ts';
 import { divideIntoPieces, type PieceLimits } from './pieces.ts';
-import { redirectTargets } from './redirect-targets.ts';
-import { isWrongGuess } from './wrong-guess.ts';
 
 type FileRow = SettledRow & { contentType: string; sha256: string };
 

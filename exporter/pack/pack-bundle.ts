@@ -5,8 +5,7 @@ import type { PackedArchive } from '../crawl-records.ts';
 import { bundleKey } from '../object-keys.ts';
 import type { ObjectStore } from '../ports.ts';
 import { type Extent, rangeOf } from '../segments/segment-store.ts';
-import { measuredMember } from './archive/measured-member.ts';
-import { trailerMember } from './archive/members.ts';
+import { measuredMember, trailerMember } from './archive/members.ts';
 import type { BundleOutline } from './manifest.ts';
 
 /**

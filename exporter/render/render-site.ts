@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isWrongGuess } from '../crawl/guessed-page.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
@@ -8,7 +9,6 @@ import type { Resource } from '../document/types.ts';
 import { isOfSite, originUrl } from '../document/url-identity.ts';
 import type { AddressGuard } from '../fetch/address-guard.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
 import { cacheResponses } from '../reuse/response-cache.ts';

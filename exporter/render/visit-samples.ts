@@ -1,6 +1,5 @@
 import { createCrawlScope } from '../crawl/crawl-scope.ts';
-import { enqueueUrls } from '../crawl/enqueue-urls.ts';
-import { createStrongestUses } from '../crawl/strongest-uses.ts';
+import { createStrongestUses, enqueueUrls } from '../crawl/report-urls.ts';
 import type { StoredAnswer } from '../crawl-records.ts';
 import type { Resource, Site } from '../document/types.ts';
 import { normalizeUrl, originUrl } from '../document/url-identity.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isWrongGuess } from '../crawl/guessed-page.ts';
 import { kindOfRank } from '../crawl/resource-rank.ts';
 import type { Visited } from '../crawl/visited.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
@@ -7,7 +8,6 @@ import { readResponseDocument } from '../document/header-elements.ts';
 import type { Site } from '../document/types.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { Validators } from '../fetch/validators.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { PreviousResponse } from './previous-export.ts';
 
 /** The validators for a conditional request; undefined if the previous response had none, or was an error page. */

@@ -1,9 +1,8 @@
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
 import type { CrawlScope } from '../crawl/crawl-scope.ts';
-import { enqueueUrls } from '../crawl/enqueue-urls.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
-import { settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
 import { isFinal } from '../discover/keep-responses.ts';

@@ -6,7 +6,7 @@ import type { Resource, RewritePolicy, Site, Target } from '../document/types.ts
 import { isOfSite } from '../document/url-identity.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { gzipMember } from '../pack/archive/members.ts';
-import type { ArchiveEntry, ArchiveMember } from '../pack/archive/types.ts';
+import type { ArchiveEntry, ArchiveMember } from '../pack/archive/tar-blocks.ts';
 import { compress } from './precompress/compress.ts';
 import { isTaken, type SiblingPlan, siblingPath } from './precompress/sibling-plan.ts';
 import { targetIn, type UrlMap } from './url-map.ts';

@@ -90,3 +90,9 @@ function unescapeCss(text: string): string {
     return Buffer.from(String.fromCodePoint(codePoint > 0x10ffff ? 0xfffd : codePoint), 'utf8').toString('latin1');
   });
 }
+
+/** SVG presentation attributes that may refer to a paint, filter or cursor in another file, as CSS does. */
+export const PAINTS: ReadonlySet<string> = new Set([
+  ...['fill', 'stroke', 'filter', 'mask', 'clip-path', 'cursor'],
+  ...['marker-start', 'marker-mid', 'marker-end'],
+]);

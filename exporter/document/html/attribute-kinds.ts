@@ -1,4 +1,4 @@
-import { PAINTS } from '../css/paint-attributes.ts';
+import { PAINTS } from '../css/extract-css.ts';
 import type { ResourceKind } from '../types.ts';
 
 type Kinds = Readonly<Record<string, ResourceKind>>;

@@ -1,7 +1,6 @@
 import { metaForbidsFollowing } from '../../discover/follow-rules.ts';
 import type { Collector } from '../collector.ts';
-import { extractCss } from '../css/extract-css.ts';
-import { PAINTS } from '../css/paint-attributes.ts';
+import { extractCss, PAINTS } from '../css/extract-css.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import type { ResourceKind } from '../types.ts';
 import { isCustomElementUrl, isEventHandler, isLazyUrl, isOfInterest, kindsOf, SRCSETS } from './attribute-kinds.ts';

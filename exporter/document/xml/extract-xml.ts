@@ -1,6 +1,5 @@
 import type { Collector } from '../collector.ts';
-import { extractCss } from '../css/extract-css.ts';
-import { PAINTS } from '../css/paint-attributes.ts';
+import { extractCss, PAINTS } from '../css/extract-css.ts';
 import { type Attribute, scanMarkup, type Tag } from '../html/scan-markup.ts';
 import { type SpannedText, verbatim } from '../spanned-text.ts';
 import type { ResourceKind } from '../types.ts';
