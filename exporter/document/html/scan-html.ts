@@ -43,8 +43,9 @@ function find(pattern: RegExp, source: string, from: number): { start: number; e
 }
 
 /**
- * `scanMarkup` for HTML, several times faster: it skips text, comments and quoted values with native string search
- * instead of character by character. It finds the same tags.
+ * `scanMarkup` for HTML: it finds the same tags, but skips text, comments and quoted values with native string search.
+ * A second scanner is worth it: with `scanMarkup` alone, reading the manuals of PostgreSQL (1,169 pages) takes 1.6 times
+ * as long in a new process and 2 times in a warm one, and Python's manual (530 pages, 51 MB) 1.6 times.
  */
 export function scanHtml(source: string, isOfInterest: (attributeName: string) => boolean, visitor: MarkupVisitor) {
   const scanner = new HtmlScanner(source, isOfInterest, visitor);
