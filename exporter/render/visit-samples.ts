@@ -58,7 +58,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     const uses = createStrongestUses();
 
     async function visitOne(url: string): Promise<void> {
-      for (const resource of await visitPage(shown, url, signal)) {
+      for (const resource of await visitPage({ store, jobId, shown }, url, signal)) {
         uses.add(scope.admit(resource, { url, depth: 0 }));
       }
       sampleCount += 1;
@@ -80,43 +80,47 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
   async function countInLine(): Promise<number> {
     return (await store.frontierRest(jobId)).queuedCount;
   }
+}
 
-  /** The requests of one page. A page that can't be visited is left out, and the report says so. */
-  async function visitPage(shown: ShowDeps, url: string, signal: AbortSignal): Promise<Resource[]> {
-    const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
-    const requestUrl = originUrl(url, shown.site);
-    let requests: PageRequests | undefined;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const fetched = await shown.fetch(new URL(requestUrl), { signal });
-        if (fetched.kind !== 'response') return [];
-        const { status, contentType, body } = fetched;
-        return await showPage(
-          shown,
-          {
-            document: { url: requestUrl, status, contentType, body },
-            // Failures during a visit don't affect the export, so they aren't reported.
-            notices: createNotices(),
-            mayChange: false,
-            signal,
-            onOpen: (opened) => {
-              requests = opened;
-            },
-            timeoutMs: loadTimeoutMs + quietTimeoutMs + 2 * sampleMs,
+/** The requests of one page. A page that can't be visited is left out, and the report says so. */
+async function visitPage(
+  { store, jobId, shown }: { store: CrawlStore; jobId: string; shown: ShowDeps },
+  url: string,
+  signal: AbortSignal,
+): Promise<Resource[]> {
+  const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
+  const requestUrl = originUrl(url, shown.site);
+  let requests: PageRequests | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const fetched = await shown.fetch(new URL(requestUrl), { signal });
+      if (fetched.kind !== 'response') return [];
+      const { status, contentType, body } = fetched;
+      return await showPage(
+        shown,
+        {
+          document: { url: requestUrl, status, contentType, body },
+          // Failures during a visit don't affect the export, so they aren't reported.
+          notices: createNotices(),
+          mayChange: false,
+          signal,
+          onOpen: (opened) => {
+            requests = opened;
           },
-          async (page) => {
-            await tryPage(page, Date.now() + sampleMs);
-            return page.requests.requested();
-          },
-        );
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof BrowserGone && attempt < maxTries) continue;
-        const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
-        await store.addNotices({ jobId, url, texts: [text] });
-        // Keeps the requests made before the failure.
-        return requests?.requested() ?? [];
-      }
+          timeoutMs: loadTimeoutMs + quietTimeoutMs + 2 * sampleMs,
+        },
+        async (page) => {
+          await tryPage(page, Date.now() + sampleMs);
+          return page.requests.requested();
+        },
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof BrowserGone && attempt < maxTries) continue;
+      const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
+      await store.addNotices({ jobId, url, texts: [text] });
+      // Keeps the requests made before the failure.
+      return requests?.requested() ?? [];
     }
   }
 }

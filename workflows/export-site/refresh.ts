@@ -14,7 +14,7 @@ import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
-import { goneDelayMs, renewalDueAtMs, nextRefreshAtMs, renewalDelayMs } from './schedule.ts';
+import { goneDelayMs, nextRefreshAtMs, renewalDelayMs, renewalDueAtMs } from './schedule.ts';
 import type { SiteRun } from './state.ts';
 import {
   beginPinSearch,
