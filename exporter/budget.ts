@@ -15,7 +15,7 @@ export function checkBudget(spent: Spent, limits: BudgetLimits): void {
     throw exceeded('The site has more files than one export may hold', 'EXPORT_MAX_FILES', String(limits.maxFiles));
   }
   if (spent.decodedBytes > limits.maxDecodedBytes) {
-    const text = "The site's answers are larger, uncompressed, than one export may read";
+    const text = "The site's responses are larger, uncompressed, than one export may read";
     throw exceeded(text, 'EXPORT_MAX_DECODED_BYTES', sizeText(limits.maxDecodedBytes));
   }
   if (spent.storedBytes > limits.maxStoredBytes) {

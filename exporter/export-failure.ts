@@ -1,3 +1,5 @@
+import { ObjectMissingError } from './ports.ts';
+
 /** What a caller may do about a failure; the names are those that workflows match. */
 export type ExportFailureType =
   /** The site can't be exported as it is or as it is configured; the message is for the job's owner. */
@@ -22,5 +24,20 @@ export class ExportFailure extends Error {
     super(message);
     this.type = type;
     this.nonRetryable = nonRetryable;
+  }
+}
+
+/** A non-retryable failure that names the object; the message is for the job's owner. */
+export function inputGone(key: string): ExportFailure {
+  const text = `A crawled object is missing in the object store or damaged (${key}); start the export again`;
+  return new ExportFailure('ExportInputGone', text);
+}
+
+/** Throws `inputGone` if an object that the work needs is missing. */
+export async function needingObjects<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ObjectMissingError ? inputGone(error.key) : error;
   }
 }

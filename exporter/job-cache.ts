@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Crawl } from './crawl-records.ts';
 import { createRecentReadings, type RecentReadings } from './recent-readings.ts';
 
@@ -23,22 +24,11 @@ const IDLE_MS = 5 * 60_000;
  */
 export function createJobCache({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): JobCache {
   // The only strong reference to a job's key: when it is dropped, so are the job's values in all places.
-  const jobs = new Map<string, { key: object; timer: NodeJS.Timeout }>();
-
-  function forget(jobId: string): void {
-    clearTimeout(jobs.get(jobId)?.timer);
-    jobs.delete(jobId);
-  }
+  const jobs = new LRUCache<string, object>({ max: maxJobs, ttl: idleMs, ttlAutopurge: true, perf: Date });
 
   function keyOf(jobId: string): object {
-    const key = jobs.get(jobId)?.key ?? {};
-    forget(jobId);
-    // Inserted again, it is the last to be dropped.
-    jobs.set(jobId, { key, timer: setTimeout(() => forget(jobId), idleMs).unref() });
-    for (const oldest of jobs.keys()) {
-      if (jobs.size <= maxJobs) break;
-      forget(oldest);
-    }
+    const key = jobs.get(jobId) ?? {};
+    jobs.set(jobId, key);
     return key;
   }
 
@@ -54,12 +44,12 @@ export function createJobCache({ maxJobs = MAX_JOBS, idleMs = IDLE_MS } = {}): J
         return value;
       };
     },
-    forget,
+    forget: (jobId) => void jobs.delete(jobId),
   };
 }
 
 /** A cache for one asynchronous read per job; a failed read is repeated. */
-export function placeForReading<Value>(
+export function placeForReading<Value extends NonNullable<unknown>>(
   jobCache: JobCache,
 ): (jobId: string) => (read: () => Promise<Value>) => Promise<Value> {
   const readings = jobCache.place<RecentReadings<string, Value>>();

@@ -80,7 +80,7 @@ export type FetchOptions = {
   /** Called when the origin's limits let the request begin, which may be long after the call. */
   onBegin?: () => void;
   /** Called when the response's head has arrived; its body may take long. */
-  onAnswer?: () => void;
+  onResponse?: () => void;
   /** Called with the number of bytes of the body that were read and decoded, once or piece by piece. */
   onDecoded?: (bytes: number) => void;
 };
@@ -102,7 +102,7 @@ export type Fetcher = {
 export type Renderer = {
   limits: BrowserLimits;
   /** Recent responses to pages. */
-  answers: ResponseCache;
+  responses: ResponseCache;
   /** Why there is no usable browser; undefined if there is one. */
   trouble(): Promise<BrowserTrouble | undefined>;
   /**

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 export type RecentReadings<Key, Value> = {
   /** The cached value of a key, or a new one from `read`. */
   of(key: Key, read: () => Promise<Value>): Promise<Value>;
@@ -9,32 +11,17 @@ export type RecentReadings<Key, Value> = {
  * Caches up to `max` reads, also while they are pending. Drops the least recently used (by `of`) first, and a failed
  * one immediately, so that the next call reads again.
  */
-export function createRecentReadings<Key, Value>(max: number): RecentReadings<Key, Value> {
-  // A Map keeps its order of insertion, so the first key is the one used longest ago.
-  const readings = new Map<Key, { reading: Promise<Value>; value?: Value }>();
-
-  function begin(key: Key, read: () => Promise<Value>): { reading: Promise<Value> } {
-    const begun: { reading: Promise<Value>; value?: Value } = { reading: read() };
-    begun.reading.then(
-      (value) => {
-        begun.value = value;
-      },
-      () => readings.delete(key),
-    );
-    return begun;
-  }
-
+export function createRecentReadings<Key extends string | number, Value extends NonNullable<unknown>>(
+  max: number,
+): RecentReadings<Key, Value> {
+  const readings = new LRUCache<Key, Value, () => Promise<Value>>({
+    max,
+    fetchMethod: (_key, _stale, { context: read }) => read(),
+    // A pending read that is dropped still has callers.
+    ignoreFetchAbort: true,
+  });
   return {
-    of(key, read) {
-      const entry = readings.get(key) ?? begin(key, read);
-      readings.delete(key);
-      readings.set(key, entry);
-      for (const oldest of readings.keys()) {
-        if (readings.size <= max) break;
-        readings.delete(oldest);
-      }
-      return entry.reading;
-    },
-    atHand: (key) => readings.get(key)?.value,
+    of: (key, read) => readings.forceFetch(key, { context: read }),
+    atHand: (key) => readings.peek(key),
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { WORK_FOLDER } from '../exporter/object-keys.ts';
 import type { ObjectStore } from './objects/object-store.ts';
 import type { Database } from './store/database.ts';
@@ -34,18 +35,11 @@ export async function sweepExports({
   let jobId = '';
   let isOver = false;
   let used: ReadonlySet<string> = new Set();
-  const usedOf = new Map<string, ReadonlySet<string>>();
-
-  /** Read once: jobs that ended before can't begin to use more. */
-  async function usedBy(projectId: string): Promise<ReadonlySet<string>> {
-    const keysInUse = usedOf.get(projectId) ?? (await usedObjects(db, projectId, WORK_FOLDER));
-    usedOf.set(projectId, keysInUse);
-    for (const oldest of usedOf.keys()) {
-      if (usedOf.size <= MAX_PROJECTS) break;
-      usedOf.delete(oldest);
-    }
-    return keysInUse;
-  }
+  // Read once: jobs that ended before can't begin to use more.
+  const usedOf = new LRUCache<string, ReadonlySet<string>>({
+    max: MAX_PROJECTS,
+    fetchMethod: (projectId) => usedObjects(db, projectId, WORK_FOLDER),
+  });
 
   async function deleteKeys(): Promise<void> {
     if (keys.length > 0) await objects.delete(keys);
@@ -65,7 +59,7 @@ export async function sweepExports({
       jobId = jobOf(key);
       const job = await getExportJob(db, jobId);
       isOver = job !== undefined && job.finishedAt !== null && job.finishedAt < endedBefore;
-      if (job !== undefined && isOver) used = await usedBy(job.projectId);
+      if (job !== undefined && isOver) used = await usedOf.forceFetch(job.projectId);
     }
     if (isOver && !used.has(key)) keys.push(key);
     if (keys.length >= KEYS_PER_DELETE) await deleteKeys();

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isPublicAddress } from '../../exporter/fetch/address.ts';
-import { portOf } from '../../exporter/fetch/address-guard.ts';
+import { hostAndPort, withoutBrackets } from '../../exporter/fetch/address-guard.ts';
 
 const EXPECTED = 'expected host:port, separated by commas, such as api.example.com:443';
 
@@ -11,7 +11,7 @@ export const allowedHosts = z.string().transform((text, context) =>
     const url = urlOf(item.trim());
     const message = url === undefined ? EXPECTED : privateHost(url);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
-    return url === undefined ? '' : `${url.hostname}:${portOf(url)}`;
+    return url === undefined ? '' : hostAndPort(url);
   }),
 );
 
@@ -22,7 +22,7 @@ function urlOf(host: string): URL | undefined {
 }
 
 function privateHost(url: URL): string | undefined {
-  const literal = url.hostname.replaceAll(/[[\]]/g, '');
+  const literal = withoutBrackets(url.hostname);
   const isPrivate = isIP(literal) === 0 ? /(^|\.)localhost$/.test(literal) : !isPublicAddress(literal);
-  return isPrivate ? `${url.hostname}:${portOf(url)} is not a public address, and agents reach no other` : undefined;
+  return isPrivate ? `${hostAndPort(url)} is not a public address, and agents reach no other` : undefined;
 }

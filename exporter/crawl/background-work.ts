@@ -6,13 +6,13 @@ export type BackgroundWork = {
   write(work: Promise<void>): void;
   /** Throws the error of the first work that failed. */
   throwIfFailed(): void;
-  /** Waits until some work ends, for at most this long. */
+  /** Waits until some work ends or the signal fires, for at most this long. */
   nextEvent(waitMs: number): Promise<void>;
   /** Waits until all writes have ended, also those that failed. */
   written(): Promise<void>;
 };
 
-export function createBackgroundWork(): BackgroundWork {
+export function createBackgroundWork(signal: AbortSignal): BackgroundWork {
   let failure: { error: unknown } | undefined;
   let wake = (): void => undefined;
   const writes = new Set<Promise<void>>();
@@ -36,11 +36,13 @@ export function createBackgroundWork(): BackgroundWork {
     },
     nextEvent: (waitMs) =>
       new Promise((resolve) => {
-        const timer = setTimeout(resolve, waitMs);
         wake = () => {
           clearTimeout(timer);
+          signal.removeEventListener('abort', wake);
           resolve();
         };
+        const timer = setTimeout(wake, waitMs);
+        signal.addEventListener('abort', wake);
       }),
     async written() {
       await Promise.allSettled(writes);

@@ -1,15 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { FoundUrl, LeasedUrl, SettledUrl, SpentCounts } from '../crawl-records.ts';
+import type { FoundUrl, Lease, LeasedUrl, SettledUrl, SpentCounts } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
-import { createBackgroundWork } from './background-work.ts';
+import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
 import type { CrawlScope } from './crawl-scope.ts';
-import { gatherBytes } from './gathered-bytes.ts';
-import { beginRound } from './round.ts';
+import { type GatheredBytes, gatherBytes } from './gathered-bytes.ts';
+import { createStrongestUses } from './report-urls.ts';
+import { applyEvent, beginSchedule, type CrawlEvent, decide, onlyBodiesArrive, type Schedule } from './schedule.ts';
 import { placeFiles, unplacedBytes } from './segment.ts';
 import type { StoredUrls } from './stored-urls.ts';
-import { createStrongestUses } from './strongest-uses.ts';
 import type { OnBody } from './visit.ts';
 import type { Visited } from './visited.ts';
 
@@ -19,21 +18,43 @@ export type CrawlRest = {
   queuedCount: number;
 };
 
-const GROUP_RESULTS = 64;
-const GROUP_BYTES = 4 * 1024 * 1024;
-/** The longest that a result waits to be settled with others: usually, and when there is little to request. */
-const GROUP_WAIT_MS = 60;
-const HUNGRY_WAIT_MS = 10;
-/** Groups that are stored and settled while fetching goes on. */
-const MAX_SETTLING = 3;
-/** How often an idle worker checks whether others found URLs: at first, and at most. */
-const FIRST_POLL_MS = 20;
-const MAX_POLL_MS = 250;
+/** Long enough for most origins to start a response and to finish all but large ones. */
+const GRACE_MS = 5_000;
 
 /** Thrown when the crawl ended while the worker was busy: it was cancelled or frozen. */
 export class CrawlOver extends Error {
   override readonly name = 'CrawlOver';
 }
+
+type Options = {
+  jobId: string;
+  token: string;
+  scope: CrawlScope;
+  /** Call `onBody` when the response's body starts to arrive, and again when it is complete. */
+  visit: (leased: LeasedUrl, onBody: OnBody) => Promise<Visited>;
+  stored: StoredUrls;
+  /** Called after each report with what the export has spent. If it throws, the crawl ends. */
+  onSpent?: (spent: SpentCounts) => void;
+  signal: AbortSignal;
+  maxMs: number;
+  /** How long pending requests may continue when the time is up; then their URLs are released. */
+  graceMs?: number;
+  /** The time in milliseconds. */
+  now?: () => number;
+};
+
+type Group = { visits: Visited[]; bytes: GatheredBytes };
+
+/** One worker's crawl: `schedule` decides, `work` is what runs meanwhile. A failure in it ends the loop. */
+type Crawl = Options & {
+  store: CrawlStore;
+  segments: SegmentStore;
+  lease: Lease;
+  nowMs: () => number;
+  work: BackgroundWork;
+  schedule: Schedule;
+  group: Group;
+};
 
 /**
  * Works on a job's frontier until nothing is left or the time is up. The caller then aborts pending requests and
@@ -42,201 +63,140 @@ export class CrawlOver extends Error {
  */
 export async function crawlFrontier(
   deps: { store: CrawlStore; segments: SegmentStore; limits: ExportLimits },
-  options: {
-    jobId: string;
-    token: string;
-    scope: CrawlScope;
-    /** Call `onBody` when the response's body starts to arrive, and again when it is complete. */
-    visit: (leased: LeasedUrl, onBody: OnBody) => Promise<Visited>;
-    stored: StoredUrls;
-    /** Called after each report with what the export has spent. If it throws, the crawl ends. */
-    onSpent?: (spent: SpentCounts) => void;
-    signal: AbortSignal;
-    maxMs: number;
-    /** How long pending requests may continue when the time is up; then their URLs are released. */
-    graceMs?: number;
-    /** The time in milliseconds. */
-    now?: () => number;
-  },
+  options: Options,
 ): Promise<CrawlRest> {
   const { store, segments, limits } = deps;
-  const { jobId, token, scope, signal, now = Date.now } = options;
-  const lease = { jobId, token, leaseMs: limits.leaseMs };
-  const wanted = 2 * limits.maxConcurrency;
-  const { maxMs, graceMs } = options;
-  const round = beginRound({ maxMs, extraMs: Math.max(maxMs, limits.activityMs), graceMs, now });
-
-  let runningCount = 0;
-  let settlingCount = 0;
-  let askedCount = 0;
-  let leasing = false;
-  let group: Visited[] = [];
-  let gathered = gatherBytes(segments.buffers);
-  let groupBytes = 0;
-  let groupSince = 0;
-  let mayHaveMore = true;
-  let pollMs = FIRST_POLL_MS;
-  const work = createBackgroundWork();
-
-  function start(urls: readonly LeasedUrl[]): void {
-    runningCount += urls.length;
-    if (urls.length > 0) pollMs = FIRST_POLL_MS;
-    for (const leased of urls) work.run(visitOne(leased));
-  }
-
-  async function visitOne(leased: LeasedUrl): Promise<void> {
-    try {
-      const answered = await options.visit(leased, (isComing) => {
-        if (isComing) round.bodyBegins(leased.id);
-        else round.bodyEnds(leased.id);
-      });
-      // Only now is it known which group the result belongs to.
-      const visited = gathered.keep(answered);
-      if (group.length === 0) groupSince = now();
-      group.push(visited);
-      groupBytes += unplacedBytes(visited.result);
-    } finally {
-      runningCount -= 1;
-      round.bodyEnds(leased.id);
-    }
-  }
-
-  function groupIsDue(): boolean {
-    if (group.length === 0 || settlingCount >= MAX_SETTLING) return false;
-    const waitedLong = now() - groupSince >= (isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
-    // An almost empty frontier needs the URLs of this group now.
-    const needed = runningCount === 0 || (settlingCount === 0 && runningCount <= group.length);
-    return needed || waitedLong || group.length >= GROUP_RESULTS || groupBytes >= GROUP_BYTES;
-  }
-
-  /** Whether the origin may accept more requests than are queued here: then new URLs don't wait for the disk. */
-  function isHungry(): boolean {
-    return runningCount + askedCount < limits.maxConcurrency;
-  }
-
-  function roomCount(): number {
-    return round.takesOn() ? Math.max(0, wanted - runningCount - askedCount) : 0;
-  }
-
-  function takeFound(visits: readonly Visited[]): FoundUrl[] {
-    const uses = createStrongestUses();
-    for (const { leased, resources } of visits) {
-      for (const resource of resources) {
-        const found = options.stored.has(resource) ? undefined : scope.admit(resource, leased);
-        if (found !== undefined && !options.stored.hasFound(found)) uses.add(found);
-      }
-    }
-    const found = uses.list();
-    for (const each of found.filter(({ skip }) => skip === null).slice(0, roomCount())) each.take = true;
-    return found;
-  }
-
-  async function settleGroup(): Promise<void> {
-    const settling = group;
-    const settlingBytes = gathered;
-    group = [];
-    groupBytes = 0;
-    gathered = gatherBytes(segments.buffers);
-    settlingCount += 1;
-    const found = takeFound(settling);
-    // Report URLs before results: if the worker dies in between, another one visits the pages again.
-    const early = found.length > 0 && isHungry() ? report([], found) : undefined;
-    if (early !== undefined) work.write(early);
-    const place = async (): Promise<SettledUrl[]> => {
-      const settled = await placeFiles(segments, jobId, settling);
-      settlingBytes.giveBack();
-      await early;
-      return settled;
-    };
-    try {
-      await report(place(), early === undefined ? found : []);
-    } finally {
-      settlingCount -= 1;
-    }
-  }
-
-  /** Reports results and the URLs they link to in one transaction, and visits the URLs leased with it. */
-  async function report(settled: readonly SettledUrl[] | Promise<SettledUrl[]>, found: FoundUrl[]): Promise<void> {
-    const asked = found.filter(({ take }) => take).length;
-    askedCount += asked;
-    try {
-      const answer = await store.settleUrls({ ...lease, settled: await settled, found });
-      if (answer === undefined) throw new CrawlOver('the crawl is over');
-      options.stored.add(found);
-      scope.setUrlCount(answer.urlCount);
-      options.onSpent?.(answer);
-      start(answer.taken);
-      // Other workers' URLs count too; an unneeded query costs a millisecond.
-      if (answer.urlCount - answer.settledCount > runningCount + group.length) mayHaveMore = true;
-    } finally {
-      askedCount -= asked;
-    }
-  }
-
-  async function leaseMore(): Promise<void> {
-    leasing = true;
-    const limit = roomCount();
-    askedCount += limit;
-    try {
-      const leased = await store.leaseUrls({ ...lease, limit });
-      mayHaveMore = leased.length === limit;
-      start(leased);
-    } finally {
-      askedCount -= limit;
-      leasing = false;
-    }
-  }
-
-  /** Whether only bodies are pending, which may take hours. */
-  function onlyBodiesCome(): boolean {
-    return runningCount === round.comingCount() && settlingCount === 0 && group.length === 0 && !leasing;
-  }
-
-  function nextEvent(): Promise<void> {
-    return work.nextEvent(group.length > 0 && isHungry() ? HUNGRY_WAIT_MS : GROUP_WAIT_MS);
-  }
-
-  /** Meanwhile URLs may become due, or be found or released by others. */
-  async function pollWhileBodiesCome(): Promise<void> {
-    await work.nextEvent(pollMs);
-    if (!onlyBodiesCome()) return;
-    pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
-    await store.releaseEndedLeases(jobId);
-    mayHaveMore = true;
-  }
-
-  async function crawl(): Promise<CrawlRest> {
-    while (true) {
-      signal.throwIfAborted();
-      work.throwIfFailed();
-      const isBusy = runningCount + settlingCount > 0 || leasing;
-      if (groupIsDue()) {
-        work.write(settleGroup());
-      } else if (mayHaveMore && !leasing && roomCount() >= wanted / 4) {
-        work.write(leaseMore());
-      } else if (isBusy) {
-        // The origin is slow or asked for a pause: another activity continues from here, and the attempts are kept.
-        if (settlingCount === 0 && group.length === 0 && round.isOver())
-          return { done: false, queuedCount: runningCount };
-        if (onlyBodiesCome()) await pollWhileBodiesCome();
-        else await nextEvent();
-      } else {
-        const rest = await store.frontierRest(jobId);
-        const done = rest.queuedCount === 0 && !rest.leased;
-        if (done || !round.takesOn()) return { done, queuedCount: rest.queuedCount };
-        if (rest.dueInMs !== 0) {
-          await sleep(Math.min(rest.dueInMs ?? pollMs, pollMs), undefined, { signal });
-          pollMs = Math.min(MAX_POLL_MS, pollMs * 2);
-          await store.releaseEndedLeases(jobId);
-        }
-        mayHaveMore = true;
-      }
-    }
-  }
-
+  const { jobId, token, signal, maxMs, graceMs = GRACE_MS, now: nowMs = Date.now } = options;
+  const work = createBackgroundWork(signal);
+  const { maxConcurrency } = limits;
+  const extraMs = Math.max(maxMs, limits.activityMs);
+  const crawl: Crawl = {
+    ...options,
+    store,
+    segments,
+    lease: { jobId, token, leaseMs: limits.leaseMs },
+    nowMs,
+    work,
+    schedule: beginSchedule({ maxConcurrency, extraMs, graceMs }, nowMs() + maxMs),
+    group: beginGroup(segments),
+  };
   try {
-    return await crawl();
+    return await carryOutDecisions(crawl);
   } finally {
     await work.written();
   }
+}
+
+async function carryOutDecisions(crawl: Crawl): Promise<CrawlRest> {
+  const { work, store, jobId } = crawl;
+  while (true) {
+    crawl.signal.throwIfAborted();
+    work.throwIfFailed();
+    const { decision, state } = decide(crawl.schedule, crawl.nowMs());
+    crawl.schedule = state;
+    switch (decision.type) {
+      case 'settle':
+        work.write(settleGroup(crawl, decision));
+        break;
+      case 'lease':
+        work.write(leaseUrls(crawl, decision.limit));
+        break;
+      case 'wait':
+        await work.nextEvent(decision.waitMs);
+        break;
+      case 'poll':
+        await work.nextEvent(decision.waitMs);
+        // URLs may have become due, or others found or released some.
+        if (!crawl.signal.aborted && onlyBodiesArrive(crawl.schedule)) {
+          await store.releaseEndedLeases(jobId);
+          apply(crawl, { type: 'polled' });
+        }
+        break;
+      case 'readRest':
+        apply(crawl, { type: 'restRead', rest: await store.frontierRest(jobId) });
+        break;
+      case 'end':
+        return { done: decision.done, queuedCount: decision.queuedCount };
+    }
+  }
+}
+
+function apply(crawl: Crawl, event: CrawlEvent): void {
+  crawl.schedule = applyEvent(crawl.schedule, event);
+}
+
+function beginGroup(segments: SegmentStore): Group {
+  return { visits: [], bytes: gatherBytes(segments.buffers) };
+}
+
+async function leaseUrls(crawl: Crawl, limit: number): Promise<void> {
+  const leased = await crawl.store.leaseUrls({ ...crawl.lease, limit });
+  apply(crawl, { type: 'leased', limit, count: leased.length });
+  startVisits(crawl, leased);
+}
+
+function startVisits(crawl: Crawl, urls: readonly LeasedUrl[]): void {
+  for (const leased of urls) crawl.work.run(visitUrl(crawl, leased));
+}
+
+async function visitUrl(crawl: Crawl, leased: LeasedUrl): Promise<void> {
+  const { id } = leased;
+  const response = await crawl.visit(leased, (isArriving) =>
+    apply(crawl, isArriving ? { type: 'bodyStarted', id } : { type: 'bodyEnded', id, nowMs: crawl.nowMs() }),
+  );
+  // Only now is it known which group the result belongs to.
+  const visited = crawl.group.bytes.keep(response);
+  crawl.group.visits.push(visited);
+  apply(crawl, { type: 'visited', id, bytes: unplacedBytes(visited.result), nowMs: crawl.nowMs() });
+}
+
+async function settleGroup(
+  crawl: Crawl,
+  { maxTaken, linksFirst }: { maxTaken: number; linksFirst: boolean },
+): Promise<void> {
+  const { visits, bytes } = crawl.group;
+  crawl.group = beginGroup(crawl.segments);
+  const found = listFound(crawl, visits);
+  for (const each of found.filter(({ skip }) => skip === null).slice(0, maxTaken)) each.take = true;
+  // Report URLs before results: if the worker dies in between, another one visits the pages again.
+  const early = linksFirst && found.length > 0 ? report(crawl, [], found) : undefined;
+  if (early !== undefined) crawl.work.write(early);
+  const place = async (): Promise<SettledUrl[]> => {
+    const settled = await placeFiles(crawl.segments, crawl.jobId, visits);
+    bytes.giveBack();
+    await early;
+    return settled;
+  };
+  await report(crawl, place(), early === undefined ? found : []);
+  apply(crawl, { type: 'groupSettled' });
+}
+
+/** What these visits found that the frontier may not have yet. */
+function listFound({ scope, stored }: Crawl, visits: readonly Visited[]): FoundUrl[] {
+  const uses = createStrongestUses();
+  for (const { leased, resources } of visits) {
+    for (const resource of resources) {
+      const found = stored.has(resource) ? undefined : scope.admit(resource, leased);
+      if (found !== undefined && !stored.hasFound(found)) uses.add(found);
+    }
+  }
+  return uses.list();
+}
+
+/** Reports results and the URLs they link to in one transaction, and visits the URLs leased with it. */
+async function report(
+  crawl: Crawl,
+  settled: readonly SettledUrl[] | Promise<SettledUrl[]>,
+  found: FoundUrl[],
+): Promise<void> {
+  const count = found.filter(({ take }) => take).length;
+  apply(crawl, { type: 'reportSent', count });
+  const reported = await crawl.store.settleUrls({ ...crawl.lease, settled: await settled, found });
+  if (reported === undefined) throw new CrawlOver('the crawl is over');
+  const { taken, urlCount, settledCount } = reported;
+  crawl.stored.add(found);
+  crawl.scope.setUrlCount(urlCount);
+  crawl.onSpent?.(reported);
+  apply(crawl, { type: 'reportEnded', count, takenCount: taken.length, urlCount, settledCount });
+  startVisits(crawl, taken);
 }

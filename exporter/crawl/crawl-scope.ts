@@ -30,6 +30,19 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : '';
 }
 
+function crawledKind(kind: ResourceKind, sourceMaps: ExportSettings['sourceMaps']): CrawledKind | undefined {
+  if (kind === 'endpoint' || kind === 'folder') return undefined;
+  if (kind === 'unfollowed') return 'page';
+  if (kind !== 'source-map') return kind;
+  return sourceMaps === 'keep' ? 'asset' : undefined;
+}
+
+function reasonOfEndlessPath(pathname: string, fromUrl: string, year: number): string | null {
+  if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);
+  if (repeatsItself(pathname)) return skipReason('repeats');
+  return leadsFarOff(pathname, fromUrl, year) ? skipReason('dates', MAX_YEARS_AHEAD) : null;
+}
+
 /**
  * Decides which references the crawl follows: the site's pages, within robots.txt, the requested paths and the limits
  * against endless sites; and the assets that pages need, from any host, unless the project keeps them as links.
@@ -50,15 +63,8 @@ export function createCrawlScope(options: {
   const year = new Date(settings.createdAt).getUTCFullYear();
   const pages = settings.pages === null ? undefined : new Set(settings.pages);
   const keepHosts = new Set(settings.keepHosts);
-  const told = new Map<string, number>();
+  const reportedRanks = new Map<string, number>();
   let { urlCount } = options;
-
-  function crawledKind(kind: ResourceKind): CrawledKind | undefined {
-    if (kind === 'endpoint' || kind === 'folder') return undefined;
-    if (kind === 'unfollowed') return 'page';
-    if (kind !== 'source-map') return kind;
-    return settings.sourceMaps === 'keep' ? 'asset' : undefined;
-  }
 
   function isPageLike(kind: CrawledKind, url: string): boolean {
     return kind === 'page' || kind === 'identity' || (kind === 'probe' && isOfSite(url, site));
@@ -73,10 +79,8 @@ export function createCrawlScope(options: {
     // A guessed URL is judged when its response has arrived (guessed-page.ts).
     if (kind !== 'probe' && !robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
     if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
-    if (hasTooManyFolders(pathname)) return skipReason('folders', MAX_FOLDERS);
-    if (repeatsItself(pathname)) return skipReason('repeats');
-    if (leadsFarOff(pathname, from.url, year)) return skipReason('dates', MAX_YEARS_AHEAD);
-    if (search === '') return null;
+    const endless = reasonOfEndlessPath(pathname, from.url, year);
+    if (endless !== null || search === '') return endless;
     const path = `${origin}${pathname}`;
     const known = variants.get(path) ?? new Set();
     if (known.has(search)) return null;
@@ -94,9 +98,9 @@ export function createCrawlScope(options: {
   return {
     admit(resource, from) {
       const { url } = resource;
-      const kind = crawledKind(resource.kind);
+      const kind = crawledKind(resource.kind, settings.sourceMaps);
       if (kind === undefined) return undefined;
-      const before = told.get(url);
+      const before = reportedRanks.get(url);
       if (before !== undefined && before >= rankOf(kind)) return undefined;
       const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
       if (!isWanted({ url, kind }, site, external)) return undefined;
@@ -106,7 +110,7 @@ export function createCrawlScope(options: {
       const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(url, kind, from);
       if (skip !== null && (!isNew || !mayName(skip))) return undefined;
       const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
-      if (told.size < MAX_REMEMBERED) told.set(url, rank);
+      if (reportedRanks.size < MAX_REMEMBERED) reportedRanks.set(url, rank);
       if (isFresh && skip === null) urlCount += 1;
       return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
     },

@@ -42,7 +42,7 @@ export function liesFarOff(pathname: string, year: number): boolean {
 }
 
 /** `liesFarOff` for a URL. Few URLs name a month, and parsing costs ten times as much as a look at the text. */
-export function addressLiesFarOff(url: string, year: number): boolean {
+export function urlLiesFarOff(url: string, year: number): boolean {
   return YEAR_AND_MONTH.test(url) && liesFarOff(pathOf(url), year);
 }
 

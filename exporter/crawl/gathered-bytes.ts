@@ -1,4 +1,4 @@
-import type { SegmentBuffers } from '../segments/segment-buffers.ts';
+import type { SegmentBuffers } from '../segments/segment-store.ts';
 import { isUnplaced, type Visited } from './visited.ts';
 
 export type GatheredBytes = {

@@ -19,18 +19,18 @@ export function createModuleReader(
   const known = new Map<string, Promise<readonly string[]>>();
 
   async function read(url: string): Promise<readonly string[]> {
-    let address = url;
+    let current = url;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const policy = keepHosts.includes(new URL(address).hostname) ? 'keep' : external;
-      if (!isWanted({ url: address, kind: 'asset' }, site, policy)) return [];
-      const answer = await fetcher.get(new URL(originUrl(address, site)), { signal });
-      if (answer.kind === 'response') {
-        const { bytes, format } = readDocument({ bytes: answer.body, contentType: answer.contentType, url: address });
+      const policy = keepHosts.includes(new URL(current).hostname) ? 'keep' : external;
+      if (!isWanted({ url: current, kind: 'asset' }, site, policy)) return [];
+      const fetched = await fetcher.get(new URL(originUrl(current, site)), { signal });
+      if (fetched.kind === 'response') {
+        const { bytes, format } = readDocument({ bytes: fetched.body, contentType: fetched.contentType, url: current });
         return format === 'js' ? importSpecifiers(Buffer.from(bytes).toString('latin1')) : [];
       }
-      const target = answer.kind === 'redirect' ? normalizeUrl(answer.location.href, site) : undefined;
+      const target = fetched.kind === 'redirect' ? normalizeUrl(fetched.location.href, site) : undefined;
       if (target === undefined) return [];
-      address = target;
+      current = target;
     }
     return [];
   }

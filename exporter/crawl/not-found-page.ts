@@ -21,8 +21,8 @@ const plainNotFound: FetchedResponse = {
   body: Buffer.from('<!doctype html><meta charset="utf-8"><title>Page not found</title><h1>Page not found</h1>\n'),
 };
 
-function isHtml(answer: FetchResult): answer is FetchedResponse {
-  return answer.kind === 'response' && /^\s*(text\/html|application\/xhtml\+xml)/i.test(answer.contentType);
+function isHtml(fetched: FetchResult): fetched is FetchedResponse {
+  return fetched.kind === 'response' && /^\s*(text\/html|application\/xhtml\+xml)/i.test(fetched.contentType);
 }
 
 /**
@@ -30,12 +30,12 @@ function isHtml(answer: FetchResult): answer is FetchedResponse {
  * one. Follows redirects, because hosts with clean URLs redirect `/404.html` to `/404`.
  */
 export async function settleNotFoundPage(
-  answer: FetchResult,
+  fetched: FetchResult,
   { fetcher, site, signal }: { fetcher: Fetcher; site: Site; signal: AbortSignal },
 ): Promise<FetchedResponse> {
-  if (isHtml(answer)) return answer;
-  if (answer.kind !== 'redirect' || answer.location.pathname !== '/404') return plainNotFound;
-  const target = normalizeUrl(answer.location.href, site);
+  if (isHtml(fetched)) return fetched;
+  if (fetched.kind !== 'redirect' || fetched.location.pathname !== '/404') return plainNotFound;
+  const target = normalizeUrl(fetched.location.href, site);
   if (target === undefined || !isOfSite(target, site)) return plainNotFound;
   const clean = await fetcher.get(new URL(originUrl(target, site)), { signal, acceptStatus: acceptsNotFound });
   return isHtml(clean) ? clean : plainNotFound;

@@ -1,5 +1,5 @@
 import type { FetchFailure } from '../fetch/failure.ts';
-import { MAX_PATIENCE_MS } from '../fetch/retry-after.ts';
+import { MAX_PATIENCE_MS } from '../fetch/retry-after-gate.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 8_000;

@@ -13,8 +13,8 @@ const WORDS = {
   repeats: 'its path repeats itself',
   dates: `its date is more than # years ahead, or ${MAX_YEARS_BACK} back`,
   queries: 'its path has more than # query strings',
-  addresses: 'the export holds its most addresses, #',
-  length: 'the address is longer than # characters',
+  addresses: 'the export already has # URLs',
+  length: 'the URL is longer than # characters',
 } as const;
 
 export type SkipRule = keyof typeof WORDS;

@@ -14,7 +14,7 @@ import { isSame, reuseResponse, stillValid, validatorsOf } from '../reuse/reuse-
 import type { ExportSettings } from '../settings.ts';
 import { withoutForbiddenPage } from './guessed-page.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
-import { readAnswer } from './read-answer.ts';
+import { readResponse } from './read-response.ts';
 import { kindOfRank } from './resource-rank.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { type LargeBody, storeLarge } from './store-large.ts';
@@ -80,9 +80,9 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
   };
   const isNotFoundPage = leased.url === notFoundUrl(site);
   const known = await deps.known?.of(leased.url);
-  const answer = await fetcher.get(new URL(originUrl(leased.url, site)), {
+  const fetched = await fetcher.get(new URL(originUrl(leased.url, site)), {
     signal,
-    onAnswer: () => onBody?.(true),
+    onResponse: () => onBody?.(true),
     sink: async (body, contentType) => {
       large = await storeLarge(deps.objects, { jobId, body, contentType, onStored });
     },
@@ -93,8 +93,8 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
   onBody?.(false);
   if (overBudget !== undefined) throw overBudget.error;
 
-  if (answer.kind === 'failed') {
-    const again = retried(leased, answer, limits);
+  if (fetched.kind === 'failed') {
+    const again = retried(leased, fetched, limits);
     if (again !== undefined) return again;
   }
   const read = async (response: FetchedResponse): Promise<Visited> => {
@@ -103,24 +103,24 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
       return reuseResponse(known, { site, leased, validators: response.validators ?? NO_VALIDATORS });
     }
     const rendered = await deps.render?.(leased, response, signal);
-    const visited = await readAnswer(deps, settings, leased, rendered?.answer ?? response);
+    const visited = await readResponse(deps, settings, leased, rendered?.response ?? response);
     const resources = rendered === undefined ? visited.resources : [...visited.resources, ...rendered.requested];
     return withValidators({ ...visited, resources }, response.validators);
   };
-  if (isNotFoundPage) return read(await settleNotFoundPage(answer, { fetcher, site, signal }));
-  switch (answer.kind) {
+  if (isNotFoundPage) return read(await settleNotFoundPage(fetched, { fetcher, site, signal }));
+  switch (fetched.kind) {
     case 'failed':
-      return missing(leased, answer.reason, answer.status);
+      return missing(leased, fetched.reason, fetched.status);
     case 'redirect':
-      return redirected(settings, leased, answer);
+      return redirected(settings, leased, fetched);
     case 'sunk':
-      if (large === undefined) return missing(leased, 'the file could not be stored', answer.status);
-      return withValidators(largeFile(settings, leased, large, answer), answer.validators);
+      if (large === undefined) return missing(leased, 'the file could not be stored', fetched.status);
+      return withValidators(largeFile(settings, leased, large, fetched), fetched.validators);
     case 'response':
-      return read(answer);
+      return read(fetched);
     case 'unchanged':
       if (known === undefined) return missing(leased, 'HTTP 304', 304);
-      return reuseResponse(known, { site, leased, validators: stillValid(known, answer.validators) });
+      return reuseResponse(known, { site, leased, validators: stillValid(known, fetched.validators) });
   }
 }
 
@@ -144,8 +144,8 @@ function retried(leased: LeasedUrl, failure: FetchFailure, { maxAttempts }: Expo
   return { leased, result: { id: leased.id, outcome: 'retry', dueInMs, reason, status }, resources: [] };
 }
 
-function redirected({ site, external }: ExportSettings, leased: LeasedUrl, answer: FetchedRedirect): Visited {
-  const { location, status } = answer;
+function redirected({ site, external }: ExportSettings, leased: LeasedUrl, redirect: FetchedRedirect): Visited {
+  const { location, status } = redirect;
   const target = normalizeUrl(location.href, site);
   if (target === undefined) return missing(leased, `redirects to ${location.href}`, status);
   if (target === leased.url) return missing(leased, 'redirects to itself', status);

@@ -1,10 +1,11 @@
+import { Parser } from 'htmlparser2';
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl } from '../document/url-identity.ts';
+import { decodeBody, UnreadableBody } from '../fetch/content-encoding.ts';
 import type { Fetcher } from '../ports.ts';
 import { MAX_HINT_TRIES } from './read-rules.ts';
-import { type Asked, retryUntilAnswered } from './retry-until-answered.ts';
+import { type Asked, retryUntilResponse } from './retry-until-response.ts';
 import { readRobots } from './robots.ts';
-import { MAX_SITEMAP_BYTES, readSitemap } from './sitemap.ts';
 
 /** The product token of our groups in robots.txt. */
 export const ROBOTS_AGENT = 'galley';
@@ -66,11 +67,11 @@ export async function discover(
       maxBufferedBytes: MAX_SITEMAP_BYTES,
       signal,
     };
-    const answer = asking.get(url) ?? retryUntilAnswered(fetcher, site, options);
-    asking.set(url, answer);
+    const request = asking.get(url) ?? retryUntilResponse(fetcher, site, options);
+    asking.set(url, request);
     // The failure is handled when the sitemap is read.
-    answer.catch(() => undefined);
-    return answer;
+    request.catch(() => undefined);
+    return request;
   };
   let readCount = 0;
   for (const url of queue) {
@@ -79,8 +80,8 @@ export async function discover(
     const asked = await ask(url);
     asking.delete(url);
     readCount += 1;
-    if (asked.kind !== 'answer') continue;
-    const { pages, sitemaps } = await readSitemap(asked.answer.body);
+    if (asked.kind !== 'response') continue;
+    const { pages, sitemaps } = await readSitemap(asked.response.body);
     if (pages.length + sitemaps.length > 0) found.sitemaps.push(url);
     enqueueAll(sitemaps, url);
     for (const page of pages) {
@@ -90,4 +91,66 @@ export async function discover(
   }
   await Promise.allSettled(asking.values());
   return found;
+}
+
+export type Sitemap = {
+  /** The pages listed, as written. */
+  pages: string[];
+  /** The sitemaps that an index lists, as written. */
+  sitemaps: string[];
+};
+
+/** The protocol's own limit for one file, uncompressed (sitemaps.org). */
+const MAX_SITEMAP_BYTES = 50 * 1024 * 1024;
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+function readXml(text: string): Sitemap {
+  const found: Sitemap = { pages: [], sitemaps: [] };
+  const open: string[] = [];
+  let location = '';
+  const parser = new Parser(
+    {
+      onopentagname: (name) => {
+        open.push(name);
+        location = '';
+      },
+      ontext: (piece) => {
+        if (open.at(-1) === 'loc') location += piece;
+      },
+      onclosetag: (name) => {
+        open.pop();
+        if (name !== 'loc' || location.trim() === '') return;
+        const parent = open.at(-1);
+        if (parent === 'url') found.pages.push(location.trim());
+        else if (parent === 'sitemap') found.sitemaps.push(location.trim());
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.end(text);
+  return found;
+}
+
+/**
+ * Parses a sitemap, a sitemap index, or a plain list of URLs, gzipped or not. An unreadable one counts as empty,
+ * because sitemaps are only hints.
+ */
+async function readSitemap(body: Buffer): Promise<Sitemap> {
+  const none: Sitemap = { pages: [], sitemaps: [] };
+  try {
+    const bytes = isGzip(body) ? await decodeBody(body, ['gzip'], MAX_SITEMAP_BYTES) : body;
+    const text = bytes
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+      .trimStart();
+    if (text.startsWith('<')) return readXml(text);
+    const lines = text.split(/\r?\n/).map((line) => line.trim());
+    return { ...none, pages: lines.filter((line) => /^https?:\/\//.test(line)) };
+  } catch (error) {
+    if (error instanceof UnreadableBody) return none;
+    throw error;
+  }
 }

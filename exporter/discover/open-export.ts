@@ -2,15 +2,15 @@ import { type CrawlPlan, crawlDelayMs, crawlPlan } from '../crawl/crawl-plan.ts'
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { ExportLimits } from '../limits.ts';
-import { needBrowser } from '../render/need-browser.ts';
+import { needBrowser } from '../render/find-browser.ts';
 import { engineVersion } from '../reuse/engine-version.ts';
 import { openPreviousCrawl } from '../reuse/previous-export.ts';
 import { reuseKeyOf } from '../reuse/reuse-key.ts';
-import { needCompressors } from '../rewrite/precompress/need-compressors.ts';
+import { needCompressors } from '../rewrite/precompress/compress.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { type Discovery, discover } from './discover.ts';
-import { createFirstAddresses } from './first-addresses.ts';
-import { keepAnswers } from './keep-answers.ts';
+import { createFirstUrls } from './first-urls.ts';
+import { keepResponses } from './keep-responses.ts';
 import { readRules } from './read-rules.ts';
 import { sideBySide } from './side-by-side.ts';
 
@@ -48,7 +48,7 @@ export async function openExport(
     const { site } = wanted;
     if (wanted.render === 'browser') await needBrowser(deps.renderer);
     needCompressors(wanted.precompress);
-    const fetcher = keepAnswers(deps.fetcherFor(wanted), deps.limits.maxBufferedBytes);
+    const fetcher = keepResponses(deps.fetcherFor(wanted), deps.limits.maxBufferedBytes);
     try {
       const { maxUrls, maxAttempts } = deps.limits;
       const { robots } = wanted;
@@ -56,7 +56,7 @@ export async function openExport(
       const settings: ExportSettings = begun ?? { ...wanted, robotsTxt };
       fetcher.space(site.origin, crawlDelayMs(settings));
       if (run.previousAttemptTokens.length > 0) await deps.store.releaseLeases(jobId, run.previousAttemptTokens);
-      const first = createFirstAddresses(deps, { settings, token: run.token, fetcher });
+      const first = createFirstUrls(deps, { settings, token: run.token, fetcher });
       const [hints] = await sideBySide(
         signal,
         async (either) =>

@@ -2,7 +2,7 @@ import type { Site } from '../document/types.ts';
 import { ExportFailure } from '../export-failure.ts';
 import type { FetchFailure } from '../fetch/failure.ts';
 import type { Fetcher } from '../ports.ts';
-import { type Pause, retryUntilAnswered } from './retry-until-answered.ts';
+import { type Pause, retryUntilResponse } from './retry-until-response.ts';
 import { MAX_ROBOTS_CHARACTERS } from './robots.ts';
 
 /** The maximum number of attempts for files that are only hints. */
@@ -27,7 +27,7 @@ export async function readRules(
   options: { robots: 'respect' | 'ignore'; maxAttempts: number; signal: AbortSignal; pause?: Pause },
 ): Promise<string> {
   const { robots, ...asking } = options;
-  const asked = await retryUntilAnswered(fetcher, site, {
+  const asked = await retryUntilResponse(fetcher, site, {
     ...asking,
     url: `https://${site.domain}/robots.txt`,
     // The rules apply even if they are redirected to another site.
@@ -35,8 +35,8 @@ export async function readRules(
     ...(robots === 'ignore' && { maxTries: MAX_HINT_TRIES }),
   });
   switch (asked.kind) {
-    case 'answer':
-      return asked.answer.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS);
+    case 'response':
+      return asked.response.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS);
     case 'nowhere':
       return '';
     case 'failed': {

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { mediaType } from './document.ts';
-import { extensionFor, isNamedAsFile } from './file-extension.ts';
-import { safeSegment } from './safe-segment.ts';
 import type { ResourceKind, Site } from './types.ts';
 import { isOfSite } from './url-identity.ts';
 
@@ -12,7 +10,7 @@ export const NOT_FOUND_PATH = '404.html';
 const EXTERNAL_FOLDER = '_external';
 const MAX_PATH_BYTES = 1000;
 
-export type PathInput = {
+type PathInput = {
   /** Normalized (`normalizeUrl`). */
   url: string;
   /** From the response; decides `.html` and missing extensions. */
@@ -84,4 +82,121 @@ function reserved(segments: string[]): string[] {
 function withinLength(path: string, url: string): string {
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return path;
   return `_long/${withMark(path.slice(path.lastIndexOf('/') + 1), shortHash(url))}`;
+}
+
+const MAX_NAME_BYTES = 200;
+/** Characters that some file system or archive tool rejects or misreads. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not stand in a file name
+const UNSAFE = /[\x00-\x1f\x7f"*/:<>?\\|]/g;
+/** Most names need no escaping. */
+const PLAIN = /^[\w.-]*[\w-]$/;
+/** Reserved device names on Windows, with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
+
+/** Makes a URL segment a valid name on every file system: readable, percent-escaped, and at most 200 bytes. */
+function safeSegment(segment: string): string {
+  const name = PLAIN.test(segment) ? segment : escaped(segment);
+  return shortened(DEVICE.test(name) ? `_${name}` : name);
+}
+
+function escaped(segment: string): string {
+  return segment
+    .replace(UNSAFE, percentEncode)
+    .replace(/^\.{1,2}$/, (dots) => dots.replaceAll('.', '%2E'))
+    .replace(/[. ]$/, percentEncode);
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+
+function shortened(name: string): string {
+  // A UTF-16 code unit takes at most three bytes.
+  if (name.length * 3 <= MAX_NAME_BYTES || Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  const extension = /\.[A-Za-z0-9]{1,12}$/.exec(name)?.[0] ?? '';
+  let head = '';
+  let size = 0;
+  for (const character of name) {
+    size += Buffer.byteLength(character);
+    if (size > MAX_NAME_BYTES - 40) break;
+    head += character;
+  }
+  return `${head.replace(/[. ]+$/, '')}.${hash}${extension}`;
+}
+
+/** The extensions of each media type; the first is appended to a file without one. */
+const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
+  'text/css': ['css'],
+  'text/javascript': ['js', 'mjs', 'cjs'],
+  'application/javascript': ['js', 'mjs', 'cjs'],
+  'application/x-javascript': ['js', 'mjs', 'cjs'],
+  'image/svg+xml': ['svg'],
+  'image/png': ['png', 'apng'],
+  'image/apng': ['apng', 'png'],
+  'image/jpeg': ['jpg', 'jpeg', 'jfif', 'jpe'],
+  'image/gif': ['gif'],
+  'image/webp': ['webp'],
+  'image/avif': ['avif'],
+  'image/bmp': ['bmp'],
+  'image/x-icon': ['ico'],
+  'image/vnd.microsoft.icon': ['ico'],
+  'font/woff2': ['woff2'],
+  'font/woff': ['woff'],
+  'application/font-woff': ['woff', 'woff2'],
+  'application/font-woff2': ['woff2'],
+  'font/ttf': ['ttf'],
+  'font/otf': ['otf'],
+  'application/vnd.ms-fontobject': ['eot'],
+  'video/mp4': ['mp4', 'm4v'],
+  'video/webm': ['webm'],
+  'audio/mpeg': ['mp3'],
+  'audio/ogg': ['ogg', 'oga', 'opus'],
+  'application/pdf': ['pdf'],
+  'application/wasm': ['wasm'],
+  'application/manifest+json': ['webmanifest', 'json'],
+  'application/xhtml+xml': ['xhtml', 'html', 'htm', 'xht'],
+  'application/rss+xml': ['xml', 'rss'],
+  'application/atom+xml': ['xml', 'atom'],
+};
+
+/** Extensions for generic types, used only if a file has none. */
+const WEAK: Readonly<Record<string, string>> = {
+  'text/plain': 'txt',
+  'text/xml': 'xml',
+  'application/xml': 'xml',
+  'application/json': 'json',
+  'text/csv': 'csv',
+  'text/markdown': 'md',
+};
+
+/** Known extensions: a URL that ends in one keeps its name, whatever its content type. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...Object.values(EXTENSIONS).flat(),
+  ...Object.values(WEAK),
+  ...['zip', 'gz', 'tgz', 'map', 'mov', 'wav', 'flac', 'webmanifest', 'tif', 'tiff', 'jxl', 'heic', 'ics', 'epub'],
+]);
+
+const PAGES: ReadonlySet<string> = new Set(['html', 'htm', 'xhtml', 'xht']);
+
+function extensionOf(name: string): string | undefined {
+  return /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
+}
+
+/** Whether a name ends in a known extension that isn't one of a page. */
+function isNamedAsFile(name: string): boolean {
+  const own = extensionOf(name);
+  return own !== undefined && KNOWN.has(own) && !PAGES.has(own);
+}
+
+/**
+ * What to append to a file name so that a static host serves it with its type (`.css` for `fonts?family=…`), or
+ * nothing.
+ */
+function extensionFor(name: string, type: string): string {
+  const own = extensionOf(name);
+  if (own !== undefined && KNOWN.has(own)) return '';
+  const [strong] = Object.hasOwn(EXTENSIONS, type) ? (EXTENSIONS[type] ?? []) : [];
+  if (strong !== undefined) return `.${strong}`;
+  return own === undefined && Object.hasOwn(WEAK, type) ? `.${WEAK[type]}` : '';
 }

@@ -36,7 +36,7 @@ export class Collector {
   private readonly references: Reference[] = [];
   private readonly marks: Mark[] = [];
   private readonly isNested: boolean;
-  private readonly importFolders: (readonly [prefix: string, address: string])[] = [];
+  private readonly importFolders: (readonly [prefix: string, url: string])[] = [];
   private readonly byText = new Map<string, Map<ResourceKind, Map<string, number>>>();
   private readonly byUrl = new Map<ResourceKind, Map<string, number>>();
 
@@ -71,10 +71,10 @@ export class Collector {
   }
 
   /**
-   * Registers a folder of the import map: specifiers that begin with `prefix` (ends in `/`) resolve below `address`.
+   * Registers a folder of the import map: specifiers that begin with `prefix` (ends in `/`) resolve below `url`.
    */
-  mapImport(prefix: string, address: string): void {
-    if (prefix.endsWith('/') && address.endsWith('/')) this.importFolders.push([prefix, address]);
+  mapImport(prefix: string, url: string): void {
+    if (prefix.endsWith('/') && url.endsWith('/')) this.importFolders.push([prefix, url]);
   }
 
   /** Resolves a module specifier by the import map's folders; the longest prefix wins. */
@@ -95,12 +95,12 @@ export class Collector {
   }
 
   /** Resolves and normalizes a URL of the document; undefined if it isn't http(s). */
-  resolve(address: string): string | undefined {
-    return normalizeUrl(decodeBytes(address), this.site, this.base);
+  resolve(written: string): string | undefined {
+    return normalizeUrl(decodeBytes(written), this.site, this.base);
   }
 
-  leavesSite(address: string): boolean {
-    const url = normalizeUrl(address, this.site, this.base);
+  leavesSite(written: string): boolean {
+    const url = normalizeUrl(written, this.site, this.base);
     return url !== undefined && !isOfSite(url, this.site);
   }
 

@@ -12,8 +12,8 @@
  * | `m` | module specifier: a relative one begins with `./` |
  * | `r` | resolved against the page that runs the script: a file of the bundle is written from its root |
  */
-export function applyLayers(address: string, layers: string): string {
-  let text = address;
+export function applyLayers(url: string, layers: string): string {
+  let text = url;
   for (const layer of layers) text = applyLayer(text, layer);
   return text;
 }

@@ -1,6 +1,5 @@
 import { readDocument } from './document.ts';
 import { extract } from './extract.ts';
-import { type HeaderLink, readLinkHeader } from './html/link-header.ts';
 import type { FetchedDocument, PageDocument, Site } from './types.ts';
 
 /** Link relations that describe the page's files or related pages. The others concern only the HTTP transfer. */
@@ -41,12 +40,12 @@ export function refreshOf(elements: string): string {
  * Prepares a response as a document. The elements made of its headers go to the start of its head, because headers
  * take effect before the page.
  */
-export function readAnsweredDocument(
-  answered: FetchedDocument,
+export function readResponseDocument(
+  response: FetchedDocument,
   elements: string | undefined,
   site: Site,
 ): PageDocument {
-  const document = readDocument(answered);
+  const document = readDocument(response);
   if (elements === undefined || elements === '' || document.format !== 'html') return document;
   const head = extract(document, site).marks.find(([, , kind]) => kind === 'head')?.[0] ?? 0;
   // The document is in UTF-8 here. Its own charset declaration may now come too late for browsers.
@@ -72,4 +71,32 @@ function linesOf(header: string | string[] | undefined): string[] {
 
 function escaped(text: string): string {
   return text.replace(/[^ !#-%'-;=?-~]/gu, (character) => `&#${character.codePointAt(0)};`);
+}
+
+/** One link of a `Link` header. Parameter names are in lower case; the first of a repeated parameter counts. */
+type HeaderLink = { target: string; parameters: ReadonlyMap<string, string> };
+
+const TARGET = /[\s,]*<([^>]*)>/y;
+/** A parameter's value may be a token, a quoted string with escapes, or missing (empty). */
+const PARAMETER = /\s*;\s*(?:([^\s=;,"<>]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?)?/y;
+
+/** Reads a `Link` header (RFC 8288, section 3). Never throws: parsing stops at a syntax error. */
+export function readLinkHeader(header: string): HeaderLink[] {
+  const links: HeaderLink[] = [];
+  for (let at = 0; ; ) {
+    TARGET.lastIndex = at;
+    const target = TARGET.exec(header)?.[1];
+    if (target === undefined) return links;
+    at = TARGET.lastIndex;
+    const parameters = new Map<string, string>();
+    for (PARAMETER.lastIndex = at; ; ) {
+      const found = PARAMETER.exec(header);
+      if (found === null) break;
+      at = PARAMETER.lastIndex;
+      const [, name, quoted, token = ''] = found;
+      const key = name?.toLowerCase();
+      if (key !== undefined && !parameters.has(key)) parameters.set(key, quoted?.replace(/\\(.)/g, '$1') ?? token);
+    }
+    links.push({ target: target.trim(), parameters });
+  }
 }

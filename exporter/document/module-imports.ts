@@ -1,4 +1,4 @@
-import { folderFinder, type ImportFolder, type ImportMap } from './javascript/import-folders.ts';
+import { folderFinder, type ImportFolder, type ImportMap } from './javascript/import-map.ts';
 import type { Extraction, Mark, Resource, Site } from './types.ts';
 import { normalizeUrl } from './url-identity.ts';
 
@@ -8,7 +8,7 @@ export type ModuleImports = (url: string) => Promise<readonly string[]>;
 /** The most modules to read per page. */
 const MAX_MODULES = 2_000;
 /** Other specifiers need an import map. */
-const ADDRESS = /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i;
+const URL_SPECIFIER = /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i;
 
 type MappedImport = { folder: ImportFolder; specifier: string; url: string };
 
@@ -58,7 +58,7 @@ async function findMappedImports(
   const finders = maps.map(folderFinder);
 
   function resolve(specifier: string, referrer: string): string | undefined {
-    if (ADDRESS.test(specifier)) return normalizeUrl(specifier, site, referrer);
+    if (URL_SPECIFIER.test(specifier)) return normalizeUrl(specifier, site, referrer);
     for (const findFolder of finders) {
       const folder = findFolder(specifier, referrer);
       const url = folder && normalizeUrl(specifier.slice(folder.prefix.length), site, folder.address);

@@ -1,9 +1,7 @@
 import { NOT_FOUND_PATH } from './assign-path.ts';
-import { bundledPolicy } from './content-security-policy.ts';
-import { baseLink } from './document-base.ts';
 import { applyLayers } from './escape.ts';
 import { frameworkByName } from './frameworks/detect.ts';
-import { NOT_FOUND_BASE } from './not-found-base.ts';
+import { baseLink } from './relative-link.ts';
 import type { Splice } from './splice.ts';
 import { HELD_REL, HELD_TYPE, startGuard } from './start-guard.ts';
 import type { Mark, RewriteInput } from './types.ts';
@@ -94,12 +92,64 @@ function replacement([start, , kind, note]: Mark, context: Context): string | un
 }
 
 /** Whether the bundle still loads files from another host, so that a connection hint is useful. */
-function isKeptHost(address: string, { url, policy }: RewriteInput): boolean {
+function isKeptHost(source: string, { url, policy }: RewriteInput): boolean {
   if (policy.external === 'keep') return true;
-  return URL.canParse(address, url) && policy.keepHosts?.includes(new URL(address, url).hostname) === true;
+  return URL.canParse(source, url) && policy.keepHosts?.includes(new URL(source, url).hostname) === true;
 }
 
 function quoteBefore(bytes: Uint8Array, start: number): string {
   const before = String.fromCharCode(bytes[start - 1] ?? 0);
   return before === '"' || before === "'" ? before : '=';
 }
+
+/** Directives that would break a bundle on some hosts and protect nothing in static files. */
+const DROPPED: ReadonlySet<string> = new Set([
+  'upgrade-insecure-requests',
+  'block-all-mixed-content',
+  'require-trusted-types-for',
+  'trusted-types',
+  'base-uri',
+  'report-uri',
+  'report-to',
+  // Browsers ignore these in a page and only log a warning.
+  'frame-ancestors',
+  'sandbox',
+]);
+const INLINE: ReadonlySet<string> = new Set([
+  'default-src',
+  'script-src',
+  'script-src-elem',
+  'style-src',
+  'style-src-elem',
+]);
+
+/**
+ * Adapts a page's policy to the bundle. Files of other hosts are now the site's own (`'self'`, or `file:` if opened
+ * from disk). Inline code is allowed, because hashes no longer match and nonces don't work in a file.
+ */
+function bundledPolicy(policy: string): string {
+  return policy
+    .split(';')
+    .map((directive) => directive.trim().split(/\s+/))
+    .filter(([name = '']) => name !== '' && !DROPPED.has(name.toLowerCase()))
+    .map(([name = '', ...sources]) => [name, ...bundledSources(name.toLowerCase(), sources)].join(' '))
+    .join('; ');
+}
+
+function bundledSources(name: string, sources: readonly string[]): readonly string[] {
+  if (!name.endsWith('-src') && !name.endsWith('-src-elem')) return sources;
+  const isNone = sources.length === 0 || sources.some((source) => source.toLowerCase() === "'none'");
+  if (isNone && !INLINE.has(name)) return sources;
+  const kept = sources.filter(
+    (source) => !/^'(?:none|nonce-.*|sha\d+-.*|strict-dynamic|report-sample)'$/i.test(source),
+  );
+  const added = ["'self'", 'file:', ...(INLINE.has(name) ? ["'unsafe-inline'"] : [])];
+  return [...kept, ...added.filter((source) => !kept.includes(source))];
+}
+
+/**
+ * Goes to the start of the not-found page's head. A host serves this page at any URL, so its relative links need the
+ * root as base. Opened by its own name (from disk or below a subpath), it needs no base.
+ */
+const NOT_FOUND_BASE =
+  '<script>(function(s,b){if(!/^http/.test(location.protocol))return;if(/\\/404(\\.html)?$/.test(location.pathname))return;b.href="/";s.parentNode.insertBefore(b,s)})(document.currentScript,document.createElement("base"))</script>';

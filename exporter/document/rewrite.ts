@@ -1,8 +1,7 @@
 import { assignPath, folderPath, NOT_FOUND_PATH } from './assign-path.ts';
-import { type DocumentBase, documentBase } from './document-base.ts';
 import { applyLayers } from './escape.ts';
 import { policySplices } from './policy-splices.ts';
-import { encodePath, leadsTo, relativeLink } from './relative-link.ts';
+import { type DocumentBase, documentBase, encodePath, leadsTo, relativeLink } from './relative-link.ts';
 import { applySplices, type Splice } from './splice.ts';
 import type { Mark, Reference, Resource, RewriteInput, Target } from './types.ts';
 import { isOfSite } from './url-identity.ts';

@@ -27,9 +27,14 @@ const WELL_KNOWN_PORTS = new Set([80, 443]);
 const FIRST_UNPRIVILEGED_PORT = 1024;
 
 /** The port of a URL, or the default port of its scheme. */
-export function portOf(url: URL): number {
+export function portOf(url: Pick<URL, 'port' | 'protocol'>): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
+}
+
+/** `host:port`, as `URL` spells the host. */
+export function hostAndPort(url: URL): string {
+  return `${url.hostname}:${portOf(url)}`;
 }
 
 /** Normalises an operator's `host:port` to the spelling that `URL` uses. */
@@ -38,7 +43,8 @@ function hostKey(host: string): string {
   return `${withoutBrackets(url.hostname)}:${portOf(url)}`;
 }
 
-function withoutBrackets(hostname: string): string {
+/** An IPv6 address of a URL's host name as `node:net` spells it. */
+export function withoutBrackets(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
@@ -59,11 +65,11 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
   function resolveOnce(name: string): Promise<readonly string[]> {
     const known = resolved.get(name);
     if (known !== undefined) return known;
-    const answer = resolve(name);
-    resolved.set(name, answer);
+    const lookingUp = resolve(name);
+    resolved.set(name, lookingUp);
     // A failed lookup isn't cached: a later attempt may resolve the name.
-    answer.catch(() => resolved.delete(name));
-    return answer;
+    lookingUp.catch(() => resolved.delete(name));
+    return lookingUp;
   }
 
   return {
@@ -72,7 +78,7 @@ export function createAddressGuard(options: { operatorHosts: readonly string[]; 
         throw new RefusedUrl(`refused: only http and https are fetched, not ${url.protocol}`);
       }
       if (url.username !== '' || url.password !== '') {
-        throw new RefusedUrl('refused: the address carries a user name or password');
+        throw new RefusedUrl('refused: the URL contains a user name or password');
       }
       const port = portOf(url);
       if (port < FIRST_UNPRIVILEGED_PORT && !WELL_KNOWN_PORTS.has(port) && !isOperatorHost(url.hostname, port)) {

@@ -1,7 +1,7 @@
 import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream';
-import type { AnswerBody } from './answer-body.ts';
 import { decodeBody, decodingStreams, readContentEncoding, UnreadableBody } from './content-encoding.ts';
 import { errorCode } from './error-code.ts';
+import type { ResponseBody } from './response-body.ts';
 
 /** Takes a decoded body piece by piece. */
 export type BodySink = (body: AsyncIterable<Buffer>) => Promise<void>;
@@ -32,7 +32,7 @@ function limitBytes(maxBytes: number, onDecoded: (bytes: number) => void): Trans
  * also for a body that breaks off.
  */
 export async function readBody(
-  body: AnswerBody,
+  body: ResponseBody,
   encoding: string | undefined,
   limits: BodyLimits,
   sink: BodySink | undefined,

@@ -1,5 +1,5 @@
 /** One completed request: when it began and ended, on the caller's clock, and how long its response took to begin. */
-export type AnsweredRequest = {
+export type CompletedRequest = {
   startedAtMs: number;
   nowMs: number;
   latencyMs: number;
@@ -10,7 +10,7 @@ export type AnsweredRequest = {
 export type ConcurrencyLimit = {
   /** The current maximum of concurrent requests, at least 1. */
   current(): number;
-  answered(request: AnsweredRequest): void;
+  completed(request: CompletedRequest): void;
   /** The origin reported overload or didn't respond at all. */
   overloaded(request: { startedAtMs: number; nowMs: number }): void;
 };
@@ -78,7 +78,7 @@ export function createConcurrencyLimit({ initial, max }: { initial: number; max:
   }
 
   /** Only quick responses count, because the first round's median may already include a queue of ours. */
-  function growQuickly(request: AnsweredRequest): void {
+  function growQuickly(request: CompletedRequest): void {
     quickestMs = Math.min(quickestMs, request.latencyMs);
     if (request.wasFull && request.latencyMs <= TOLERANCE * quickestMs + SLACK_MS) grow(1);
   }
@@ -107,7 +107,7 @@ export function createConcurrencyLimit({ initial, max }: { initial: number; max:
   return {
     current: () => Math.floor(limit),
 
-    answered(request) {
+    completed(request) {
       if (request.startedAtMs < changedAtMs) return;
       latencies.push(request.latencyMs);
       wasFull ||= request.wasFull;

@@ -1,14 +1,14 @@
 import type { Dispatcher } from 'undici';
-import { AnswerBody } from './answer-body.ts';
+import { ResponseBody } from './response-body.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The head of a response whose body is still arriving. */
-export type Answer = { status: number; headers: Headers; body: AnswerBody };
+export type OriginResponse = { status: number; headers: Headers; body: ResponseBody };
 
 export type Exchange = {
   /** Rejects if there is no response. */
-  answer: Promise<Answer>;
+  response: Promise<OriginResponse>;
   /** Ends the exchange and its connection; pending reads fail with the reason. */
   abort(reason: Error): void;
 };
@@ -20,25 +20,25 @@ type Get = { origin: string; path: string; headers: string[]; maxHeldBytes: numb
 export function beginExchange(dispatcher: Dispatcher, { origin, path, headers, maxHeldBytes, nowMs }: Get): Exchange {
   const handler = new ExchangeHandler(maxHeldBytes, nowMs);
   dispatcher.dispatch({ origin, path, headers, method: 'GET' }, handler);
-  return { answer: handler.answer, abort: (reason) => handler.abort(reason) };
+  return { response: handler.response, abort: (reason) => handler.abort(reason) };
 }
 
 /** The dispatcher's events of one exchange, in order: start, head of the response, chunks of the body, end. */
 class ExchangeHandler implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<Answer>;
+  readonly response: Promise<OriginResponse>;
   private readonly maxHeldBytes: number;
   private readonly nowMs: () => number;
-  private resolve: (answer: Answer) => void = () => undefined;
+  private resolve: (response: OriginResponse) => void = () => undefined;
   private reject: (error: unknown) => void = () => undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  private body: AnswerBody | undefined;
+  private body: ResponseBody | undefined;
   private isOver = false;
   private aborted: Error | undefined;
 
   constructor(maxHeldBytes: number, nowMs: () => number) {
     this.maxHeldBytes = maxHeldBytes;
     this.nowMs = nowMs;
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
@@ -60,7 +60,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     // Informational responses (103 and the like) are ignored.
     if (status < 200) return;
-    this.body = new AnswerBody(controller, this.maxHeldBytes, this.nowMs);
+    this.body = new ResponseBody(controller, this.maxHeldBytes, this.nowMs);
     this.resolve({ status, headers, body: this.body });
   }
 

@@ -1,7 +1,7 @@
 import { RefusedUrl } from './address-guard.ts';
 import { UnreadableBody } from './content-encoding.ts';
 import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
-import type { Lateness } from './late-answer.ts';
+import type { Lateness } from './late-response.ts';
 import { OriginAskedForQuiet } from './retry-after-gate.ts';
 
 /** A request without a usable response. `soft` failures may be temporary and are retried. */
@@ -45,7 +45,7 @@ export function failureOfLateness({ reason }: Lateness): FetchFailure {
 export function failureOfError(error: unknown): FetchFailure {
   const code = errorCode(error);
   // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
-  const message = code === 'ERR_ASSERTION' ? 'the answer breaks the rules of HTTP' : errorMessage(error);
+  const message = code === 'ERR_ASSERTION' ? 'the response breaks the rules of HTTP' : errorMessage(error);
   const hard =
     isCausedBy(error, RefusedUrl) ||
     isCausedBy(error, UnreadableBody) ||

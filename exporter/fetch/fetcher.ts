@@ -2,28 +2,28 @@ import { headerForbidsFollowing } from '../discover/follow-rules.ts';
 import { elementsOfHeaders } from '../document/header-elements.ts';
 import type { Fetcher, FetchOptions } from '../ports.ts';
 import type { AddressGuard } from './address-guard.ts';
-import type { AnswerBody } from './answer-body.ts';
 import { type BodyLimits, readBody } from './body-reader.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
-import { type Answer, beginExchange, type Exchange } from './exchange.ts';
+import { beginExchange, type Exchange, type OriginResponse } from './exchange.ts';
 import { failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
 import type { FetchResult } from './fetch-result.ts';
-import { type AnswerPace, abortWhenLate, latenessOfBody, latenessOfHead } from './late-answer.ts';
+import { abortWhenLate, latenessOfBody, latenessOfHead, type ResponsePace } from './late-response.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
 import { createPinnedAgent } from './pinned-agent.ts';
-import { readRetryAfterMs } from './retry-after.ts';
+import type { ResponseBody } from './response-body.ts';
+import { readRetryAfterMs } from './retry-after-gate.ts';
 import { conditionalHeaders, readValidators } from './validators.ts';
 
 export type FetcherLimits = BodyLimits &
-  AnswerPace & {
+  ResponsePace & {
     maxConnectionsPerOrigin: number;
     userAgent: string;
   };
 
 const NOT_MODIFIED = 304;
 /** The reason for ending an exchange early; one shared error, because each new one would capture a stack. */
-const ENOUGH = new Error('enough of the answer was read');
+const ENOUGH = new Error('enough of the response was read');
 const CANCELLED = new Error('the request was cancelled');
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -69,35 +69,35 @@ export function createFetcher(options: {
     return { maxBufferedBytes, maxBodyBytes: limits.maxBodyBytes };
   }
 
-  async function readAnswer(url: URL, answer: Answer, request: FetchOptions): Promise<FetchResult> {
-    const { status } = answer;
-    const location = headerText(answer.headers.location);
+  async function toFetchResult(url: URL, response: OriginResponse, request: FetchOptions): Promise<FetchResult> {
+    const { status } = response;
+    const location = headerText(response.headers.location);
     if (REDIRECTS.has(status) && location !== undefined) {
-      await answer.body.dump();
+      await response.body.dump();
       if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
       return { kind: 'failed', reason: `redirects to "${location}"`, status, soft: false, retryAfterMs: undefined };
     }
     const accepted = (status >= 200 && status < 300) || request.acceptStatus?.(status) === true;
     if (!accepted) {
-      await answer.body.dump();
-      return failureOfStatus(status, readRetryAfterMs(headerText(answer.headers['retry-after']), Date.now()));
+      await response.body.dump();
+      return failureOfStatus(status, readRetryAfterMs(headerText(response.headers['retry-after']), Date.now()));
     }
-    const contentType = headerText(answer.headers['content-type']) ?? '';
-    const nofollow = headerForbidsFollowing(answer.headers['x-robots-tag']);
-    if (Number(headerText(answer.headers['content-length'])) > limits.maxBodyBytes) {
+    const contentType = headerText(response.headers['content-type']) ?? '';
+    const nofollow = headerForbidsFollowing(response.headers['x-robots-tag']);
+    if (Number(headerText(response.headers['content-length'])) > limits.maxBodyBytes) {
       throw new UnreadableBody(`the body is larger than ${limits.maxBodyBytes} bytes`);
     }
     const { sink } = request;
     const body = await readBody(
-      answer.body,
-      headerText(answer.headers['content-encoding']),
+      response.body,
+      headerText(response.headers['content-encoding']),
       withinMemory(request),
       sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
       request.onDecoded ?? (() => undefined),
     );
-    const validators = readValidators(answer.headers);
+    const validators = readValidators(response.headers);
     if (body === undefined) return { kind: 'sunk', status, contentType, validators };
-    const headElements = elementsOfHeaders(answer.headers);
+    const headElements = elementsOfHeaders(response.headers);
     return { kind: 'response', status, contentType, body, validators, nofollow, ...(headElements && { headElements }) };
   }
 
@@ -116,7 +116,7 @@ export function createFetcher(options: {
       nowMs: clock.nowMs,
     });
     const underWay = exchangesOf(request.signal).add(exchange);
-    let body: AnswerBody | undefined;
+    let body: ResponseBody | undefined;
     const watch = abortWhenLate(exchange, {
       lateness: () =>
         body === undefined ? latenessOfHead(startedAt, limits) : latenessOfBody(body, startedAt, limits),
@@ -124,16 +124,16 @@ export function createFetcher(options: {
       pace: limits,
     });
     try {
-      const answer = await exchange.answer;
-      body = answer.body;
+      const response = await exchange.response;
+      body = response.body;
       const latencyMs = clock.nowMs() - startedAt;
-      request.onAnswer?.();
-      if (answer.status !== NOT_MODIFIED || unlessMatching === undefined) {
-        return { result: await readAnswer(url, answer, request), latencyMs };
+      request.onResponse?.();
+      if (response.status !== NOT_MODIFIED || unlessMatching === undefined) {
+        return { result: await toFetchResult(url, response, request), latencyMs };
       }
       // Hardly any `304` has a body that is still arriving.
-      if (!answer.body.isOver) await answer.body.dump();
-      return { result: { kind: 'unchanged', validators: readValidators(answer.headers) }, latencyMs };
+      if (!response.body.isOver) await response.body.dump();
+      return { result: { kind: 'unchanged', validators: readValidators(response.headers) }, latencyMs };
     } catch (error) {
       request.signal.throwIfAborted();
       const late = watch.aborted();
@@ -164,7 +164,7 @@ export function createFetcher(options: {
           outcome = { kind: 'overloaded' };
           if (result.retryAfterMs !== undefined) limiter.pause(url.origin, result.retryAfterMs);
         } else if (latencyMs !== undefined) {
-          outcome = { kind: 'answered', latencyMs };
+          outcome = { kind: 'completed', latencyMs };
         }
         return result;
       } finally {

@@ -4,7 +4,7 @@ import { createRetryAfterGate, OriginAskedForQuiet, type RetryAfterGate } from '
 
 /** A request's result for the concurrency limit; `none`: it has no effect. */
 export type RequestOutcome =
-  | { kind: 'answered' /** From the start of the request to the head of the response. */; latencyMs: number }
+  | { kind: 'completed' /** From the start of the request to the head of the response. */; latencyMs: number }
   | { kind: 'overloaded' }
   | { kind: 'none' };
 
@@ -126,9 +126,9 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     const nowMs = clock.nowMs();
     const wasFull = lane.active >= lane.limit.current();
     if (outcome.kind === 'overloaded') lane.limit.overloaded({ startedAtMs, nowMs });
-    else if (outcome.kind === 'answered') {
-      lane.gate.answered(startedAtMs);
-      lane.limit.answered({ startedAtMs, nowMs, latencyMs: outcome.latencyMs, wasFull });
+    else if (outcome.kind === 'completed') {
+      lane.gate.succeeded(startedAtMs);
+      lane.limit.completed({ startedAtMs, nowMs, latencyMs: outcome.latencyMs, wasFull });
     }
   }
 

@@ -1,5 +1,5 @@
 import { Agent, buildConnector } from 'undici';
-import type { AddressGuard } from './address-guard.ts';
+import { type AddressGuard, portOf } from './address-guard.ts';
 import { errorMessage } from './error-code.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -25,10 +25,6 @@ function renameReset(error: Error): void {
   if ('code' in error && error.code === 'ECONNRESET') Object.assign(error, { code: 'RESET' });
 }
 
-function defaultPort(protocol: string): number {
-  return protocol === 'https:' ? 443 : 80;
-}
-
 /**
  * An undici Agent that asks the guard before each new connection and connects to the address that the guard returned.
  * It never resolves a name again and ignores proxy variables. TLS still checks the certificate against the name.
@@ -37,9 +33,8 @@ export function createPinnedAgent(options: { guard: AddressGuard; maxConnections
   const base = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
 
   async function connectPinned(target: ConnectOptions): Promise<Socket> {
-    const port = target.port === '' ? defaultPort(target.protocol) : Number(target.port);
     let lastError: unknown = new Error('no address');
-    for (const address of await options.guard.addressesFor(target.hostname, port)) {
+    for (const address of await options.guard.addressesFor(target.hostname, portOf(target))) {
       try {
         const socket = await connectTo(base, { ...target, hostname: address });
         return socket.prependListener('error', renameReset);

@@ -1,5 +1,3 @@
-import { MAX_PATIENCE_MS } from './retry-after.ts';
-
 /** Thrown instead of a request to an origin that refuses requests; the message is suitable for the report. */
 export class OriginAskedForQuiet extends Error {
   override readonly name = 'OriginAskedForQuiet';
@@ -18,7 +16,7 @@ export type RetryAfterGate = {
   /** The origin asked for a pause. Returns true if it was too long again, and pending requests should fail. */
   ask(pauseMs: number, nowMs: number): boolean;
   /** A request that started at this time got its response. */
-  answered(startedAtMs: number): void;
+  succeeded(startedAtMs: number): void;
 };
 
 /**
@@ -44,8 +42,20 @@ export function createRetryAfterGate(): RetryAfterGate {
       refusedUntil = pausedUntil;
       return true;
     },
-    answered(startedAtMs) {
+    succeeded(startedAtMs) {
       if (lastChanceAt !== undefined && startedAtMs >= lastChanceAt) lastChanceAt = undefined;
     },
   };
+}
+
+/** An origin that asks for a longer pause than this counts as refusing. */
+export const MAX_PATIENCE_MS = 5 * 60_000;
+
+/** Parses a `Retry-After` header, seconds or an HTTP date, as milliseconds from now; undefined if there is none. */
+export function readRetryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

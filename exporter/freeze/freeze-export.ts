@@ -18,14 +18,14 @@ export type FrozenExport = { batchCount: number; pageCount: number; urlCount: nu
  */
 export async function freezeExport(deps: ExportDeps, jobId: string): Promise<FrozenExport> {
   const { store, limits } = deps;
-  return deps.runStage({ jobId, details: () => 'deciding where every address leads' }, async (run) => {
+  return deps.runStage({ jobId, details: () => 'deciding where every URL leads' }, async (run) => {
     const crawl = await readCrawl(store, jobId);
     const { settings, urlCount } = crawl;
     await openPreviousCrawl(deps, crawl);
     await store.freeze(jobId, async ({ queuedCount, leased, ...finished }) => {
       checkBudget(finished, limits);
       if (queuedCount > 0 || leased) {
-        throw new ExportFailure('CrawlUnfinished', 'The crawl has addresses left to ask for');
+        throw new ExportFailure('CrawlUnfinished', 'The crawl has URLs left to fetch');
       }
       const rows: SettledRow[] = [];
       const shared = shareTexts();

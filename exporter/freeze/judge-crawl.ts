@@ -2,15 +2,14 @@ import { rankOf } from '../crawl/resource-rank.ts';
 import type { SettledRow } from '../crawl-records.ts';
 import { isOfSite } from '../document/url-identity.ts';
 import type { ExportSettings } from '../settings.ts';
-import { followRedirect } from './follow-redirect.ts';
-import { redirectTargets } from './redirect-targets.ts';
+import { followRedirect, redirectTargets } from './follow-redirect.ts';
 
 /** A few pages may be broken on the origin itself. With a larger share, we would publish the origin's outage. */
-const MAX_UNANSWERED_SHARE = 0.05;
-const MIN_UNANSWERED = 5;
+const MAX_FAILED_SHARE = 0.05;
+const MIN_FAILED = 5;
 
 /** Whether a URL failed because the origin couldn't respond, and not because the resource is missing. */
-function isUnanswered(row: SettledRow): boolean {
+function isOriginFailure(row: SettledRow): boolean {
   if (row.outcome !== 'missing') return false;
   return row.status === null ? !row.reason?.startsWith('refused') : row.status >= 500 || row.status === 429;
 }
@@ -23,7 +22,7 @@ function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>): str
   if (end.kind === 'outside') return `${url} redirects to ${end.url}, which is not part of the site`;
   if (end.row.outcome === 'file') return undefined;
   if (end.row.outcome === 'skipped') return `${end.row.url} was left out: ${end.row.reason ?? 'not wanted'}`;
-  return `${end.row.url} can't be fetched: ${end.row.reason ?? 'no answer'}`;
+  return `${end.row.url} can't be fetched: ${end.row.reason ?? 'no response'}`;
 }
 
 /**
@@ -41,10 +40,10 @@ export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings
     if (failures.length === settings.pages.length) return `None of the paths can be exported: ${failures[0]}`;
   }
   const pages = rows.filter((row) => isOfSite(row.url, settings.site) && (row.isPage || row.rank === rankOf('page')));
-  const unanswered = pages.filter(isUnanswered);
-  if (unanswered.length > MIN_UNANSWERED && unanswered.length > pages.length * MAX_UNANSWERED_SHARE) {
-    const example = unanswered[0];
-    return `The origin did not answer for ${unanswered.length} of ${pages.length} pages, for example ${example?.url} (${example?.reason})`;
+  const failed = pages.filter(isOriginFailure);
+  if (failed.length > MIN_FAILED && failed.length > pages.length * MAX_FAILED_SHARE) {
+    const example = failed[0];
+    return `The origin did not respond for ${failed.length} of ${pages.length} pages, for example ${example?.url} (${example?.reason})`;
   }
   return undefined;
 }

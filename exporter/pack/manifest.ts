@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   BUNDLE_FORMAT_VERSION,
   type BundleFile,
+  type BundleManifest,
   type BundleRedirect,
   contentDigestLine,
 } from '../../contract/bundle.ts';
@@ -10,11 +11,10 @@ import type { CrawlStore } from '../ports.ts';
 import { parsePieces } from '../reuse/stored-piece.ts';
 import { type Extent, joinExtents } from '../segments/segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
-import { type ManifestHead, manifestText } from './manifest-text.ts';
 import { createPathOrder } from './path-order.ts';
 
 /** How much of an archive was reused from the project's previous one. */
-export type ArchiveReuse = { files: number; reusedFiles: number };
+type ArchiveReuse = { files: number; reusedFiles: number };
 
 /** A bundle's totals and positions, without the names of its files. */
 export type BundleOutline = {
@@ -78,4 +78,41 @@ export async function outlineBundle(
   const redirects = await redirectsOf(store, settings);
   const manifest = (): AsyncIterable<Buffer> => manifestText(head, filesOf(store, jobId), redirects);
   return { head, manifest, members: joinExtents(members), reuse };
+}
+
+/** A manifest's own fields, without those that grow with the site. */
+export type ManifestHead = Omit<BundleManifest, 'files' | 'redirects'>;
+
+/** An element of a list in the manifest's format. */
+function element(value: BundleFile | BundleRedirect): string {
+  return `  ${JSON.stringify(value, null, 1).replaceAll('\n', '\n  ')}`;
+}
+
+async function* list(name: string, pieces: AsyncIterable<ReadonlyArray<BundleFile | BundleRedirect>>) {
+  let isFirst = true;
+  for await (const piece of pieces) {
+    if (piece.length === 0) continue;
+    yield `${isFirst ? `,\n "${name}": [\n` : ',\n'}${piece.map(element).join(',\n')}`;
+    isFirst = false;
+  }
+  yield isFirst ? `,\n "${name}": []` : '\n ]';
+}
+
+async function* once<Item>(item: Item): AsyncGenerator<Item> {
+  yield item;
+}
+
+/**
+ * The text of a manifest in chunks, so that it is never completely in memory: as `JSON.stringify` would write it with
+ * an indentation of one. `files` and `redirects` must be in the manifest's order.
+ */
+export async function* manifestText(
+  head: ManifestHead,
+  files: AsyncIterable<readonly BundleFile[]>,
+  redirects: readonly BundleRedirect[],
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(JSON.stringify(head, null, 1).slice(0, -'\n}'.length));
+  for await (const piece of list('files', files)) yield Buffer.from(piece);
+  for await (const piece of list('redirects', once(redirects))) yield Buffer.from(piece);
+  yield Buffer.from('\n}\n');
 }

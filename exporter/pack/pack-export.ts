@@ -1,5 +1,5 @@
 import type { ExportDeps } from '../export-deps.ts';
-import { needingObjects } from '../missing-object.ts';
+import { needingObjects } from '../export-failure.ts';
 import { reportKey as keyOfReport, workPrefix } from '../object-keys.ts';
 import { packProgress } from '../progress.ts';
 import { readCrawl } from '../read-crawl.ts';

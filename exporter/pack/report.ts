@@ -30,7 +30,7 @@ export async function createReport(
     jobId,
     brokenLinks: missing.rows.map(({ url, reason, status, foundOn }) => ({
       url,
-      reason: reason ?? 'no answer',
+      reason: reason ?? 'no response',
       status,
       referrers: [...new Set([...broken.referrersOf(url), ...(foundOn === null ? [] : [foundOn])])],
     })),

@@ -4,9 +4,8 @@ import { errorMessage } from '../fetch/error-code.ts';
 import type { Renderer } from '../ports.ts';
 import { createResponseCache } from '../reuse/response-cache.ts';
 import { type BrowserLimits, DEFAULT_BROWSER_LIMITS } from './browser-limits.ts';
-import { browserProcesses } from './browser-memory.ts';
 import { BROWSER_MISSING, findBrowser, startTrouble } from './find-browser.ts';
-import { type Launched, launchBrowser } from './launch-browser.ts';
+import { browserProcesses, type Launched, launchBrowser } from './launch-browser.ts';
 
 /** Thrown when the browser ended during the work, which may be retried. */
 export class BrowserGone extends Error {
@@ -190,7 +189,7 @@ export function createBrowserPool(options: {
 
   return {
     limits,
-    answers: createResponseCache(limits.rememberedBytes),
+    responses: createResponseCache(limits.rememberedBytes),
     async trouble() {
       if ((await findBrowser(options)) === undefined) return { text: BROWSER_MISSING, isLasting: true };
       // A running browser needs no test, which would take a slot from other pages.

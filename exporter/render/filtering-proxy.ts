@@ -83,11 +83,11 @@ export async function startFilteringProxy(options: {
     return socket;
   }
 
-  async function forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async function forward(incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
     const target = incoming.url ?? '';
     // A request for the proxy itself has a path only.
     if (!URL.canParse(target)) {
-      answer.writeHead(400).end();
+      reply.writeHead(400).end();
       return;
     }
     const url = new URL(target);
@@ -106,17 +106,17 @@ export async function startFilteringProxy(options: {
     });
     outgoing.once('timeout', () => outgoing.destroy());
     outgoing.once('socket', keep);
-    outgoing.once('error', () => answer.destroy());
+    outgoing.once('error', () => reply.destroy());
     outgoing.once('response', (response) => {
-      if (!writeHead(answer, response)) {
+      if (!writeHead(reply, response)) {
         outgoing.destroy();
         return;
       }
-      countBytes(response, maxBytes, () => response.destroy(new Error('the answer is too large')));
+      countBytes(response, maxBytes, () => response.destroy(new Error('the response is too large')));
       // If one side ends early, the pipeline closes the other.
-      pipeline(response, answer, () => undefined);
+      pipeline(response, reply, () => undefined);
     });
-    answer.once('close', () => outgoing.destroy());
+    reply.once('close', () => outgoing.destroy());
     incoming.pipe(outgoing);
   }
 
@@ -136,14 +136,14 @@ export async function startFilteringProxy(options: {
     client.once('close', () => server.destroy());
   }
 
-  const server = createServer((incoming, answer) => {
+  const server = createServer((incoming, reply) => {
     if (!isOurs(incoming)) {
-      answer.writeHead(407, { 'proxy-authenticate': CHALLENGE }).end();
+      reply.writeHead(407, { 'proxy-authenticate': CHALLENGE }).end();
       return;
     }
-    forward(incoming, answer).catch((error: unknown) => {
+    forward(incoming, reply).catch((error: unknown) => {
       const body = refuse(incoming, error);
-      answer.writeHead(403, { 'content-length': Buffer.byteLength(body) }).end(body);
+      reply.writeHead(403, { 'content-length': Buffer.byteLength(body) }).end(body);
     });
   });
   server.on('connection', (socket: Socket) => keep(socket));
@@ -186,15 +186,15 @@ function digest(text: string): Buffer {
  * Forwards the status and headers. Node's client accepts some responses that its server rejects, and an exception in a
  * listener would end this process, so these become a 502. False if there is no body to forward.
  */
-function writeHead(answer: ServerResponse, { statusCode = 0, headers }: IncomingMessage): boolean {
+function writeHead(reply: ServerResponse, { statusCode = 0, headers }: IncomingMessage): boolean {
   try {
     if (statusCode >= 200 && statusCode <= 599) {
-      answer.writeHead(statusCode, headers);
+      reply.writeHead(statusCode, headers);
       return true;
     }
-    answer.writeHead(502).end();
+    reply.writeHead(502).end();
   } catch {
-    answer.destroy();
+    reply.destroy();
   }
   return false;
 }

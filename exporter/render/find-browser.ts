@@ -1,6 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { ExportFailure } from '../export-failure.ts';
 import { errorMessage } from '../fetch/error-code.ts';
+import type { Renderer } from '../ports.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
@@ -53,4 +55,16 @@ export function startTrouble(error: unknown): BrowserTrouble {
     };
   }
   return { text: `the platform worker's browser doesn't start: ${text.split('\n')[0]}`, isLasting: false };
+}
+
+/**
+ * The browser for a project with `render: browser`. If none is installed or it can't start, the error is not retryable
+ * and says what to do. A temporary failure is retryable.
+ */
+export async function needBrowser(pool: Renderer | undefined): Promise<Renderer> {
+  const trouble = pool === undefined ? { text: BROWSER_MISSING, isLasting: true } : await pool.trouble();
+  if (pool !== undefined && trouble === undefined) return pool;
+  const message = `The project's pages are to be drawn (render: browser), but ${trouble?.text}`;
+  if (trouble?.isLasting) throw new ExportFailure('ExportImpossible', message);
+  throw new ExportFailure('BrowserTrouble', message, { nonRetryable: false });
 }

@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import { execa } from 'execa';
+import type { Browser, CDPSession } from 'playwright-core';
 
 /** Nothing listens here, so contexts without their own proxy have no network. */
 const NOWHERE = 'http://127.0.0.1:9';
@@ -26,7 +27,7 @@ const ARGUMENTS = [
   '--mute-audio',
 ];
 
-export type LaunchOptions = {
+type LaunchOptions = {
   executablePath: string;
   /** Chromium's own sandbox, which isolates pages from the rest of the machine. */
   sandbox: boolean;
@@ -69,4 +70,33 @@ export async function launchBrowser({ executablePath, sandbox, searchPath }: Lau
     await clear();
     throw error;
   }
+}
+
+type BrowserProcess = { pid: number; isTab: boolean; sizeBytes: number };
+
+const KIB = 1024;
+
+/** A process's private memory; undefined if the process has ended. */
+async function memoryOnLinux(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const kibibytes = /^RssAnon:\s+(\d+) kB/m.exec(status)?.[1];
+  return kibibytes === undefined ? undefined : Number(kibibytes) * KIB;
+}
+
+async function memoryElsewhere(pid: number): Promise<number | undefined> {
+  const { stdout } = await execa('ps', ['-o', 'rss=', '-p', String(pid)], { reject: false });
+  return /^\s*\d+\s*$/.test(stdout) ? Number(stdout) * KIB : undefined;
+}
+
+/** The browser's processes and their memory. */
+export async function browserProcesses(session: CDPSession): Promise<BrowserProcess[]> {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const read = process.platform === 'linux' ? memoryOnLinux : memoryElsewhere;
+  const processes = await Promise.all(
+    processInfo.map(async ({ id, type }) => {
+      const sizeBytes = await read(id);
+      return sizeBytes === undefined ? [] : [{ pid: id, isTab: type === 'renderer', sizeBytes }];
+    }),
+  );
+  return processes.flat();
 }

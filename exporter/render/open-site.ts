@@ -12,7 +12,7 @@ const PASSED_ON: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'CONNE
 export type SiteInBrowser = ShowDeps & { close(): Promise<void> };
 
 /**
- * Prepares to show a site's pages. Requests are answered through `fetch`. Those that Chromium sends itself (redirect
+ * Prepares to show a site's pages. Requests go through `fetch`. Those that Chromium sends itself (redirect
  * targets, methods other than GET) go through a proxy, which admits the site and hosts that a page already got a
  * response from, by the admitted scheme only (so no tunnels to a host admitted over plain HTTP). Only the site gets
  * methods that change something.
@@ -39,7 +39,7 @@ export async function openSiteInBrowser(options: {
     guard,
     isAdmitted: ({ origin }, method) => (PASSED_ON.has(method) ? admitted : own).has(origin),
     maxBytes,
-    onRefused: (target, reason) => logger.debug({ target, reason }, 'The browser was refused an address'),
+    onRefused: (target, reason) => logger.debug({ target, reason }, 'A request of the browser was refused'),
   });
   const { address: server, credentials, close } = proxy;
   return { pool, site, fetch, admit, proxy: { server, ...credentials }, close };

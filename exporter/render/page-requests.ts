@@ -5,7 +5,6 @@ import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
-import { notedRequest } from './noted-request.ts';
 import type { Notices } from './notices.ts';
 
 /** A document as fetched from the origin, which the browser shows without another request. */
@@ -36,7 +35,7 @@ const MAX_TRIES = 4;
 const MAX_RETRY_MS = 5_000;
 
 export type PageRequests = {
-  answer(route: Route): Promise<void>;
+  respond(route: Route): Promise<void>;
   /** The number of requests in flight, and the time of the last activity. */
   underWay(): number;
   quietSince(): number;
@@ -45,7 +44,7 @@ export type PageRequests = {
 };
 
 /**
- * Answers a page's requests: its document from what was already fetched, everything else through our fetcher, which
+ * Responds to a page's requests: its document from what was already fetched, everything else through our fetcher, which
  * checks every URL. Other navigations of the window are aborted.
  */
 export function createPageRequests(options: {
@@ -164,7 +163,7 @@ export function createPageRequests(options: {
   }
 
   return {
-    async answer(route) {
+    async respond(route) {
       const request = route.request();
       underWay += 1;
       try {
@@ -205,4 +204,17 @@ function headersFor(route: Route, contentType: string): Record<string, string> {
     // All pages share our own response cache, so the browser needs none.
     'cache-control': 'no-store',
   };
+}
+
+/**
+ * Types of files from other hosts to bundle when the browser requests them. Not data, whose URLs scripts compose. Not
+ * images: visible ones are in the markup or styles, and the rest are tracking pixels with a new URL each time.
+ */
+const BUNDLED_TYPES: ReadonlySet<string> = new Set(['stylesheet', 'script', 'font']);
+
+/** The resource that a browser's request adds to the export, if any. `type` is Playwright's, `url` a public URL. */
+export function notedRequest(type: string, url: string, site: Site): Resource | undefined {
+  if (!isOfSite(url, site)) return BUNDLED_TYPES.has(type) ? { url, kind: 'asset' } : undefined;
+  // Scripts request it by a URL that is never rewritten, so it keeps its exact name. Static hosts ignore the query.
+  return { url: url.replace(/\?.*$/, ''), kind: 'probe' };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { readAnsweredDocument, refreshOf } from '../document/header-elements.ts';
+import { readResponseDocument, refreshOf } from '../document/header-elements.ts';
 import type { Resource, ScriptPolicy } from '../document/types.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
@@ -29,25 +29,25 @@ export async function renderPage(
   input: {
     /** The page's URL at the origin. */
     url: string;
-    answer: FetchedResponse;
+    response: FetchedResponse;
     scripts: ScriptPolicy;
     /** The page's original path, null for the not-found page. */
     path: string | null;
     signal: AbortSignal;
   },
 ): Promise<RenderedPage> {
-  const { url, answer, scripts, path, signal } = input;
+  const { url, response, scripts, path, signal } = input;
   const { limits } = deps.pool;
-  const elements = answer.headElements ?? '';
+  const elements = response.headElements ?? '';
   // In UTF-8, like the rendered page. Header elements are included, because styles may affect what scripts render,
   // except a refresh, which would leave the page.
-  const { bytes, contentType } = readAnsweredDocument(
-    { bytes: answer.body, contentType: answer.contentType, url },
+  const { bytes, contentType } = readResponseDocument(
+    { bytes: response.body, contentType: response.contentType, url },
     elements.slice(refreshOf(elements).length),
     deps.site,
   );
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const document = { url, status: answer.status, contentType, body };
+  const document = { url, status: response.status, contentType, body };
   const originHtml = body.toString('utf8');
   let tabs = 0;
   let browsers = 0;
@@ -62,7 +62,7 @@ export async function renderPage(
           const text = await serializePage(shown, { originHtml, scripts, path, maxLength: deps.maxLength });
           if (text === undefined)
             notices.add(
-              'could not be drawn, and is exported as the origin answered it: its scripts left no page, or too large a one',
+              'could not be drawn, and is exported as the origin sent it: its scripts left no page, or too large a one',
             );
           const html = text === undefined ? undefined : Buffer.from(text);
           return { html, requested: shown.requests.requested(), notices: notices.list() };
@@ -78,9 +78,7 @@ export async function renderPage(
       if (![PageOverdue, PageLeft, TabEnded].some((known) => error instanceof known)) {
         deps.logger.warn({ err: error, url }, 'A page could not be drawn');
       }
-      notices.add(
-        `could not be drawn, and is exported as the origin answered it: ${errorMessage(error).split('\n')[0]}`,
-      );
+      notices.add(`could not be drawn, and is exported as the origin sent it: ${errorMessage(error).split('\n')[0]}`);
       return { html: undefined, requested: [], notices: notices.list() };
     }
   }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isWrongGuess } from '../crawl/guessed-page.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
@@ -8,7 +9,6 @@ import type { Resource } from '../document/types.ts';
 import { isOfSite, originUrl } from '../document/url-identity.ts';
 import type { AddressGuard } from '../fetch/address-guard.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore, Fetcher, Renderer } from '../ports.ts';
 import { cacheResponses } from '../reuse/response-cache.ts';
@@ -19,9 +19,9 @@ import { renderPage } from './render-page.ts';
 /** Renders a page's response in a browser; undefined to keep the response as it is. */
 export type RenderResponse = (
   leased: LeasedUrl,
-  answer: FetchedResponse,
+  response: FetchedResponse,
   signal: AbortSignal,
-) => Promise<{ answer: FetchedResponse; requested: readonly Resource[] } | undefined>;
+) => Promise<{ response: FetchedResponse; requested: readonly Resource[] } | undefined>;
 
 export type SiteRendering = {
   render: RenderResponse;
@@ -44,24 +44,24 @@ export async function renderSite(
 ): Promise<SiteRendering> {
   const { store, logger, limits, guard, pool } = deps;
   const { jobId, site, scripts } = settings;
-  const caching = cacheResponses(deps.fetcher, pool.answers, jobId);
+  const caching = cacheResponses(deps.fetcher, pool.responses, jobId);
   const options = { pool, guard, site, fetch: caching.get, maxBytes: limits.maxFileBytes, logger };
   const shown = await openSiteInBrowser(options);
 
-  async function render(leased: LeasedUrl, answer: FetchedResponse, signal: AbortSignal) {
-    if (!isPage(leased, answer, settings)) return undefined;
+  async function render(leased: LeasedUrl, response: FetchedResponse, signal: AbortSignal) {
+    if (!isPage(leased, response, settings)) return undefined;
     const { url } = leased;
     const path = url === notFoundUrl(site) ? null : new URL(url).pathname;
     const rendered = await renderPage(
       { ...shown, logger, maxLength: limits.maxBufferedBytes },
-      { url: originUrl(url, site), answer, scripts, path, signal },
+      { url: originUrl(url, site), response, scripts, path, signal },
     );
     await store.addNotices({ jobId, url, texts: rendered.notices });
     if (rendered.html === undefined) return undefined;
     const made = { contentType: 'text/html; charset=utf-8', body: rendered.html, rendered: true as const };
     // The other elements are already in the rendered markup.
-    const headElements = refreshOf(answer.headElements ?? '');
-    return { answer: { ...answer, ...made, headElements }, requested: rendered.requested };
+    const headElements = refreshOf(response.headElements ?? '');
+    return { response: { ...response, ...made, headElements }, requested: rendered.requested };
   }
 
   return { render, fetcher: caching, close: shown.close };

@@ -19,7 +19,7 @@ export class PageOverdue extends Error {
 
 export type ShowDeps = {
   pool: Renderer;
-  /** The proxy for requests that we don't answer ourselves. */
+  /** The proxy for requests that we don't handle ourselves. */
   proxy: { server: string; username: string; password: string };
   site: Site;
   fetch: Fetcher['get'];
@@ -61,7 +61,7 @@ export async function showPage<Result>(
   const { pool, proxy } = deps;
   const { document, notices, mayChange } = options;
   const contextOptions = {
-    // Needed for the remaining requests only; we answer the document request ourselves.
+    // Needed for the remaining requests only; we handle the document request ourselves.
     proxy,
     serviceWorkers: 'block',
     acceptDownloads: false,
@@ -90,7 +90,7 @@ export async function showPage<Result>(
       await contain(context, page, notices);
       const requests = createPageRequests({ ...deps, page, document, notices, mayChange, signal });
       options.onOpen?.(requests);
-      await context.route('**/*', (route) => requests.answer(route));
+      await context.route('**/*', (route) => requests.respond(route));
       // A WebSocket that opens and stays silent, as no static host can serve it.
       await context.routeWebSocket(/.*/, (socket) => {
         notices.add(`opens a WebSocket to ${socket.url()}, which no static host answers`);

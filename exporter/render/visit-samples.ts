@@ -1,22 +1,23 @@
 import { createCrawlScope } from '../crawl/crawl-scope.ts';
-import { enqueueUrls } from '../crawl/enqueue-urls.ts';
-import { createStrongestUses } from '../crawl/strongest-uses.ts';
-import type { Resource } from '../document/types.ts';
-import { originUrl } from '../document/url-identity.ts';
+import { createStrongestUses, enqueueUrls } from '../crawl/report-urls.ts';
+import type { StoredAnswer } from '../crawl-records.ts';
+import type { Resource, Site } from '../document/types.ts';
+import { normalizeUrl, originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { errorMessage } from '../fetch/error-code.ts';
+import type { FetchResult } from '../fetch/fetch-result.ts';
+import type { CrawlStore, Fetcher } from '../ports.ts';
 import { readCrawl } from '../read-crawl.ts';
+import type { SegmentStore } from '../segments/segment-store.ts';
 import { BrowserGone } from './browser-pool.ts';
-import { chooseSamples } from './choose-samples.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 import { createNotices } from './notices.ts';
 import { openSiteInBrowser } from './open-site.ts';
 import type { PageRequests } from './page-requests.ts';
 import { type ShowDeps, showPage } from './show-page.ts';
-import { answerFromCrawl } from './stored-answers.ts';
 import { tryPage } from './try-sample.ts';
 
-export type VisitedSamples = {
+type VisitedSamples = {
   sampleCount: number;
   /** URLs queued now, including those that an earlier attempt enqueued. */
   foundCount: number;
@@ -27,7 +28,7 @@ const MAX_CANDIDATES = 5_000;
 
 /**
  * Visits sample pages of a finished crawl in a browser and enqueues the URLs that their scripts requested and the
- * crawl lacks. Other requests are answered from the crawl's stored responses. Without a browser the report says so,
+ * crawl lacks. Other requests are served from the crawl's stored responses. Without a browser the report says so,
  * and the export continues.
  */
 export async function visitSamples(deps: ExportDeps, jobId: string): Promise<VisitedSamples> {
@@ -51,13 +52,13 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     const { maxBufferedBytes, maxFileBytes: maxBytes } = limits;
     const { segments, guardFor } = deps;
     const { site } = settings;
-    const fetch = answerFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
+    const fetch = fetchFromCrawl({ store, segments, jobId, site, maxBufferedBytes, fetch: fetcher.get });
     const shown = await openSiteInBrowser({ pool: renderer, guard: guardFor(settings), site, fetch, maxBytes, logger });
     const scope = createCrawlScope({ settings, limits, urlCount: crawl.urlCount, variants, skips });
     const uses = createStrongestUses();
 
     async function visitOne(url: string): Promise<void> {
-      for (const resource of await visitPage(shown, url, signal)) {
+      for (const resource of await visitPage({ store, jobId, shown }, url, signal)) {
         uses.add(scope.admit(resource, { url, depth: 0 }));
       }
       sampleCount += 1;
@@ -79,43 +80,111 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
   async function countInLine(): Promise<number> {
     return (await store.frontierRest(jobId)).queuedCount;
   }
+}
 
-  /** The requests of one page. A page that can't be visited is left out, and the report says so. */
-  async function visitPage(shown: ShowDeps, url: string, signal: AbortSignal): Promise<Resource[]> {
-    const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
-    const address = originUrl(url, shown.site);
-    let requests: PageRequests | undefined;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const answer = await shown.fetch(new URL(address), { signal });
-        if (answer.kind !== 'response') return [];
-        const { status, contentType, body } = answer;
-        return await showPage(
-          shown,
-          {
-            document: { url: address, status, contentType, body },
-            // Failures during a visit don't affect the export, so they aren't reported.
-            notices: createNotices(),
-            mayChange: false,
-            signal,
-            onOpen: (opened) => {
-              requests = opened;
-            },
-            timeoutMs: loadTimeoutMs + quietTimeoutMs + 2 * sampleMs,
+/** The requests of one page. A page that can't be visited is left out, and the report says so. */
+async function visitPage(
+  { store, jobId, shown }: { store: CrawlStore; jobId: string; shown: ShowDeps },
+  url: string,
+  signal: AbortSignal,
+): Promise<Resource[]> {
+  const { loadTimeoutMs, quietTimeoutMs, sampleMs, maxTries } = shown.pool.limits;
+  const requestUrl = originUrl(url, shown.site);
+  let requests: PageRequests | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const fetched = await shown.fetch(new URL(requestUrl), { signal });
+      if (fetched.kind !== 'response') return [];
+      const { status, contentType, body } = fetched;
+      return await showPage(
+        shown,
+        {
+          document: { url: requestUrl, status, contentType, body },
+          // Failures during a visit don't affect the export, so they aren't reported.
+          notices: createNotices(),
+          mayChange: false,
+          signal,
+          onOpen: (opened) => {
+            requests = opened;
           },
-          async (page) => {
-            await tryPage(page, Date.now() + sampleMs);
-            return page.requests.requested();
-          },
-        );
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof BrowserGone && attempt < maxTries) continue;
-        const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
-        await store.addNotices({ jobId, url, texts: [text] });
-        // Keeps the requests made before the failure.
-        return requests?.requested() ?? [];
-      }
+          timeoutMs: loadTimeoutMs + quietTimeoutMs + 2 * sampleMs,
+        },
+        async (page) => {
+          await tryPage(page, Date.now() + sampleMs);
+          return page.requests.requested();
+        },
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof BrowserGone && attempt < maxTries) continue;
+      const text = `could not be visited in a browser: ${errorMessage(error).split('\n')[0]}`;
+      await store.addNotices({ jobId, url, texts: [text] });
+      // Keeps the requests made before the failure.
+      return requests?.requested() ?? [];
     }
   }
+}
+
+/**
+ * Picks one page of each kind. The first path segment and the number of segments identify a kind. The start page comes
+ * first, then the kinds with the most pages.
+ */
+export function chooseSamples(urls: readonly string[], maxCount: number): string[] {
+  const kinds = new Map<string, string[]>();
+  for (const url of urls) {
+    const kind = kindOf(url);
+    const known = kinds.get(kind);
+    if (known === undefined) kinds.set(kind, [url]);
+    else known.push(url);
+  }
+  const start = kinds.get(START) ?? [];
+  kinds.delete(START);
+  const others = [...kinds.values()].sort((a, b) => b.length - a.length);
+  const firsts = [start, ...others].flatMap(([first]) => first ?? []);
+  // Remaining places go to a second page of each kind.
+  const seconds = others.flatMap(([, second]) => second ?? []);
+  return [...firsts, ...seconds].slice(0, maxCount);
+}
+
+const START = '/';
+
+function kindOf(url: string): string {
+  const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
+  if (segments.length === 0) return START;
+  return segments.length === 1 ? '1' : `${segments.length} ${segments[0]}`;
+}
+
+/**
+ * Uses the crawl's stored responses, and requests the rest from the origin. A visit after the crawl thus costs
+ * the origin only the new URLs.
+ */
+function fetchFromCrawl(deps: {
+  store: CrawlStore;
+  segments: SegmentStore;
+  jobId: string;
+  site: Site;
+  maxBufferedBytes: number;
+  fetch: Fetcher['get'];
+}): Fetcher['get'] {
+  const { store, segments, jobId, site, maxBufferedBytes } = deps;
+
+  async function read(stored: StoredAnswer): Promise<FetchResult | undefined> {
+    const { outcome, status, contentType, objectKey, byteOffset, byteLength } = stored;
+    if (outcome === 'redirect' && stored.redirectTo !== null) {
+      return { kind: 'redirect', status: status ?? 302, location: new URL(originUrl(stored.redirectTo, site)) };
+    }
+    if (outcome === 'missing' && status !== null) {
+      return { kind: 'failed', reason: `HTTP ${status}`, status, soft: false, retryAfterMs: undefined };
+    }
+    if (outcome !== 'file' || objectKey === null || byteLength > maxBufferedBytes) return undefined;
+    const body = await segments.read({ objectKey, byteOffset, byteLength }, false);
+    return { kind: 'response', status: status ?? 200, contentType: contentType ?? '', body };
+  }
+
+  return async (url, options) => {
+    const name = normalizeUrl(url.href, site);
+    const stored = name === undefined ? undefined : await store.storedAnswer(jobId, name);
+    const known = stored === undefined ? undefined : await read(stored);
+    return known ?? deps.fetch(url, options);
+  };
 }

@@ -64,26 +64,32 @@ export type LinkTables = {
 /** About 100 kB each. Following a site's links needs each table many times. */
 const MAX_TABLES = 512;
 
+/** A damaged table is cached too: reading it again wouldn't help. */
+type StoredTable = LinkTable | 'damaged';
+
+function readable(table: StoredTable | undefined): LinkTable | undefined {
+  return table === 'damaged' ? undefined : table;
+}
+
 /** Reads link tables and caches them. */
 export function createLinkTables(objects: ObjectStore): LinkTables {
-  const tables = createRecentReadings<string, LinkTable | undefined>(MAX_TABLES);
+  const tables = createRecentReadings<string, StoredTable>(MAX_TABLES);
 
-  async function read(objectKey: string, start: number, length: number): Promise<LinkTable | undefined> {
+  async function read(objectKey: string, start: number, length: number): Promise<StoredTable> {
     const bytes = await objects.read(objectKey, { start, end: start + length - 1 });
     try {
       return decodeLinks(bytes.toString('utf8'));
     } catch {
-      // The stored table is damaged, so reading it again wouldn't help.
-      return undefined;
+      return 'damaged';
     }
   }
 
   return {
     async of({ objectKey, linksOffset, linksLength }) {
       if (linksOffset === null || linksLength === null) return undefined;
-      return tables.of(objectKey, () => read(objectKey, linksOffset, linksLength));
+      return readable(await tables.of(objectKey, () => read(objectKey, linksOffset, linksLength)));
     },
-    atHand: ({ objectKey, linksOffset }) => (linksOffset === null ? undefined : tables.atHand(objectKey)),
+    atHand: ({ objectKey, linksOffset }) => (linksOffset === null ? undefined : readable(tables.atHand(objectKey))),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { addressLiesFarOff } from '../crawl/endless-paths.ts';
+import { urlLiesFarOff } from '../crawl/endless-paths.ts';
 import type { Crawl, PreviousFile } from '../crawl-records.ts';
 import type { Resource } from '../document/types.ts';
 import { type JobCache, placeForReading } from '../job-cache.ts';
@@ -61,13 +61,13 @@ export function createPreviousResponses(
       if ((depths[index] ?? NEVER) <= at) continue;
       const resource = resourceAt(table, index);
       if (resource === undefined) continue;
-      if (!addressLiesFarOff(resource.url, year)) depths[index] = at;
+      if (!urlLiesFarOff(resource.url, year)) depths[index] = at;
       resources.push(resource);
     }
     return resources;
   }
 
-  function answerOf(file: PreviousFile, table: LinkTable | undefined): PreviousResponse | undefined {
+  function responseOf(file: PreviousFile, table: LinkTable | undefined): PreviousResponse | undefined {
     const indices = table?.files[file.byteOffset];
     if (table === undefined || indices === undefined) return undefined;
     return {
@@ -82,10 +82,13 @@ export function createPreviousResponses(
       const file = await files.of(url);
       if (file === undefined || file.extractionLength === 0) return file && withoutLinks(file);
       try {
-        return answerOf(file, await links.of(file));
+        return responseOf(file, await links.of(file));
       } catch (error) {
         if (!(error instanceof ObjectMissingError)) throw error;
-        logger.warn({ url, key: error.key }, 'What the last export stored is gone; the address is fetched anew');
+        logger.warn(
+          { url, key: error.key },
+          'A response that the previous export stored is missing; the URL is fetched again',
+        );
         return undefined;
       }
     },
@@ -93,7 +96,7 @@ export function createPreviousResponses(
     atHand(url) {
       const file = files.atHand(url);
       if (file === undefined || file.extractionLength === 0) return file && withoutLinks(file);
-      return answerOf(file, links.atHand(file));
+      return responseOf(file, links.atHand(file));
     },
   };
 }
@@ -133,19 +136,19 @@ export function rememberPreviousFiles(store: CrawlStore, jobCache: JobCache): Pr
 }
 
 function fromBatches(store: CrawlStore, jobId: string): PreviousFiles {
-  let batch: { urls: string[]; answer: Promise<FileMap> } | undefined;
+  let batch: { urls: string[]; files: Promise<FileMap> } | undefined;
   return {
     async of(url) {
       if (batch === undefined) {
         const urls: string[] = [];
-        const answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        const files = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
           batch = undefined;
           return collect(store.fetchedFiles(jobId, urls));
         });
-        batch = { urls, answer };
+        batch = { urls, files };
       }
       batch.urls.push(url);
-      return (await batch.answer).get(url);
+      return (await batch.files).get(url);
     },
     atHand: () => undefined,
   };

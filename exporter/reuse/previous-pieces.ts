@@ -89,7 +89,10 @@ async function readIndex(
   const isThere = archive !== undefined && info?.sizeBytes === archive.sizeBytes;
   const places = isThere ? await readPlaces(store, base, archive) : undefined;
   if (places === undefined) {
-    logger.info({ jobId, base: base.jobId }, "The last export's archive is gone or not known; all of it is made anew");
+    logger.info(
+      { jobId, base: base.jobId },
+      "The previous export's archive is missing or unknown; all pieces are made again",
+    );
     return { places: new Map(), targets: 'same' };
   }
   const urls = await store.changedUrls({ jobId, baseJobId: base.jobId, limit: MAX_CHANGED });
@@ -139,7 +142,7 @@ type ChangedTargets = {
  */
 export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTables): ChangedTargets {
   // Keeps all of them: offsets take little memory, and any segment may be needed again at the end.
-  const untouched = createRecentReadings<string, ReadonlySet<number>>(Number.POSITIVE_INFINITY);
+  const untouched = new Map<string, Promise<ReadonlySet<number>>>();
 
   async function readUntouched(file: BatchFileRow): Promise<ReadonlySet<number>> {
     const table = await links.of(file);
@@ -149,11 +152,21 @@ export function createChangedTargets(urls: ReadonlySet<string>, links: LinkTable
     return new Set(files.flatMap(([at, indices]) => (indices.some((each) => changed.has(each)) ? [] : [Number(at)])));
   }
 
+  async function untouchedOf(file: BatchFileRow): Promise<ReadonlySet<number>> {
+    const reading = untouched.get(file.objectKey) ?? readUntouched(file);
+    untouched.set(file.objectKey, reading);
+    try {
+      return await reading;
+    } catch (error) {
+      untouched.delete(file.objectKey);
+      throw error;
+    }
+  }
+
   return {
     async concern(file) {
       if (file.extractionLength === 0) return false;
-      const offsets = await untouched.of(file.objectKey, () => readUntouched(file));
-      return !offsets.has(file.byteOffset);
+      return !(await untouchedOf(file)).has(file.byteOffset);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
 
@@ -18,7 +19,7 @@ export function cacheResponses(fetcher: Fetcher, cache: ResponseCache, jobId: st
 
     async get(url, options) {
       const key = `${jobId} ${url.href}`;
-      const found = cache.recall(key);
+      const found = cache.get(key);
       if (found !== undefined) return found;
       const asked = underWay.get(key);
       if (asked !== undefined) {
@@ -29,7 +30,7 @@ export function cacheResponses(fetcher: Fetcher, cache: ResponseCache, jobId: st
       underWay.set(key, asking);
       try {
         const result = await asking;
-        if (isLasting(result)) cache.remember(key, result);
+        if (isLasting(result)) cache.set(key, result);
         return result;
       } finally {
         if (underWay.get(key) === asking) underWay.delete(key);
@@ -39,49 +40,16 @@ export function cacheResponses(fetcher: Fetcher, cache: ResponseCache, jobId: st
 }
 
 /** Successful responses by export and URL: the most recently used, up to a number of bytes. */
-export type ResponseCache = {
-  recall(key: string): FetchResult | undefined;
-  remember(key: string, result: FetchResult): void;
-};
+export type ResponseCache = Pick<LRUCache<string, FetchResult>, 'get' | 'set'>;
 
 /** What a response takes besides its body. */
 const ENTRY_BYTES = 512;
 
-function sizeOf(result: FetchResult): number {
-  return ENTRY_BYTES + (result.kind === 'response' ? result.body.length : 0);
-}
-
 export function createResponseCache(maxBytes: number): ResponseCache {
-  // A Map keeps its order of insertion, so the first key is the one used longest ago.
-  const known = new Map<string, FetchResult>();
-  let total = 0;
-
-  function forget(key: string): void {
-    const old = known.get(key);
-    if (old === undefined) return;
-    known.delete(key);
-    total -= sizeOf(old);
-  }
-
-  return {
-    recall(key) {
-      const found = known.get(key);
-      if (found === undefined) return undefined;
-      known.delete(key);
-      known.set(key, found);
-      return found;
-    },
-
-    remember(key, result) {
-      // One large file would push out all that pages have in common.
-      if (sizeOf(result) > maxBytes / 4) return;
-      forget(key);
-      known.set(key, result);
-      total += sizeOf(result);
-      for (const oldest of known.keys()) {
-        if (total <= maxBytes) return;
-        forget(oldest);
-      }
-    },
-  };
+  return new LRUCache({
+    maxSize: maxBytes,
+    // One large file would push out all that pages have in common.
+    maxEntrySize: Math.floor(maxBytes / 4),
+    sizeCalculation: (result) => ENTRY_BYTES + (result.kind === 'response' ? result.body.length : 0),
+  });
 }

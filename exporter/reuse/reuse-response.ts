@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import { isWrongGuess } from '../crawl/guessed-page.ts';
 import { kindOfRank } from '../crawl/resource-rank.ts';
 import type { Visited } from '../crawl/visited.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
 import { assignPath } from '../document/assign-path.ts';
-import { readAnsweredDocument } from '../document/header-elements.ts';
+import { readResponseDocument } from '../document/header-elements.ts';
 import type { Site } from '../document/types.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
 import type { Validators } from '../fetch/validators.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { PreviousResponse } from './previous-export.ts';
 
 /** The validators for a conditional request; undefined if the previous response had none, or was an error page. */
@@ -30,11 +30,11 @@ function mayBeHidden(known: PreviousResponse): boolean {
 }
 
 /** Whether a complete response has the same bytes as the previous export stored, and is to be read the same way. */
-export function isSame(known: PreviousResponse, answer: FetchedResponse, url: string, site: Site): boolean {
+export function isSame(known: PreviousResponse, response: FetchedResponse, url: string, site: Site): boolean {
   const { file } = known;
-  if (answer.status !== file.status || answer.nofollow === true) return false;
-  const fetched = { bytes: answer.body, contentType: answer.contentType, url };
-  const { bytes, contentType } = readAnsweredDocument(fetched, answer.headElements, site);
+  if (response.status !== file.status || response.nofollow === true) return false;
+  const fetched = { bytes: response.body, contentType: response.contentType, url };
+  const { bytes, contentType } = readResponseDocument(fetched, response.headElements, site);
   if (bytes.length !== file.byteLength || contentType !== file.contentType) return false;
   return createHash('sha256').update(bytes).digest('hex') === file.sha256 && !mayBeHidden(known);
 }

@@ -1,12 +1,11 @@
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
 import type { CrawlScope } from '../crawl/crawl-scope.ts';
-import { enqueueUrls } from '../crawl/enqueue-urls.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
-import { settleVisits } from '../crawl/settle-visits.ts';
 import { visit } from '../crawl/visit.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
-import { isFinal } from '../discover/keep-answers.ts';
+import { isFinal } from '../discover/keep-responses.ts';
 import type { ModuleImports } from '../document/module-imports.ts';
 import type { Site } from '../document/types.ts';
 import { originUrl } from '../document/url-identity.ts';
@@ -18,7 +17,7 @@ import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { PreviousResponse, PreviousResponses } from './previous-export.ts';
 import { isSame, stillValid, validatorsOf } from './reuse-response.ts';
-import { workThrough } from './work-through.ts';
+import { createWorkList } from './work-list.ts';
 
 /** URLs held in memory; what is queued past them is crawled as usual. */
 const MAX_STARTS = 50_000;
@@ -33,7 +32,7 @@ type Options = {
   token: string;
   signal: AbortSignal;
   /** Called after each response, to count what was fetched. */
-  onAnswer: () => void;
+  onResponse: () => void;
 };
 
 /**
@@ -43,7 +42,7 @@ type Options = {
  */
 export async function revalidatePreviousExport(deps: ExportDeps, options: Options): Promise<void> {
   const { store, limits, stored } = deps;
-  const { settings, known, scope, fetcher, importsOf, token, signal, onAnswer } = options;
+  const { settings, known, scope, fetcher, importsOf, token, signal, onResponse } = options;
   const { jobId } = settings;
   if (!(await store.claimRevalidation(jobId))) return;
   const starts = await store.untriedUrls(jobId, MAX_STARTS);
@@ -52,32 +51,32 @@ export async function revalidatePreviousExport(deps: ExportDeps, options: Option
     decodedBytes += bytes;
   };
   const get: Fetcher['get'] = (url, request) => fetcher.get(url, { ...request, onDecoded });
-  const walk = await findUnchanged(
+  const revalidation = await findUnchanged(
     { fetcher: { ...fetcher, get }, known, scope, limits },
-    { settings, starts, signal, maxMs: limits.walkMs, onAnswer },
+    { settings, starts, signal, maxMs: limits.walkMs, onResponse },
   );
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   // Enqueue links first: a settled page is never visited again.
   await enqueueUrls(
     store,
     lease,
-    walk.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
+    revalidation.rest.toSorted((a, b) => (a.url < b.url ? -1 : 1)),
   );
-  const leased = await store.leaseNamedUrls({ ...lease, urls: [...walk.answers.keys()] });
-  const reading = { ...deps, importsOf, fetcher: answering(fetcher, walk.answers, settings.site) };
+  const leased = await store.leaseNamedUrls({ ...lease, urls: [...revalidation.responses.keys()] });
+  const reading = { ...deps, importsOf, fetcher: withResponses(fetcher, revalidation.responses, settings.site) };
   // Changed pages are read while the database has the most to do.
   const [visits] = await Promise.all([
     Promise.all(leased.map((each) => visit(reading, { settings, leased: each, signal }))),
-    commitRevalidated(deps, { ...options, unchanged: walk.unchanged, decodedBytes }),
+    commitRevalidated(deps, { ...options, unchanged: revalidation.unchanged, decodedBytes }),
   ]);
-  stored.of(jobId).add(walk.rest);
-  stored.of(jobId).add(walk.unchanged);
+  stored.of(jobId).add(revalidation.rest);
+  stored.of(jobId).add(revalidation.unchanged);
   if (visits.length > 0) await settleVisits(deps, { lease, scope, visits });
 }
 
 /** The same fetcher, which makes no request for a URL that has a response. */
-function answering(fetcher: Fetcher, answers: ReadonlyMap<string, FetchResult>, site: Site): Fetcher {
-  const atHand = new Map([...answers].map(([url, answer]) => [new URL(originUrl(url, site)).href, answer]));
+function withResponses(fetcher: Fetcher, responses: ReadonlyMap<string, FetchResult>, site: Site): Fetcher {
+  const atHand = new Map([...responses].map(([url, response]) => [new URL(originUrl(url, site)).href, response]));
   return { ...fetcher, get: async (url, options) => atHand.get(url.href) ?? fetcher.get(url, options) };
 }
 
@@ -94,7 +93,7 @@ async function commitRevalidated(
   const state = await store.settleUnchanged({ jobId, baseJobId, unchanged, decodedBytes });
   if (state === 'over') throw new CrawlOver('the crawl is over');
   // Restarted without what its base had stored: this worker was taken for dead.
-  if (state === 'restarted') throw new CrawlOver('the crawl has begun anew');
+  if (state === 'restarted') throw new CrawlOver('the crawl was restarted');
 }
 
 type Revalidation = {
@@ -102,7 +101,7 @@ type Revalidation = {
   /** What else was found: left out, new to the site, changed, or not requested. */
   rest: FoundUrl[];
   /** Final responses to those of the rest that were requested, by URL. */
-  answers: ReadonlyMap<string, FetchResult>;
+  responses: ReadonlyMap<string, FetchResult>;
 };
 
 /** Changed responses that end the revalidation: most of the site is new, or its origin is failing. */
@@ -121,7 +120,7 @@ async function findUnchanged(
     starts: readonly FoundUrl[];
     signal: AbortSignal;
     maxMs: number;
-    onAnswer: () => void;
+    onResponse: () => void;
   },
 ): Promise<Revalidation> {
   const { fetcher, known, scope, limits } = deps;
@@ -129,17 +128,18 @@ async function findUnchanged(
   const { site } = settings;
   const endAt = Date.now() + options.maxMs;
   const found = new Map<string, FoundUrl>();
-  const waiting: FoundUrl[] = [];
   const unchanged = new Map<FoundUrl, Validators>();
-  const answers = new Map<string, FetchResult>();
+  const responses = new Map<string, FetchResult>();
   let changedCount = 0;
   let changedBytes = 0;
+
+  const waiting = createWorkList({ atOnce: limits.maxConcurrency, goesOn }, ask);
 
   function note(url: FoundUrl): void {
     const before = found.get(url.url);
     if (before === undefined || (before.skip !== null && url.skip === null)) {
       found.set(url.url, url);
-      if (url.skip === null) waiting.push(url);
+      if (url.skip === null) waiting.add(url);
     } else {
       before.rank = Math.max(before.rank, url.rank);
     }
@@ -155,13 +155,13 @@ async function findUnchanged(
     const stored = known.atHand(url.url) ?? (await known.of(url.url));
     if (stored === undefined || stored.file.byteLength > limits.maxBufferedBytes) return;
     const target = new URL(originUrl(url.url, site));
-    const answer = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored) });
-    options.onAnswer();
-    const validators = stillSame(stored, answer, url.url, settings);
+    const response = await fetcher.get(target, { signal, unlessMatching: validatorsOf(stored) });
+    options.onResponse();
+    const validators = stillSame(stored, response, url.url, settings);
     if (validators === undefined) {
       changedCount += 1;
-      if (isFinal(answer)) answers.set(url.url, answer);
-      if (answer.kind === 'response') changedBytes += answer.body.length;
+      if (isFinal(response)) responses.set(url.url, response);
+      if (response.kind === 'response') changedBytes += response.body.length;
       return;
     }
     unchanged.set(url, validators);
@@ -172,7 +172,7 @@ async function findUnchanged(
   }
 
   for (const url of options.starts) note(url);
-  await workThrough(waiting, { atOnce: limits.maxConcurrency, goesOn }, ask);
+  await waiting.ended();
   signal.throwIfAborted();
   const all = [...found.values()];
   return {
@@ -181,7 +181,7 @@ async function findUnchanged(
       return validators === undefined ? [] : [unchangedUrl(url, validators)];
     }),
     rest: all.filter((url) => !unchanged.has(url)),
-    answers,
+    responses,
   };
 }
 
@@ -197,11 +197,11 @@ function mayBeKnown({ url, rank }: FoundUrl, { site }: ExportSettings): boolean 
 /** The validators of an unchanged file from now on; undefined if it has changed. */
 function stillSame(
   stored: PreviousResponse,
-  answer: FetchResult,
+  response: FetchResult,
   url: string,
   { site }: ExportSettings,
 ): Validators | undefined {
-  if (answer.kind === 'unchanged') return stillValid(stored, answer.validators);
-  if (answer.kind !== 'response' || !isSame(stored, answer, url, site)) return undefined;
-  return answer.validators ?? NO_VALIDATORS;
+  if (response.kind === 'unchanged') return stillValid(stored, response.validators);
+  if (response.kind !== 'response' || !isSame(stored, response, url, site)) return undefined;
+  return response.validators ?? NO_VALIDATORS;
 }

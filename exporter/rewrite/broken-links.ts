@@ -1,6 +1,6 @@
 /** The maximum number of referrers listed for one broken link. */
 export const MAX_REFERRERS = 20;
-const MAX_ADDRESSES = 5_000;
+const MAX_URLS = 5_000;
 
 export type BrokenLinks = {
   add(url: string, referrer: string): void;
@@ -18,7 +18,7 @@ export function createBrokenLinks(): BrokenLinks {
   function add(url: string, referrer: string): void {
     const known = referrers.get(url);
     if (known === undefined) {
-      if (referrers.size < MAX_ADDRESSES) referrers.set(url, [referrer]);
+      if (referrers.size < MAX_URLS) referrers.set(url, [referrer]);
     } else if (known.length < MAX_REFERRERS && !known.includes(referrer)) {
       known.push(referrer);
     }

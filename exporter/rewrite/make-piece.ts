@@ -1,13 +1,14 @@
 import type { BundleFile } from '../../contract/bundle.ts';
+import type { ContentCoding } from '../../contract/content-coding.ts';
 import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
 import type { Resource, RewritePolicy, Site, Target } from '../document/types.ts';
+import { isOfSite } from '../document/url-identity.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { gzipMember } from '../pack/archive/members.ts';
-import type { ArchiveMember } from '../pack/archive/types.ts';
-import { pageAddress } from './page-address.ts';
-import type { SiblingPlan } from './precompress/sibling-plan.ts';
-import { withSiblings } from './precompress/with-siblings.ts';
+import type { ArchiveEntry, ArchiveMember } from '../pack/archive/tar-blocks.ts';
+import { compress } from './precompress/compress.ts';
+import { isTaken, type SiblingPlan, siblingPath } from './precompress/sibling-plan.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
 /** A fetched file. `extraction` is stored text (`serializeExtraction`), empty if nothing is rewritten. */
@@ -20,7 +21,7 @@ export type PieceFile = {
   extraction: Uint8Array;
 };
 
-export type PieceInput = {
+type PieceInput = {
   /** In the bundle's order. */
   files: readonly PieceFile[];
   /** The targets of URLs, at least of all that the files refer to. */
@@ -59,7 +60,7 @@ export async function makePiece({ files, gzipLevel, siblings, ...input }: PieceI
   const entries = await withSiblings(rewritten, siblings);
   const member = await gzipMember(entries, { level: gzipLevel });
   const marks = new Map<string, Pick<BundleFile, 'url' | 'encoding'>>();
-  for (const file of files) marks.set(file.path, pageAddress(file, input.site));
+  for (const file of files) marks.set(file.path, pageUrl(file, input.site));
   for (const { path, encoding } of entries) if (encoding !== undefined) marks.set(path, { encoding });
   return {
     bytes: member.bytes,
@@ -84,4 +85,59 @@ function rewriteFile(
   };
   const extraction = parseExtraction(text.toString('utf8'));
   return rewrite({ bytes, extraction, site, url, ownPath: path, target, policy });
+}
+
+/** A URL that a browser would take for another host's, which the manifest can't hold. */
+const LEADS_ELSEWHERE = /^\/[/\\]/;
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * A page's path and query at the origin, as the manifest's `url`; nothing if the path in the bundle is the same, or if
+ * it isn't a page. `url` is normalised (`normalizeUrl`).
+ */
+export function pageUrl(
+  { url, path, isPage }: { url: string; path: string; isPage: boolean },
+  site: Site,
+): Pick<BundleFile, 'url'> {
+  if (!isPage || !isOfSite(url, site)) return {};
+  const pathAndQuery = url.slice(`https://${site.domain}`.length);
+  if (decoded(pathAndQuery) === `/${path}` || LEADS_ELSEWHERE.test(pathAndQuery)) return {};
+  return { url: pathAndQuery };
+}
+
+/** A smaller file fits into the first packets of a connection anyway. */
+const MIN_BYTES = 1024;
+/** Text, and the few binary types that aren't already compressed. */
+const COMPRESSIBLE =
+  /^(?:text\/|(?:application|image|model)\/[^;]*\+(?:json|xml|text)\b|application\/(?:javascript|x-javascript|ecmascript|json|xml|wasm|manifest|rtf|vnd\.ms-fontobject|x-font-(?:ttf|otf)|font-sfnt)\b|font\/(?:ttf|otf|collection)\b|image\/(?:bmp|x-icon|vnd\.microsoft\.icon)\b)/i;
+/** The media type of a sibling as a file. Brotli has no registered one. */
+const TYPES: Record<ContentCoding, string> = {
+  br: 'application/octet-stream',
+  gzip: 'application/gzip',
+  zstd: 'application/zstd',
+};
+
+type EntryWithCoding = ArchiveEntry & { encoding?: ContentCoding };
+
+/** Adds each file's planned siblings right after it. Omits a sibling that isn't smaller than its file. */
+export async function withSiblings(entries: readonly ArchiveEntry[], plan: SiblingPlan): Promise<EntryWithCoding[]> {
+  if (plan.codings.length === 0) return [...entries];
+  return (await Promise.all(entries.map(async (entry) => [entry, ...(await siblingsOf(entry, plan))]))).flat();
+}
+
+async function siblingsOf({ path, bytes, contentType }: ArchiveEntry, plan: SiblingPlan): Promise<EntryWithCoding[]> {
+  if (bytes.byteLength <= MIN_BYTES || !COMPRESSIBLE.test(contentType)) return [];
+  const codings = plan.codings.filter((coding) => !isTaken(siblingPath(path, coding), plan));
+  const made = codings.map(async (encoding): Promise<EntryWithCoding> => {
+    const compressed = await compress(encoding, bytes);
+    return { path: siblingPath(path, encoding), bytes: compressed, contentType: TYPES[encoding], encoding };
+  });
+  return (await Promise.all(made)).filter((sibling) => sibling.bytes.byteLength < bytes.byteLength);
 }

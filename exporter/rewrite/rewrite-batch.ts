@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { BatchFileRow, MadeBatch } from '../crawl-records.ts';
 import { NOT_FOUND_PATH } from '../document/assign-path.ts';
 import { parseResources } from '../document/extract.ts';
+import { inputGone } from '../export-failure.ts';
 import { divideIntoPieces } from '../freeze/pieces.ts';
 import type { ExportLimits } from '../limits.ts';
-import { inputGone } from '../missing-object.ts';
 import { memberKey } from '../object-keys.ts';
 import { byPath } from '../pack/path-order.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
@@ -75,21 +76,12 @@ async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly 
     for (const { extraction } of read.values()) for (const { url } of parseResources(extraction)) yield url;
   };
   const targets: UrlMap = read.size === 0 ? new Map() : await deps.maps.forUrls({ jobId, urlCount }, referred);
-  const pieces: Piece[] = [];
-  const rest = planned.entries();
-  const makeRest = async (): Promise<void> => {
-    for (const [index, { key, known, files: rows }] of rest) {
-      if (known !== undefined) {
-        pieces[index] = { key, known };
-        continue;
-      }
-      const files = rows.flatMap((row) => read.get(row) ?? []);
-      const input = { files, targets, site, policy: settings, siblings, gzipLevel: deps.limits.gzipLevel };
-      pieces[index] = { key, made: await makePiece(input) };
-    }
-  };
-  await Promise.all(Array.from({ length: PIECES_AT_ONCE }, makeRest));
-  return pieces;
+  return pLimit(PIECES_AT_ONCE).map(planned, async ({ key, known, files: rows }): Promise<Piece> => {
+    if (known !== undefined) return { key, known };
+    const files = rows.flatMap((row) => read.get(row) ?? []);
+    const input = { files, targets, site, policy: settings, siblings, gzipLevel: deps.limits.gzipLevel };
+    return { key, made: await makePiece(input) };
+  });
 }
 
 /**

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkBudget } from '../budget.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import { needingObjects } from '../missing-object.ts';
+import { needingObjects } from '../export-failure.ts';
 import { rewriteProgress } from '../progress.ts';
 import { readCrawl } from '../read-crawl.ts';
 import { openPreviousCrawl } from '../reuse/previous-export.ts';
 import { createByteBudget } from './byte-budget.ts';
-import { needCompressors } from './precompress/need-compressors.ts';
+import { needCompressors } from './precompress/compress.ts';
 import { planSiblings } from './precompress/sibling-plan.ts';
 import { rewriteBatch } from './rewrite-batch.ts';
 

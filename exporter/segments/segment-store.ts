@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { ByteRange, ObjectStore } from '../ports.ts';
-import { createSegmentBuffers, type SegmentBuffers } from './segment-buffers.ts';
 
 /** A part of a stored object, in bytes. */
 export type Extent = { objectKey: string; byteOffset: number; byteLength: number };
@@ -32,6 +32,9 @@ export type SegmentStore = {
   buffers: SegmentBuffers;
 };
 
+/** `isUnread`: written here and not read yet, so its buffer can be reused. */
+type Segment = { bytes: Buffer; buffer: Buffer; isUnread: boolean };
+
 const MAX_IDLE_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -46,40 +49,21 @@ export function createSegmentStore({
   objects: ObjectStore;
   cacheBytes: number;
 }): SegmentStore {
-  // A Map keeps its order of insertion, so the first key is the one used longest ago.
-  const cache = new Map<string, Promise<Buffer>>();
   const buffers = createSegmentBuffers({ maxIdleBytes: MAX_IDLE_BYTES });
-  /** Buffers of segments that were written here and not read yet, so they can be reused. */
-  const unread = new Map<string, Buffer>();
-  const sizes = new Map<string, number>();
-  let total = 0;
+  const cache = new LRUCache<string, Segment>({
+    maxSize: Math.max(1, cacheBytes),
+    sizeCalculation: ({ buffer }) => Math.max(1, buffer.length),
+    dispose: giveBack,
+    async fetchMethod(objectKey) {
+      const bytes = await objects.read(objectKey);
+      return { bytes, buffer: bytes, isUnread: false };
+    },
+    // A pending read that is dropped still has callers.
+    ignoreFetchAbort: true,
+  });
 
-  function forget(objectKey: string): void {
-    cache.delete(objectKey);
-    total -= sizes.get(objectKey) ?? 0;
-    sizes.delete(objectKey);
-    const buffer = unread.get(objectKey);
-    unread.delete(objectKey);
-    if (buffer !== undefined) buffers.giveBack(buffer);
-  }
-
-  function remember(objectKey: string, bytes: Buffer): void {
-    total += bytes.length - (sizes.get(objectKey) ?? 0);
-    sizes.set(objectKey, bytes.length);
-    for (const oldest of cache.keys()) {
-      if (total <= cacheBytes) return;
-      forget(oldest);
-    }
-  }
-
-  function readWhole(objectKey: string): Promise<Buffer> {
-    const reading = objects.read(objectKey);
-    cache.set(objectKey, reading);
-    reading.then(
-      (bytes) => remember(objectKey, bytes),
-      () => forget(objectKey),
-    );
-    return reading;
+  function giveBack({ buffer, isUnread }: Segment): void {
+    if (isUnread) buffers.giveBack(buffer);
   }
 
   return {
@@ -95,9 +79,9 @@ export function createSegmentStore({
       }
       const bytes = buffer.subarray(0, byteLength);
       await objects.put(objectKey, bytes, { contentType: 'application/octet-stream', sizeBytes: bytes.length });
-      cache.set(objectKey, Promise.resolve(bytes));
-      unread.set(objectKey, buffer);
-      remember(objectKey, buffer);
+      const segment = { bytes, buffer, isUnread: true };
+      cache.set(objectKey, segment);
+      if (!cache.has(objectKey)) giveBack(segment);
     },
 
     async read({ objectKey, byteOffset, byteLength }, segmentsFit) {
@@ -105,13 +89,54 @@ export function createSegmentStore({
       const end = byteOffset + byteLength;
       const known = cache.get(objectKey);
       if (known !== undefined) {
-        unread.delete(objectKey);
-        cache.delete(objectKey);
-        cache.set(objectKey, known);
-        return (await known).subarray(byteOffset, end);
+        // At once: until then its buffer may be reused.
+        known.isUnread = false;
+        return known.bytes.subarray(byteOffset, end);
       }
-      if (segmentsFit) return (await readWhole(objectKey)).subarray(byteOffset, end);
+      if (segmentsFit) return (await cache.forceFetch(objectKey)).bytes.subarray(byteOffset, end);
       return objects.read(objectKey, rangeOf({ objectKey, byteOffset, byteLength }));
+    },
+  };
+}
+
+/** A pool of large buffers, from some hundred kilobytes up. */
+export type SegmentBuffers = {
+  /** At least this long; the content is undefined. */
+  take(byteLength: number): Buffer;
+  /** Only when no one can read the buffer any more. Buffers that aren't given back are garbage-collected. */
+  giveBack(buffer: Buffer): void;
+};
+
+/** Lengths are multiples of this, so that a buffer fits more often. */
+const STEP_BYTES = 64 * 1024;
+/** A buffer may be longer than requested by this share: the unused part costs less than a new buffer. */
+const MAX_EXCESS = 1 / 4;
+
+/**
+ * Keeps a few idle buffers. Segments live long enough to be collected late, so without the pool a crawl would hold
+ * about a hundred megabytes of garbage.
+ */
+function createSegmentBuffers({ maxIdleBytes }: { maxIdleBytes: number }): SegmentBuffers {
+  const idle: Buffer[] = [];
+  let idleBytes = 0;
+
+  function remove(index: number): Buffer | undefined {
+    const [buffer] = idle.splice(index, 1);
+    idleBytes -= buffer?.length ?? 0;
+    return buffer;
+  }
+
+  return {
+    take(byteLength) {
+      const most = byteLength * (1 + MAX_EXCESS) + STEP_BYTES;
+      const fitting = idle.findIndex(({ length }) => length >= byteLength && length <= most);
+      const known = fitting === -1 ? undefined : remove(fitting);
+      return known ?? Buffer.allocUnsafeSlow(Math.ceil(byteLength / STEP_BYTES) * STEP_BYTES);
+    },
+    giveBack(buffer) {
+      idle.push(buffer);
+      idleBytes += buffer.length;
+      while (idleBytes > maxIdleBytes) remove(0);
     },
   };
 }

@@ -14,7 +14,7 @@ import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
-import { goneDelayMs, jobDueAtMs, nextRefreshAtMs, refreshRetryMs } from './schedule.ts';
+import { goneDelayMs, nextRefreshAtMs, refreshDueAtMs, refreshRetryMs } from './schedule.ts';
 import type { SiteRun } from './state.ts';
 import {
   beginPinSearch,
@@ -83,7 +83,7 @@ async function refreshDueLinks(run: SiteRun, force: boolean): Promise<void> {
   await findPinnedJobs(run);
   let failed = false;
   for (const jobId of jobsInUse(state)) {
-    if (!force && jobDueAtMs(run, jobId) > startedAtMs) continue;
+    if (!force && refreshDueAtMs(run, jobId) > startedAtMs) continue;
     try {
       await refreshLink(run, jobId);
     } catch (error) {

@@ -82,13 +82,13 @@ export type Site = {
 /** When the next refresh is due; infinite if there is nothing to refresh. */
 export function nextRefreshAtMs(site: Site): number {
   const { state } = site;
-  const jobs = jobsInUse(state).map((jobId) => jobDueAtMs(site, jobId));
+  const jobs = jobsInUse(state).map((jobId) => refreshDueAtMs(site, jobId));
   const searches = state.targets.flatMap((target) => pinSearchAtMs(state, target) ?? []);
   return Math.min(...jobs, ...searches);
 }
 
 /** When a job's link has to be refreshed, or one of its deployments written to; 0 for at once. */
-export function jobDueAtMs({ site, state, settings }: Site, jobId: string): number {
+export function refreshDueAtMs({ site, state, settings }: Site, jobId: string): number {
   const link = state.links.find((candidate) => candidate.jobId === jobId);
   if (link === undefined) return 0;
   const delayMs = refreshDelayMs({

@@ -5,7 +5,7 @@ import type { SpannedText } from '../spanned-text.ts';
 
 const MAY_REFER = /url\(|@import|image-set\(|src\(/i;
 /** Functions whose strings are URLs; in others (`format()`, `type()`, `local()`) they are names. */
-const ADDRESS_FUNCTIONS = new Set(['url(', 'src(', 'image-set(', '-webkit-image-set(', 'image(', 'cross-fade(']);
+const URL_FUNCTIONS = new Set(['url(', 'src(', 'image-set(', '-webkit-image-set(', 'image(', 'cross-fade(']);
 const ESCAPE = /\\(?:([0-9a-f]{1,6})[ \t\r\n\f]?|(\r\n|[\s\S]))/gi;
 const SPACE = /[ \t\r\n\f]/;
 
@@ -50,15 +50,15 @@ export function extractCss(css: SpannedText, layers: string, collector: Collecto
         if (atRule !== '@namespace') refer(urlStart(text, start), urlEnd(text, start, end), 'u');
         break;
       case tokenTypes.String:
-        if (isAddress(atRule, functions.at(-1))) refer(start + 1, stringEnd(text, start, end), layerOf(text, start));
+        if (isUrl(atRule, functions.at(-1))) refer(start + 1, stringEnd(text, start, end), layerOf(text, start));
         break;
     }
   });
 }
 
-function isAddress(atRule: string, inside: string | undefined): boolean {
+function isUrl(atRule: string, inside: string | undefined): boolean {
   if (atRule === '@namespace') return false;
-  return inside === undefined ? atRule === '@import' : ADDRESS_FUNCTIONS.has(inside);
+  return inside === undefined ? atRule === '@import' : URL_FUNCTIONS.has(inside);
 }
 
 function layerOf(text: string, quoteAt: number): 'd' | 's' {
@@ -90,3 +90,9 @@ function unescapeCss(text: string): string {
     return Buffer.from(String.fromCodePoint(codePoint > 0x10ffff ? 0xfffd : codePoint), 'utf8').toString('latin1');
   });
 }
+
+/** SVG presentation attributes that may refer to a paint, filter or cursor in another file, as CSS does. */
+export const PAINTS: ReadonlySet<string> = new Set([
+  ...['fill', 'stroke', 'filter', 'mask', 'clip-path', 'cursor'],
+  ...['marker-start', 'marker-mid', 'marker-end'],
+]);

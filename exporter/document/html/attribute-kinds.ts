@@ -1,4 +1,4 @@
-import { PAINTS } from '../css/paint-attributes.ts';
+import { PAINTS } from '../css/extract-css.ts';
 import type { ResourceKind } from '../types.ts';
 
 type Kinds = Readonly<Record<string, ResourceKind>>;
@@ -74,12 +74,12 @@ const LAZY: ReadonlySet<string> = new Set([
 const FILE =
   /^[^\s{}<>"'`()]+\.(?:avif|bmp|gif|ico|jpe?g|jxl|mp3|mp4|m4v|mov|ogg|ogv|pdf|png|svg|webm|webp)(?:[?#]|$)/i;
 
-export function isLazyAddress(attribute: string, value: string): boolean {
+export function isLazyUrl(attribute: string, value: string): boolean {
   return LAZY.has(attribute) && FILE.test(value);
 }
 
 /** Custom elements choose their own attributes; these two are a URL if the value looks like a file. */
-export function isCustomElementAddress(element: string, attribute: string, value: string): boolean {
+export function isCustomElementUrl(element: string, attribute: string, value: string): boolean {
   return element.includes('-') && (attribute === 'src' || attribute === 'poster') && FILE.test(value);
 }
 

@@ -1,23 +1,13 @@
 import { metaForbidsFollowing } from '../../discover/follow-rules.ts';
 import type { Collector } from '../collector.ts';
-import { extractCss } from '../css/extract-css.ts';
-import { PAINTS } from '../css/paint-attributes.ts';
+import { extractCss, PAINTS } from '../css/extract-css.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import type { ResourceKind } from '../types.ts';
-import {
-  isCustomElementAddress,
-  isEventHandler,
-  isLazyAddress,
-  isOfInterest,
-  kindsOf,
-  SRCSETS,
-} from './attribute-kinds.ts';
-import { readLink } from './link-element.ts';
-import { declaresCharset, readMeta } from './meta-element.ts';
+import { isCustomElementUrl, isEventHandler, isLazyUrl, isOfInterest, kindsOf, SRCSETS } from './attribute-kinds.ts';
+import { declaresCharset, parseSrcset, readLink, readMeta } from './elements.ts';
 import { scanHtml } from './scan-html.ts';
 import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
 import { readScriptContent, readScriptTag } from './script-element.ts';
-import { parseSrcset } from './srcset.ts';
 import { TagReader } from './tag-reader.ts';
 
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
@@ -130,7 +120,7 @@ class HtmlVisitor implements MarkupVisitor {
       reader.mark(name, 'ping');
     } else if (isEventHandler(name)) {
       reader.mark(name, 'handler');
-    } else if (isLazyAddress(name, value.text) || isCustomElementAddress(element, name, value.text)) {
+    } else if (isLazyUrl(name, value.text) || isCustomElementUrl(element, name, value.text)) {
       reader.referAttribute(attribute, 'asset');
     }
   }

@@ -1,7 +1,8 @@
+import type { Collector } from '../collector.ts';
 import { extractScript } from '../javascript/extract-script.ts';
 import { extractImportMap } from '../javascript/import-map.ts';
+import { decodedJson, jsonStrings } from '../javascript/json-strings.ts';
 import { probeLiterals } from '../javascript/probe-literals.ts';
-import { extractSpeculationRules } from '../javascript/speculation-rules.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import type { TagReader } from './tag-reader.ts';
 
@@ -55,5 +56,13 @@ export function readScriptContent(reader: TagReader, content: SpannedText, end: 
       collector.mark(tag.start, end, 'script');
       if (!reader.has('src')) extractScript(content, '', collector, true);
       return;
+  }
+}
+
+/** Speculation rules: pages that a browser may load in advance. Patterns (`href_matches`) stay unchanged. */
+function extractSpeculationRules(json: SpannedText, collector: Collector): void {
+  for (const { keys, from, to } of jsonStrings(json.text)) {
+    if (keys.at(-1) !== 'urls') continue;
+    collector.refer({ span: json, from, to, layers: 'q' }, 'page', decodedJson(json.text.slice(from, to)));
   }
 }

@@ -3,7 +3,7 @@ import { rawOffset, type SpannedText } from '../spanned-text.ts';
 
 const NAME = 'sourceMappingURL=';
 const OPENING = /\/[/*][#@]\s+$/;
-const ADDRESS = /[^\s'"`*]+/y;
+const URL_TEXT = /[^\s'"`*]+/y;
 const CLOSING = /[ \t]*\*\//y;
 /** Only comments may follow. If code follows, the match could be part of a string. */
 const REST = /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/;
@@ -19,7 +19,7 @@ export function extractSourceMap(code: SpannedText, layers: string, collector: C
   if (at < 0) return;
   const [opening] = OPENING.exec(text.slice(Math.max(0, at - 16), at)) ?? [];
   const from = at + NAME.length;
-  const to = from + matchLength(ADDRESS, text, from);
+  const to = from + matchLength(URL_TEXT, text, from);
   if (opening === undefined || to === from) return;
   const closing = opening.startsWith('/*') ? matchLength(CLOSING, text, to) : 0;
   if (opening.startsWith('/*') && closing === 0) return;

@@ -1,15 +1,14 @@
 import type { Collector } from '../collector.ts';
-import { extractCss } from '../css/extract-css.ts';
-import { PAINTS } from '../css/paint-attributes.ts';
-import { scanMarkup } from '../html/scan-markup.ts';
-import { verbatim } from '../spanned-text.ts';
-import { extractFeed } from './extract-feed.ts';
+import { extractCss, PAINTS } from '../css/extract-css.ts';
+import { type Attribute, scanMarkup, type Tag } from '../html/scan-markup.ts';
+import { type SpannedText, verbatim } from '../spanned-text.ts';
+import type { ResourceKind } from '../types.ts';
 
 const STYLESHEET = /^<\?xml-stylesheet\b[^>]*?\bhref\s*=\s*(["'])(.*?)\1/s;
 
 /** Links that a reader follows; the URLs of other SVG elements are loaded. */
 const LINKS: ReadonlySet<string> = new Set(['a']);
-const ADDRESSES: ReadonlySet<string> = new Set(['href', 'xlink:href', 'src']);
+const URL_ATTRIBUTES: ReadonlySet<string> = new Set(['href', 'xlink:href', 'src']);
 
 /** Tiles that old browsers show for a pinned site. */
 const TILE = /^(?:square|wide)\d+x\d+logo$|^tileimage$/;
@@ -20,7 +19,7 @@ const TILE = /^(?:square|wide)\d+x\d+logo$|^tileimage$/;
  */
 export function extractXml(source: string, svg: boolean, collector: Collector): void {
   if (!svg) extractFeed(source, collector);
-  const isOfInterest = (name: string): boolean => (svg ? ADDRESSES.has(name) || isStyle(name) : name === 'src');
+  const isOfInterest = (name: string): boolean => (svg ? URL_ATTRIBUTES.has(name) || isStyle(name) : name === 'src');
   scanMarkup(
     source,
     { xml: true, isOfInterest },
@@ -53,4 +52,77 @@ export function extractXml(source: string, svg: boolean, collector: Collector): 
 
 function isStyle(name: string): boolean {
   return name === 'style' || PAINTS.has(name);
+}
+
+type Kinds = Readonly<Record<string, ResourceKind>>;
+
+/** Root elements of feeds and sitemaps, which are read by external programs. */
+const ROOT = /^(?:rss|feed|rdf:rdf|urlset|sitemapindex)$/;
+
+/** Elements whose text is a URL. */
+const TEXTS: Kinds = {
+  ...{ link: 'identity', loc: 'identity', comments: 'identity', uri: 'identity', guid: 'identity', id: 'identity' },
+  ...{ url: 'card', icon: 'card', logo: 'card' },
+  ...{
+    'image:loc': 'card',
+    'video:thumbnail_loc': 'card',
+    'video:content_loc': 'card',
+    'video:player_loc': 'identity',
+  },
+};
+/** Entry ids are a URL only if they look like one. */
+const NAMES: ReadonlySet<string> = new Set(['guid', 'id']);
+
+/** Attributes that hold a URL, by element. */
+const ATTRIBUTES: Readonly<Record<string, Kinds>> = {
+  link: { href: 'identity' },
+  'atom:link': { href: 'identity' },
+  'xhtml:link': { href: 'identity' },
+  enclosure: { url: 'card' },
+  content: { src: 'card' },
+  'media:content': { url: 'card' },
+  'media:thumbnail': { url: 'card' },
+  'itunes:image': { href: 'card' },
+};
+
+/**
+ * Reads a feed or sitemap and ignores other XML. Its URLs use the public domain, because it is read from elsewhere.
+ * The files they refer to are fetched too.
+ */
+function extractFeed(source: string, collector: Collector): void {
+  let isFeed: boolean | undefined;
+  scanMarkup(
+    source,
+    {
+      xml: true,
+      isOfInterest: (name) => name === 'href' || name === 'url' || name === 'src' || name === 'rel',
+      hasText: (name) => isFeed === true && Object.hasOwn(TEXTS, name),
+    },
+    {
+      tag(tag) {
+        isFeed ??= ROOT.test(tag.name);
+        if (isFeed) for (const attribute of tag.attributes) referAttribute(tag, attribute, collector);
+      },
+      raw({ name }, content) {
+        if (isFeed) referText(source, name, content, collector);
+      },
+      close() {},
+    },
+  );
+}
+
+function referAttribute({ name, attributes }: Tag, { name: key, value, layer }: Attribute, collector: Collector): void {
+  const kinds = Object.hasOwn(ATTRIBUTES, name) ? ATTRIBUTES[name] : undefined;
+  const isEnclosure = attributes.some((each) => each.name === 'rel' && each.value.text === 'enclosure');
+  const kind = kinds !== undefined && Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+  if (kind === undefined) return;
+  const place = { span: value, from: 0, to: value.text.length, layers: layer };
+  collector.refer(place, isEnclosure ? 'card' : kind);
+}
+
+function referText(source: string, name: string, content: SpannedText, collector: Collector): void {
+  const kind = TEXTS[name];
+  if (kind === undefined || (NAMES.has(name) && !/^\s*https?:\/\//.test(content.text))) return;
+  const isLiteral = source.startsWith('<![CDATA[', content.start - '<![CDATA['.length);
+  collector.refer({ span: content, from: 0, to: content.text.length, layers: isLiteral ? '' : 'x' }, kind);
 }

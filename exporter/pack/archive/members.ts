@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { endOfTar, tarBlocks } from './tar-blocks.ts';
-import type { ArchiveEntry, ArchiveMember, ArchiveOptions } from './types.ts';
+import { createGzip, gzip } from 'node:zlib';
+import { BLOCK_BYTES, writePlainHeader } from './plain-header.ts';
+import { withoutSystem } from './streamed-member.ts';
+import { type ArchiveEntry, type ArchiveMember, type ArchiveOptions, endOfTar, tarBlocks } from './tar-blocks.ts';
 
 const DEFAULT_LEVEL = 6;
 /** The operating system's byte in the gzip header, which zlib fills in; 255 means "unknown". */
@@ -30,8 +33,39 @@ export async function trailerMember(): Promise<Uint8Array> {
 }
 
 /** Compresses the blocks of a tar file as one gzip member. */
-export async function gzipBlocks(blocks: Uint8Array, { level = DEFAULT_LEVEL }: ArchiveOptions = {}): Promise<Buffer> {
+async function gzipBlocks(blocks: Uint8Array, { level = DEFAULT_LEVEL }: ArchiveOptions = {}): Promise<Buffer> {
   const bytes = await compress(blocks, { level });
   bytes[OPERATING_SYSTEM_AT] = 255;
   return bytes;
+}
+
+/**
+ * A piece of the archive for one file whose size is unknown until its end. The header contains the size, so it is a
+ * separate gzip member, made last. Only the compressed bytes are held in memory. `path` is plain (`isPlain`).
+ */
+export async function measuredMember(
+  { path, source }: { path: string; source: AsyncIterable<Buffer> },
+  { level }: { level: number },
+): Promise<Buffer[]> {
+  let sizeBytes = 0;
+
+  async function* wholeBlocks(): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      sizeBytes += chunk.length;
+      yield chunk;
+    }
+    const lastBytes = sizeBytes % BLOCK_BYTES;
+    if (lastBytes > 0) yield Buffer.alloc(BLOCK_BYTES - lastBytes);
+  }
+
+  const gzip = createGzip({ level });
+  const compressed = pipeline(Readable.from(wholeBlocks()), gzip);
+  // The failure reaches the reader of the compressed bytes.
+  compressed.catch((error: Error) => gzip.destroy(error));
+  const body: Buffer[] = [];
+  for await (const chunk of withoutSystem(gzip)) body.push(chunk);
+  await compressed;
+  const header = Buffer.alloc(BLOCK_BYTES);
+  writePlainHeader(header, path, sizeBytes);
+  return [await gzipBlocks(header, { level }), ...body];
 }

@@ -1,6 +1,6 @@
 import { pack } from 'tar-stream';
+import type { BundleFile } from '../../../contract/bundle.ts';
 import { BLOCK_BYTES, isPlain, writePlainHeader } from './plain-header.ts';
-import type { ArchiveEntry } from './types.ts';
 
 /** The end of a tar file, removed from each piece so that pieces can follow one another. */
 export const END_BYTES = 1024;
@@ -47,3 +47,15 @@ async function packedBlocks(entries: readonly TarEntry[]): Promise<Buffer> {
 export function endOfTar(): Buffer {
   return Buffer.alloc(END_BYTES);
 }
+
+/** A file to be archived: `path` is relative to the bundle's root, with `/`. */
+export type ArchiveEntry = { path: string; bytes: Uint8Array; contentType: string };
+
+/**
+ * A piece of the archive: one gzip member. Members concatenated in the order manifest, files, trailer are a valid
+ * `.tar.gz`, so pieces can be made separately and streamed one after another.
+ */
+export type ArchiveMember = { bytes: Uint8Array; files: BundleFile[] };
+
+/** `level` is zlib's, 0 to 9; 6 by default. */
+export type ArchiveOptions = { level?: number };

@@ -2,6 +2,7 @@ import { CONTENT_CODINGS } from '../../../contract/content-coding.ts';
 import type { ExportRequest } from '../../../exporter/discover/open-export.ts';
 import type { Site } from '../../../exporter/document/types.ts';
 import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
+import { hostAndPort } from '../../../exporter/fetch/address-guard.ts';
 import type { Database } from '../../store/database.ts';
 import { markExportJobRunning } from '../../store/export-job-transitions.ts';
 import { type ExportJobRow, requestedPaths } from '../../store/export-jobs.ts';
@@ -41,9 +42,4 @@ function settingsOf(job: ExportJobRow, project: Project): ExportRequest['setting
     precompress: CONTENT_CODINGS.filter((coding) => precompress.includes(coding)),
     pages: paths === null ? null : paths.flatMap((path) => normalizeUrl(path, site, home) ?? []),
   };
-}
-
-function hostAndPort(origin: URL): string {
-  const defaultPort = origin.protocol === 'https:' ? '443' : '80';
-  return `${origin.hostname}:${origin.port === '' ? defaultPort : origin.port}`;
 }

@@ -128,8 +128,8 @@ describe('the scope of a crawl', () => {
       {},
       0,
     ],
-    ['the export holds its most addresses, 0', `${HOME}/full`, { maxUrls: 0 }, {}, 0],
-    ['the address is longer than 2000 characters', `${HOME}/${'x'.repeat(2_000)}`, {}, {}, 0],
+    ['the export already has 0 URLs', `${HOME}/full`, { maxUrls: 0 }, {}, 0],
+    ['the URL is longer than 2000 characters', `${HOME}/${'x'.repeat(2_000)}`, {}, {}, 0],
   ])('says of what it leaves out that %s', (reason, url, limits, settings, depth) => {
     expect(scopeFor(settings, limits)(url, 'page', depth)).toMatchObject({ rank: 0, skip: reason });
   });

@@ -1,6 +1,6 @@
 import { retryDelayMs } from '../../../exporter/crawl/retry-delay.ts';
 import { failureOfError, failureOfLateness, failureOfStatus } from '../../../exporter/fetch/failure.ts';
-import { readRetryAfterMs } from '../../../exporter/fetch/retry-after.ts';
+import { readRetryAfterMs } from '../../../exporter/fetch/retry-after-gate.ts';
 
 describe('retryDelayMs', () => {
   it('waits longer each time and gives up in the end', () => {

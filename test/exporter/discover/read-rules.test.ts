@@ -70,7 +70,7 @@ describe('readRules', () => {
   it('fails the job after as many late answers as any address gets', async () => {
     server.setHandler(() => undefined);
     const hasty = fetcherFor([server.host], { limits: { requestTimeoutMs: 50 } });
-    await expect(read('respect', hasty)).rejects.toThrow(/no answer within 50 ms, after one try/);
+    await expect(read('respect', hasty)).rejects.toThrow(/no response within 50 ms, after one try/);
     await hasty.close();
   });
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { assignPath } from '../../../exporter/document/assign-path.ts';
 import { extract } from '../../../exporter/document/extract.ts';
-import { elementsOfHeaders, readAnsweredDocument } from '../../../exporter/document/header-elements.ts';
-import { readLinkHeader } from '../../../exporter/document/html/link-header.ts';
+import { elementsOfHeaders, readLinkHeader, readResponseDocument } from '../../../exporter/document/header-elements.ts';
 import { rewrite } from '../../../exporter/document/rewrite.ts';
 import { isSame } from '../../../exporter/reuse/reuse-response.ts';
 import { AUTO, everything, SITE } from './engine.ts';
@@ -12,7 +11,7 @@ const HTML = 'text/html; charset=utf-8';
 
 function answered(html: string, headers: Record<string, string | string[]>, contentType = HTML) {
   const fetched = { bytes: Buffer.from(html), contentType, url: SITE.origin + ADDRESS };
-  return readAnsweredDocument(fetched, elementsOfHeaders(headers), SITE);
+  return readResponseDocument(fetched, elementsOfHeaders(headers), SITE);
 }
 
 function exported(html: string, headers: Record<string, string | string[]>): string {

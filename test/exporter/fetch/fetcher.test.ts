@@ -294,7 +294,7 @@ describe('the fetcher', () => {
       const answered = createGate();
       const pending = patient.get(new URL(site.origin), {
         signal,
-        onAnswer: () => answered.open(),
+        onResponse: () => answered.open(),
         sink: async (body) => {
           for await (const piece of body) {
             sunkBytes += piece.length;

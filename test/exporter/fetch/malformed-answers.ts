@@ -19,7 +19,7 @@ const PIECE = Buffer.alloc(64 * 1024, '<p>more of the same</p>');
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 const TOO_LARGE = { reason: new RegExp(`larger than ${MAX_BODY_BYTES}`) };
 const CUT = { reason: /other side closed|terminated|ECONNRESET|UND_ERR_SOCKET|end before/i };
-const LATE = { reason: /^no answer within 200 ms$/, isLate: true } as const;
+const LATE = { reason: /^no response within 200 ms$/, isLate: true } as const;
 const SLOW = { reason: /^the body comes too slowly: less than 1024 bytes a second$/, isLate: true } as const;
 const NOT_HTTP = { reason: /HPE_|Parse Error|UND_ERR|Response does not match|Invalid/i };
 
@@ -155,7 +155,7 @@ export const MALFORMED: readonly MalformedAnswer[] = [
   {
     name: 'switching',
     send: thenClose('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n'),
-    outcome: { reason: /^the answer breaks the rules of HTTP$/ },
+    outcome: { reason: /^the response breaks the rules of HTTP$/ },
   },
   { name: 'odd-type', send: whole('odd', { type: `${'x'.repeat(9_000)}; charset=\xff` }), outcome: { body: 'odd' } },
   { name: 'no-type.txt', send: whole('plain', { type: '' }), outcome: { body: 'plain' } },

@@ -86,7 +86,7 @@ describe('the origin limiter', () => {
         limiter.pause('origin', 999_999_999_000);
         release({ kind: 'overloaded' });
       });
-    const serve = () => ask((release) => release({ kind: 'answered', latencyMs: 1 }));
+    const serve = () => ask((release) => release({ kind: 'completed', latencyMs: 1 }));
     // What was under way together asks once.
     limiter.pause('origin', 999_999_999_000);
     const first = [refuse(), serve(), serve()];

@@ -91,7 +91,7 @@ export async function crawlSimulated(
     const { latencyMs, outcome } = origin({ nowMs: clock.nowMs(), active, number });
     await new Promise<void>((resolve) => clock.after(latencyMs, resolve));
     active -= 1;
-    const told: RequestOutcome = outcome === undefined ? { kind: 'answered', latencyMs } : { kind: outcome };
+    const told: RequestOutcome = outcome === undefined ? { kind: 'completed', latencyMs } : { kind: outcome };
     release(told);
     crawl.limits.push(limiter.limitOf('origin'));
     crawl.endedAtMs = clock.nowMs();

@@ -1,9 +1,8 @@
 import { rankOf } from '../../../exporter/crawl/resource-rank.ts';
 import type { SettledRow } from '../../../exporter/crawl-records.ts';
-import { divideIntoBatches } from '../../../exporter/freeze/batches.ts';
 import { judgeCrawl } from '../../../exporter/freeze/judge-crawl.ts';
 import { divideIntoPieces } from '../../../exporter/freeze/pieces.ts';
-import { planBundle } from '../../../exporter/freeze/plan-bundle.ts';
+import { divideIntoBatches, planBundle } from '../../../exporter/freeze/plan-bundle.ts';
 import type { ExportSettings } from '../../../exporter/settings.ts';
 import fc from '../../helpers/fast-check.ts';
 
@@ -216,7 +215,7 @@ describe('judgeCrawl', () => {
     const dead = Array.from({ length: 20 }, (_, index) =>
       missing(`/dead${index}`, { status: null, reason: 'ECONNREFUSED' }),
     );
-    expect(judgeCrawl([row('/'), ...pages, ...dead], settings)).toMatch(/did not answer for 20 of 71 pages/);
+    expect(judgeCrawl([row('/'), ...pages, ...dead], settings)).toMatch(/did not respond for 20 of 71 pages/);
   });
 
   it('asks for the start page, or for one of the paths', () => {

@@ -1,5 +1,5 @@
 import type { BundleFile, BundleRedirect } from '../../../contract/bundle.ts';
-import { type ManifestHead, manifestText } from '../../../exporter/pack/manifest-text.ts';
+import { type ManifestHead, manifestText } from '../../../exporter/pack/manifest.ts';
 
 const head: ManifestHead = {
   ...{ formatVersion: 1, jobId: 'se_1', domain: 'docs.example.com', version: '1', createdAt: '2026-01-01T00:00:00Z' },

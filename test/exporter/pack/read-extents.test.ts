@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { readExtents } from '../../../exporter/pack/read-extents.ts';
+import { readExtents } from '../../../exporter/pack/pack-bundle.ts';
 import { ObjectMissingError } from '../../../exporter/ports.ts';
 import type { Extent } from '../../../exporter/segments/segment-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { ExportFailure } from '../../../exporter/export-failure.ts';
 import type { Renderer } from '../../../exporter/ports.ts';
 import { BrowserGone, createBrowserPool } from '../../../exporter/render/browser-pool.ts';
-import { needBrowser } from '../../../exporter/render/need-browser.ts';
+import { needBrowser } from '../../../exporter/render/find-browser.ts';
 
 let folder: string;
 let pool: Renderer;

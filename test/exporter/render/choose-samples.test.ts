@@ -1,4 +1,4 @@
-import { chooseSamples } from '../../../exporter/render/choose-samples.ts';
+import { chooseSamples } from '../../../exporter/render/visit-samples.ts';
 
 const at = (path: string): string => `https://docs.example.com${path}`;
 

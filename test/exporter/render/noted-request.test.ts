@@ -1,4 +1,4 @@
-import { notedRequest } from '../../../exporter/render/noted-request.ts';
+import { notedRequest } from '../../../exporter/render/page-requests.ts';
 
 const site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
 

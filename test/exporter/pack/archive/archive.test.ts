@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { MANIFEST_PATH } from '../../../../contract/bundle.ts';
-import { measuredMember } from '../../../../exporter/pack/archive/measured-member.ts';
-import { gzipMember, trailerMember } from '../../../../exporter/pack/archive/members.ts';
-import { manifestText } from '../../../../exporter/pack/manifest-text.ts';
+import { gzipMember, measuredMember, trailerMember } from '../../../../exporter/pack/archive/members.ts';
+import { manifestText } from '../../../../exporter/pack/manifest.ts';
 
 const LONG = `${'folder/'.repeat(30)}${'n'.repeat(150)}.html`;
 const ENTRIES = [

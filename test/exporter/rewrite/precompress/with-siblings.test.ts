@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { CONTENT_CODINGS } from '../../../../contract/content-coding.ts';
+import { withSiblings } from '../../../../exporter/rewrite/make-piece.ts';
 import { compress } from '../../../../exporter/rewrite/precompress/compress.ts';
 import { type SiblingPlan, withheldSiblings } from '../../../../exporter/rewrite/precompress/sibling-plan.ts';
-import { withSiblings } from '../../../../exporter/rewrite/precompress/with-siblings.ts';
 import { canCompress } from '../../../../exporter/zstd-support.ts';
 
 const text = Buffer.from('A page says much the same as the page before. '.repeat(50));

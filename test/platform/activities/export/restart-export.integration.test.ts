@@ -123,7 +123,7 @@ describe('an export that takes over what is gone by the time that it needs it', 
     await waitFor(async () => server.requests.includes('/p3'), { describe: 'asked for /p3' });
     expect(await inActivity(() => newProcess().beginAnew({ jobId }))).toEqual({ isAnew: true });
     letGo();
-    expect(await late).toMatchObject({ type: 'CrawlGone', message: 'the crawl has begun anew' });
+    expect(await late).toMatchObject({ type: 'CrawlGone', message: 'the crawl was restarted' });
     server.setHandler(origin.handle);
     await runStages(newProcess(), jobId, STAGES);
     const anew = await rig.read(jobId);

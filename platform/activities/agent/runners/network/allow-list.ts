@@ -1,7 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../../../../exporter/fetch/address.ts';
-import { type AddressGuard, portOf, RefusedUrl, type Resolve } from '../../../../../exporter/fetch/address-guard.ts';
+import {
+  type AddressGuard,
+  hostAndPort,
+  portOf,
+  RefusedUrl,
+  type Resolve,
+  withoutBrackets,
+} from '../../../../../exporter/fetch/address-guard.ts';
 import type { AgentNetwork } from '../runner-limits.ts';
 
 const resolveBySystem: Resolve = async (hostname) =>
@@ -15,7 +22,7 @@ export function createAllowList({ allow, refuse }: AgentNetwork, resolve: Resolv
   const allowed = new Set(allow);
 
   async function addressesOf(hostname: string, refusal: string): Promise<readonly string[]> {
-    const literal = hostname.replaceAll(/[[\]]/g, '');
+    const literal = withoutBrackets(hostname);
     if (isIP(literal) !== 0) return [literal];
     return await resolve(hostname).catch(() => {
       throw new RefusedUrl(refusal);
@@ -30,7 +37,7 @@ export function createAllowList({ allow, refuse }: AgentNetwork, resolve: Resolv
 
   return {
     checkUrl(url) {
-      const host = `${url.hostname}:${portOf(url)}`;
+      const host = hostAndPort(url);
       if (!allowed.has(host)) throw new RefusedUrl(`${host} is not in AGENT_NETWORK_ALLOW`);
     },
 

@@ -1,4 +1,4 @@
-import { keepAnswers } from '../../../exporter/discover/keep-answers.ts';
+import { keepResponses } from '../../../exporter/discover/keep-responses.ts';
 import type { FetchedResponse, FetchResult } from '../../../exporter/fetch/fetch-result.ts';
 import { createGate } from '../../helpers/system/gate.ts';
 
@@ -13,10 +13,10 @@ function keeping(...answers: FetchResult[]) {
     await gate.pass();
     return answers.shift() ?? page;
   };
-  return { gate, kept: keepAnswers({ get, space: () => undefined, close: async () => undefined }, 10) };
+  return { gate, kept: keepResponses({ get, space: () => undefined, close: async () => undefined }, 10) };
 }
 
-describe('keepAnswers', () => {
+describe('keepResponses', () => {
   it('asks once for what is being asked for, or was answered', async () => {
     const { gate, kept } = keeping();
     const first = kept.get(URL_A, { signal });

@@ -14,7 +14,7 @@ export type KeepingFetcher = Fetcher & {
  * Concurrent calls for a URL share a request. A body larger than `maxBodyBytes` goes only to the caller that requested
  * it, because the crawl streams such files.
  */
-export function keepAnswers(fetcher: Fetcher, maxBodyBytes: number): KeepingFetcher {
+export function keepResponses(fetcher: Fetcher, maxBodyBytes: number): KeepingFetcher {
   const kept = new Map<string, FetchResult>();
   const underWay = new Map<string, Promise<FetchResult>>();
   let keptBytes = 0;

@@ -12,7 +12,7 @@ const TOO_MUCH = new Error('more of the body came than is worth reading');
  * to wait. Not a stream, because most bodies have one or two chunks, and a stream would cost more than everything else
  * about them.
  */
-export class AnswerBody {
+export class ResponseBody {
   private readonly source: BodySource;
   private maxHeldBytes: number;
   private chunks: Buffer[] = [];

@@ -1,9 +1,9 @@
-import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
 import type { Exchange } from './exchange.ts';
+import type { ResponseBody } from './response-body.ts';
 
 /** How long a response may take. Times in milliseconds. */
-export type AnswerPace = {
+export type ResponsePace = {
   /** The time until the head arrives. The slowest allowed body gets this much extra time. */
   requestTimeoutMs: number;
   /** The longest pause in a body. */
@@ -20,8 +20,8 @@ const MIN_BYTES_PER_SECOND = 1024;
 export type Lateness = { at: number; reason: string };
 
 /** The deadline of a response whose head is still to come. */
-export function latenessOfHead(startedAt: number, { requestTimeoutMs }: AnswerPace): Lateness {
-  return { at: startedAt + requestTimeoutMs, reason: `no answer within ${inWords(requestTimeoutMs)}` };
+export function latenessOfHead(startedAt: number, { requestTimeoutMs }: ResponsePace): Lateness {
+  return { at: startedAt + requestTimeoutMs, reason: `no response within ${inWords(requestTimeoutMs)}` };
 }
 
 /**
@@ -29,9 +29,9 @@ export function latenessOfHead(startedAt: number, { requestTimeoutMs }: AnswerPa
  * waits for us.
  */
 export function latenessOfBody(
-  body: Pick<AnswerBody, 'isOver' | 'isHeld' | 'lastAt' | 'receivedBytes' | 'heldMs'>,
+  body: Pick<ResponseBody, 'isOver' | 'isHeld' | 'lastAt' | 'receivedBytes' | 'heldMs'>,
   startedAt: number,
-  { requestTimeoutMs, idleTimeoutMs }: AnswerPace,
+  { requestTimeoutMs, idleTimeoutMs }: ResponsePace,
 ): Lateness | undefined {
   if (body.isOver) return undefined;
   const idleReason = `the body stalled: nothing came for ${inWords(idleTimeoutMs)}`;
@@ -50,12 +50,12 @@ export type LateWatch = {
 };
 
 /** The reason for ending an exchange early; one shared error, because each new one would capture a stack. */
-const LATE = new Error('the answer took too long');
+const LATE = new Error('the response took too long');
 
 /** Aborts an exchange once its response is late. */
 export function abortWhenLate(
   exchange: Pick<Exchange, 'abort'>,
-  { lateness, clock, pace }: { lateness: () => Lateness | undefined; clock: Clock; pace: AnswerPace },
+  { lateness, clock, pace }: { lateness: () => Lateness | undefined; clock: Clock; pace: ResponsePace },
 ): LateWatch {
   let aborted: Lateness | undefined;
   let cancel = (): void => undefined;

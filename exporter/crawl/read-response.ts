@@ -3,31 +3,31 @@ import type { Logger } from 'pino';
 import type { LeasedUrl } from '../crawl-records.ts';
 import { assignPath } from '../document/assign-path.ts';
 import { extract, serializeExtraction } from '../document/extract.ts';
-import { readAnsweredDocument } from '../document/header-elements.ts';
+import { readResponseDocument } from '../document/header-elements.ts';
 import { addModuleImports, importMapsOf, type ModuleImports } from '../document/module-imports.ts';
 import type { Extraction, PageDocument } from '../document/types.ts';
 import { isOfSite } from '../document/url-identity.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
-import { isWrongGuess } from '../freeze/wrong-guess.ts';
 import type { ExportSettings } from '../settings.ts';
+import { isWrongGuess } from './guessed-page.ts';
 import { kindOfRank } from './resource-rank.ts';
 import type { Visited } from './visited.ts';
 
 /** Turns a complete response into a file and extracts its references. Rejects only if `importsOf` does. */
-export async function readAnswer(
+export async function readResponse(
   { logger, importsOf }: { logger: Logger; importsOf: ModuleImports },
   { site }: ExportSettings,
   leased: LeasedUrl,
-  answer: FetchedResponse,
+  response: FetchedResponse,
 ): Promise<Visited> {
   const { url, rank, id } = leased;
-  const { body, headElements } = answer;
-  const fetched = { bytes: body, contentType: answer.contentType, url };
-  const { bytes, contentType, format } = readAnsweredDocument(fetched, headElements, site);
+  const { body, headElements } = response;
+  const fetched = { bytes: body, contentType: response.contentType, url };
+  const { bytes, contentType, format } = readResponseDocument(fetched, headElements, site);
   const file = {
     id,
     outcome: 'file',
-    status: answer.status,
+    status: response.status,
     contentType,
     isPage: format === 'html' && isOfSite(url, site),
     bytes,
@@ -36,10 +36,10 @@ export async function readAnswer(
   } as const;
   const opaque: Visited = { leased, result: { ...file, extraction: new Uint8Array() }, resources: [] };
   if (format === 'other') return opaque;
-  const read = tryExtract({ bytes, contentType, url, format, nofollow: answer.nofollow === true });
+  const read = tryExtract({ bytes, contentType, url, format, nofollow: response.nofollow === true });
   if (read === undefined) return opaque;
   // The scripts of a rendered page start by themselves if they can.
-  const own = answer.rendered === true ? { ...read, framework: null } : read;
+  const own = response.rendered === true ? { ...read, framework: null } : read;
   const leadsNowhere = isWrongGuess({ url, rank, contentType });
   const extraction = leadsNowhere ? own : await addModuleImports(own, { site, importsOf });
   const serialized = Buffer.from(serializeExtraction(extraction));

@@ -1,24 +1,24 @@
-import { AnswerBody } from '../../../exporter/fetch/answer-body.ts';
-import { latenessOfBody, latenessOfHead } from '../../../exporter/fetch/late-answer.ts';
+import { latenessOfBody, latenessOfHead } from '../../../exporter/fetch/late-response.ts';
+import { ResponseBody } from '../../../exporter/fetch/response-body.ts';
 
 const PACE = { requestTimeoutMs: 60_000, idleTimeoutMs: 20_000 };
 const SECOND = 1_000;
 const STALLED = 'the body stalled: nothing came for 20 seconds';
 
 let nowMs: number;
-let body: AnswerBody;
+let body: ResponseBody;
 
 beforeEach(() => {
   nowMs = 0;
   const source = { pause: () => undefined, resume: () => undefined, abort: () => undefined };
-  body = new AnswerBody(source, 100_000, () => nowMs);
+  body = new ResponseBody(source, 100_000, () => nowMs);
 });
 
 const lateness = () => latenessOfBody(body, 0, PACE);
 
 describe('an answer is late', () => {
   it('if its head has not come in its time', () => {
-    expect(latenessOfHead(5, PACE)).toEqual({ at: 60_005, reason: 'no answer within 60 seconds' });
+    expect(latenessOfHead(5, PACE)).toEqual({ at: 60_005, reason: 'no response within 60 seconds' });
   });
 
   it('if nothing came of its body for a while, counted from the last piece', () => {

@@ -1,14 +1,14 @@
 import { bundleManifest } from '../../../contract/bundle.ts';
 import { assignPath } from '../../../exporter/document/assign-path.ts';
 import { normalizeUrl } from '../../../exporter/document/url-identity.ts';
-import { pageAddress } from '../../../exporter/rewrite/page-address.ts';
+import { pageUrl } from '../../../exporter/rewrite/make-piece.ts';
 
 const site = { domain: 'docs.example.com', origin: 'http://127.0.0.1:8080' };
 
 function addressOf(address: string, isPage = true): string | undefined {
   const url = normalizeUrl(address, site, `https://${site.domain}/`) ?? '';
   const path = assignPath({ url, contentType: 'text/html', kind: 'page' }, site);
-  return pageAddress({ url, path, isPage }, site).url;
+  return pageUrl({ url, path, isPage }, site).url;
 }
 
 describe('a page’s address in the manifest', () => {
@@ -31,7 +31,7 @@ describe('a page’s address in the manifest', () => {
   );
 
   it('is left out where a browser would take it for another host’s', () => {
-    expect(pageAddress({ url: `https://${site.domain}//evil`, path: 'evil.html', isPage: true }, site)).toEqual({});
+    expect(pageUrl({ url: `https://${site.domain}//evil`, path: 'evil.html', isPage: true }, site)).toEqual({});
   });
 
   it('is told of pages only, and of the site’s own', () => {

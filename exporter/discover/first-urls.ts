@@ -1,10 +1,8 @@
 import { createCrawlScope } from '../crawl/crawl-scope.ts';
-import { enqueueUrls } from '../crawl/enqueue-urls.ts';
 import { createModuleReader } from '../crawl/module-reader.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { createStrongestUses, enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
-import { settleVisits } from '../crawl/settle-visits.ts';
-import { createStrongestUses } from '../crawl/strongest-uses.ts';
 import { visit } from '../crawl/visit.ts';
 import type { Visited } from '../crawl/visited.ts';
 import type { FoundUrl } from '../crawl-records.ts';
@@ -13,10 +11,10 @@ import { originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Discovery } from './discover.ts';
-import type { KeepingFetcher } from './keep-answers.ts';
+import type { KeepingFetcher } from './keep-responses.ts';
 
 /** Enqueues a job's first URLs; URLs that are already queued don't change. Call each method once, in this order. */
-export type FirstAddresses = {
+export type FirstUrls = {
   /** Enqueues the start pages, the not-found page, and the URLs that are tried on every site. */
   begin(options: {
     /** Whether to visit start pages immediately, if they needn't be rendered. */
@@ -30,10 +28,10 @@ export type FirstAddresses = {
 /** Start pages that are visited before the crawl begins; the crawl visits the others. */
 const MAX_VISITED = 4;
 
-export function createFirstAddresses(
+export function createFirstUrls(
   deps: ExportDeps,
   { settings, token, fetcher }: { settings: ExportSettings; token: string; fetcher: KeepingFetcher },
-): FirstAddresses {
+): FirstUrls {
   const { store, limits } = deps;
   const { jobId, site, pages, render } = settings;
   const lease = { jobId, token, leaseMs: limits.leaseMs };

@@ -16,7 +16,7 @@ const MAX_REDIRECTS = 5;
 
 export type Asked =
   /** `url` is the final URL after redirects. */
-  | { kind: 'answer'; url: string; answer: FetchedResponse }
+  | { kind: 'response'; url: string; response: FetchedResponse }
   | { kind: 'failed'; url: string; failure: FetchFailure; tries: number }
   /** The redirects form a loop, or lead to a URL that isn't HTTP, or to another site although that isn't allowed. */
   | { kind: 'nowhere' };
@@ -25,7 +25,7 @@ export type Asked =
  * Requests a normalised URL, follows redirects, and retries soft failures as a crawl does, but at most `maxTries`
  * times. Throws only the signal's reason.
  */
-export async function retryUntilAnswered(
+export async function retryUntilResponse(
   fetcher: Fetcher,
   site: Site,
   options: {
@@ -47,7 +47,7 @@ export async function retryUntilAnswered(
     const result = await fetcher.get(new URL(isOfSite(url, site) ? originUrl(url, site) : url), asking);
     switch (result.kind) {
       case 'response':
-        return { kind: 'answer', url, answer: result };
+        return { kind: 'response', url, response: result };
       case 'redirect': {
         const target = normalizeUrl(result.location.href, site);
         if (target === undefined || target === url || redirects === MAX_REDIRECTS) return { kind: 'nowhere' };

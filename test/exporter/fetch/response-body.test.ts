@@ -1,4 +1,4 @@
-import { AnswerBody } from '../../../exporter/fetch/answer-body.ts';
+import { ResponseBody } from '../../../exporter/fetch/response-body.ts';
 
 const MAX_HELD_BYTES = 100_000;
 
@@ -14,26 +14,26 @@ function source() {
 
 describe('the body of an answer', () => {
   it('is answered whole, in the order it came, and as it came where that was one chunk', async () => {
-    const one = new AnswerBody(source(), MAX_HELD_BYTES);
+    const one = new ResponseBody(source(), MAX_HELD_BYTES);
     const chunk = Buffer.from('abc');
     one.push(chunk);
     one.finish('whole');
     expect(await one.whole()).toBe(chunk);
 
-    const several = new AnswerBody(source(), MAX_HELD_BYTES);
+    const several = new ResponseBody(source(), MAX_HELD_BYTES);
     const whole = several.whole();
     for (const text of ['a', 'b', 'c']) several.push(Buffer.from(text));
     several.finish('whole');
     expect((await whole)?.toString()).toBe('abc');
 
-    const empty = new AnswerBody(source(), MAX_HELD_BYTES);
+    const empty = new ResponseBody(source(), MAX_HELD_BYTES);
     empty.finish('whole');
     expect(await empty.whole()).toEqual(Buffer.alloc(0));
   });
 
   it('has the origin wait once it is longer than may be held, and is taken piece by piece then', async () => {
     const from = source();
-    const body = new AnswerBody(from, MAX_HELD_BYTES);
+    const body = new ResponseBody(from, MAX_HELD_BYTES);
     const chunk = Buffer.alloc(MAX_HELD_BYTES / 2 + 1, 1);
     const whole = body.whole();
     body.push(chunk);
@@ -54,8 +54,8 @@ describe('the body of an answer', () => {
 
   it('fails with what broke it off, however it is read', async () => {
     const error = new Error('broken off');
-    const body = (): AnswerBody => {
-      const made = new AnswerBody(source(), MAX_HELD_BYTES);
+    const body = (): ResponseBody => {
+      const made = new ResponseBody(source(), MAX_HELD_BYTES);
       made.push(Buffer.from('half'));
       made.finish({ error });
       return made;
@@ -70,7 +70,7 @@ describe('the body of an answer', () => {
 
   it('that nobody wants is let pass, and ends its connection where it is long', async () => {
     const from = source();
-    const body = new AnswerBody(from, MAX_HELD_BYTES);
+    const body = new ResponseBody(from, MAX_HELD_BYTES);
     const dumped = body.dump();
     for (let count = 0; count < 2; count += 1) body.push(Buffer.alloc(64 * 1024));
     expect(from.asked).toEqual([]);

@@ -1,0 +1,50 @@
+import type { FoundUrl, Lease, LeasedUrl } from '../crawl-records.ts';
+import type { ExportDeps } from '../export-deps.ts';
+import type { CrawlStore } from '../ports.ts';
+import type { CrawlScope } from './crawl-scope.ts';
+import { placeFiles } from './segment.ts';
+import type { Visited } from './visited.ts';
+
+type StrongestUses = {
+  /** If two uses are equally strong, the first one stays. */
+  add(found: FoundUrl | undefined): void;
+  /** Sorted by URL, as the frontier requires. */
+  list(): FoundUrl[];
+};
+
+/** Collects one report to the frontier: each URL once, with its strongest use. */
+export function createStrongestUses(): StrongestUses {
+  const uses = new Map<string, FoundUrl>();
+  return {
+    add(found) {
+      if (found !== undefined && found.rank > (uses.get(found.url)?.rank ?? -1)) uses.set(found.url, found);
+    },
+    list: () => [...uses.values()].sort((a, b) => (a.url < b.url ? -1 : 1)),
+  };
+}
+
+const FOUND_PER_STATEMENT = 2_000;
+
+/** Adds URLs to a job's frontier, in as many statements as needed. Returns those that were leased. */
+export async function enqueueUrls(store: CrawlStore, lease: Lease, found: readonly FoundUrl[]): Promise<LeasedUrl[]> {
+  const leased: LeasedUrl[] = [];
+  for (let start = 0; start < found.length; start += FOUND_PER_STATEMENT) {
+    const piece = found.slice(start, start + FOUND_PER_STATEMENT);
+    leased.push(...((await store.settleUrls({ ...lease, settled: [], found: piece }))?.taken ?? []));
+  }
+  return leased;
+}
+
+/** Enqueues the links of a few visits and settles them, outside the crawl's own groups. */
+export async function settleVisits(
+  { store, segments }: Pick<ExportDeps, 'store' | 'segments'>,
+  { lease, scope, visits }: { lease: Lease; scope: CrawlScope; visits: readonly Visited[] },
+): Promise<void> {
+  const found = createStrongestUses();
+  for (const { leased, resources } of visits) {
+    for (const resource of resources) found.add(scope.admit(resource, leased));
+  }
+  // Enqueue links first: if the worker dies in between, another one visits the pages again.
+  await enqueueUrls(store, lease, found.list());
+  await store.settleUrls({ ...lease, settled: await placeFiles(segments, lease.jobId, visits), found: [] });
+}

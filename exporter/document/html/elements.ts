@@ -1,0 +1,175 @@
+import type { ResourceKind } from '../types.ts';
+import type { TagReader } from './tag-reader.ts';
+
+const ASSETS = ['stylesheet', 'icon', 'preload', 'modulepreload', 'manifest', 'apple-touch-icon', 'mask-icon'];
+const MORE_ASSETS = ['apple-touch-icon-precomposed', 'apple-touch-startup-image', 'fluid-icon', 'image_src', 'search'];
+const IDENTITIES = ['canonical', 'shortlink', 'amphtml'];
+const PAGES = [
+  ...[
+    'alternate',
+    'next',
+    'prev',
+    'previous',
+    'first',
+    'last',
+    'start',
+    'up',
+    'top',
+    'home',
+    'contents',
+    'toc',
+    'index',
+  ],
+  ...['chapter', 'section', 'subsection', 'appendix', 'glossary', 'copyright', 'help', 'author', 'license', 'bookmark'],
+  ...['prerender', 'about', 'privacy-policy', 'terms-of-service', 'sitemap'],
+];
+
+const KIND_BY_REL: ReadonlyMap<string, ResourceKind> = new Map([
+  ...PAGES.map((rel) => [rel, 'page'] as const),
+  ...IDENTITIES.map((rel) => [rel, 'identity'] as const),
+  ...[...ASSETS, ...MORE_ASSETS].map((rel) => [rel, 'asset'] as const),
+]);
+
+/** `<link>`: its rel decides how it is read, and may list several relations. */
+export function readLink(reader: TagReader): void {
+  const rel = reader.value('rel').toLowerCase();
+  if (rel === '') return;
+  const rels = rel.split(/\s+/);
+  if (rels.includes('preconnect') || rels.includes('dns-prefetch')) {
+    const { start, end } = reader.tag;
+    reader.collector.mark(start, end, 'hint', reader.value('href'));
+    return;
+  }
+  const kind = linkKind(rels, reader);
+  const resource = reader.refer('href', kind);
+  if (isOutsidePage(rels, kind, resource, reader)) {
+    const { start, end } = reader.tag;
+    reader.collector.mark(start, end, 'hint', reader.value('href'));
+    return;
+  }
+  reader.markCharset(resource);
+  markPreload(reader, rel, rels);
+  const isFontPreload = rels.includes('preload') && reader.value('as') === 'font';
+  if (!isFontPreload) reader.markGuards(resource);
+}
+
+/** Whether a browser would prefetch or prerender a page of another host. */
+function isOutsidePage(
+  rels: readonly string[],
+  kind: ResourceKind,
+  resource: number | undefined,
+  { collector }: TagReader,
+): boolean {
+  if (kind !== 'page' || resource === undefined || collector.isOnSite(resource)) return false;
+  return rels.includes('prefetch') || rels.includes('prerender');
+}
+
+function linkKind(rels: readonly string[], reader: TagReader): ResourceKind {
+  const kinds = rels.map((each) => KIND_BY_REL.get(each));
+  if (kinds.includes('asset')) return 'asset';
+  if (kinds.includes('identity')) return 'identity';
+  if (rels.includes('prefetch')) return isPageHint(reader) ? 'page' : 'asset';
+  // Translations are for machines that read the public site, as the canonical URL is.
+  if (rels.includes('alternate') && reader.has('hreflang')) return 'identity';
+  return kinds.includes('page') ? 'page' : 'endpoint';
+}
+
+function isPageHint(reader: TagReader): boolean {
+  const as = reader.value('as');
+  return (
+    as === 'document' || (as === '' && !/\.(?!html?$)[a-z0-9]{1,8}$/i.test(reader.value('href').split('?')[0] ?? ''))
+  );
+}
+
+/** Marks preloads, because a page whose scripts don't start needs none of their files. */
+function markPreload(reader: TagReader, rel: string, rels: readonly string[]): void {
+  if (rels.includes('stylesheet')) return;
+  if (!rels.includes('modulepreload') && !rels.includes('preload') && !rels.includes('prefetch')) return;
+  reader.markValue('rel', reader.value('as') === 'font' ? 'font' : 'preload', rel);
+}
+
+const KIND_BY_NAME: ReadonlyMap<string, ResourceKind> = new Map([
+  ...['og:url', 'twitter:url'].map((name) => [name, 'identity'] as const),
+  ...[
+    ...['og:image', 'og:image:url', 'og:image:secure_url', 'og:video', 'og:video:url', 'og:video:secure_url'],
+    ...['og:audio', 'og:audio:url', 'og:audio:secure_url', 'twitter:image', 'twitter:image:src', 'thumbnail', 'image'],
+  ].map((name) => [name, 'card'] as const),
+  ...[
+    ...['msapplication-tileimage', 'msapplication-config', 'msapplication-square70x70logo'],
+    ...['msapplication-square150x150logo', 'msapplication-wide310x150logo', 'msapplication-square310x310logo'],
+  ].map((name) => [name, 'asset'] as const),
+]);
+
+const REFRESH = /^\s*\d*\.?\d*\s*[;,]?\s*(?:url\s*=\s*)?(["']?)/i;
+
+/** `<meta>`: refresh, content security policy, preview cards and tiles. */
+export function readMeta(reader: TagReader): void {
+  switch (reader.value('http-equiv').toLowerCase()) {
+    case 'refresh':
+      readRefresh(reader);
+      return;
+    case 'content-security-policy':
+    case 'content-security-policy-report-only':
+      reader.markValue('content', 'csp', reader.value('content'));
+      return;
+  }
+  for (const name of ['property', 'name', 'itemprop']) {
+    const kind = KIND_BY_NAME.get(reader.value(name).toLowerCase());
+    if (kind === undefined) continue;
+    // `msapplication-config` uses "none" for no configuration.
+    if (reader.value('content').toLowerCase() === 'none') return;
+    reader.refer('content', kind);
+    return;
+  }
+}
+
+/** Whether a `<meta>` declares the document's charset. */
+export function declaresCharset(reader: TagReader): boolean {
+  return reader.has('charset') || reader.value('http-equiv').toLowerCase() === 'content-type';
+}
+
+function readRefresh(reader: TagReader): void {
+  const content = reader.attribute('content');
+  if (content === undefined) return;
+  const { text } = content.value;
+  const [prefix = '', quote = ''] = REFRESH.exec(text) ?? [];
+  const closing = quote === '' ? -1 : text.indexOf(quote, prefix.length);
+  const to = closing < 0 ? text.length : closing;
+  reader.collector.refer({ span: content.value, from: prefix.length, to, layers: content.layer }, 'page');
+}
+
+/** The URL of one image candidate, as character positions in the attribute's value. */
+type SrcsetCandidate = { from: number; to: number };
+
+const SPACE = /[\t\n\f\r ]/;
+
+/**
+ * Splits a `srcset` as the HTML standard does ("parse a srcset attribute"): a URL ends at the next space and loses
+ * trailing commas, which end its candidate. Commas inside a URL or in parentheses of a descriptor don't.
+ */
+export function parseSrcset(value: string): SrcsetCandidate[] {
+  const candidates: SrcsetCandidate[] = [];
+  let index = 0;
+  while (index < value.length) {
+    while (index < value.length && (SPACE.test(value.charAt(index)) || value[index] === ',')) index += 1;
+    if (index >= value.length) break;
+    const from = index;
+    while (index < value.length && !SPACE.test(value.charAt(index))) index += 1;
+    let to = index;
+    while (to > from && value[to - 1] === ',') to -= 1;
+    if (to > from) candidates.push({ from, to });
+    if (to === index) index = afterDescriptors(value, index);
+  }
+  return candidates;
+}
+
+function afterDescriptors(value: string, start: number): number {
+  let inParentheses = false;
+  for (let index = start; index < value.length; index += 1) {
+    const character = value[index];
+    if (character === '(') inParentheses = true;
+    else if (character === ')') inParentheses = false;
+    else if (character === ',' && !inParentheses) return index + 1;
+  }
+  return value.length;
+}
