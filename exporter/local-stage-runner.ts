@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { NO_PROGRESS, type Progress, type RunStage } from './stage.ts';
 
 const PROGRESS_MS = 250;
@@ -18,6 +19,9 @@ export function createLocalStageRunner({
     signal.throwIfAborted();
     const token = randomUUID();
     const failing = new AbortController();
+    const either = AbortSignal.any([signal, failing.signal]);
+    // Every request listens to it.
+    setMaxListeners(0, either);
     let asking = false;
     const timer = setInterval(async () => {
       if (asking) return;
@@ -27,7 +31,7 @@ export function createLocalStageRunner({
     }, PROGRESS_MS);
     try {
       return await work({
-        signal: AbortSignal.any([signal, failing.signal]),
+        signal: either,
         token,
         previousAttemptTokens: failedTokens,
         report: async (reached) => onProgress(reached),

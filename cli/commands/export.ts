@@ -13,8 +13,7 @@ export function exportCommand(): Command {
     .description('export a site once, with a progress bar')
     .addHelpText(
       'after',
-      '\nUses the service of ADMIN_API_URL and ADMIN_API_KEY if set, otherwise the running `up`, otherwise a platform that\n' +
-        'runs for this export only and leaves nothing behind. Ctrl-C cancels the export.\n' +
+      '\nNeeds no running service. Ctrl-C ends the export and leaves nothing behind.\n' +
         'A folder must be missing, empty or an earlier export, which is replaced.',
     )
     .action(async (domain: string, options: ExportOptions) => {

@@ -1,20 +1,22 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { domainName } from '../../contract/admin-api.ts';
+import { domainName, type ExportReport } from '../../contract/admin-api.ts';
+import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
+import { createSpill } from '../../exporter/store/spill.ts';
+import { exportSettings } from '../../platform/activities/export/export-settings.ts';
+import { siteOrigin } from '../../platform/admin/project-requests.ts';
+import { createFileStore } from '../../platform/objects/file-store.ts';
+import { projectSettings } from '../../platform/project-settings.ts';
+import { newId } from '../../platform/store/ids.ts';
 import { CommandError, UsageError } from '../command-error.ts';
-import { createContext } from '../context.ts';
-import { createLifetime, untilSignal } from '../lifetime.ts';
-import { type AdminApi, readReport } from './admin-api-client.ts';
+import { type Context, createContext } from '../context.ts';
+import { keepHeapSmall } from '../heap-growth.ts';
+import { untilSignal } from '../lifetime.ts';
 import { exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
-import { ExportFailed, exportToFile } from './export-to-file.ts';
-import { openPlatform, type PlatformOptions } from './open-platform.ts';
-import { checkFile, checkOutput, type Output, unpackTo } from './output.ts';
+import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-
-/** How long the command waits, after Ctrl-C, for the service to accept the cancellation. */
-const CANCEL_TIMEOUT_MS = 3_000;
+import { ExportFailed, runExport } from './run-export.ts';
 
 export interface ExportOptions {
   out: string;
@@ -26,64 +28,84 @@ export interface ExportOptions {
 
 /** Runs the command `export`. */
 export async function exportOnce(given: string, options: ExportOptions): Promise<void> {
-  const domain = domainName.safeParse(given);
-  if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
+  const site = readSite(given, options.origin);
   const output = await checkOutput(resolve(options.out));
   const reportFile = options.report === undefined ? undefined : resolve(options.report);
   if (reportFile !== undefined) await checkFile('--report', reportFile);
+  keepHeapSmall();
   const context = createContext({ quiet: true });
-  const lifetime = createLifetime(context.logger);
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort(new CommandError('The export was canceled')));
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
-  lifetime.onStop('temporary folder', () => rm(folder, { recursive: true, force: true }));
-  const cancelled = untilSignal().then(() => {
-    throw new CommandError('The export was cancelled');
-  });
-  const site = { domain: domain.data, origin: options.origin };
-  const work = run(site, { ...options, output, reportFile }, { context, lifetime, folder });
   try {
-    await Promise.race([work, cancelled, lifetime.failed]);
+    await run(site, { ...options, output, reportFile }, { context, folder, signal: stop.signal });
   } finally {
-    const stopped = lifetime.stop();
-    // After Ctrl-C, the work still asks the service to cancel the job.
-    await Promise.race([work.catch(() => undefined), sleep(CANCEL_TIMEOUT_MS)]);
-    await stopped;
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-type Deps = Parameters<typeof openPlatform>[1];
+interface SiteAddress {
+  domain: string;
+  origin: string | null;
+}
+
+function readSite(given: string, origin: string | undefined): SiteAddress {
+  const domain = domainName.safeParse(given);
+  if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
+  if (origin === undefined) return { domain: domain.data, origin: null };
+  const parsed = siteOrigin.safeParse(origin);
+  if (!parsed.success) throw new UsageError(`--origin: ${parsed.error.issues[0]?.message}`);
+  return { domain: domain.data, origin: parsed.data };
+}
 
 interface Results extends Pick<ExportOptions, 'failOn' | 'json'> {
   output: Output;
   reportFile: string | undefined;
 }
 
-async function run(site: PlatformOptions, results: Results, deps: Deps): Promise<void> {
-  const { signal } = deps.lifetime;
+interface Deps {
+  context: Context;
+  /** An empty folder that is deleted afterwards. */
+  folder: string;
+  signal: AbortSignal;
+}
+
+async function run({ domain, origin }: SiteAddress, results: Results, deps: Deps): Promise<void> {
   const { output, reportFile, failOn = [] } = results;
-  const { domain } = site;
-  const api = await openPlatform(site, deps);
-  const bar = createProgressBar(domain);
-  const archive = output.kind === 'archive' ? output.path : join(deps.folder, 'bundle.tar.gz');
+  const { context, folder, signal } = deps;
+  const objects = join(folder, 'objects');
+  const createdAt = new Date();
+  const version = `${createdAt.toISOString().slice(0, 10)}.1`;
+  const job = { id: newId.exportJob(), version, createdAt, domain, paths: null };
+  const spill = createSpill(join(folder, 'rows'));
   try {
-    const exported = await exportToFile(api, { domain, file: archive, bar, signal });
+    const exported = await runExport({
+      settings: exportSettings(job, { origin, settings: projectSettings.parse({}) }),
+      limits: context.settings.exportLimits,
+      store: createMemoryCrawlStore({ spill }),
+      objects: await createFileStore({ folder: objects, now: Date.now }),
+      logger: context.logger,
+      bar: createProgressBar(domain),
+      signal,
+    });
+    const archive = join(objects, exported.archiveKey);
     if (output.kind === 'folder') await unpackTo(output.path, archive, signal);
-    const report = await obtainReport(api, exported.jobId, reportFile);
-    const ended = { ...exported, out: output.path, report, reportFile };
+    else await copyTo(output.path, archive);
+    if (reportFile !== undefined) await writeReport(reportFile, exported.report);
+    const ended = { ...exported, out: output.path, reportFile };
     process.stdout.write(results.json ? exportSummaryJson(ended) : exportSummary(ended));
-    const failure = failureOf(report, failOn);
+    const failure = failureOf(exported.report, failOn);
     if (failure !== undefined) throw new CommandError(failure);
   } catch (error) {
-    // The reason of the failed job matters more than a report that can't be read.
-    if (error instanceof ExportFailed) await obtainReport(api, error.jobId, reportFile).catch(() => undefined);
+    if (error instanceof ExportFailed && error.report !== undefined && reportFile !== undefined)
+      await writeReport(reportFile, error.report);
     throw error;
+  } finally {
+    spill.close();
   }
 }
 
-/** Reads the job's report and writes it to `file`. Without a file, a service needs no report: then undefined. */
-async function obtainReport(api: AdminApi, jobId: string, file: string | undefined): Promise<unknown> {
-  if (file === undefined) return readReport(api, jobId).catch(() => undefined);
-  const report = await readReport(api, jobId);
+async function writeReport(file: string, report: ExportReport): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
-  return report;
 }

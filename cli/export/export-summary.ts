@@ -1,10 +1,8 @@
-import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
-import type { Exported } from './export-to-file.ts';
+import type { ExportReport } from '../../contract/admin-api.ts';
+import type { Exported } from './run-export.ts';
 
 export interface EndedExport extends Exported {
   out: string;
-  /** Undefined if the service has none. A report of another form than ours is passed over. */
-  report: unknown;
   reportFile: string | undefined;
 }
 
@@ -13,39 +11,29 @@ const MAX_LISTED = 10;
 const MAX_REFERRERS = 3;
 
 /** The end of an export as lines of text. */
-export function exportSummary(ended: EndedExport): string {
-  const { out, jobId, pageCount, sizeBytes, reportFile } = ended;
-  const report = readable(ended.report);
-  const files = report?.reuse === undefined ? '' : `, ${report.reuse.files} files`;
-  const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes, job ${jobId}`];
-  if (report !== undefined) {
-    lines.push(...leftOutLines(report), ...brokenLines(report));
-    const isIncomplete = report.counts.brokenLinks > 0 || report.leftOut.length > 0;
-    if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
-  }
+export function exportSummary({ out, pageCount, fileCount, sizeBytes, report, reportFile }: EndedExport): string {
+  const lines = [`${out}: ${pageCount} pages, ${fileCount} files, ${sizeBytes} bytes`];
+  lines.push(...leftOutLines(report), ...brokenLines(report));
+  const isIncomplete = report.counts.brokenLinks > 0 || report.leftOut.length > 0;
+  if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
   return `${lines.join('\n')}\n`;
 }
 
-/** The end of an export for programs. What the service doesn't report is null. */
-export function exportSummaryJson({
-  out,
-  jobId,
-  pageCount,
-  sizeBytes,
-  report: given,
-  reportFile,
-}: EndedExport): string {
-  const report = readable(given);
+/** The end of an export for programs. */
+export function exportSummaryJson(ended: EndedExport): string {
+  const { jobId, out, pageCount, fileCount, sizeBytes, contentSha256, report, reportFile } = ended;
+  const { brokenLinks, leftOut, counts } = report;
   const summary = {
     jobId,
     out,
     pageCount,
-    fileCount: report?.reuse?.files ?? null,
+    fileCount,
     sizeBytes,
-    brokenLinkCount: report?.counts.brokenLinks ?? null,
-    brokenLinks: report?.brokenLinks ?? null,
-    leftOut: report?.leftOut ?? null,
+    contentSha256,
+    brokenLinkCount: counts.brokenLinks,
+    brokenLinks,
+    leftOut,
     report: reportFile ?? null,
   };
   return `${JSON.stringify(summary, null, 2)}\n`;
@@ -56,10 +44,7 @@ export const FAIL_ON = ['broken-links', 'left-out'] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
 /** Why the export counts as failed by `--fail-on`; undefined if it doesn't. */
-export function failureOf(given: unknown, failOn: readonly FailOn[]): string | undefined {
-  if (failOn.length === 0) return undefined;
-  const report = readable(given);
-  if (report === undefined) return '--fail-on needs a report, and the service has none';
+export function failureOf(report: ExportReport, failOn: readonly FailOn[]): string | undefined {
   const counts = { 'broken-links': report.counts.brokenLinks, 'left-out': totalLeftOut(report) };
   const problems = failOn.filter((each) => counts[each] > 0).map((each) => `${counts[each]} ${NOUNS[each]}`);
   return problems.length === 0 ? undefined : `--fail-on ${failOn.join(',')}: ${problems.join(', ')}`;
@@ -67,20 +52,17 @@ export function failureOf(given: unknown, failOn: readonly FailOn[]): string | u
 
 const NOUNS: Record<FailOn, string> = { 'broken-links': 'broken links', 'left-out': 'URLs left out' };
 
-function readable(report: unknown): ExportReport | undefined {
-  return exportReport.safeParse(report).data;
-}
-
-function totalLeftOut({ leftOut }: Pick<ExportReport, 'leftOut'>): number {
+function totalLeftOut({ leftOut }: ExportReport): number {
   return leftOut.reduce((sum, { count }) => sum + count, 0);
 }
 
-function leftOutLines({ leftOut }: ExportReport): string[] {
+function leftOutLines(report: ExportReport): string[] {
+  const { leftOut } = report;
   if (leftOut.length === 0) return ['Left out: nothing'];
   const largest = leftOut.toSorted((a, b) => b.count - a.count);
   const width = String(largest[0]?.count).length;
   return [
-    `Left out: ${totalLeftOut({ leftOut })} URLs`,
+    `Left out: ${totalLeftOut(report)} URLs`,
     ...largest.map(({ reason, count }) => `  ${String(count).padStart(width)}  ${reason}`),
   ];
 }

@@ -1,9 +1,9 @@
 import { SingleBar } from 'cli-progress';
-import type { JobState } from './admin-api-client.ts';
 
-/** Shows a job's progress on standard error. */
+/** Shows an export's progress on standard error. */
 export interface ProgressBar {
-  update(state: Pick<JobState, 'status' | 'progress' | 'pageCount'>): void;
+  /** `progress` in percent. */
+  update(state: { status: string; progress: number; pageCount: number }): void;
   stop(): void;
 }
 
@@ -24,8 +24,7 @@ export function createProgressBar(label: string, stream: NodeJS.WriteStream = pr
   bar.start(100, 0, { pages: 0, rate: 0, status: 'queued' });
   return {
     update({ status, progress, pageCount }) {
-      const pages = pageCount ?? 0;
-      bar.update(Math.floor(progress ?? 0), { pages, rate: rateOf(pages), status });
+      bar.update(Math.floor(progress), { pages: pageCount, rate: rateOf(pageCount), status });
     },
     stop: () => bar.stop(),
   };
@@ -35,10 +34,10 @@ function createProgressLines(label: string, stream: NodeJS.WriteStream): Progres
   let shown = '';
   return {
     update: ({ status, progress, pageCount }) => {
-      const step = `${status} ${Math.floor((progress ?? 0) / 10)}`;
+      const step = `${status} ${Math.floor(progress / 10)}`;
       if (step === shown) return;
       shown = step;
-      stream.write(`${label} ${Math.floor(progress ?? 0)} % | ${pageCount ?? 0} pages | ${status}\n`);
+      stream.write(`${label} ${Math.floor(progress)} % | ${pageCount} pages | ${status}\n`);
     },
     stop: () => {},
   };

@@ -3,7 +3,7 @@ import type { Admin } from '../admin/admin.ts';
 import type { Home } from '../home.ts';
 
 const ORGANIZATION = 'galley';
-export const ADMIN_KEY_FILE = 'admin-api-key';
+const ADMIN_KEY_FILE = 'admin-api-key';
 
 interface Platform {
   admin: Admin;
