@@ -9,6 +9,7 @@ export function exportCommand(): Command {
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
     .option('--report <file>', 'where to write the report (JSON): broken links, redirects, what was left out and why')
     .option('--fail-on <list>', `exit 1 if the export has any of these: ${FAIL_ON.join(',')}`, failOnList)
+    .option('--incremental <folder>', 'keep what the next export can reuse in this folder, and reuse what is there')
     .option('--json', 'print the summary as JSON')
     .description('export a site once, with a progress bar')
     .addHelpText(

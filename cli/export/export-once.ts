@@ -2,8 +2,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { domainName, type ExportReport } from '../../contract/admin-api.ts';
-import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
-import { createSpill } from '../../exporter/store/spill.ts';
+import { reportToStderr } from '../../embedded/report.ts';
+import { SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
+import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
+import { engineVersion } from '../../exporter/reuse/engine-version.ts';
+import { reuseKeyOf } from '../../exporter/reuse/reuse-key.ts';
+import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
+import { createSpill, type Spill } from '../../exporter/store/spill.ts';
 import { exportSettings } from '../../platform/activities/export/export-settings.ts';
 import { siteOrigin } from '../../platform/admin/project-requests.ts';
 import { createFileStore } from '../../platform/objects/file-store.ts';
@@ -13,16 +18,17 @@ import { CommandError, UsageError } from '../command-error.ts';
 import { type Context, createContext } from '../context.ts';
 import { keepHeapSmall } from '../heap-growth.ts';
 import { untilSignal } from '../lifetime.ts';
+import { checkStateFolder, type ExportState, openExportState } from './export-state.ts';
 import { exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
 import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
-import { createProgressBar } from './progress-bar.ts';
-import { ExportFailed, runExport } from './run-export.ts';
+import { type Exported, ExportFailed, runExport } from './run-export.ts';
 
 export interface ExportOptions {
   out: string;
   origin?: string;
   report?: string;
   failOn?: readonly FailOn[];
+  incremental?: string;
   json?: boolean;
 }
 
@@ -32,13 +38,15 @@ export async function exportOnce(given: string, options: ExportOptions): Promise
   const output = await checkOutput(resolve(options.out));
   const reportFile = options.report === undefined ? undefined : resolve(options.report);
   if (reportFile !== undefined) await checkFile('--report', reportFile);
+  const stateFolder = options.incremental === undefined ? undefined : resolve(options.incremental);
+  if (stateFolder !== undefined) await checkStateFolder(stateFolder);
   keepHeapSmall();
   const context = createContext({ quiet: true });
   const stop = new AbortController();
   void untilSignal().then(() => stop.abort(new CommandError('The export was canceled')));
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
   try {
-    await run(site, { ...options, output, reportFile }, { context, folder, signal: stop.signal });
+    await run(site, { ...options, output, reportFile, stateFolder }, { context, folder, signal: stop.signal });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -61,6 +69,7 @@ function readSite(given: string, origin: string | undefined): SiteAddress {
 interface Results extends Pick<ExportOptions, 'failOn' | 'json'> {
   output: Output;
   reportFile: string | undefined;
+  stateFolder: string | undefined;
 }
 
 interface Deps {
@@ -70,27 +79,10 @@ interface Deps {
   signal: AbortSignal;
 }
 
-async function run({ domain, origin }: SiteAddress, results: Results, deps: Deps): Promise<void> {
+async function run(site: SiteAddress, results: Results, deps: Deps): Promise<void> {
   const { output, reportFile, failOn = [] } = results;
-  const { context, folder, signal } = deps;
-  const objects = join(folder, 'objects');
-  const createdAt = new Date();
-  const version = `${createdAt.toISOString().slice(0, 10)}.1`;
-  const job = { id: newId.exportJob(), version, createdAt, domain, paths: null };
-  const spill = createSpill(join(folder, 'rows'));
   try {
-    const exported = await runExport({
-      settings: exportSettings(job, { origin, settings: projectSettings.parse({}) }),
-      limits: context.settings.exportLimits,
-      store: createMemoryCrawlStore({ spill }),
-      objects: await createFileStore({ folder: objects, now: Date.now }),
-      logger: context.logger,
-      bar: createProgressBar(domain),
-      signal,
-    });
-    const archive = join(objects, exported.archiveKey);
-    if (output.kind === 'folder') await unpackTo(output.path, archive, signal);
-    else await copyTo(output.path, archive);
+    const exported = await exportTo(output, site, { ...deps, stateFolder: results.stateFolder });
     if (reportFile !== undefined) await writeReport(reportFile, exported.report);
     const ended = { ...exported, out: output.path, reportFile };
     process.stdout.write(results.json ? exportSummaryJson(ended) : exportSummary(ended));
@@ -100,10 +92,55 @@ async function run({ domain, origin }: SiteAddress, results: Results, deps: Deps
     if (error instanceof ExportFailed && error.report !== undefined && reportFile !== undefined)
       await writeReport(reportFile, error.report);
     throw error;
-  } finally {
-    spill.close();
   }
 }
+
+/** Exports the site and writes the bundle. */
+async function exportTo(
+  output: Output,
+  { domain, origin }: SiteAddress,
+  { context, folder, signal, stateFolder }: Deps & { stateFolder: string | undefined },
+): Promise<Exported> {
+  const { logger, settings: variables } = context;
+  const createdAt = new Date();
+  const version = `${createdAt.toISOString().slice(0, 10)}.1`;
+  const job = { id: newId.exportJob(), version, createdAt, domain, paths: null };
+  const settings = exportSettings(job, { origin, settings: projectSettings.parse({}) });
+  const limits = { ...DEFAULT_LIMITS, ...variables.exportLimits, ...SINGLE_PROCESS_LIMITS };
+  const state = stateFolder === undefined ? undefined : await openExportState(stateFolder);
+  const objectsFolder = state?.objectsFolder ?? join(folder, 'objects');
+  const objects = state?.objects ?? (await createFileStore({ folder: objectsFolder, now: Date.now }));
+  const spill = createSpill(join(folder, 'rows'));
+  try {
+    const reuseKey = reuseKeyOf(await engineVersion(logger), { ...settings, robotsTxt: '' }, limits);
+    const previous = state && (await loadPrevious(state, reuseKey, spill));
+    const task = { settings, limits, objects, spill, isKept: state !== undefined, previous, logger, signal };
+    const exported = await runExport(task);
+    const archive = join(objectsFolder, exported.archiveKey);
+    if (output.kind === 'folder') await unpackTo(output.path, archive, signal);
+    else await copyTo(output.path, archive);
+    if (exported.crawl !== undefined) await state?.save(exported.crawl, spill);
+    return exported;
+  } catch (error) {
+    await state?.forget(job.id);
+    throw error;
+  } finally {
+    spill.close();
+    await state?.close();
+  }
+}
+
+async function loadPrevious(state: ExportState, reuseKey: string, spill: Spill): Promise<MemoryCrawl | undefined> {
+  const loaded = await state.load(reuseKey, spill);
+  if (typeof loaded !== 'string') return loaded;
+  if (loaded !== 'none') reportToStderr(`--incremental: ${WHY_FULL[loaded]}; this is a full export`);
+  return undefined;
+}
+
+const WHY_FULL = {
+  broken: 'the state of the last export is incomplete or damaged',
+  other: 'the last export was made by another version of Galley or with other options',
+} as const;
 
 async function writeReport(file: string, report: ExportReport): Promise<void> {
   await mkdir(dirname(file), { recursive: true });

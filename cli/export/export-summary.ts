@@ -1,7 +1,7 @@
 import type { ExportReport } from '../../contract/admin-api.ts';
 import type { Exported } from './run-export.ts';
 
-export interface EndedExport extends Exported {
+export interface EndedExport extends Omit<Exported, 'crawl'> {
   out: string;
   reportFile: string | undefined;
 }
@@ -11,8 +11,10 @@ const MAX_LISTED = 10;
 const MAX_REFERRERS = 3;
 
 /** The end of an export as lines of text. */
-export function exportSummary({ out, pageCount, fileCount, sizeBytes, report, reportFile }: EndedExport): string {
+export function exportSummary(ended: EndedExport): string {
+  const { out, pageCount, fileCount, sizeBytes, reusedFiles, report, reportFile } = ended;
   const lines = [`${out}: ${pageCount} pages, ${fileCount} files, ${sizeBytes} bytes`];
+  if (reusedFiles > 0) lines.push(`Reused from the last export: ${reusedFiles} files`);
   lines.push(...leftOutLines(report), ...brokenLines(report));
   const isIncomplete = report.counts.brokenLinks > 0 || report.leftOut.length > 0;
   if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
@@ -22,13 +24,14 @@ export function exportSummary({ out, pageCount, fileCount, sizeBytes, report, re
 
 /** The end of an export for programs. */
 export function exportSummaryJson(ended: EndedExport): string {
-  const { jobId, out, pageCount, fileCount, sizeBytes, contentSha256, report, reportFile } = ended;
+  const { jobId, out, pageCount, fileCount, reusedFiles, sizeBytes, contentSha256, report, reportFile } = ended;
   const { brokenLinks, leftOut, counts } = report;
   const summary = {
     jobId,
     out,
     pageCount,
     fileCount,
+    reusedFileCount: reusedFiles,
     sizeBytes,
     contentSha256,
     brokenLinkCount: counts.brokenLinks,

@@ -34,7 +34,7 @@ export async function checkOutput(path: string): Promise<Output> {
  * Checks before the export that a file can be written. Creates nothing: missing folders are created with the file.
  * @throws UsageError that says what is in the way
  */
-export async function checkFile(option: '--out' | '--report', file: string): Promise<void> {
+export async function checkFile(option: '--out' | '--report' | '--incremental', file: string): Promise<void> {
   if ((await existing(file))?.isDirectory())
     throw new UsageError(`${option}: expected a file, but ${file} is a folder`);
   let folder = dirname(file);

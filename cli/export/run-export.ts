@@ -1,27 +1,35 @@
 import type { Logger } from 'pino';
 import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
+import { reportToStderr } from '../../embedded/report.ts';
 import type { Site } from '../../exporter/document/types.ts';
 import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
 import { ExportFailure } from '../../exporter/export-failure.ts';
-import { exportSite, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
+import { exportSite } from '../../exporter/export-site.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
 import { createLocalStageRunner } from '../../exporter/local-stage-runner.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
 import { storeFailedReport } from '../../exporter/pack/failed-report.ts';
 import type { PackedExport } from '../../exporter/pack/pack-export.ts';
-import type { CrawlStore, ObjectStore } from '../../exporter/ports.ts';
+import type { ObjectStore } from '../../exporter/ports.ts';
 import type { ExportSettings } from '../../exporter/settings.ts';
+import type { Progress } from '../../exporter/stage.ts';
+import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
+import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
+import type { Spill } from '../../exporter/store/spill.ts';
 import { CommandError } from '../command-error.ts';
 import { checkOrigin } from './check-origin.ts';
-import type { ProgressBar } from './progress-bar.ts';
+import { createProgressBar } from './progress-bar.ts';
 
 export interface ExportTask {
   settings: Omit<ExportSettings, 'robotsTxt'>;
   limits: Partial<ExportLimits>;
-  store: CrawlStore;
   objects: ObjectStore;
+  spill: Spill;
+  /** Whether a later export may reuse this one. */
+  isKept: boolean;
+  /** The export to reuse. */
+  previous: MemoryCrawl | undefined;
   logger: Logger;
-  bar: ProgressBar;
   /** Aborting it ends the export with the signal's reason. */
   signal: AbortSignal;
 }
@@ -29,6 +37,7 @@ export interface ExportTask {
 export interface Exported extends PackedExport {
   jobId: string;
   report: ExportReport;
+  crawl: MemoryCrawl | undefined;
 }
 
 /** Thrown if the site can't be exported; the report says what was met until then. */
@@ -42,42 +51,61 @@ export class ExportFailed extends CommandError {
 }
 
 /**
- * Exports a site into the object store, in this process.
+ * Exports a site into the object store, in this process, with a progress bar.
  * @throws ExportFailed if the site can't be exported, CommandError if its origin doesn't answer
  */
 export async function runExport(task: ExportTask): Promise<Exported> {
-  const { settings, signal, bar } = task;
+  try {
+    return await attemptExport(task);
+  } catch (error) {
+    const isInputGone = error instanceof ExportFailure && error.type === 'ExportInputGone';
+    if (!isInputGone || task.previous === undefined) throw error;
+    reportToStderr('What the last export stored is gone or damaged; this is a full export');
+    return attemptExport({ ...task, previous: undefined });
+  }
+}
+
+async function attemptExport(task: ExportTask): Promise<Exported> {
+  const { settings, signal, spill, previous, isKept } = task;
   const { jobId, site } = settings;
-  const shown = { stage: 'starting', progress: 0, pageCount: 0 };
-  const show = (change: Partial<typeof shown>): void => {
-    const { stage = shown.stage, progress = 0, pageCount = 0 } = change;
-    shown.stage = stage;
-    shown.progress = Math.max(shown.progress, progress);
-    shown.pageCount = Math.max(shown.pageCount, pageCount);
-    bar.update({ status: shown.stage, progress: shown.progress, pageCount: shown.pageCount });
-  };
-  const deps = createExportDeps({
-    ...task,
-    limits: { ...task.limits, ...SINGLE_PROCESS_LIMITS },
-    runStage: createLocalStageRunner({ signal, onProgress: show }),
-  });
+  const shown = showProgress(site.domain);
+  const store = createMemoryCrawlStore({ spill, previous: previous === undefined ? [] : [previous] });
+  const runStage = createLocalStageRunner({ signal, onProgress: shown.reach });
+  const deps = createExportDeps({ ...task, store, runStage });
   try {
     await checkStartPage(deps, task);
-    const request = { projectId: site.domain, settings, incremental: false };
-    const packed = await exportSite(deps, request, { signal, onStage: (stage) => show({ stage }) });
-    show({ stage: 'completed', progress: 100, pageCount: packed.pageCount });
-    return { ...packed, jobId, report: await readReport(task.objects, jobId) };
+    const request = { projectId: site.domain, settings, incremental: isKept };
+    const packed = await exportSite(deps, request, { signal, onStage: shown.begin });
+    shown.begin('completed');
+    shown.reach({ progress: 100, pageCount: packed.pageCount });
+    return { ...packed, jobId, report: await readReport(task.objects, jobId), crawl: store.crawlOf(jobId) };
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof ExportFailure)) throw error;
+    if (!(error instanceof ExportFailure) || error.type === 'ExportInputGone') throw error;
     const hasReport = (await storeFailedReport(deps, jobId)) !== null;
-    throw new ExportFailed(
-      asRequested(error.message, site),
-      hasReport ? await readReport(task.objects, jobId) : undefined,
-    );
+    const report = hasReport ? await readReport(task.objects, jobId) : undefined;
+    throw new ExportFailed(asRequested(error.message, site), report);
   } finally {
-    bar.stop();
+    shown.stop();
   }
+}
+
+function showProgress(domain: string) {
+  const bar = createProgressBar(domain);
+  const shown = { status: 'starting', progress: 0, pageCount: 0 };
+  return {
+    begin(status: string): void {
+      shown.status = status;
+      bar.update(shown);
+    },
+    /** A figure below the last one changes nothing. */
+    reach({ progress, pageCount }: Progress): void {
+      shown.progress = Math.max(shown.progress, progress);
+      shown.pageCount = Math.max(shown.pageCount, pageCount);
+      bar.update(shown);
+    },
+    stop: () => bar.stop(),
+  };
 }
 
 async function checkStartPage(deps: ExportDeps, { settings, signal }: ExportTask): Promise<void> {

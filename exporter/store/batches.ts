@@ -1,5 +1,5 @@
 import type { BatchProgress, Lease, MadeBatch, SettledBatch, SpentCounts } from '../crawl-records.ts';
-import type { Batch, MemoryCrawl } from './memory-crawl.ts';
+import type { Batch, BatchResult, MemoryCrawl } from './memory-crawl.ts';
 import type { Spill } from './spill.ts';
 
 function isFree(batch: Batch, nowMs: number): boolean {
@@ -37,8 +37,18 @@ export function settleBatch(
 ): SpentCounts | undefined {
   const batch = crawl.batches[made.number];
   if (batch === undefined || batch.leaseToken !== token) return undefined;
-  const { objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } = made;
-  batch.result = {
+  batch.result = storeResult(spill, made);
+  batch.state = 'settled';
+  batch.leaseToken = null;
+  crawl.record.storedBytes += made.storedBytes;
+  const { fileCount, decodedBytes, storedBytes } = crawl.record;
+  return { fileCount, decodedBytes, storedBytes };
+}
+
+/** Puts the texts of a batch's result into the spill. */
+export function storeResult(spill: Spill, settled: SettledBatch): BatchResult {
+  const { objectKey, sizeBytes, pageCount, filesJson, brokenJson, piecesJson, partsJson } = settled;
+  return {
     objectKey,
     sizeBytes,
     pageCount,
@@ -47,11 +57,6 @@ export function settleBatch(
     piecesJson: spill.write(piecesJson),
     partsJson: partsJson === null ? null : spill.write(partsJson),
   };
-  batch.state = 'settled';
-  batch.leaseToken = null;
-  crawl.record.storedBytes += made.storedBytes;
-  const { fileCount, decodedBytes, storedBytes } = crawl.record;
-  return { fileCount, decodedBytes, storedBytes };
 }
 
 export function batchProgress({ batches }: MemoryCrawl, nowMs: number): BatchProgress {

@@ -25,6 +25,11 @@ type State = {
   unlocked(jobId: string): Promise<MemoryCrawl>;
 };
 
+export type MemoryCrawlStore = CrawlStore & {
+  /** A job's crawl, to be saved for an export in another process. */
+  crawlOf(jobId: string): MemoryCrawl | undefined;
+};
+
 /**
  * The state of exports in the memory of one process; what is bulky and rarely read is in the spill. A call changes
  * everything at once, because it doesn't wait in between.
@@ -38,7 +43,7 @@ export function createMemoryCrawlStore({
   nowMs?: () => number;
   /** Crawls of earlier exports that the next one may reuse. Their places are in the same spill. */
   previous?: readonly MemoryCrawl[];
-}): CrawlStore {
+}): MemoryCrawlStore {
   const crawls = new Map(previous.map((crawl) => [crawl.record.jobId, crawl]));
   const of: State['of'] = (jobId) => crawls.get(jobId) ?? noCrawl(jobId);
   const unlocked: State['unlocked'] = async (jobId) => {
@@ -46,7 +51,15 @@ export function createMemoryCrawlStore({
     return of(jobId);
   };
   const state: State = { spill, nowMs, crawls, of, unlocked };
-  return { ...ofCrawls(state), ...ofFrontier(state), ...ofReuse(state), ...ofBatches(state), ...ofReport(state) };
+  const crawlOf: MemoryCrawlStore['crawlOf'] = (jobId) => crawls.get(jobId);
+  return {
+    crawlOf,
+    ...ofCrawls(state),
+    ...ofFrontier(state),
+    ...ofReuse(state),
+    ...ofBatches(state),
+    ...ofReport(state),
+  };
 }
 
 function noCrawl(jobId: string): MemoryCrawl {
