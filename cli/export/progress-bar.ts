@@ -12,7 +12,9 @@ export function createProgressBar(label: string, stream: NodeJS.WriteStream = pr
   if (!stream.isTTY) return createProgressLines(label, stream);
   const bar = new SingleBar({
     stream,
-    format: `${label} {bar} {percentage} % | {pages} pages, {rate}/s | {status} | {eta_formatted} left`,
+    // Fits 80 columns but for the label; the terminal's edge cuts off the rest.
+    format: `{bar} {percentage} % | {pages} pages, {rate}/s | {eta_formatted} left | {status} | ${label.trim()}`,
+    barsize: 20,
     etaBuffer: 20,
     barCompleteChar: '█',
     barIncompleteChar: '░',
@@ -20,11 +22,14 @@ export function createProgressBar(label: string, stream: NodeJS.WriteStream = pr
     clearOnComplete: false,
   });
   const startedMs = Date.now();
+  let shown = { pages: 0, rate: 0 };
   const rateOf = (pages: number): number => Math.round((pages * 1_000) / Math.max(Date.now() - startedMs, 1_000));
-  bar.start(100, 0, { pages: 0, rate: 0, status: 'queued' });
+  bar.start(100, 0, { ...shown, status: 'queued' });
   return {
     update({ status, progress, pageCount }) {
-      bar.update(Math.floor(progress), { pages: pageCount, rate: rateOf(pageCount), status });
+      // The later stages find no pages, so the rate stays that of the crawl.
+      if (pageCount > shown.pages) shown = { pages: pageCount, rate: rateOf(pageCount) };
+      bar.update(Math.floor(progress), { ...shown, status });
     },
     stop: () => bar.stop(),
   };
