@@ -18,6 +18,8 @@ export interface LinkingAdminApi {
   linkLifetimeMs: number;
   /** A site that never got a link has none. */
   links(site: string): SiteLinks;
+  /** Gives the site its next link, as a request does. */
+  giveLink(site: string): SiteLinks;
   close(): Promise<void>;
 }
 
@@ -37,19 +39,24 @@ export async function startLinkingAdminApi(siteOf: (domain: string) => string): 
   });
   app.get('/v1/static-export/jobs/:id', ({ params }, response) => void response.json(job(params.id)));
   app.post('/v1/static-export/jobs/:id/bundle', ({ params }, response) => {
+    const { url, expiresAtMs } = giveLink(params.id);
+    const expiresAt = new Date(expiresAtMs).toISOString();
+    response.json({ jobId: params.id, bundleUrl: url, expiresAt, version: 'v1' });
+  });
+
+  function giveLink(site: string): SiteLinks {
     const nowMs = Date.now();
-    const before = linksOf(params.id);
+    const before = linksOf(site);
     const count = before.count + 1;
     const links = {
       count,
-      url: `http://127.0.0.1/${params.id}/${count}/bundle.tar.gz`,
+      url: `http://127.0.0.1/${site}/${count}/bundle.tar.gz`,
       expiresAtMs: nowMs + api.linkLifetimeMs,
       endedBefore: before.endedBefore + (before.count > 0 && before.expiresAtMs < nowMs ? 1 : 0),
     };
-    sites.set(params.id, links);
-    const expiresAt = new Date(links.expiresAtMs).toISOString();
-    response.json({ jobId: params.id, bundleUrl: links.url, expiresAt, version: 'v1' });
-  });
+    sites.set(site, links);
+    return links;
+  }
 
   function linksOf(site: string): SiteLinks {
     return sites.get(site) ?? { count: 0, url: '', expiresAtMs: 0, endedBefore: 0 };
@@ -64,6 +71,7 @@ export async function startLinkingAdminApi(siteOf: (domain: string) => string): 
     key: 'galley_bench',
     linkLifetimeMs: 0,
     links: linksOf,
+    giveLink,
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
