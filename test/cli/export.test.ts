@@ -97,6 +97,7 @@ describe('galley export', () => {
       out: join(folder, 'site.tar.gz'),
       pageCount: 2,
       fileCount: 5,
+      reusedFileCount: 0,
       sizeBytes: (await stat(join(folder, 'site.tar.gz'))).size,
       contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       brokenLinkCount: 1,
