@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { execa } from 'execa';
 import type { CDPSession } from 'playwright-core';
 
 export type BrowserProcess = { pid: number; isTab: boolean; sizeBytes: number };
@@ -14,6 +13,8 @@ async function memoryOnLinux(pid: number): Promise<number | undefined> {
 }
 
 async function memoryElsewhere(pid: number): Promise<number | undefined> {
+  // Loaded here, because few exports need a browser.
+  const { execa } = await import('execa');
   const { stdout } = await execa('ps', ['-o', 'rss=', '-p', String(pid)], { reject: false });
   return /^\s*\d+\s*$/.test(stdout) ? Number(stdout) * KIB : undefined;
 }
