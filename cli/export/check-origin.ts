@@ -5,8 +5,8 @@ import type { FetchFailure } from '../../exporter/fetch/failure.ts';
 import type { Fetcher } from '../../exporter/ports.ts';
 import { CommandError } from '../command-error.ts';
 
-/** One repetition tells a lost packet from a server that isn't there. */
-const MAX_TRIES = 2;
+/** A broken connection is tried again; a response that doesn't come within a minute is not. */
+const TRIES = { maxAttempts: 1, maxTries: 2 };
 
 /**
  * Requests the start page before the crawl, which repeats requests for a minute if the origin is down.
@@ -18,9 +18,7 @@ export async function checkOrigin(
   { isGiven, signal }: { isGiven: boolean; signal: AbortSignal },
 ): Promise<void> {
   const url = `https://${site.domain}/`;
-  const asked = await retryUntilAnswered(fetcher, site, {
-    ...{ url, leavesSite: true, maxAttempts: MAX_TRIES, maxTries: MAX_TRIES, signal },
-  });
+  const asked = await retryUntilAnswered(fetcher, site, { ...TRIES, url, leavesSite: true, signal });
   // A start page that is temporarily unavailable is the crawl's to repeat.
   if (asked.kind !== 'failed' || (asked.failure.status !== null && asked.failure.soft)) return;
   const requested = originUrl(asked.url, site);
