@@ -7,9 +7,11 @@ export interface ProgressBar {
   stop(): void;
 }
 
+type Stream = NodeJS.WritableStream & { isTTY?: boolean };
+
 /** Without a terminal, prints a line at each tenth instead of a bar. */
-export function createProgressBar(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
-  if (!stream.isTTY) return createProgressLines(label, stream);
+export function createProgressBar(label: string, stream: Stream = process.stderr): ProgressBar {
+  if (stream.isTTY !== true) return createProgressLines(label, stream);
   const bar = new SingleBar({
     stream,
     // Fits 80 columns but for the label; the terminal's edge cuts off the rest.
@@ -35,7 +37,7 @@ export function createProgressBar(label: string, stream: NodeJS.WriteStream = pr
   };
 }
 
-function createProgressLines(label: string, stream: NodeJS.WriteStream): ProgressBar {
+function createProgressLines(label: string, stream: Stream): ProgressBar {
   let shown = '';
   return {
     update: ({ status, progress, pageCount }) => {
