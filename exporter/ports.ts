@@ -120,8 +120,9 @@ export type Renderer = {
 };
 
 /**
- * The state of exports: their frontiers of URLs, their batches of files, and what the next export may reuse. Any number
- * of workers in any processes share it, so each call is atomic: all of it happens or none, also if the process dies.
+ * The state of exports: their frontiers of URLs, their batches of files, and what the next export may reuse. Workers
+ * share it, so each call is atomic: all of it happens or none, also if a process dies. One implementation is for workers
+ * in any number of processes (PostgreSQL), one for those of a single process (memory).
  * A call throws if the store can't be reached or the connection breaks; it may have happened nonetheless. Sizes are in
  * bytes, times in milliseconds. A lease ends `leaseMs` after it was given or renewed; what it held is then free again.
  */

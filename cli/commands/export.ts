@@ -9,12 +9,13 @@ export function exportCommand(): Command {
     .option('--origin <url>', 'export from here instead of the domain: scheme, host and port, loopback included')
     .option('--report <file>', 'where to write the report (JSON): broken links, redirects, what was left out and why')
     .option('--fail-on <list>', `exit 1 if the export has any of these: ${FAIL_ON.join(',')}`, failOnList)
+    .option('--incremental <folder>', 'keep what the next export can reuse in this folder, and reuse what is there')
     .option('--json', 'print the summary as JSON')
     .description('export a site once, with a progress bar')
     .addHelpText(
       'after',
-      '\nUses the service of ADMIN_API_URL and ADMIN_API_KEY if set, otherwise the running `up`, otherwise a platform that\n' +
-        'runs for this export only and leaves nothing behind. Ctrl-C cancels the export.\n' +
+      '\nNeeds no running service. With ADMIN_API_URL and ADMIN_API_KEY, that service exports.\n' +
+        'Ctrl-C ends the export and leaves nothing behind.\n' +
         'A folder must be missing, empty or an earlier export, which is replaced.',
     )
     .action(async (domain: string, options: ExportOptions) => {

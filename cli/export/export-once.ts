@@ -1,89 +1,186 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { domainName } from '../../contract/admin-api.ts';
+import { domainName, type ExportReport } from '../../contract/admin-api.ts';
+import { ConfigurationError } from '../../contract/configuration-error.ts';
+import { reportToStderr } from '../../embedded/report.ts';
+import { SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
+import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
+import { engineVersion } from '../../exporter/reuse/engine-version.ts';
+import { reuseKeyOf } from '../../exporter/reuse/reuse-key.ts';
+import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
+import { createSpill, type Spill } from '../../exporter/store/spill.ts';
+import { exportSettings } from '../../platform/activities/export/export-settings.ts';
+import { siteOrigin } from '../../platform/admin/project-requests.ts';
+import { createFileStore } from '../../platform/objects/file-store.ts';
+import { projectSettings } from '../../platform/project-settings.ts';
+import { newId } from '../../platform/store/ids.ts';
 import { CommandError, UsageError } from '../command-error.ts';
-import { createContext } from '../context.ts';
-import { createLifetime, untilSignal } from '../lifetime.ts';
-import { type AdminApi, readReport } from './admin-api-client.ts';
-import { exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
-import { ExportFailed, exportToFile } from './export-to-file.ts';
-import { openPlatform, type PlatformOptions } from './open-platform.ts';
-import { checkFile, checkOutput, type Output, unpackTo } from './output.ts';
-import { createProgressBar } from './progress-bar.ts';
-
-/** How long the command waits, after Ctrl-C, for the service to accept the cancellation. */
-const CANCEL_TIMEOUT_MS = 3_000;
+import { type Context, createContext } from '../context.ts';
+import type { Settings } from '../environment.ts';
+import { keepHeapSmall } from '../heap-growth.ts';
+import { untilSignal } from '../lifetime.ts';
+import type { AdminApi } from './admin-api-client.ts';
+import { exportByService } from './export-by-service.ts';
+import { checkStateFolder, type ExportState, openExportState } from './export-state.ts';
+import { type EndedExport, exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
+import { checkFile, checkOutput, copyTo, type Output, unpackTo } from './output.ts';
+import { type Exported, ExportFailed, runExport } from './run-export.ts';
 
 export interface ExportOptions {
   out: string;
   origin?: string;
   report?: string;
   failOn?: readonly FailOn[];
+  incremental?: string;
   json?: boolean;
 }
 
 /** Runs the command `export`. */
 export async function exportOnce(given: string, options: ExportOptions): Promise<void> {
-  const domain = domainName.safeParse(given);
-  if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
+  const site = readSite(given, options.origin);
   const output = await checkOutput(resolve(options.out));
   const reportFile = options.report === undefined ? undefined : resolve(options.report);
   if (reportFile !== undefined) await checkFile('--report', reportFile);
+  const stateFolder = options.incremental === undefined ? undefined : resolve(options.incremental);
+  if (stateFolder !== undefined) await checkStateFolder(stateFolder);
+  keepHeapSmall();
   const context = createContext({ quiet: true });
-  const lifetime = createLifetime(context.logger);
+  const stop = new AbortController();
+  void untilSignal().then(() => stop.abort(new CommandError('The export was canceled')));
   const folder = await mkdtemp(join(tmpdir(), 'galley-export-'));
-  lifetime.onStop('temporary folder', () => rm(folder, { recursive: true, force: true }));
-  const cancelled = untilSignal().then(() => {
-    throw new CommandError('The export was cancelled');
-  });
-  const site = { domain: domain.data, origin: options.origin };
-  const work = run(site, { ...options, output, reportFile }, { context, lifetime, folder });
   try {
-    await Promise.race([work, cancelled, lifetime.failed]);
+    await run(site, { ...options, output, reportFile, stateFolder }, { context, folder, signal: stop.signal });
   } finally {
-    const stopped = lifetime.stop();
-    // After Ctrl-C, the work still asks the service to cancel the job.
-    await Promise.race([work.catch(() => undefined), sleep(CANCEL_TIMEOUT_MS)]);
-    await stopped;
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-type Deps = Parameters<typeof openPlatform>[1];
+interface SiteAddress {
+  domain: string;
+  origin: string | null;
+}
+
+function readSite(given: string, origin: string | undefined): SiteAddress {
+  const domain = domainName.safeParse(given);
+  if (!domain.success) throw new UsageError(`${given}: expected a domain name such as docs.example.com`);
+  if (origin === undefined) return { domain: domain.data, origin: null };
+  const parsed = siteOrigin.safeParse(origin);
+  if (!parsed.success) throw new UsageError(`--origin: ${parsed.error.issues[0]?.message}`);
+  return { domain: domain.data, origin: parsed.data };
+}
 
 interface Results extends Pick<ExportOptions, 'failOn' | 'json'> {
   output: Output;
   reportFile: string | undefined;
+  stateFolder: string | undefined;
 }
 
-async function run(site: PlatformOptions, results: Results, deps: Deps): Promise<void> {
-  const { signal } = deps.lifetime;
+interface Deps {
+  context: Context;
+  /** An empty folder that is deleted afterwards. */
+  folder: string;
+  signal: AbortSignal;
+}
+
+async function run(site: SiteAddress, results: Results, deps: Deps): Promise<void> {
   const { output, reportFile, failOn = [] } = results;
-  const { domain } = site;
-  const api = await openPlatform(site, deps);
-  const bar = createProgressBar(domain);
-  const archive = output.kind === 'archive' ? output.path : join(deps.folder, 'bundle.tar.gz');
   try {
-    const exported = await exportToFile(api, { domain, file: archive, bar, signal });
-    if (output.kind === 'folder') await unpackTo(output.path, archive, signal);
-    const report = await obtainReport(api, exported.jobId, reportFile);
-    const ended = { ...exported, out: output.path, report, reportFile };
+    const service = namedService(deps.context.settings, site, results);
+    const exported =
+      service === undefined
+        ? await exportTo(output, site, { ...deps, stateFolder: results.stateFolder })
+        : await exportToByService(output, site.domain, service, deps);
+    if (reportFile !== undefined) {
+      if (exported.report === undefined) throw new CommandError('--report: the service has no report of this export');
+      await writeReport(reportFile, exported.report);
+    }
+    const ended = { ...exported, out: output.path, reportFile };
     process.stdout.write(results.json ? exportSummaryJson(ended) : exportSummary(ended));
-    const failure = failureOf(report, failOn);
+    const failure = failureOf(exported.report, failOn);
     if (failure !== undefined) throw new CommandError(failure);
   } catch (error) {
-    // The reason of the failed job matters more than a report that can't be read.
-    if (error instanceof ExportFailed) await obtainReport(api, error.jobId, reportFile).catch(() => undefined);
+    if (error instanceof ExportFailed && error.report !== undefined && reportFile !== undefined)
+      await writeReport(reportFile, error.report);
     throw error;
   }
 }
 
-/** Reads the job's report and writes it to `file`. Without a file, a service needs no report: then undefined. */
-async function obtainReport(api: AdminApi, jobId: string, file: string | undefined): Promise<unknown> {
-  if (file === undefined) return readReport(api, jobId).catch(() => undefined);
-  const report = await readReport(api, jobId);
+/** The service in the variables; undefined if the export runs in this process. */
+function namedService(settings: Settings, { origin }: SiteAddress, { stateFolder }: Results): AdminApi | undefined {
+  const { adminApiUrl: url, adminApiKey: key } = settings;
+  if (url === undefined) return undefined;
+  if (key === undefined)
+    throw new ConfigurationError(['ADMIN_API_KEY: expected the key of the service that ADMIN_API_URL names']);
+  if (origin !== null)
+    throw new UsageError(`--origin is set on the project of ${url}, by galley projects set --origin where that runs`);
+  if (stateFolder !== undefined)
+    throw new UsageError(
+      '--incremental needs an export in this process: unset ADMIN_API_URL. The service keeps its own state.',
+    );
+  return { url, key };
+}
+
+async function exportToByService(
+  output: Output,
+  domain: string,
+  service: AdminApi,
+  { folder, signal }: Deps,
+): Promise<Omit<EndedExport, 'out' | 'reportFile'>> {
+  const file = output.kind === 'archive' ? output.path : join(folder, 'bundle.tar.gz');
+  const exported = await exportByService(service, { domain, file, signal });
+  if (output.kind === 'folder') await unpackTo(output.path, file, signal);
+  return { fileCount: null, reusedFiles: null, contentSha256: null, ...exported };
+}
+
+/** Exports the site in this process and writes the bundle. */
+async function exportTo(
+  output: Output,
+  { domain, origin }: SiteAddress,
+  { context, folder, signal, stateFolder }: Deps & { stateFolder: string | undefined },
+): Promise<Exported> {
+  const { logger, settings: variables } = context;
+  const createdAt = new Date();
+  const version = `${createdAt.toISOString().slice(0, 10)}.1`;
+  const job = { id: newId.exportJob(), version, createdAt, domain, paths: null };
+  const settings = exportSettings(job, { origin, settings: projectSettings.parse({}) });
+  const limits = { ...DEFAULT_LIMITS, ...variables.exportLimits, ...SINGLE_PROCESS_LIMITS };
+  const state = stateFolder === undefined ? undefined : await openExportState(stateFolder);
+  const objectsFolder = state?.objectsFolder ?? join(folder, 'objects');
+  const objects = state?.objects ?? (await createFileStore({ folder: objectsFolder, now: Date.now }));
+  const spill = createSpill(join(folder, 'rows'));
+  try {
+    const reuseKey = reuseKeyOf(await engineVersion(logger), { ...settings, robotsTxt: '' }, limits);
+    const previous = state && (await loadPrevious(state, reuseKey, spill));
+    const task = { settings, limits, objects, spill, isKept: state !== undefined, previous, logger, signal };
+    const exported = await runExport(task);
+    const archive = join(objectsFolder, exported.archiveKey);
+    if (output.kind === 'folder') await unpackTo(output.path, archive, signal);
+    else await copyTo(output.path, archive);
+    if (exported.crawl !== undefined) await state?.save(exported.crawl, spill);
+    return exported;
+  } catch (error) {
+    await state?.forget(job.id);
+    throw error;
+  } finally {
+    spill.close();
+    await state?.close();
+  }
+}
+
+async function loadPrevious(state: ExportState, reuseKey: string, spill: Spill): Promise<MemoryCrawl | undefined> {
+  const loaded = await state.load(reuseKey, spill);
+  if (typeof loaded !== 'string') return loaded;
+  if (loaded !== 'none') reportToStderr(`--incremental: ${WHY_FULL[loaded]}; this is a full export`);
+  return undefined;
+}
+
+const WHY_FULL = {
+  broken: 'the state of the last export is incomplete or damaged',
+  other: 'the last export was made by another version of Galley or with other options',
+} as const;
+
+async function writeReport(file: string, report: ExportReport): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
-  return report;
 }

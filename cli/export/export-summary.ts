@@ -1,10 +1,15 @@
-import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
-import type { Exported } from './export-to-file.ts';
+import type { ExportReport } from '../../contract/admin-api.ts';
 
-export interface EndedExport extends Exported {
+/** An export that has ended. A service may not tell what is null or undefined here. */
+export interface EndedExport {
+  jobId: string;
   out: string;
-  /** Undefined if the service has none. A report of another form than ours is passed over. */
-  report: unknown;
+  pageCount: number | null;
+  fileCount: number | null;
+  reusedFiles: number | null;
+  sizeBytes: number;
+  contentSha256: string | null;
+  report: ExportReport | undefined;
   reportFile: string | undefined;
 }
 
@@ -14,35 +19,29 @@ const MAX_REFERRERS = 3;
 
 /** The end of an export as lines of text. */
 export function exportSummary(ended: EndedExport): string {
-  const { out, jobId, pageCount, sizeBytes, reportFile } = ended;
-  const report = readable(ended.report);
-  const files = report?.reuse === undefined ? '' : `, ${report.reuse.files} files`;
-  const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes, job ${jobId}`];
-  if (report !== undefined) {
-    lines.push(...leftOutLines(report), ...brokenLines(report));
-    const isIncomplete = report.counts.brokenLinks > 0 || report.leftOut.length > 0;
-    if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
-  }
+  const { out, pageCount, fileCount, sizeBytes, reusedFiles, report, reportFile } = ended;
+  const files = fileCount === null ? '' : `, ${fileCount} files`;
+  const lines = [`${out}: ${pageCount ?? 'unknown'} pages${files}, ${sizeBytes} bytes`];
+  if (report === undefined) return `${[...lines, 'The service has no report of this export.'].join('\n')}\n`;
+  if (reusedFiles !== null && reusedFiles > 0) lines.push(`Reused from the last export: ${reusedFiles} files`);
+  lines.push(...leftOutLines(report), ...brokenLines(report));
+  const isIncomplete = report.counts.brokenLinks > 0 || report.leftOut.length > 0;
+  if (isIncomplete && reportFile === undefined) lines.push('--report FILE writes a report that names them all.');
   if (reportFile !== undefined) lines.push(`Report: ${reportFile}`);
   return `${lines.join('\n')}\n`;
 }
 
-/** The end of an export for programs. What the service doesn't report is null. */
-export function exportSummaryJson({
-  out,
-  jobId,
-  pageCount,
-  sizeBytes,
-  report: given,
-  reportFile,
-}: EndedExport): string {
-  const report = readable(given);
+/** The end of an export for programs. */
+export function exportSummaryJson(ended: EndedExport): string {
+  const { jobId, out, pageCount, fileCount, reusedFiles, sizeBytes, contentSha256, report, reportFile } = ended;
   const summary = {
     jobId,
     out,
     pageCount,
-    fileCount: report?.reuse?.files ?? null,
+    fileCount,
+    reusedFileCount: reusedFiles,
     sizeBytes,
+    contentSha256,
     brokenLinkCount: report?.counts.brokenLinks ?? null,
     brokenLinks: report?.brokenLinks ?? null,
     leftOut: report?.leftOut ?? null,
@@ -56,10 +55,9 @@ export const FAIL_ON = ['broken-links', 'left-out'] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
 /** Why the export counts as failed by `--fail-on`; undefined if it doesn't. */
-export function failureOf(given: unknown, failOn: readonly FailOn[]): string | undefined {
+export function failureOf(report: ExportReport | undefined, failOn: readonly FailOn[]): string | undefined {
   if (failOn.length === 0) return undefined;
-  const report = readable(given);
-  if (report === undefined) return '--fail-on needs a report, and the service has none';
+  if (report === undefined) return `--fail-on ${failOn.join(',')}: the service has no report of this export`;
   const counts = { 'broken-links': report.counts.brokenLinks, 'left-out': totalLeftOut(report) };
   const problems = failOn.filter((each) => counts[each] > 0).map((each) => `${counts[each]} ${NOUNS[each]}`);
   return problems.length === 0 ? undefined : `--fail-on ${failOn.join(',')}: ${problems.join(', ')}`;
@@ -67,20 +65,17 @@ export function failureOf(given: unknown, failOn: readonly FailOn[]): string | u
 
 const NOUNS: Record<FailOn, string> = { 'broken-links': 'broken links', 'left-out': 'URLs left out' };
 
-function readable(report: unknown): ExportReport | undefined {
-  return exportReport.safeParse(report).data;
-}
-
-function totalLeftOut({ leftOut }: Pick<ExportReport, 'leftOut'>): number {
+function totalLeftOut({ leftOut }: ExportReport): number {
   return leftOut.reduce((sum, { count }) => sum + count, 0);
 }
 
-function leftOutLines({ leftOut }: ExportReport): string[] {
+function leftOutLines(report: ExportReport): string[] {
+  const { leftOut } = report;
   if (leftOut.length === 0) return ['Left out: nothing'];
   const largest = leftOut.toSorted((a, b) => b.count - a.count);
   const width = String(largest[0]?.count).length;
   return [
-    `Left out: ${totalLeftOut({ leftOut })} URLs`,
+    `Left out: ${totalLeftOut(report)} URLs`,
     ...largest.map(({ reason, count }) => `  ${String(count).padStart(width)}  ${reason}`),
   ];
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, copyFile, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MANIFEST_PATH } from '../../contract/bundle.ts';
 import { BundleInvalidError } from '../../deployment/errors.ts';
@@ -34,13 +34,25 @@ export async function checkOutput(path: string): Promise<Output> {
  * Checks before the export that a file can be written. Creates nothing: missing folders are created with the file.
  * @throws UsageError that says what is in the way
  */
-export async function checkFile(option: '--out' | '--report', file: string): Promise<void> {
+export async function checkFile(option: '--out' | '--report' | '--incremental', file: string): Promise<void> {
   if ((await existing(file))?.isDirectory())
     throw new UsageError(`${option}: expected a file, but ${file} is a folder`);
   let folder = dirname(file);
   while ((await existing(folder)) === undefined && dirname(folder) !== folder) folder = dirname(folder);
   if (!(await existing(folder))?.isDirectory()) throw new UsageError(`${option}: ${folder} is no folder`);
   await checkWritable(option, folder);
+}
+
+/** Copies an archive to `file`, whole or not at all. */
+export async function copyTo(file: string, archive: string): Promise<void> {
+  const partial = `${file}.${process.pid}.part`;
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await copyFile(archive, partial);
+    await rename(partial, file);
+  } finally {
+    await rm(partial, { force: true });
+  }
 }
 
 /**

@@ -1,18 +1,22 @@
 import { SingleBar } from 'cli-progress';
-import type { JobState } from './admin-api-client.ts';
 
-/** Shows a job's progress on standard error. */
+/** Shows an export's progress on standard error. */
 export interface ProgressBar {
-  update(state: Pick<JobState, 'status' | 'progress' | 'pageCount'>): void;
+  /** `progress` in percent. */
+  update(state: { status: string; progress: number; pageCount: number }): void;
   stop(): void;
 }
 
+type Stream = NodeJS.WritableStream & { isTTY?: boolean };
+
 /** Without a terminal, prints a line at each tenth instead of a bar. */
-export function createProgressBar(label: string, stream: NodeJS.WriteStream = process.stderr): ProgressBar {
-  if (!stream.isTTY) return createProgressLines(label, stream);
+export function createProgressBar(label: string, stream: Stream = process.stderr): ProgressBar {
+  if (stream.isTTY !== true) return createProgressLines(label, stream);
   const bar = new SingleBar({
     stream,
-    format: `${label} {bar} {percentage} % | {pages} pages, {rate}/s | {status} | {eta_formatted} left`,
+    // Fits 80 columns but for the label; the terminal's edge cuts off the rest.
+    format: `{bar} {percentage} % | {pages} pages, {rate}/s | {eta_formatted} left | {status} | ${label.trim()}`,
+    barsize: 20,
     etaBuffer: 20,
     barCompleteChar: '█',
     barIncompleteChar: '░',
@@ -20,25 +24,27 @@ export function createProgressBar(label: string, stream: NodeJS.WriteStream = pr
     clearOnComplete: false,
   });
   const startedMs = Date.now();
+  let shown = { pages: 0, rate: 0 };
   const rateOf = (pages: number): number => Math.round((pages * 1_000) / Math.max(Date.now() - startedMs, 1_000));
-  bar.start(100, 0, { pages: 0, rate: 0, status: 'queued' });
+  bar.start(100, 0, { ...shown, status: 'queued' });
   return {
     update({ status, progress, pageCount }) {
-      const pages = pageCount ?? 0;
-      bar.update(Math.floor(progress ?? 0), { pages, rate: rateOf(pages), status });
+      // The later stages find no pages, so the rate stays that of the crawl.
+      if (pageCount > shown.pages) shown = { pages: pageCount, rate: rateOf(pageCount) };
+      bar.update(Math.floor(progress), { ...shown, status });
     },
     stop: () => bar.stop(),
   };
 }
 
-function createProgressLines(label: string, stream: NodeJS.WriteStream): ProgressBar {
+function createProgressLines(label: string, stream: Stream): ProgressBar {
   let shown = '';
   return {
     update: ({ status, progress, pageCount }) => {
-      const step = `${status} ${Math.floor((progress ?? 0) / 10)}`;
+      const step = `${status} ${Math.floor(progress / 10)}`;
       if (step === shown) return;
       shown = step;
-      stream.write(`${label} ${Math.floor(progress ?? 0)} % | ${pageCount ?? 0} pages | ${status}\n`);
+      stream.write(`${label} ${Math.floor(progress)} % | ${pageCount} pages | ${status}\n`);
     },
     stop: () => {},
   };

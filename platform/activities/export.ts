@@ -1,11 +1,11 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { beginExport } from '../../exporter/begin-export.ts';
 import { crawlSite } from '../../exporter/crawl/crawl-site.ts';
 import { openExport } from '../../exporter/discover/open-export.ts';
 import { createExportDeps } from '../../exporter/export-deps.ts';
 import { ExportFailure } from '../../exporter/export-failure.ts';
-import { beginExport } from '../../exporter/export-site.ts';
 import type { Clock } from '../../exporter/fetch/clock.ts';
 import { freezeExport } from '../../exporter/freeze/freeze-export.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';

@@ -9,7 +9,7 @@ export const projectId = z
   .regex(/^prj_[A-Za-z0-9_-]{1,60}$/, 'expected prj_ and 1 to 60 letters, digits, "_" or "-"');
 
 /** Scheme, host and port of the server to export from: the operator vouches for it, be it private or loopback. */
-const origin = z
+export const siteOrigin = z
   .url({ protocol: /^https?$/, error: 'expected an http(s) URL such as http://127.0.0.1:8080' })
   .refine((text) => {
     // Zod goes on after a failed check: what is no URL has had its message.
@@ -65,7 +65,7 @@ export const addProjectRequest = z.strictObject({
   organization: label,
   project: projectId,
   domain: domainName,
-  origin: origin.nullable().optional(),
+  origin: siteOrigin.nullable().optional(),
   repository: repository.nullable().optional(),
   ref: ref.nullable().optional(),
   settings: settingsChange.optional(),

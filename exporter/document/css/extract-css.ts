@@ -1,4 +1,4 @@
-import { tokenize, tokenTypes } from 'css-tree';
+import { tokenize, tokenTypes } from 'css-tree/tokenizer';
 import type { Collector } from '../collector.ts';
 import { extractSourceMap } from '../javascript/source-map.ts';
 import type { SpannedText } from '../spanned-text.ts';

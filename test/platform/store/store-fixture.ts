@@ -5,9 +5,11 @@ import { projectSettings } from '../../../platform/project-settings.ts';
 import { type AgentJobRow, insertAgentJob, type NewAgentJob } from '../../../platform/store/agent-jobs.ts';
 import { openCrawl } from '../../../platform/store/crawls.ts';
 import { type Database, openDatabase } from '../../../platform/store/database.ts';
-import { type ExportJobRow, insertExportJob } from '../../../platform/store/export-jobs.ts';
+import { failExportJob } from '../../../platform/store/export-job-transitions.ts';
+import { type ExportJobRow, findActiveExportJob, insertExportJob } from '../../../platform/store/export-jobs.ts';
 import { settleUrls } from '../../../platform/store/frontier.ts';
 import { leaseUrls } from '../../../platform/store/frontier-leases.ts';
+import { getProject } from '../../../platform/store/projects.ts';
 import { organizations } from '../../../platform/store/schema/organizations.ts';
 import { projects } from '../../../platform/store/schema/projects.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
@@ -43,6 +45,13 @@ export function useStores(start: () => Promise<TestDatabase>) {
     return owner;
   }
 
+  async function ownerOf(id: string): Promise<Owner> {
+    const project = await getProject(db, id);
+    if (project === undefined) throw new Error(`There is no project ${id}`);
+    const { organizationId, domain } = project;
+    return { organizationId, projectId: id, domain };
+  }
+
   return {
     get db() {
       return db;
@@ -52,6 +61,15 @@ export function useStores(start: () => Promise<TestDatabase>) {
       const project = owner ?? (await newProject());
       const job = { ...project, version: version ?? null, paths: paths ?? null, at: at ?? new Date() };
       return db.transaction((tx) => insertExportJob(tx, job));
+    },
+    /** A job that may begin its crawl. A project has one at a time, so an earlier one that is active fails. */
+    async newCrawlJob(projectId?: string): Promise<{ jobId: string; projectId: string }> {
+      const owner = projectId === undefined ? await newProject() : await ownerOf(projectId);
+      const active = await findActiveExportJob(db, owner.projectId);
+      if (active !== undefined) await failExportJob(db, active.id, 'replaced');
+      const job = { ...owner, version: null, paths: null, at: new Date() };
+      const { id } = await db.transaction((tx) => insertExportJob(tx, job));
+      return { jobId: id, projectId: owner.projectId };
     },
     /** An active job, of a project of its own unless one is given. */
     async newAgentJob(given: Partial<NewAgentJob> = {}): Promise<AgentJobRow> {

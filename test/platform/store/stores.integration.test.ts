@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedDatabase } from '../../../embedded/database/embedded-database.ts';
+import { createCrawlStore } from '../../../platform/store/crawl-store.ts';
+import { crawlStoreContract } from '../../exporter/store/crawl-store-contract.ts';
 import { createDatabase, type TestDatabase } from '../../helpers/test-database.ts';
 import { agentJobsContract } from './agent-jobs.contract.ts';
 import { agentRunsContract } from './agent-runs.contract.ts';
 import { exportJobsContract } from './export-jobs.contract.ts';
-import { frontierContract } from './frontier.contract.ts';
-import { frontierRulesContract } from './frontier-rules.contract.ts';
 import { pullRequestsContract } from './pull-requests.contract.ts';
 import { useStores } from './store-fixture.ts';
 
@@ -32,8 +32,13 @@ describe.each([
   describe('export jobs', () => exportJobsContract(stores));
   describe('agent jobs', () => agentJobsContract(stores));
   describe('runs of agent jobs', () => agentRunsContract(stores));
-  describe('the frontier', () => frontierContract(stores));
-  describe("the frontier's rules", () => frontierRulesContract(stores));
+  describe('exports', () =>
+    crawlStoreContract({
+      get store() {
+        return createCrawlStore(stores.db);
+      },
+      newJob: stores.newCrawlJob,
+    }));
   describe('pull requests', () => pullRequestsContract(stores));
 
   it('a connection is given back after a transaction that failed', async () => {

@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { beginExport } from '../../../../exporter/export-site.ts';
+import { beginExport } from '../../../../exporter/begin-export.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
 import {
   createPlatformActivities,

@@ -1,28 +1,25 @@
-import type { Database } from '../../../platform/store/database.ts';
-import { giveBackUnasked, releaseLeases } from '../../../platform/store/frontier-leases.ts';
-import { queryVariants } from '../../../platform/store/frontier-queries.ts';
-import { countSkips, skipsByReason } from '../../../platform/store/frontier-skips.ts';
-import { found, type StoreFixture, useFrontier } from './store-fixture.ts';
+import type { CrawlStore } from '../../../exporter/ports.ts';
+import { type CrawlStoreFixture, found, useCrawl } from './crawl-fixture.ts';
 
-/** What the frontier promises of URLs that rules keep back, on any database that the product runs on. */
-export function frontierRulesContract(stores: StoreFixture): void {
-  const frontier = useFrontier(stores);
-  const { add, lease } = frontier;
-  let db: Database;
+/** What the frontier promises of URLs that rules keep back. */
+export function frontierRulesContract(fixture: CrawlStoreFixture): void {
+  const crawl = useCrawl(fixture);
+  const { add, lease } = crawl;
+  let store: CrawlStore;
   let jobId: string;
 
   beforeEach(() => {
-    ({ db, jobId } = frontier);
+    ({ store, jobId } = crawl);
   });
 
   it('counts no try of an address that was held but never asked for', async () => {
     await add(...['/a', '/b'].map((path) => found(path)));
     const [a, b] = await lease('one');
     const ids = [a?.id ?? 0];
-    await giveBackUnasked(db, { jobId, token: 'another', ids });
+    await store.giveBackUnasked({ jobId, token: 'another', ids });
     expect(await lease('two')).toEqual([]);
-    await giveBackUnasked(db, { jobId, token: 'one', ids });
-    await releaseLeases(db, jobId, ['one']);
+    await store.giveBackUnasked({ jobId, token: 'one', ids });
+    await store.releaseLeases(jobId, ['one']);
     const again = await lease('two');
     expect(new Map(again.map(({ id, attempts }) => [id, attempts]))).toEqual(
       new Map([
@@ -34,7 +31,7 @@ export function frontierRulesContract(stores: StoreFixture): void {
 
   it('knows the query strings of each path, but for those that were left out', async () => {
     await add(found('/'), found('/a?x=1'), found('/a?y=?2'), found('/a?z', { rank: 0, skip: 'queries' }), found('/b?'));
-    expect(await queryVariants(db, jobId)).toEqual(
+    expect(await store.queryVariants(jobId)).toEqual(
       new Map([
         ['https://d.example/a', new Set(['?x=1', '?y=?2'])],
         ['https://d.example/b', new Set(['?'])],
@@ -45,13 +42,13 @@ export function frontierRulesContract(stores: StoreFixture): void {
   it('lists what was left out by reason, the most frequent first, with the lowest addresses', async () => {
     const skipped = (path: string, skip: string) => found(path, { skip, rank: 0 });
     await add(found('/'), skipped('/x', 'too deep'), ...['/c', '/a', '/b'].map((path) => skipped(path, 'robots')));
-    expect(await countSkips(db, jobId)).toEqual(
+    expect(await store.countSkips(jobId)).toEqual(
       new Map([
         ['robots', 3],
         ['too deep', 1],
       ]),
     );
-    expect(await skipsByReason(db, jobId, 2)).toEqual([
+    expect(await store.skipsByReason(jobId, 2)).toEqual([
       { reason: 'robots', count: 3, examples: ['https://d.example/a', 'https://d.example/b'] },
       { reason: 'too deep', count: 1, examples: ['https://d.example/x'] },
     ]);

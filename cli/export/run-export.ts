@@ -1,0 +1,127 @@
+import type { Logger } from 'pino';
+import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
+import { reportToStderr } from '../../embedded/report.ts';
+import type { Site } from '../../exporter/document/types.ts';
+import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
+import { ExportFailure } from '../../exporter/export-failure.ts';
+import { exportSite } from '../../exporter/export-site.ts';
+import type { ExportLimits } from '../../exporter/limits.ts';
+import { createLocalStageRunner } from '../../exporter/local-stage-runner.ts';
+import { reportKey } from '../../exporter/object-keys.ts';
+import { storeFailedReport } from '../../exporter/pack/failed-report.ts';
+import type { PackedExport } from '../../exporter/pack/pack-export.ts';
+import type { ObjectStore } from '../../exporter/ports.ts';
+import type { ExportSettings } from '../../exporter/settings.ts';
+import type { Progress } from '../../exporter/stage.ts';
+import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
+import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
+import type { Spill } from '../../exporter/store/spill.ts';
+import { CommandError } from '../command-error.ts';
+import { checkOrigin } from './check-origin.ts';
+import { createProgressBar } from './progress-bar.ts';
+
+export interface ExportTask {
+  settings: Omit<ExportSettings, 'robotsTxt'>;
+  limits: Partial<ExportLimits>;
+  objects: ObjectStore;
+  spill: Spill;
+  /** Whether a later export may reuse this one. */
+  isKept: boolean;
+  /** The export to reuse. */
+  previous: MemoryCrawl | undefined;
+  logger: Logger;
+  /** Aborting it ends the export with the signal's reason. */
+  signal: AbortSignal;
+}
+
+export interface Exported extends PackedExport {
+  jobId: string;
+  report: ExportReport;
+  crawl: MemoryCrawl | undefined;
+}
+
+/** Thrown if the site can't be exported; the report says what was met until then. */
+export class ExportFailed extends CommandError {
+  readonly report: ExportReport | undefined;
+
+  constructor(reason: string, report: ExportReport | undefined) {
+    super(`The export failed: ${reason}`);
+    this.report = report;
+  }
+}
+
+/**
+ * Exports a site into the object store, in this process, with a progress bar.
+ * @throws ExportFailed if the site can't be exported, CommandError if its origin doesn't answer
+ */
+export async function runExport(task: ExportTask): Promise<Exported> {
+  try {
+    return await attemptExport(task);
+  } catch (error) {
+    const isInputGone = error instanceof ExportFailure && error.type === 'ExportInputGone';
+    if (!isInputGone || task.previous === undefined) throw error;
+    reportToStderr('What the last export stored is gone or damaged; this is a full export');
+    return attemptExport({ ...task, previous: undefined });
+  }
+}
+
+async function attemptExport(task: ExportTask): Promise<Exported> {
+  const { settings, signal, spill, previous, isKept } = task;
+  const { jobId, site } = settings;
+  const shown = showProgress(site.domain);
+  const store = createMemoryCrawlStore({ spill, previous: previous === undefined ? [] : [previous] });
+  const runStage = createLocalStageRunner({ signal, onProgress: shown.reach });
+  const deps = createExportDeps({ ...task, store, runStage });
+  try {
+    await checkStartPage(deps, task);
+    const request = { projectId: site.domain, settings, incremental: isKept };
+    const packed = await exportSite(deps, request, { signal, onStage: shown.begin });
+    shown.begin('completed');
+    shown.reach({ progress: 100, pageCount: packed.pageCount });
+    return { ...packed, jobId, report: await readReport(task.objects, jobId), crawl: store.crawlOf(jobId) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ExportFailure) || error.type === 'ExportInputGone') throw error;
+    const hasReport = (await storeFailedReport(deps, jobId)) !== null;
+    const report = hasReport ? await readReport(task.objects, jobId) : undefined;
+    throw new ExportFailed(asRequested(error.message, site), report);
+  } finally {
+    shown.stop();
+  }
+}
+
+function showProgress(domain: string) {
+  const bar = createProgressBar(domain);
+  const shown = { status: 'starting', progress: 0, pageCount: 0 };
+  return {
+    begin(status: string): void {
+      shown.status = status;
+      bar.update(shown);
+    },
+    /** A figure below the last one changes nothing. */
+    reach({ progress, pageCount }: Progress): void {
+      shown.progress = Math.max(shown.progress, progress);
+      shown.pageCount = Math.max(shown.pageCount, pageCount);
+      bar.update(shown);
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+async function checkStartPage(deps: ExportDeps, { settings, signal }: ExportTask): Promise<void> {
+  const fetcher = deps.fetcherFor(settings);
+  try {
+    await checkOrigin(fetcher, settings.site, { isGiven: settings.operatorHosts.length > 0, signal });
+  } finally {
+    void fetcher.close();
+  }
+}
+
+async function readReport(objects: ObjectStore, jobId: string): Promise<ExportReport> {
+  return exportReport.parse(JSON.parse(String(await objects.read(reportKey(jobId)))));
+}
+
+/** A message with the URLs that were requested instead of the site's public ones. */
+function asRequested(text: string, { domain, origin }: Site): string {
+  return text.replaceAll(`https://${domain}/`, `${origin}/`);
+}

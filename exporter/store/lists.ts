@@ -1,0 +1,175 @@
+import type {
+  BatchFileRow,
+  CrawlNotice,
+  FoundUrl,
+  MappedUrl,
+  PreviousFile,
+  ReportedUrl,
+  SettledRow,
+  Skips,
+  StoredAnswer,
+} from '../crawl-records.ts';
+import { NOT_FOUND_PATH } from '../document/assign-path.ts';
+import { fileOf, filesOf, type MemoryCrawl, type Row } from './memory-crawl.ts';
+import type { Spill } from './spill.ts';
+
+/** What can be read of a crawl. Each list is in the order in which the URLs were found, unless it says otherwise. */
+
+export function countPages({ byId }: MemoryCrawl): number {
+  const paths = new Set<string | null>();
+  for (const { isPage, path } of byId) if (isPage && path !== NOT_FOUND_PATH) paths.add(path);
+  return paths.size;
+}
+
+export function queryVariants({ byId }: MemoryCrawl): Map<string, Set<string>> {
+  const variants = new Map<string, Set<string>>();
+  for (const { url, outcome } of byId) {
+    const at = url.indexOf('?');
+    if (at < 0 || outcome === 'skipped') continue;
+    const path = url.slice(0, at);
+    const queries = variants.get(path) ?? new Set();
+    variants.set(path, queries.add(url.slice(at)));
+  }
+  return variants;
+}
+
+export function countSkips({ byId }: MemoryCrawl): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { outcome, reason } of byId) {
+    if (outcome === 'skipped') counts.set(reason ?? '', (counts.get(reason ?? '') ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** The most frequent reason first, with its lowest URLs. */
+export function skipsByReason({ byId }: MemoryCrawl, maxExamples: number): Skips[] {
+  const urls = new Map<string, string[]>();
+  for (const { url, outcome, reason } of byId) {
+    if (outcome !== 'skipped') continue;
+    const ofReason = urls.get(reason ?? '');
+    if (ofReason === undefined) urls.set(reason ?? '', [url]);
+    else ofReason.push(url);
+  }
+  const skips = [...urls].map(([reason, all]) => ({
+    reason,
+    count: all.length,
+    examples: all.sort().slice(0, maxExamples),
+  }));
+  return skips.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
+}
+
+export function storedAnswer(row: Row, spill: Spill): StoredAnswer | undefined {
+  const { state, outcome, status, redirectTo } = row;
+  if (state !== 'settled' || outcome === null) return undefined;
+  const file = fileOf(spill, row);
+  return {
+    outcome,
+    status,
+    redirectTo,
+    contentType: file?.contentType ?? null,
+    objectKey: file?.objectKey ?? null,
+    byteOffset: file?.byteOffset ?? 0,
+    byteLength: file?.byteLength ?? 0,
+  };
+}
+
+export function crawledPages({ byId }: MemoryCrawl, limit: number): string[] {
+  const pages = byId.filter(({ isPage, outcome, path }) => isPage && outcome === 'file' && path !== NOT_FOUND_PATH);
+  return pages.slice(0, limit).map(({ url }) => url);
+}
+
+/** Queued URLs that were never leased, nearest to the start page first. */
+export function untriedUrls({ queue }: MemoryCrawl, limit: number): FoundUrl[] {
+  const untried: FoundUrl[] = [];
+  for (const { url, rank, depth, foundOn, attempts } of queue.list()) {
+    if (untried.length === limit) break;
+    if (attempts === 0) untried.push({ url, rank, depth, foundOn, skip: null, take: false });
+  }
+  return untried;
+}
+
+export function* fetchedFiles(crawl: MemoryCrawl, spill: Spill, urls?: readonly string[]): Generator<PreviousFile> {
+  const rows = urls === undefined ? crawl.byId : urls.flatMap((url) => crawl.rows.get(url) ?? []);
+  for (const { row, file } of filesOf(spill, rows)) {
+    const { url, isPage, status } = row;
+    yield { url, isPage, status: status ?? 0, ...file };
+  }
+}
+
+export function* batchFiles(crawl: MemoryCrawl, spill: Spill, batch: number): Generator<BatchFileRow> {
+  for (const row of crawl.rowsOfBatch.get(batch) ?? []) {
+    const file = fileOf(spill, row);
+    if (file === undefined || row.path === null) continue;
+    const { etag: _, lastModified: _modified, ...place } = file;
+    yield { url: row.url, path: row.path, isPage: row.isPage, ...place };
+  }
+}
+
+export function* mappedUrls(crawl: MemoryCrawl, urls?: readonly string[]): Generator<MappedUrl> {
+  const rows = urls === undefined ? crawl.byId : urls.flatMap((url) => crawl.rows.get(url) ?? []);
+  for (const { url, outcome, redirectTo, path, fragment } of rows) {
+    if (outcome !== null) yield { url, outcome, redirectTo, path, fragment };
+  }
+}
+
+const SIBLING = /\.(br|gz|zst)(\/|$)/i;
+
+/** In order. */
+export function pathsLikeSiblings({ byId }: MemoryCrawl): string[] {
+  return byId
+    .flatMap(({ path, batch }) => (batch !== null && path !== null && SIBLING.test(path) ? [path] : []))
+    .sort();
+}
+
+/** A guessed URL that is redirected is no redirect of the site. */
+const GUESSED_RANK = 1;
+
+export function* mappedRedirects({
+  byId,
+}: MemoryCrawl): Generator<{ url: string; redirectTo: string; status: number }> {
+  for (const { url, outcome, redirectTo, status, rank } of byId) {
+    if (outcome !== 'redirect' || redirectTo === null || rank <= GUESSED_RANK) continue;
+    yield { url, redirectTo, status: status ?? 302 };
+  }
+}
+
+export function reportedUrls(
+  { byId }: MemoryCrawl,
+  { outcome, minRank, limit }: { outcome: SettledRow['outcome']; minRank: number; limit: number },
+): { rows: ReportedUrl[]; total: number } {
+  const chosen = byId.filter((row) => row.outcome === outcome && row.rank >= minRank);
+  const rows = chosen
+    .slice(0, limit)
+    .map(({ url, rank, status, reason, redirectTo, foundOn }) => ({ url, rank, status, reason, redirectTo, foundOn }));
+  return { rows, total: chosen.length };
+}
+
+/** Each notice once, ordered by URL. */
+export function distinctNotices({ notices }: MemoryCrawl): CrawlNotice[] {
+  const distinct = new Map(notices.map((notice) => [JSON.stringify([notice.url, notice.text]), notice]));
+  const key = ({ url, text }: CrawlNotice): string => `${url ?? ''}\n${text}`;
+  return [...distinct.values()].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+/** The URLs that lead elsewhere in one crawl than in another, or that only one of them has. */
+export function* changedUrls(crawl: MemoryCrawl, base: MemoryCrawl): Generator<string> {
+  for (const row of crawl.byId) {
+    const before = base.rows.get(row.url);
+    if (row.outcome !== 'skipped' && (before === undefined || !leadsToSame(row, before))) yield row.url;
+  }
+  for (const before of base.byId) {
+    const now = crawl.rows.get(before.url);
+    if (before.outcome !== 'skipped' && (now === undefined || now.outcome === 'skipped')) yield before.url;
+  }
+}
+
+function leadsToSame(now: Row, before: Row): boolean {
+  if (before.outcome === 'skipped') return false;
+  const isMissing = now.outcome === 'missing';
+  return (
+    isMissing === (before.outcome === 'missing') &&
+    now.path === before.path &&
+    now.fragment === before.fragment &&
+    now.redirectTo === before.redirectTo
+  );
+}

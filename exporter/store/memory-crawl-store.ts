@@ -1,0 +1,235 @@
+import type { NewCrawl } from '../crawl-records.ts';
+import { WORK_FOLDER } from '../object-keys.ts';
+import type { CrawlStore } from '../ports.ts';
+import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch, settledBatches } from './batches.ts';
+import { freezeCrawl } from './freeze.ts';
+import * as frontier from './frontier.ts';
+import * as lists from './lists.ts';
+import { filesOf, inChunks, type MemoryCrawl, newMemoryCrawl } from './memory-crawl.ts';
+import type { Spill } from './spill.ts';
+
+/** Keeps the report readable. */
+const MAX_NOTICES = 2_000;
+
+/** The keys of all segments (`segmentKey`). */
+const SEGMENT = new RegExp(`^${WORK_FOLDER}[^/]+/segments/`);
+
+type State = {
+  spill: Spill;
+  nowMs: () => number;
+  /** By job, the newest last. */
+  crawls: Map<string, MemoryCrawl>;
+  /** A job's crawl; an empty one that is over if there is none. */
+  of(jobId: string): MemoryCrawl;
+  /** The same, once no call is deciding about the crawl's end. */
+  unlocked(jobId: string): Promise<MemoryCrawl>;
+};
+
+export type MemoryCrawlStore = CrawlStore & {
+  /** A job's crawl, to be saved for an export in another process. */
+  crawlOf(jobId: string): MemoryCrawl | undefined;
+};
+
+/**
+ * The state of exports in the memory of one process; what is bulky and rarely read is in the spill. A call changes
+ * everything at once, because it doesn't wait in between.
+ */
+export function createMemoryCrawlStore({
+  spill,
+  nowMs = Date.now,
+  previous = [],
+}: {
+  spill: Spill;
+  nowMs?: () => number;
+  /** Crawls of earlier exports that the next one may reuse. Their places are in the same spill. */
+  previous?: readonly MemoryCrawl[];
+}): MemoryCrawlStore {
+  const crawls = new Map(previous.map((crawl) => [crawl.record.jobId, crawl]));
+  const of: State['of'] = (jobId) => crawls.get(jobId) ?? noCrawl(jobId);
+  const unlocked: State['unlocked'] = async (jobId) => {
+    while (of(jobId).freezing !== undefined) await of(jobId).freezing;
+    return of(jobId);
+  };
+  const state: State = { spill, nowMs, crawls, of, unlocked };
+  const crawlOf: MemoryCrawlStore['crawlOf'] = (jobId) => crawls.get(jobId);
+  return {
+    crawlOf,
+    ...ofCrawls(state),
+    ...ofFrontier(state),
+    ...ofReuse(state),
+    ...ofBatches(state),
+    ...ofReport(state),
+  };
+}
+
+function noCrawl(jobId: string): MemoryCrawl {
+  const crawl = newMemoryCrawl({ jobId, projectId: '', settingsJson: '{}', reuseKey: '', keep: false }, null);
+  crawl.record.phase = 'frozen';
+  return crawl;
+}
+
+function ofCrawls({ crawls, of, unlocked, spill, nowMs }: State) {
+  function baseOf({ projectId, reuseKey, takes }: NewCrawl): string | null {
+    if (!takes) return null;
+    const completed = [...crawls.values()].filter((crawl) => crawl.projectId === projectId && crawl.archive !== null);
+    const record = completed.at(-1)?.record;
+    const isReusable = record?.keep === true && record.archiveHeadBytes !== null && record.reuseKey === reuseKey;
+    return isReusable ? record.jobId : null;
+  }
+
+  return {
+    async openCrawl(crawl) {
+      const opened = crawls.get(crawl.jobId) ?? newMemoryCrawl(crawl, baseOf(crawl));
+      crawls.set(crawl.jobId, opened);
+      return { ...opened.record };
+    },
+    async getCrawl(jobId) {
+      const record = crawls.get(jobId)?.record;
+      return record && { ...record };
+    },
+    async forbidReuse(jobId) {
+      of(jobId).record.keep = false;
+    },
+    async freeze(jobId, decide) {
+      const crawl = await unlocked(jobId);
+      if (crawl.record.phase !== 'crawling') return;
+      // Locked before `decide` is called.
+      const freezing = Promise.resolve().then(() => freezeCrawl(crawl, spill, decide, nowMs()));
+      crawl.freezing = freezing.catch(() => undefined);
+      await freezing.finally(() => {
+        crawl.freezing = undefined;
+      });
+    },
+    async completeExport(jobId, { archiveKey, archiveSizeBytes, headBytes }) {
+      const crawl = of(jobId);
+      crawl.archive ??= { objectKey: archiveKey, sizeBytes: archiveSizeBytes };
+      const isReusable = crawl.record.keep && crawl.archive.objectKey === archiveKey && hasAllLinks(crawl, spill);
+      if (isReusable) crawl.record.archiveHeadBytes = headBytes;
+      return { state: 'completed', isReusable };
+    },
+  } satisfies Partial<CrawlStore>;
+}
+
+/** Whether every file of a segment has its table of links, without which it can't be revalidated. */
+function hasAllLinks(crawl: MemoryCrawl, spill: Spill): boolean {
+  for (const { file } of filesOf(spill, crawl.byId)) {
+    if (file.linksOffset === null && file.byteLength > 0 && SEGMENT.test(file.objectKey)) return false;
+  }
+  return true;
+}
+
+function ofFrontier({ of, unlocked, spill, nowMs }: State) {
+  return {
+    async leaseUrls(lease) {
+      return frontier.leaseUrls(of(lease.jobId), lease, nowMs());
+    },
+    async leaseNamedUrls(lease) {
+      return frontier.leaseNamedUrls(of(lease.jobId), lease, nowMs());
+    },
+    async renewLeases(lease) {
+      frontier.renewLeases(of(lease.jobId), lease, nowMs());
+    },
+    async releaseLeases(jobId, tokens) {
+      frontier.release(await unlocked(jobId), ({ leaseToken }) => tokens.includes(leaseToken ?? ''));
+    },
+    async releaseEndedLeases(jobId) {
+      frontier.release(await unlocked(jobId), ({ leaseUntilMs }) => leaseUntilMs < nowMs());
+    },
+    async giveBackUnasked(held) {
+      frontier.giveBackUnasked(await unlocked(held.jobId), held);
+    },
+    async settleUrls(report) {
+      const crawl = await unlocked(report.jobId);
+      return crawl.record.phase === 'crawling' ? frontier.settleUrls(crawl, spill, report, nowMs()) : undefined;
+    },
+    async addNotices({ jobId, url, texts }) {
+      const { record, notices } = await unlocked(jobId);
+      if (record.phase !== 'crawling' || notices.length >= MAX_NOTICES) return;
+      notices.push(...texts.map((text) => ({ url, text })));
+    },
+    frontierRest: async (jobId) => frontier.frontierRest(of(jobId), nowMs()),
+    countPages: async (jobId) => lists.countPages(of(jobId)),
+    queryVariants: async (jobId) => lists.queryVariants(of(jobId)),
+    countSkips: async (jobId) => lists.countSkips(of(jobId)),
+    async storedAnswer(jobId, url) {
+      const row = of(jobId).rows.get(url);
+      return row && lists.storedAnswer(row, spill);
+    },
+    crawledPages: async (jobId, limit) => lists.crawledPages(of(jobId), limit),
+    untriedUrls: async (jobId, limit) => lists.untriedUrls(of(jobId), limit),
+  } satisfies Partial<CrawlStore>;
+}
+
+function ofReuse({ of, unlocked, spill }: State) {
+  return {
+    async claimRevalidation(jobId) {
+      const { record } = of(jobId);
+      if (record.phase !== 'crawling' || record.walked) return false;
+      record.walked = true;
+      return true;
+    },
+    async settleUnchanged(found) {
+      const crawl = await unlocked(found.jobId);
+      if (crawl.record.phase !== 'crawling') return 'over';
+      if (crawl.record.baseJobId !== found.baseJobId) return 'restarted';
+      frontier.settleUnchanged(crawl, of(found.baseJobId), spill, found);
+      return 'settled';
+    },
+    async *fetchedFiles(jobId, urls) {
+      yield* inChunks(lists.fetchedFiles(of(jobId), spill, urls));
+    },
+    archiveOf: async (jobId) => of(jobId).archive ?? undefined,
+    async *keptBatches(jobId) {
+      for (const { number, result } of of(jobId).batches) {
+        const piecesJson = result && spill.read(result.piecesJson);
+        yield { number, sizeBytes: result?.sizeBytes ?? null, piecesJson };
+      }
+    },
+    async keptFiles(jobId, batch) {
+      const result = of(jobId).batches[batch]?.result;
+      return result ? spill.read(result.filesJson) : '[]';
+    },
+    async changedUrls({ jobId, baseJobId, limit }) {
+      const urls = new Set<string>();
+      for (const url of lists.changedUrls(of(jobId), of(baseJobId))) if (urls.add(url).size > limit) return undefined;
+      return urls;
+    },
+    async countReused(jobId, ownPrefix) {
+      let count = 0;
+      for (const { file } of filesOf(spill, of(jobId).byId)) if (!file.objectKey.startsWith(ownPrefix)) count += 1;
+      return count;
+    },
+  } satisfies Partial<CrawlStore>;
+}
+
+function ofBatches({ of, spill, nowMs }: State) {
+  return {
+    leaseBatches: async (lease) => leaseBatches(of(lease.jobId), lease, nowMs()),
+    renewBatches: async (lease) => renewBatches(of(lease.jobId), lease, nowMs()),
+    releaseBatches: async (jobId, tokens) => releaseBatches(of(jobId), tokens),
+    settleBatch: async (result) => settleBatch(of(result.jobId), spill, result),
+    batchProgress: async (jobId) => batchProgress(of(jobId), nowMs()),
+    batchFiles: async (jobId, batch) => [...lists.batchFiles(of(jobId), spill, batch)],
+    async *mappedUrls(jobId, urls) {
+      yield* inChunks(lists.mappedUrls(of(jobId), urls));
+    },
+    pathsLikeSiblings: async (jobId) => lists.pathsLikeSiblings(of(jobId)),
+    async *settledBatches(jobId) {
+      yield* settledBatches(of(jobId), spill);
+    },
+  } satisfies Partial<CrawlStore>;
+}
+
+function ofReport({ of, spill }: State) {
+  return {
+    async *mappedRedirects(jobId) {
+      yield* inChunks(lists.mappedRedirects(of(jobId)));
+    },
+    async *brokenOfBatches(jobId) {
+      for (const { result } of of(jobId).batches) if (result?.brokenJson) yield spill.read(result.brokenJson);
+    },
+    reportedUrls: async ({ jobId, ...select }) => lists.reportedUrls(of(jobId), select),
+    skipsByReason: async (jobId, maxExamples) => lists.skipsByReason(of(jobId), maxExamples),
+    listNotices: async (jobId) => lists.distinctNotices(of(jobId)),
+  } satisfies Partial<CrawlStore>;
+}

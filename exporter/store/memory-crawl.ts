@@ -1,0 +1,163 @@
+import type {
+  Crawl,
+  CrawlNotice,
+  LeasedUrl,
+  LinksPlace,
+  NewCrawl,
+  StoredAnswer,
+  StoredFile,
+} from '../crawl-records.ts';
+import type { Place, Spill } from './spill.ts';
+import { createUrlQueue, type UrlQueue } from './url-queue.ts';
+
+/** What a row has of a file. It is read once or twice per export, so it is in the spill. */
+export type FilePlace = Omit<StoredFile, 'isPage'> & LinksPlace & { etag: string | null; lastModified: string | null };
+
+/** A URL of a crawl. */
+export type Row = {
+  readonly id: number;
+  readonly url: string;
+  readonly depth: number;
+  readonly foundOn: string | null;
+  rank: number;
+  state: 'queued' | 'leased' | 'settled';
+  attempts: number;
+  /** Not before this time. */
+  dueAtMs: number;
+  leaseToken: string | null;
+  leaseUntilMs: number;
+  outcome: StoredAnswer['outcome'] | null;
+  status: number | null;
+  reason: string | null;
+  redirectTo: string | null;
+  isPage: boolean;
+  path: string | null;
+  fragment: string | null;
+  batch: number | null;
+  /** `FilePlace` as JSON. */
+  file: Place | null;
+};
+
+export type Batch = {
+  readonly number: number;
+  state: 'queued' | 'leased' | 'settled';
+  leaseToken: string | null;
+  leaseUntilMs: number;
+  result: BatchResult | null;
+};
+
+/** A batch's result, its texts in the spill. `brokenJson` is null if it has no broken links. */
+export type BatchResult = {
+  objectKey: string | null;
+  sizeBytes: number;
+  pageCount: number;
+  filesJson: Place;
+  brokenJson: Place | null;
+  piecesJson: Place;
+  partsJson: Place | null;
+};
+
+export type MemoryCrawl = {
+  readonly projectId: string;
+  record: Crawl;
+  rows: Map<string, Row>;
+  /** The same rows; that with the id N is at N - 1. */
+  byId: Row[];
+  queue: UrlQueue;
+  leased: Set<Row>;
+  batches: Batch[];
+  rowsOfBatch: Map<number, Row[]>;
+  notices: CrawlNotice[];
+  archive: { objectKey: string; sizeBytes: number } | null;
+  /** Pending while the crawl's end is being decided. */
+  freezing: Promise<unknown> | undefined;
+};
+
+export function newMemoryCrawl(crawl: Omit<NewCrawl, 'takes'>, baseJobId: string | null): MemoryCrawl {
+  const { jobId, settingsJson, reuseKey, keep, projectId } = crawl;
+  const counts = { urlCount: 0, settledCount: 0, rawBytes: 0, skippedCount: 0, batchCount: 0, pageCount: 0 };
+  const spent = { fileCount: 0, decodedBytes: 0, storedBytes: 0 };
+  const given = { jobId, settingsJson, reuseKey, keep, baseJobId };
+  return {
+    projectId,
+    record: { ...given, ...counts, ...spent, phase: 'crawling', archiveHeadBytes: null, walked: false },
+    rows: new Map(),
+    byId: [],
+    queue: createUrlQueue(),
+    leased: new Set(),
+    batches: [],
+    rowsOfBatch: new Map(),
+    notices: [],
+    archive: null,
+    freezing: undefined,
+  };
+}
+
+type NewRow = Pick<Row, 'url' | 'depth' | 'foundOn' | 'rank'> & Partial<Row>;
+
+/** Adds a URL that the crawl doesn't have, queued unless `row` says otherwise. */
+export function addRow(crawl: MemoryCrawl, row: NewRow): Row {
+  const added: Row = {
+    state: 'queued',
+    attempts: 0,
+    dueAtMs: 0,
+    leaseToken: null,
+    leaseUntilMs: 0,
+    outcome: null,
+    status: null,
+    reason: null,
+    redirectTo: null,
+    isPage: false,
+    path: null,
+    fragment: null,
+    batch: null,
+    file: null,
+    ...row,
+    id: crawl.byId.length + 1,
+  };
+  crawl.rows.set(added.url, added);
+  crawl.byId.push(added);
+  return added;
+}
+
+export function queueRow(crawl: MemoryCrawl, row: Row): void {
+  row.state = 'queued';
+  row.leaseToken = null;
+  crawl.leased.delete(row);
+  crawl.queue.add(row);
+}
+
+export function leaseRow(crawl: MemoryCrawl, row: Row, lease: { token: string; untilMs: number }): LeasedUrl {
+  row.state = 'leased';
+  row.leaseToken = lease.token;
+  row.leaseUntilMs = lease.untilMs;
+  row.attempts += 1;
+  crawl.leased.add(row);
+  const { id, url, rank, depth, attempts } = row;
+  return { id, url, rank, depth, attempts };
+}
+
+/** What the crawl has of a row's file; undefined if it has none. */
+export function fileOf(spill: Spill, row: Row): FilePlace | undefined {
+  return row.file === null ? undefined : JSON.parse(spill.read(row.file));
+}
+
+/** The files among rows. */
+export function* filesOf(spill: Spill, rows: Iterable<Row>): Generator<{ row: Row; file: FilePlace }> {
+  for (const row of rows) {
+    const file = row.outcome === 'file' ? fileOf(spill, row) : undefined;
+    if (file !== undefined) yield { row, file };
+  }
+}
+
+/** Rows in chunks, as a crawl store returns them. */
+export function* inChunks<Item>(items: Iterable<Item>, chunkItems = 1_000): Generator<Item[]> {
+  let chunk: Item[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < chunkItems) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

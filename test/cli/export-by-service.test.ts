@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildBundle } from '../deployment/bundles.ts';
+import { type Finished, galley } from '../helpers/galley.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-by-service-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+type Respond = (path: string, origin: string) => unknown;
+
+/** Runs `galley export` with a service in its variables. A response of undefined is a 404. */
+async function exportBy(respond: Respond, ...args: string[]): Promise<Finished & { asked: string[] }> {
+  const asked: string[] = [];
+  const service = await startHttpSite((request: IncomingMessage, response: ServerResponse) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`.trim());
+    const body = respond(request.url ?? '', service.origin);
+    if (body === undefined) response.writeHead(404).end('{"error":"not here"}');
+    else response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
+  });
+  try {
+    const variables = { ADMIN_API_URL: service.origin, ADMIN_API_KEY: 'galley_key' };
+    return { ...(await galley(['export', 'docs.example.com', ...args], variables, folder)), asked };
+  } finally {
+    await service.close();
+  }
+}
+
+test('with ADMIN_API_URL, galley export starts a job there and downloads its bundle, from the fields of the seed', async () => {
+  const bundle = await buildBundle({ files: { 'index.html': 'home' } });
+  const sha256 = createHash('sha256').update(bundle).digest('hex');
+  const respond: Respond = (path, origin) => {
+    if (path.endsWith('/bundle')) return { bundleUrl: `${origin}/link`, sha256 };
+    if (path === '/link') return bundle;
+    return path.endsWith('/report') ? undefined : { jobId: 'j1', status: 'completed' };
+  };
+  const { code, stdout, asked } = await exportBy(respond, '--out', 'site.tar.gz');
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(
+      /site\.tar\.gz: unknown pages, \d+ bytes\nThe service has no report of this export\.\n$/,
+    ),
+  });
+  expect(asked).toEqual([
+    'POST /v1/static-export/jobs Bearer galley_key',
+    'GET /v1/static-export/jobs/j1 Bearer galley_key',
+    'POST /v1/static-export/jobs/j1/bundle Bearer galley_key',
+    'GET /link',
+    'GET /v1/static-export/jobs/j1/report Bearer galley_key',
+  ]);
+  expect(await readFile(join(folder, 'site.tar.gz'))).toEqual(bundle);
+});
+
+test('a job that fails is exit code 1 with its reason, and leaves no file', async () => {
+  const respond: Respond = (path) =>
+    path.endsWith('/report') ? undefined : { jobId: 'j1', status: 'failed', error: 'no origin' };
+  const { code, stderr } = await exportBy(respond, '--out', 'site.tar.gz');
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('The export failed: no origin (job j1)'),
+  });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test.each([
+  ['--origin', 'http://127.0.0.1:1'],
+  ['--incremental', 'state'],
+])('%s is rejected, because the service decides that', async (option, value) => {
+  const { code, stderr, asked } = await exportBy(() => undefined, '--out', 'site.tar.gz', option, value);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(option) });
+  expect(asked).toEqual([]);
+});

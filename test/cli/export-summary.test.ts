@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EndedExport, exportSummary, failureOf } from '../../cli/export/export-summary.ts';
+import { unpackTo } from '../../cli/export/output.ts';
+import { MANIFEST_PATH } from '../../contract/bundle.ts';
+
+const LINK = { url: 'https://docs.example.com/gone', reason: 'HTTP 404', status: 404 };
+const REPORT = {
+  jobId: 'se_0123456789abcdef',
+  brokenLinks: [{ ...LINK, referrers: ['/', '/a', '/b', '/c'].map((path) => `https://docs.example.com${path}`) }],
+  ...{ redirects: [], skippedPages: [], notices: [], truncated: false },
+  leftOut: [
+    { rule: 'nofollow', reason: 'only links with nofollow lead to it', count: 2, examples: [] },
+    { rule: 'robots', reason: 'robots.txt disallows it', count: 1500, examples: [] },
+  ],
+  counts: { brokenLinks: 12, redirects: 0, skippedPages: 1502 },
+};
+const ENDED: EndedExport = {
+  ...{ jobId: REPORT.jobId, contentSha256: 'sha' },
+  ...{ pageCount: 7, fileCount: 31, sizeBytes: 6, reusedFiles: 0, out: 'site.tar.gz', reportFile: 'report.json' },
+  report: REPORT,
+};
+
+describe('the summary of an export', () => {
+  it('aligns the rules by their counts and shortens long lists', () => {
+    expect(exportSummary(ENDED).split('\n')).toEqual([
+      'site.tar.gz: 7 pages, 31 files, 6 bytes',
+      'Left out: 1502 URLs',
+      '  1500  robots.txt disallows it',
+      '     2  only links with nofollow lead to it',
+      'Broken links: 12',
+      '  https://docs.example.com/gone (HTTP 404) on https://docs.example.com/, https://docs.example.com/a, ' +
+        'https://docs.example.com/b and 1 more',
+      '  … and 11 more',
+      'Report: report.json',
+      '',
+    ]);
+  });
+
+  it('fails only by what is named', () => {
+    expect(failureOf(REPORT, [])).toBeUndefined();
+    expect(failureOf(REPORT, ['left-out'])).toBe('--fail-on left-out: 1502 URLs left out');
+    expect(failureOf({ ...REPORT, leftOut: [] }, ['left-out'])).toBeUndefined();
+  });
+});
+
+describe('an output folder', () => {
+  it('keeps the earlier export if the new one is not valid', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'galley-output-'));
+    try {
+      await mkdir(join(folder, 'site/.galley'), { recursive: true });
+      await writeFile(join(folder, 'site', MANIFEST_PATH), 'earlier');
+      await writeFile(join(folder, 'broken.tar.gz'), 'no archive');
+      const { signal } = new AbortController();
+      const unpacking = unpackTo(join(folder, 'site'), join(folder, 'broken.tar.gz'), signal);
+      await expect(unpacking).rejects.toThrow("The bundle can't be unpacked");
+      expect(await readFile(join(folder, 'site', MANIFEST_PATH), 'utf8')).toBe('earlier');
+      expect((await readdir(folder)).sort()).toEqual(['broken.tar.gz', 'site']);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});

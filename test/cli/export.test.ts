@@ -1,0 +1,217 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportReport } from '../../contract/admin-api.ts';
+import { galley, spawnService } from '../helpers/galley.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
+import { readBundleArchive } from '../helpers/read-bundle.ts';
+
+const ROBOTS = { body: 'User-agent: *\nDisallow: /private', contentType: 'text/plain' };
+const PAGES = {
+  '/': '<a href="/guide/">Guide</a><a href="/private/a">A</a><a href="/private/b">B</a><a href="/login" rel="nofollow">',
+  '/guide/': '<a href="/gone">Gone</a><img src="/logo.svg" alt="">',
+  '/logo.svg': { body: '<svg xmlns="http://www.w3.org/2000/svg"/>', contentType: 'image/svg+xml' },
+};
+/** Without anything that a rule leaves out, and without broken links. */
+const COMPLETE = { '/': '<a href="/guide/">Guide</a>', '/guide/': '<a href="/">Start</a>' };
+
+let folder: string;
+let site: HttpSite;
+
+/** Runs `galley export` of the site in the test's folder. */
+const exporting = (...options: string[]) => exportingTo('site.tar.gz', ...options);
+
+const exportingTo = (out: string, ...options: string[]) =>
+  galley(['export', 'docs.example.com', '--origin', site.origin, '--out', out, ...options], variables(), folder);
+
+/** The command's own folder for temporary files shows what it leaves behind. */
+const variables = () => ({ TMPDIR: join(folder, 'tmp'), GALLEY_HOME: join(folder, 'home'), LOG_LEVEL: 'error' });
+
+/** What is in the test's folder, without the one for temporary files, which must be empty. */
+async function left(): Promise<string[]> {
+  expect(await readdir(join(folder, 'tmp'))).toEqual([]);
+  return (await readdir(folder)).filter((name) => name !== 'tmp').sort();
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-export-test-'));
+  await mkdir(join(folder, 'tmp'));
+  site = await startHttpSite(serveFiles({ ...PAGES, '/robots.txt': ROBOTS }));
+});
+
+afterEach(async () => {
+  await site.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('galley export', () => {
+  it('writes the archive, shows progress, and ends with what was left out by which rule, and the broken links', async () => {
+    const { code, stdout, stderr } = await exporting();
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/docs\.example\.com 100 % \| 2 pages \| completed\n$/),
+    });
+    const { size } = await stat(join(folder, 'site.tar.gz'));
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(new RegExp(`^\\S+site\\.tar\\.gz: 2 pages, 5 files, ${size} bytes$`)),
+      'Left out: 3 URLs',
+      '  2  robots.txt disallows it',
+      '  1  only links with nofollow lead to it',
+      'Broken links: 1',
+      '  https://docs.example.com/gone (HTTP 404) on https://docs.example.com/guide/',
+      '--report FILE writes a report that names them all.',
+      '',
+    ]);
+    const { files } = await readBundleArchive(await readFile(join(folder, 'site.tar.gz')));
+    expect([...files.keys()]).toEqual(['404.html', 'guide/index.html', 'index.html', 'logo.svg', 'robots.txt']);
+    expect(await left()).toEqual(['site.tar.gz']);
+  });
+
+  it('says so if nothing was left out and no link is broken, also when it runs from its source', async () => {
+    site.setHandler(serveFiles(COMPLETE));
+    const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tgz'];
+    const { stdout } = await galley(args, variables(), folder, 'source');
+    expect(stdout.split('\n').slice(1)).toEqual(['Left out: nothing', 'Broken links: none', '']);
+  });
+
+  it('writes the report with --report, also that of an export that fails', async () => {
+    const { code, stdout } = await exporting('--report', 'made/report.json');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Report: .*made\/report\.json$/m)]);
+    const reportOf = async (file: string) => exportReport.parse(JSON.parse(await readFile(join(folder, file), 'utf8')));
+    expect((await reportOf('made/report.json')).counts).toEqual({ brokenLinks: 1, redirects: 0, skippedPages: 3 });
+
+    site.setHandler(serveFiles({ '/': { body: '', status: 302, headers: { location: '/gone' } } }));
+    const failed = await exporting('--report', 'failed.json');
+    expect([failed.code, failed.stdout, failed.stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining(`galley: ${site.origin}/gone can't be exported: HTTP 404.`),
+    ]);
+  });
+
+  it('prints the summary as JSON', async () => {
+    const { code, stdout } = await exporting('--json', '--report', 'report.json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      jobId: expect.stringMatching(/^se_[0-9a-f]{16}$/),
+      out: join(folder, 'site.tar.gz'),
+      pageCount: 2,
+      fileCount: 5,
+      reusedFileCount: 0,
+      sizeBytes: (await stat(join(folder, 'site.tar.gz'))).size,
+      contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      brokenLinkCount: 1,
+      brokenLinks: [expect.objectContaining({ url: 'https://docs.example.com/gone', status: 404 })],
+      leftOut: [expect.objectContaining({ count: 2 }), expect.objectContaining({ count: 1 })],
+      report: join(folder, 'report.json'),
+    });
+  });
+
+  it('fails by what --fail-on names, after the results are written', async () => {
+    const failed = await exporting('--fail-on', 'broken-links,left-out');
+    expect([failed.code, failed.stderr]).toEqual([
+      1,
+      expect.stringContaining('--fail-on broken-links,left-out: 1 broken links, 3 URLs left out'),
+    ]);
+    expect(failed.stdout).toContain('Broken links: 1');
+    expect(await left()).toEqual(['site.tar.gz']);
+    site.setHandler(serveFiles(COMPLETE));
+    expect((await exporting('--fail-on', 'broken-links,left-out')).code).toBe(0);
+    const wrong = await exporting('--fail-on', 'links');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('broken-links and left-out')]);
+  });
+
+  it('unpacks the bundle to a folder, and replaces an earlier export', async () => {
+    const { code, stdout } = await exportingTo('made/site');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\S+made\/site: 2 pages/)]);
+    const names = ['.galley', '404.html', 'guide', 'index.html', 'logo.svg', 'robots.txt'];
+    expect((await readdir(join(folder, 'made/site'))).sort()).toEqual(names);
+    site.setHandler(serveFiles(COMPLETE));
+    expect((await exportingTo('made/site')).code).toBe(0);
+    expect((await readdir(join(folder, 'made/site'))).sort()).toEqual(['.galley', '404.html', 'guide', 'index.html']);
+    expect(await readdir(join(folder, 'made'))).toEqual(['site']);
+  });
+
+  it.each([
+    [
+      'an output folder that holds something else',
+      ['--out', 'notes'],
+      /--out: the folder \S+notes holds something else/,
+    ],
+    ['a folder as the report', ['--out', 'x.tgz', '--report', '.'], /--report: expected a file/],
+    [
+      'an origin with a path',
+      ['--out', 'x.tgz', '--origin', 'http://127.0.0.1:1/docs'],
+      /--origin: expected only scheme/,
+    ],
+  ])('refuses %s before the export begins', async (_what, options, reason) => {
+    await mkdir(join(folder, 'notes'));
+    await writeFile(join(folder, 'notes/mine.txt'), 'mine');
+    const args = ['export', 'docs.example.com', '--origin', site.origin, ...options];
+    const { code, stderr } = await galley(args, variables(), folder);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+    expect(site.requests).toEqual([]);
+  });
+});
+
+describe('galley export of a site that it can not export', () => {
+  it('names the URL that it requested and what may help, and leaves nothing behind', async () => {
+    const args = ['export', 'docs.example.com', '--origin', 'http://127.0.0.1:1', '--out', 'site.tar.gz'];
+    const { code, stderr } = await galley(args, variables(), folder);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/galley: http:\/\/127\.0\.0\.1:1\/ can't be exported: .*Check that the server runs/),
+    ]);
+    expect(await left()).toEqual([]);
+  });
+
+  it('ends at once if the start page is missing or needs a login', async () => {
+    site.setHandler((_request, response) => response.writeHead(401).end());
+    const login = await exporting();
+    expect([login.code, login.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${site.origin}/ can't be exported: HTTP 401`),
+    ]);
+    expect(login.stderr).toContain('The export has no login');
+    expect(site.requests).toEqual(['/']);
+  });
+
+  it('writes what was met until a failure to the report', async () => {
+    // The start page is there at first, and gone when the crawl comes to it.
+    let count = 0;
+    site.setHandler((request, response) => {
+      const isThere = request.url === '/' && count === 0;
+      count += 1;
+      response.writeHead(isThere ? 200 : 404, { 'content-type': 'text/html' }).end('<p>');
+    });
+    const { code, stderr } = await exporting('--report', 'report.json');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`The export failed: The start page ${site.origin}/ can't be fetched: HTTP 404`),
+    ]);
+    const report = exportReport.parse(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8')));
+    expect(report.brokenLinks).toMatchObject([{ url: 'https://docs.example.com/', status: 404 }]);
+    expect(await left()).toEqual(['report.json']);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('ends the export with exit code 1 and leaves nothing behind', async () => {
+    const args = ['export', 'docs.example.com', '--origin', site.origin, '--out', 'site.tar.gz'];
+    const running = new Promise<Awaited<ReturnType<typeof spawnService>>>((resolve) => {
+      site.setHandler((request, response) => {
+        // The page never comes.
+        if (request.url === '/guide/') void started.then(resolve);
+        else serveFiles(PAGES)(request, response);
+      });
+    });
+    const started = spawnService(args, variables(), folder);
+    const { process: child, ready, output } = await running;
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    ready.catch(() => undefined);
+    child.kill('SIGINT');
+    expect(await ended).toBe(1);
+    expect(output()).toContain('galley: The export was canceled');
+    expect(await left()).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { ExportRequest } from '../../exporter/discover/open-export.ts';
+import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts';
+import { type ExportStage, exportSite, SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
+import { createLocalStageRunner } from '../../exporter/local-stage-runner.ts';
+import { reportKey } from '../../exporter/object-keys.ts';
+import type { ObjectStore } from '../../exporter/ports.ts';
+import type { Progress } from '../../exporter/stage.ts';
+import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
+import { createSpill } from '../../exporter/store/spill.ts';
+import { exportSettings } from '../../platform/activities/export/export-settings.ts';
+import { createFileStore } from '../../platform/objects/file-store.ts';
+import { projectSettings } from '../../platform/project-settings.ts';
+import { type HttpSite, serveFiles, startHttpSite } from '../helpers/http-site.ts';
+import { readBundleArchive } from '../helpers/read-bundle.ts';
+
+const SITE = serveFiles({
+  '/': '<a href="/guide">Guide</a><a href="/gone">Gone</a>',
+  '/guide': '<title>Guide</title><img src="/logo.svg" alt="">',
+  '/logo.svg': { body: '<svg xmlns="http://www.w3.org/2000/svg"/>', contentType: 'image/svg+xml' },
+});
+
+let folder: string;
+let site: HttpSite;
+let objects: ObjectStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'galley-export-site-'));
+  site = await startHttpSite(SITE);
+  objects = await createFileStore({ folder: join(folder, 'objects'), now: Date.now });
+});
+
+afterEach(async () => {
+  await site.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function requestOf(): ExportRequest {
+  const job = { id: `se_${randomBytes(8).toString('hex')}`, version: '1', createdAt: new Date() };
+  const project = { origin: site.origin, settings: projectSettings.parse({}) };
+  return {
+    projectId: 'prj',
+    settings: exportSettings({ ...job, domain: 'docs.example.com', paths: null }, project),
+    incremental: false,
+  };
+}
+
+function depsOf(signal: AbortSignal, change: Partial<ExportDeps> = {}, onProgress: (at: Progress) => void = () => {}) {
+  return createExportDeps({
+    store: createMemoryCrawlStore({ spill: createSpill(join(folder, 'rows')) }),
+    objects,
+    logger: pino({ level: 'silent' }),
+    runStage: createLocalStageRunner({ signal, onProgress }),
+    limits: SINGLE_PROCESS_LIMITS,
+    ...change,
+  });
+}
+
+const never = new AbortController().signal;
+
+describe('an export in one process', () => {
+  it('goes through all stages and stores the archive and the report', async () => {
+    const request = requestOf();
+    const stages: ExportStage[] = [];
+    const reached: Progress[] = [];
+    const packed = await exportSite(
+      depsOf(never, {}, (at) => reached.push(at)),
+      request,
+      { signal: never, onStage: (stage) => stages.push(stage) },
+    );
+    expect(packed).toMatchObject({ state: 'completed', pageCount: 2, brokenLinks: 1, reusedFiles: 0 });
+    expect(stages).toEqual(['discovering', 'crawling', 'freezing', 'rewriting', 'packing']);
+    expect(reached).toContainEqual({ progress: expect.any(Number), pageCount: 2 });
+    const { manifest, files } = await readBundleArchive(await objects.read(packed.archiveKey));
+    expect(manifest).toMatchObject({ jobId: request.settings.jobId, contentSha256: packed.contentSha256 });
+    expect([...files.keys()]).toEqual(['404.html', 'guide.html', 'index.html', 'logo.svg']);
+    const report = JSON.parse(String(await objects.read(reportKey(request.settings.jobId))));
+    expect(report.brokenLinks).toMatchObject([{ url: 'https://docs.example.com/gone', status: 404 }]);
+  });
+
+  it('repeats a stage that failed, and waits for no lease of its first attempt', async () => {
+    const failures = ['exports/', 'exports/', 'bundles/'];
+    const put: ObjectStore['put'] = async (key, ...rest) => {
+      const isNext = failures[0] !== undefined && key.startsWith(failures[0]);
+      if (isNext && failures.shift() !== undefined) throw new Error('no space left on device');
+      return objects.put(key, ...rest);
+    };
+    const packed = await exportSite(depsOf(never, { objects: { ...objects, put } }), requestOf(), { signal: never });
+    expect([packed.pageCount, failures]).toEqual([2, []]);
+  });
+
+  it('ends at once if another attempt would end in the same way', async () => {
+    site.setHandler(serveFiles({}));
+    const deps = depsOf(never);
+    await expect(exportSite(deps, requestOf(), { signal: never })).rejects.toMatchObject({
+      message: expect.stringContaining('The start page https://docs.example.com/'),
+      type: 'ExportImpossible',
+    });
+    expect(site.requests.filter((path) => path === '/')).toHaveLength(1);
+  });
+
+  it('ends when its signal fires', async () => {
+    const stop = new AbortController();
+    const reason = new Error('stopped');
+    site.setHandler((request, response) => {
+      if (request.url === '/guide') stop.abort(reason);
+      else SITE(request, response);
+    });
+    await expect(exportSite(depsOf(stop.signal), requestOf(), { signal: stop.signal })).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,211 @@
+import type { CrawlStore } from '../../../exporter/ports.ts';
+import {
+  addTo,
+  type CrawlStoreFixture,
+  file,
+  found,
+  freezeAll,
+  leaseMs,
+  listed,
+  made,
+  settleAll,
+  useCrawl,
+} from './crawl-fixture.ts';
+
+/** What a store promises from the end of the crawl to the report. */
+export function bundleContract(fixture: CrawlStoreFixture): void {
+  const crawl = useCrawl(fixture);
+  let store: CrawlStore;
+  let jobId: string;
+
+  beforeEach(() => {
+    ({ store, jobId } = crawl);
+  });
+
+  const settleFiles = (...paths: string[]) =>
+    settleAll(store, jobId, paths, ({ id }, path) => file(id, `${path.slice(1)}.html`));
+
+  /** A frozen crawl of two files in one batch each, a redirect, a missing page and what a rule left out. */
+  async function frozenSite(): Promise<void> {
+    await settleAll(store, jobId, ['/a', '/b', '/old', '/gone'], ({ id }, path) => {
+      if (path === '/old') return { id, outcome: 'redirect', status: 301, redirectTo: found('/a').url };
+      if (path === '/gone') return { id, outcome: 'missing', status: 404, reason: 'HTTP 404' };
+      return file(id, `${path.slice(1)}.html`, { byteOffset: path === '/a' ? 0 : 12 });
+    });
+    await crawl.add(found('/left-out', { skip: 'robots', rank: 0, foundOn: found('/a').url }));
+    await freezeAll(store, jobId, ({ outcome, url }) => (outcome === 'file' ? Number(url.endsWith('/b')) : null));
+  }
+
+  it('freezes a crawl as decided, with every settled URL and the counts', async () => {
+    await settleFiles('/a', '/b');
+    await crawl.add(found('/queued'), found('/out', { skip: 'robots', rank: 0 }));
+    let seen: unknown;
+    await store.freeze(jobId, async ({ rows, ...counts }) => {
+      seen = { counts, rows: (await listed(rows)).sort((a, b) => (a.url < b.url ? -1 : 1)) };
+      return { frozen: [], batchCount: 2, pageCount: 7 };
+    });
+    const row = { id: expect.any(Number), rank: 5, reason: null, redirectTo: null, path: null, batch: null };
+    const page = { ...row, outcome: 'file', status: 200, contentType: 'text/html', isPage: true, byteLength: 10 };
+    expect(seen).toEqual({
+      counts: expect.objectContaining({
+        queuedCount: 1,
+        leased: false,
+        fileCount: 2,
+        decodedBytes: 20,
+        storedBytes: 24,
+      }),
+      rows: [
+        { ...page, url: found('/a').url, sha256: 'hash' },
+        { ...page, url: found('/b').url, sha256: 'hash' },
+        {
+          ...row,
+          ...{ url: found('/out').url, rank: 0, outcome: 'skipped', reason: 'robots', status: null },
+          ...{ contentType: null, isPage: false, byteLength: null, sha256: null },
+        },
+      ],
+    });
+    expect(await store.getCrawl(jobId)).toMatchObject({ phase: 'frozen', batchCount: 2, pageCount: 7 });
+    expect(await store.batchProgress(jobId)).toEqual({ total: 2, settled: 0, free: 2 });
+    await store.freeze(jobId, () => Promise.reject(new Error('decided twice')));
+  });
+
+  it('writes nothing if the decision fails, also after some of it was read', async () => {
+    await settleFiles('/a');
+    const refused = new Error('refused');
+    await expect(store.freeze(jobId, () => Promise.reject(refused))).rejects.toBe(refused);
+    const failing = store.freeze(jobId, async ({ rows }) => {
+      const [row] = await listed(rows);
+      const decision = { id: row?.id ?? 0, outcome: 'missing', reason: 'half', redirectTo: null, path: null } as const;
+      const frozen = (function* () {
+        yield { ...decision, fragment: null, batch: null };
+        throw refused;
+      })();
+      return { frozen, batchCount: 1, pageCount: 1 };
+    });
+    await expect(failing).rejects.toBe(refused);
+    expect(await store.getCrawl(jobId)).toMatchObject({ phase: 'crawling', batchCount: 0 });
+    expect(await freezeAll(store, jobId)).toMatchObject([{ outcome: 'file', reason: null }]);
+  });
+
+  it('lets nothing change the crawl while its end is being decided', async () => {
+    await crawl.add(found('/a'));
+    const [leased] = await crawl.lease('one');
+    const settled = [file(leased?.id ?? 0, 'a.html')];
+    let late: Promise<unknown> | undefined;
+    await store.freeze(jobId, async ({ rows }) => {
+      late = store.settleUrls({ jobId, token: 'one', leaseMs, settled, found: [found('/late')] });
+      expect(await listed(rows)).toEqual([]);
+      return { frozen: [], batchCount: 0, pageCount: 0 };
+    });
+    expect(await late).toBeUndefined();
+    expect(await store.getCrawl(jobId)).toMatchObject({ urlCount: 1, settledCount: 0 });
+  });
+
+  it('keeps the frozen map and reads parts of it', async () => {
+    await frozenSite();
+    const all = await listed(store.mappedUrls(jobId));
+    expect(new Map(all.map(({ url, outcome, path }) => [new URL(url).pathname, [outcome, path]]))).toEqual(
+      new Map([
+        ['/a', ['file', 'a.html']],
+        ['/b', ['file', 'b.html']],
+        ['/old', ['redirect', 'old.html']],
+        ['/gone', ['missing', null]],
+        ['/left-out', ['skipped', null]],
+      ]),
+    );
+    const redirectTo = found('/a').url;
+    const part = await listed(store.mappedUrls(jobId, [found('/old').url, found('/none').url]));
+    expect(part).toEqual([
+      { url: found('/old').url, outcome: 'redirect', redirectTo, path: 'old.html', fragment: null },
+    ]);
+    expect(await listed(store.mappedRedirects(jobId))).toEqual([{ url: found('/old').url, redirectTo, status: 301 }]);
+  });
+
+  it('reads a map of more than one page whole, each address once', async () => {
+    const names = Array.from({ length: 5_003 }, (_, index) => `/${index % 2 ? 'Ä' : 'z'}-${index}`);
+    await addTo(
+      store,
+      jobId,
+      names.map((name) => found(name, { skip: 'robots', rank: 0 })),
+    );
+    const urls = (await listed(store.mappedUrls(jobId))).map(({ url }) => url);
+    expect(urls.sort()).toEqual(names.map((name) => found(name).url).sort());
+  });
+
+  it('reads the files of one batch', async () => {
+    await frozenSite();
+    const place = { objectKey: 'segment', byteOffset: 12, byteLength: 10, extractionLength: 2 };
+    const kind = { contentType: 'text/html', isPage: true, sha256: 'hash', linksOffset: null, linksLength: null };
+    expect(await store.batchFiles(jobId, 1)).toEqual([{ url: found('/b').url, path: 'b.html', ...place, ...kind }]);
+    expect(await store.batchFiles(jobId, 2)).toEqual([]);
+  });
+
+  it('finds the paths that are named as precompressed files are', async () => {
+    await settleFiles('/b.GZ/x', '/a.br', '/plain', '/not.brx');
+    await freezeAll(store, jobId, ({ url }) => (url.endsWith('/plain') ? null : 0));
+    // The fixture's paths end in `.html`, so a folder is what is left.
+    expect(await store.pathsLikeSiblings(jobId)).toEqual(['b.GZ/x.html']);
+  });
+
+  it('keeps one result of each batch, from its leaseholder', async () => {
+    await store.freeze(jobId, async () => ({ frozen: [], batchCount: 3, pageCount: 0 }));
+    const leaseOne = (token: string) => store.leaseBatches({ jobId, token, limit: 1, leaseMs });
+    expect([await leaseOne('a'), await leaseOne('b'), await leaseOne('c'), await leaseOne('d')]).toEqual([
+      [0],
+      [1],
+      [2],
+      [],
+    ]);
+    await store.releaseBatches(jobId, ['a']);
+    const spent = (storedBytes: number) => ({ fileCount: 0, decodedBytes: 0, storedBytes });
+    expect(await leaseOne('d')).toEqual([0]);
+    expect(await store.settleBatch({ jobId, token: 'a', batch: made(0) })).toBeUndefined();
+    expect(await store.settleBatch({ jobId, token: 'd', batch: made(0) })).toEqual(spent(5));
+    expect(await store.settleBatch({ jobId, token: 'c', batch: made(2) })).toEqual(spent(10));
+    expect(await store.batchProgress(jobId)).toEqual({ total: 3, settled: 2, free: 0 });
+    const numbers = [];
+    for await (const batch of store.settledBatches(jobId)) numbers.push(batch.number);
+    expect(numbers).toEqual([0, 2]);
+  });
+
+  it('gives a batch to another worker once its lease has ended, unless it was renewed', async () => {
+    await store.freeze(jobId, async () => ({ frozen: [], batchCount: 2, pageCount: 0 }));
+    await store.leaseBatches({ jobId, token: 'slow', limit: 1, leaseMs: -1_000 });
+    await store.leaseBatches({ jobId, token: 'alive', limit: 2, leaseMs: -1_000 });
+    await store.renewBatches({ jobId, token: 'alive', leaseMs });
+    expect(await store.batchProgress(jobId)).toEqual({ total: 2, settled: 0, free: 0 });
+    await store.releaseBatches(jobId, ['alive']);
+    await store.leaseBatches({ jobId, token: 'slow', limit: 1, leaseMs: -1_000 });
+    expect(await store.batchProgress(jobId)).toEqual({ total: 2, settled: 0, free: 2 });
+    expect(await store.leaseBatches({ jobId, token: 'other', limit: 9, leaseMs })).toEqual([0, 1]);
+  });
+
+  it('returns the texts of batches as they were settled', async () => {
+    await store.freeze(jobId, async () => ({ frozen: [], batchCount: 2, pageCount: 0 }));
+    await store.leaseBatches({ jobId, token: 'a', limit: 2, leaseMs });
+    const broken = { brokenJson: '{"https://d.example/gone":[]}', filesJson: '[{"path":"ä.html"}]' };
+    const [first, second] = [made(0, broken), made(1, { objectKey: null, partsJson: '[]', pageCount: 3 })];
+    for (const batch of [second, first]) await store.settleBatch({ jobId, token: 'a', batch });
+    const batches = [];
+    for await (const batch of store.settledBatches(jobId)) batches.push(batch);
+    const settled = [first, second].map(({ storedBytes: _, ...batch }) => batch);
+    expect(batches).toMatchObject(settled);
+    const texts = [];
+    for await (const text of store.brokenOfBatches(jobId)) texts.push(text);
+    expect(texts).toEqual([broken.brokenJson]);
+  });
+
+  it('reports URLs of one outcome in the order they were found, and how many there are', async () => {
+    await frozenSite();
+    const select = { jobId, outcome: 'file', minRank: 5, limit: 1 } as const;
+    const nothing = { reason: null, redirectTo: null, foundOn: null };
+    expect(await store.reportedUrls(select)).toEqual({
+      rows: [{ url: found('/a').url, rank: 5, status: 200, ...nothing }],
+      total: 2,
+    });
+    expect(await store.reportedUrls({ ...select, minRank: 6 })).toEqual({ rows: [], total: 0 });
+    const skipped = await store.reportedUrls({ ...select, outcome: 'skipped', minRank: 0 });
+    expect(skipped.rows).toMatchObject([{ reason: 'robots', foundOn: found('/a').url }]);
+    expect((await store.reportedUrls({ ...select, outcome: 'missing' })).rows).toMatchObject([{ status: 404 }]);
+  });
+}

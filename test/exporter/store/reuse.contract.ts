@@ -1,0 +1,186 @@
+import type { NewCrawl } from '../../../exporter/crawl-records.ts';
+import type { CrawlStore } from '../../../exporter/ports.ts';
+import {
+  addTo,
+  type CrawlStoreFixture,
+  file,
+  found,
+  freezeAll,
+  leaseMs,
+  listed,
+  made,
+  settleAll,
+  useCrawl,
+} from './crawl-fixture.ts';
+
+const LINKS = { linksOffset: 90, linksLength: 5 };
+const ARCHIVE = { archiveKey: 'bundles/one', archiveSha256: 'sha', archiveSizeBytes: 123, headBytes: 40 };
+const RESULT = { ...ARCHIVE, pageCount: 1, contentSha256: 'content', reportKey: 'report' };
+
+/** What a store promises of an export that the project's next one reuses. */
+export function reuseContract(fixture: CrawlStoreFixture): void {
+  const crawl = useCrawl(fixture);
+  let store: CrawlStore;
+
+  beforeEach(() => {
+    ({ store } = crawl);
+  });
+
+  /** A completed export of two pages and a missing one, which its project keeps. */
+  async function completed(change: Partial<NewCrawl> = {}): Promise<{ jobId: string; projectId: string }> {
+    const job = await crawl.openJob({ keep: true, ...change });
+    const { jobId } = job;
+    await settleAll(store, jobId, ['/a', '/b', '/gone'], ({ id }, path) => {
+      if (path === '/gone') return { id, outcome: 'missing', status: 404, reason: 'HTTP 404' };
+      const objectKey = `exports/${jobId}/segments/1`;
+      return file(id, `${path.slice(1)}.html`, { objectKey, ...LINKS, etag: `"${path}"`, lastModified: null });
+    });
+    await freezeAll(store, jobId, ({ outcome }) => (outcome === 'file' ? 0 : null));
+    await store.leaseBatches({ jobId, token: 'one', limit: 1, leaseMs });
+    const batch = made(0, { filesJson: '["a","b"]', piecesJson: '["piece"]' });
+    await store.settleBatch({ jobId, token: 'one', batch });
+    expect(await store.completeExport(jobId, RESULT)).toEqual({
+      state: 'completed',
+      isReusable: change.keep !== false,
+    });
+    return job;
+  }
+
+  const baseOf = async (change: Partial<NewCrawl>): Promise<string | null | undefined> => {
+    const { jobId } = await crawl.openJob({ takes: true, ...change });
+    return (await store.getCrawl(jobId))?.baseJobId;
+  };
+
+  it('gives the newest kept export of the project with the same key, and only to one that asks for it', async () => {
+    const { jobId, projectId } = await completed();
+    expect(await baseOf({ projectId })).toBe(jobId);
+    expect(await baseOf({ projectId, takes: false })).toBeNull();
+    expect(await baseOf({ projectId, reuseKey: 'another' })).toBeNull();
+    expect(await baseOf({})).toBeNull();
+    const newer = await completed({ projectId });
+    expect(await baseOf({ projectId })).toBe(newer.jobId);
+    await store.forbidReuse(newer.jobId);
+    expect(await baseOf({ projectId })).toBeNull();
+  });
+
+  it('opens a crawl once', async () => {
+    const { jobId, projectId } = await crawl.openJob({ settingsJson: '{"first":1}' });
+    const again = { jobId, projectId, settingsJson: '{}', reuseKey: 'other', takes: true, keep: true };
+    expect(await store.openCrawl(again)).toMatchObject({ settingsJson: '{"first":1}', reuseKey: 'key', keep: false });
+    expect(await store.getCrawl(jobId)).toMatchObject({ phase: 'crawling', urlCount: 0, walked: false });
+  });
+
+  it('keeps the archive, the pieces and the files of a completed export', async () => {
+    const { jobId } = await completed();
+    expect(await store.archiveOf(jobId)).toEqual({ objectKey: 'bundles/one', sizeBytes: 123 });
+    expect(await store.getCrawl(jobId)).toMatchObject({ archiveHeadBytes: 40 });
+    const batches = [];
+    for await (const batch of store.keptBatches(jobId)) batches.push(batch);
+    expect(batches).toEqual([{ number: 0, sizeBytes: 9, piecesJson: '["piece"]' }]);
+    expect([await store.keptFiles(jobId, 0), await store.keptFiles(jobId, 1)]).toEqual(['["a","b"]', '[]']);
+    const all = await listed(store.fetchedFiles(jobId));
+    expect(all.map(({ url }) => new URL(url).pathname).sort()).toEqual(['/a', '/b']);
+    const named = await listed(
+      store.fetchedFiles(
+        jobId,
+        ['/b', '/gone', '/none'].map((path) => found(path).url),
+      ),
+    );
+    expect(named).toEqual([
+      {
+        ...{ url: found('/b').url, status: 200, contentType: 'text/html', isPage: true, sha256: 'hash', ...LINKS },
+        ...{ objectKey: `exports/${jobId}/segments/1`, byteOffset: 0, byteLength: 10, extractionLength: 2 },
+        ...{ etag: '"/b"', lastModified: null },
+      },
+    ]);
+    expect(await store.archiveOf('se_none')).toBeUndefined();
+  });
+
+  it('lets no export reuse one that is not kept, or whose segments lack links', async () => {
+    await completed({ keep: false });
+    const { jobId } = await crawl.openJob({ keep: true });
+    const objectKey = `exports/${jobId}/segments/1`;
+    await settleAll(store, jobId, ['/a'], ({ id }) => file(id, 'a.html', { objectKey }));
+    await freezeAll(store, jobId);
+    expect(await store.completeExport(jobId, RESULT)).toEqual({ state: 'completed', isReusable: false });
+  });
+
+  it('completes an export once', async () => {
+    const { jobId } = await completed();
+    expect(await store.completeExport(jobId, RESULT)).toEqual({ state: 'completed', isReusable: true });
+    const other = { ...RESULT, archiveKey: 'bundles/two' };
+    expect(await store.completeExport(jobId, other)).toEqual({ state: 'completed', isReusable: false });
+    expect(await store.archiveOf(jobId)).toMatchObject({ objectKey: 'bundles/one' });
+  });
+
+  it('lets one worker revalidate, from the URLs that were never leased', async () => {
+    const { jobId } = crawl;
+    await crawl.add(found('/tried'));
+    await crawl.lease('one');
+    await store.releaseLeases(jobId, ['one']);
+    await crawl.add(
+      found('/deep', { depth: 3 }),
+      found('/near', { foundOn: 'x' }),
+      found('/out', { skip: 's', rank: 0 }),
+    );
+    expect(await store.untriedUrls(jobId, 9)).toEqual([found('/near', { foundOn: 'x' }), found('/deep', { depth: 3 })]);
+    expect(await store.untriedUrls(jobId, 1)).toHaveLength(1);
+    const claims = [store.claimRevalidation(jobId), store.claimRevalidation(jobId)];
+    expect((await Promise.all(claims)).sort()).toEqual([false, true]);
+  });
+
+  it('settles new and queued URLs with what the previous export has of them', async () => {
+    const { jobId: baseJobId, projectId } = await completed();
+    const { jobId } = await crawl.openJob({ projectId, takes: true });
+    await addTo(store, jobId, [found('/a', { rank: 1 })]);
+    const unchanged = ['/a', '/b', '/gone', '/none'].map((path) => {
+      const { url, depth, foundOn } = found(path);
+      return { url, rank: 4, depth, foundOn, etag: `"new${path}"`, lastModified: 'today' };
+    });
+    const settle = { jobId, baseJobId, unchanged, decodedBytes: 30 };
+    expect(await store.settleUnchanged({ ...settle, baseJobId: 'se_other' })).toBe('restarted');
+    expect(await store.settleUnchanged(settle)).toBe('settled');
+    const counts = { urlCount: 2, settledCount: 2, fileCount: 2, rawBytes: 20, decodedBytes: 30, storedBytes: 0 };
+    expect(await store.getCrawl(jobId)).toMatchObject(counts);
+    const files = await listed(store.fetchedFiles(jobId));
+    const stored = { objectKey: `exports/${baseJobId}/segments/1`, sha256: 'hash', lastModified: 'today', ...LINKS };
+    expect(files.sort((a, b) => (a.url < b.url ? -1 : 1))).toMatchObject([
+      { url: found('/a').url, etag: '"new/a"', ...stored },
+      { url: found('/b').url, etag: '"new/b"', ...stored },
+    ]);
+    expect(await store.countReused(jobId, `exports/${jobId}/`)).toBe(2);
+    expect(await store.countReused(baseJobId, `exports/${baseJobId}/`)).toBe(0);
+    const rows = await freezeAll(store, jobId, () => 0);
+    expect(rows.map(({ path, rank, batch }) => [path, rank, batch]).sort()).toEqual([
+      ['a.html', 4, 0],
+      ['b.html', 4, 0],
+    ]);
+    expect(await store.settleUnchanged(settle)).toBe('over');
+  });
+
+  it('leaves a leased URL to its worker', async () => {
+    const { jobId: baseJobId, projectId } = await completed();
+    const { jobId } = await crawl.openJob({ projectId, takes: true });
+    await addTo(store, jobId, [found('/a')]);
+    await store.leaseUrls({ jobId, token: 'one', limit: 1, leaseMs });
+    const { url, rank, depth, foundOn } = found('/a');
+    const unchanged = [{ url, rank, depth, foundOn, etag: null, lastModified: null }];
+    expect(await store.settleUnchanged({ jobId, baseJobId, unchanged, decodedBytes: 0 })).toBe('settled');
+    expect(await store.frontierRest(jobId)).toMatchObject({ leased: true });
+    expect(await store.getCrawl(jobId)).toMatchObject({ urlCount: 1, settledCount: 0 });
+  });
+
+  it('names the URLs that lead elsewhere than before, unless there are too many', async () => {
+    const { jobId: baseJobId, projectId } = await completed();
+    const { jobId } = await crawl.openJob({ projectId, takes: true });
+    await settleAll(store, jobId, ['/a', '/b', '/new'], ({ id }, path) =>
+      path === '/b' ? { id, outcome: 'missing', status: 404, reason: 'HTTP 404' } : file(id, 'x.html'),
+    );
+    await addTo(store, jobId, [found('/out', { skip: 'robots', rank: 0 })]);
+    await freezeAll(store, jobId);
+    const changed = new Set(['/b', '/gone', '/new'].map((path) => found(path).url));
+    expect(await store.changedUrls({ jobId, baseJobId, limit: 3 })).toEqual(changed);
+    expect(await store.changedUrls({ jobId, baseJobId, limit: 2 })).toBeUndefined();
+    expect(await store.changedUrls({ jobId, baseJobId: jobId, limit: 2 })).toEqual(new Set());
+  });
+}
