@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { SIGNALS, TASK_QUEUES, UPDATES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
+import { type RunningAdminApi, startFakeAdminApi } from '../../test/helpers/admin-api/fake-admin-api.ts';
 import { builtGalley } from '../../test/helpers/system/built-product.ts';
 import { createPrograms, type Programs } from '../../test/helpers/system/programs.ts';
 import { startTemporalServer } from '../../test/helpers/system/temporal-server.ts';
@@ -13,8 +14,8 @@ import { guardedProgram, resetPeak, residentMb, usageOf } from '../export/proces
 import { oneDelivery } from '../load/one-delivery.ts';
 import { configureOrchestrator, valuesFileOf } from '../orchestrator.ts';
 import { type Lifetime, withCleanups } from '../with-cleanups.ts';
-import { type LinkingAdminApi, startLinkingAdminApi } from './admin-api.ts';
 import { forEach } from './for-each.ts';
+import { siteLinks } from './site-links.ts';
 import { type Growth, growth, type SiteSample, sampleSite } from './site-sample.ts';
 
 export type SitesOptions = {
@@ -40,13 +41,12 @@ type Bench = SitesOptions & {
   names: readonly string[];
   folder: string;
   client: Client;
-  adminApi: LinkingAdminApi;
+  adminApi: RunningAdminApi;
   progress: (text: string) => void;
   programs: Programs;
 };
 
 const WORKER = 'worker';
-const DOMAIN = '.example.com';
 const DAY_MS = 86_400_000;
 
 /** Concurrent requests: enough to keep the worker busy without flooding Temporal. */
@@ -77,7 +77,7 @@ async function measure(
   lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const temporal = await startTemporalServer(join(folder, 'temporal.db'));
   lifetime.add(temporal.stop);
-  const adminApi = await startLinkingAdminApi((domain) => domain.slice(0, -DOMAIN.length));
+  const adminApi = await startFakeAdminApi();
   lifetime.add(adminApi.close);
   const programs = createPrograms(galley);
   lifetime.add(programs.stop);
@@ -109,7 +109,7 @@ async function measure(
 /** Publishes every site once and waits until all are deployed, with links that last a day. */
 async function startSites(bench: Bench, pid: number): Promise<SitesFigures['starting']> {
   const { names, client, adminApi } = bench;
-  adminApi.linkLifetimeMs = DAY_MS;
+  adminApi.behaviour.linkLifetimeMs = DAY_MS;
   const startedAtMs = Date.now();
   await forEach(names, AT_A_TIME, (site) =>
     client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, {
@@ -120,7 +120,7 @@ async function startSites(bench: Bench, pid: number): Promise<SitesFigures['star
       signalArgs: [oneDelivery(randomUUID(), 0)],
     }),
   );
-  await untilAll(bench, 'sites are exported', (site) => adminApi.links(site).count > 0);
+  await untilAll(bench, 'sites are exported', (site) => siteLinks(adminApi, site).count > 0);
   const writtenAtMs = await untilWritten(bench);
   await sampleAll(bench);
   return { seconds: (Math.max(...writtenAtMs) - startedAtMs) / 1_000, peakMb: await peakMb(pid) };
@@ -137,7 +137,7 @@ async function watchIdle(bench: Bench, pid: number): Promise<SitesFigures['idle'
 async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): Promise<SitesFigures['refreshing']> {
   const { names, client, adminApi, progress } = bench;
   progress(`giving each site a link of ${linkSeconds} s`);
-  adminApi.linkLifetimeMs = linkSeconds * 1_000;
+  adminApi.behaviour.linkLifetimeMs = linkSeconds * 1_000;
   await resetPeak(pid);
   await forEach(names, AT_A_TIME, (site) =>
     client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).executeUpdate(UPDATES.refreshNow),
@@ -145,14 +145,18 @@ async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): P
   const before = await sampleAll(bench);
   const linksBefore = new Map(names.map((site, index) => [site, before[index]?.links ?? 0]));
   const endedBefore = endedLinks(bench);
-  await untilAll(bench, 'links are refreshed', (site) => adminApi.links(site).count > (linksBefore.get(site) ?? 0));
+  await untilAll(
+    bench,
+    'links are refreshed',
+    (site) => siteLinks(adminApi, site).count > (linksBefore.get(site) ?? 0),
+  );
   const grown = growth(before, await sampleAll(bench));
   return { ...grown, linkSeconds, peakMb: await peakMb(pid), ended: endedLinks(bench) - endedBefore };
 }
 
 /** The workflows' timers fire meanwhile, with no worker to handle them. */
 async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<void> {
-  const lastEndMs = Math.max(...names.map((site) => adminApi.links(site).expiresAtMs));
+  const lastEndMs = Math.max(...names.map((site) => siteLinks(adminApi, site).expiresAtMs));
   const waitMs = Math.max(lastEndMs - Date.now(), 0);
   progress(`the worker is stopped; all links are overdue in ${Math.ceil(waitMs / 1_000)} s`);
   await sleep(waitMs);
@@ -160,15 +164,15 @@ async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<vo
 
 async function restartWorker(bench: Bench, start: () => Promise<{ pid: number }>): Promise<SitesFigures['restart']> {
   const { names, adminApi } = bench;
-  const linksBefore = new Map(names.map((site) => [site, adminApi.links(site).count]));
-  adminApi.linkLifetimeMs = DAY_MS;
+  const linksBefore = new Map(names.map((site) => [site, siteLinks(adminApi, site).count]));
+  adminApi.behaviour.linkLifetimeMs = DAY_MS;
   const startedAtMs = Date.now();
   const worker = await start();
   const readySeconds = (Date.now() - startedAtMs) / 1_000;
   await untilAll(
     bench,
     'overdue links are refreshed',
-    (site) => adminApi.links(site).count > (linksBefore.get(site) ?? 0),
+    (site) => siteLinks(adminApi, site).count > (linksBefore.get(site) ?? 0),
   );
   const writtenAtMs = await untilWritten(bench);
   const secondsTo = (atMs: number): number => (atMs - startedAtMs) / 1_000;
@@ -188,7 +192,8 @@ async function sampleAll({ names, client, adminApi }: Bench): Promise<SiteSample
 async function untilWritten({ names, folder, adminApi }: Bench): Promise<number[]> {
   return await forEach(names, AT_A_TIME, async (site) => {
     const path = valuesFileOf(folder, site);
-    const isWritten = async (): Promise<boolean> => (await readFile(path, 'utf8')).includes(adminApi.links(site).url);
+    const isWritten = async (): Promise<boolean> =>
+      (await readFile(path, 'utf8')).includes(siteLinks(adminApi, site).url);
     await waitFor(isWritten, { describe: `wrote the newest link of ${site}`, timeoutMs: STEP_TIMEOUT_MS });
     return (await stat(path)).mtimeMs;
   });
@@ -214,7 +219,7 @@ async function untilAll(
 }
 
 function endedLinks({ names, adminApi }: Bench): number {
-  return names.reduce((sum, site) => sum + adminApi.links(site).endedBefore, 0);
+  return names.reduce((sum, site) => sum + siteLinks(adminApi, site).endedBefore, 0);
 }
 
 async function peakMb(pid: number): Promise<number> {

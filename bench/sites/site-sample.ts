@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
-import type { LinkingAdminApi } from './admin-api.ts';
+import type { RunningAdminApi } from '../../test/helpers/admin-api/fake-admin-api.ts';
+import { siteLinks } from './site-links.ts';
 
 /** A site between two refreshes. */
 export interface SiteSample {
@@ -25,12 +26,12 @@ export interface Growth {
 const ASK_AGAIN_MS = 50;
 
 /** Samples a site when its workflow is idle, so that the events belong to whole refreshes. */
-export async function sampleSite(client: Client, adminApi: LinkingAdminApi, site: string): Promise<SiteSample> {
+export async function sampleSite(client: Client, adminApi: RunningAdminApi, site: string): Promise<SiteSample> {
   for (;;) {
-    const links = adminApi.links(site).count;
+    const links = siteLinks(adminApi, site).count;
     const { raw, runId, historyLength } = await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).describe();
     const atRest = !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
-    if (atRest && adminApi.links(site).count === links) {
+    if (atRest && siteLinks(adminApi, site).count === links) {
       return { runId, events: historyLength, links, atMs: Date.now() };
     }
     await sleep(ASK_AGAIN_MS);

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import type { Call, Interception } from '../helpers/admin-api/fake-admin-api.ts';
 import type { SiteFixture } from './site-fixture.ts';
-import type { Interception, SmallCall } from './small-admin-api.ts';
 import { useSites } from './use-sites.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,13 +21,13 @@ async function publishNext(site: SiteFixture): Promise<number> {
   return atMs;
 }
 
-const isStart = ({ method, path }: SmallCall): boolean => method === 'POST' && path === '/v1/static-export/jobs';
-const startCalls = (site: SiteFixture): SmallCall[] => site.api.calls.filter(isStart);
+const isStart = ({ method, path }: Call): boolean => method === 'POST' && path === '/v1/static-export/jobs';
+const startCalls = (site: SiteFixture): Call[] => site.api.calls.filter(isStart);
 const outcomes = (site: SiteFixture) => site.api.jobs.map(({ status, content }) => [status, content]);
 const untilLive = (site: SiteFixture) => site.until('live', ({ phase }) => phase === 'live');
 
 /** Intercepts the first `times` starts. */
-function firstStarts(times: number, instead: Interception): (call: SmallCall) => Interception {
+function firstStarts(times: number, instead: Interception): (call: Call) => Interception {
   let left = times;
   return (call) => (isStart(call) && left-- > 0 ? instead : undefined);
 }
