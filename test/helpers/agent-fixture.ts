@@ -13,6 +13,7 @@ import { requestAgentJobCancel } from '../../platform/store/agent-job-transition
 import { type AgentJobRow, getAgentJob } from '../../platform/store/agent-jobs.ts';
 import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
+import { recordNamespace } from '../replay/record-runs.ts';
 import { addTestJob, addTestMessage, type NewTestJob } from './agent-jobs.ts';
 import { runWorker } from './run-worker.ts';
 import { ScriptRunner } from './script-runner.ts';
@@ -145,6 +146,7 @@ export async function startAgentFixture(
     leftovers: () => readdir(workDir).catch(() => []),
     async stop() {
       for (const stop of stops) await stop();
+      await recordNamespace(temporal.client);
       await temporal.stop();
       await objects.close();
       await db.close();

@@ -1,9 +1,9 @@
 import { WorkflowFailedError, WorkflowUpdateStage } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { PR_LINK } from './agent-fixture.ts';
 import { useAgents } from './use-agents.ts';
-import { runsOf } from './use-temporal.ts';
 
 const { startAgents, server } = useAgents('dev-server');
 

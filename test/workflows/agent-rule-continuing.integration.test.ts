@@ -1,6 +1,6 @@
+import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { HOUR_MS, useAgents } from './use-agents.ts';
-import { runsOf } from './use-temporal.ts';
 
 const { startAgents, server } = useAgents('dev-server');
 

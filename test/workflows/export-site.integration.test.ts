@@ -4,10 +4,10 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { makeHangingFile } from '../helpers/hanging-file.ts';
+import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
-import { runsOf } from './use-temporal.ts';
 
 const { startSite, server } = useSites('dev-server', () => ({ searchAttributes: true }));
 
