@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { readSettings } from '../../cli/environment.ts';
@@ -11,6 +10,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { ForgeWriter } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
 import { SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const silent = pino({ level: 'silent' });
 
@@ -75,12 +75,11 @@ describe('the start of a worker whose agent could do nothing', () => {
 });
 
 describe('a command line that could not start in any job', () => {
-  let folder: string;
+  const folder = temporaryFolder();
+
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'galley-command-'));
     await writeFile(join(folder, 'agent.mjs'), '');
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
   const trouble = (variables: Record<string, string>) =>
     commandTrouble(readSettings({ PATH: '/usr/bin:/bin', ...variables }));

@@ -1,17 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { galley } from '../helpers/galley.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-home-'));
   await writeFile(join(folder, 'a-file'), '');
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
 });
 
 describe('a GALLEY_HOME that is no folder', () => {

@@ -1,20 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from '../../cli/environment.ts';
 import { checkPorts } from '../../cli/up/check-ports.ts';
 import { galley } from '../helpers/galley.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-refused-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = emptiedFolder();
 
 const ADMIN_API = { ADMIN_API_URL: 'http://127.0.0.1:1', ADMIN_API_KEY: 'galley_key' };
 const DATABASE = { DATABASE_URL: 'postgres://127.0.0.1:1/x' };

@@ -1,21 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { UsageError } from '../../cli/command-error.ts';
 import { readSecret } from '../../cli/projects/read-secret.ts';
 import { repositoryAddress } from '../../cli/projects/repository-address.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 describe('the address of a repository', () => {
-  let folder: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'galley-repository-'));
-  });
-
-  afterEach(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const folder = emptiedFolder();
 
   test.each([
     ['https://github.com/acme/docs', 'https://github.com/acme/docs'],

@@ -12,10 +12,10 @@ import { post } from '../../cli/webhook/post.ts';
 import { readBody } from '../../cli/webhook/read-body.ts';
 import { receiverUrl } from '../../cli/webhook/receiver-url.ts';
 import { verdictOf } from '../../cli/webhook/verdict.ts';
-import { OPERATOR_TOKEN, type RecordingApi, startApi, startRecordingApi } from '../api/running-api.ts';
+import { OPERATOR_TOKEN, startApi, startRecordingApi } from '../api/running-api.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type Finished, galley } from '../helpers/galley.ts';
-import { type ConfigFile, NEWEST, OLDEST, writeConfig } from './webhook-fixture.ts';
+import { NEWEST, OLDEST, writeConfig } from './webhook-fixture.ts';
 
 const TITLE = 'A test from galley webhook send';
 const webhooks = {
@@ -25,13 +25,8 @@ const webhooks = {
   prismic: { secret: NEWEST },
 };
 
-let api: RecordingApi;
-let file: ConfigFile;
-
-beforeAll(async () => {
-  file = await writeConfig({ handbook: { webhooks }, blog: { webhooks: {} } });
-  api = await startRecordingApi(file.config);
-});
+const file = await writeConfig({ handbook: { webhooks }, blog: { webhooks: {} } });
+const api = await startRecordingApi(file.config);
 
 afterAll(async () => {
   await api.stop();

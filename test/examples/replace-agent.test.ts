@@ -1,20 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-let checkout: string;
+const folder = emptiedFolder();
+const checkout = join(folder, 'checkout');
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'galley-example-agent-'));
-  checkout = join(folder, 'checkout');
   mkdirSync(checkout);
   writeFileSync(join(checkout, 'notes.md'), '# Notes\n\nold and old\n');
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function run(prompt: string): { code: number | null; said: string } {

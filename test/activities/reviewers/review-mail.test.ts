@@ -1,10 +1,10 @@
 import type { OutgoingMail } from '../../../activities/reviewers/compose-mail.ts';
 import type { ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
-import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
+import { createMailer } from '../../../activities/reviewers/mailer.ts';
 import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { createUnsubscribeLink } from '../../../activities/reviewers/unsubscribe-link.ts';
-import { type Mailbox, startMailbox } from '../../../embedded/mailbox/mailbox.ts';
+import { startMailbox } from '../../../embedded/mailbox/mailbox.ts';
 import type { ReceivedMail } from '../../../embedded/mailbox/received-mail.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { INPUT } from './review-input.ts';
@@ -13,13 +13,8 @@ const KEY = 'galley_key';
 const PUBLIC_URL = 'https://galley.example.com/hooks/';
 const date = new Date('2026-11-23T09:30:00Z');
 
-let mailbox: Mailbox;
-let mailer: Mailer;
-
-beforeAll(async () => {
-  mailbox = await startMailbox();
-  mailer = createMailer({ url: mailbox.smtpUrl, from: '"Galley, the “orchestrator”" <galley@example.com>' });
-});
+const mailbox = await startMailbox();
+const mailer = createMailer({ url: mailbox.smtpUrl, from: '"Galley, the “orchestrator”" <galley@example.com>' });
 
 afterAll(async () => {
   mailer?.close();

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { errorHandler } from '../../../platform/api/error-handler.ts';
 import { addObjectLinkRoutes } from '../../../platform/api/object-links.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
 
 /** The file store with the routes that its links lead to. */
@@ -38,12 +39,8 @@ describe('a folder as object store', () => {
   objectStoreContract(startStore);
 
   describe('on disk', () => {
-    let folder: string;
+    const folder = emptiedFolder();
     const open = () => createObjectStore({ url: pathToFileURL(folder).href });
-    beforeEach(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'galley-store-'));
-    });
-    afterEach(() => rm(folder, { recursive: true, force: true }));
 
     it('leaves no draft behind, whether a write ends well or not', async () => {
       const store = await open();
