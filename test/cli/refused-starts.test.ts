@@ -60,6 +60,20 @@ describe('a program that is configured wrongly ends with 2 and names each mistak
   });
 });
 
+describe('a GALLEY_HOME that is no folder', () => {
+  test.each([
+    ['a file', () => join(folder, 'a-file'), 'EEXIST'],
+    ['below a file', () => join(folder, 'a-file', 'state'), 'EEXIST'],
+    ['below /proc', () => '/proc/galley', 'ENOENT'],
+  ])('%s ends galley up with exit code 2 and one sentence', async (_where, path, reason) => {
+    await writeFile(join(folder, 'a-file'), '');
+    const home = path();
+    const { code, stderr } = await galley(['up'], { GALLEY_HOME: home }, folder);
+    const sentence = `GALLEY_HOME: expected a folder that can be created and written at ${home} (${reason})`;
+    expect({ code, stderr: stderr.trim() }).toEqual({ code: 2, stderr: `galley: ${sentence}` });
+  });
+});
+
 describe('a program that serves sites', () => {
   test.each(['api', 'worker'])('galley %s ends with 2 without a galley.yaml, and names the path', async (command) => {
     const { code, stderr } = await galley([command], ADMIN_API, folder);

@@ -62,23 +62,6 @@ describe('a publish on the whole product, each part a process of its own', () =>
     expect(state).toMatchObject({ jobId: newest?.jobId, version: newest?.version, lastError: null });
   });
 
-  scenario('leaves a link that is refreshed before it expires', async () => {
-    // The first byte is enough to know whether a link opens.
-    const open = async (url: string): Promise<number> => (await fetch(url, { headers: { range: 'bytes=0-0' } })).status;
-    const first = await link('handbook');
-    const links = new Set([first]);
-    await waitFor(
-      async () => {
-        links.add(await link('handbook'));
-        return links.size > 2;
-      },
-      { describe: 'refreshed the link twice' },
-    );
-    await waitFor(async () => (await open(await link('handbook'))) === 206, { describe: 'opened the fresh link' });
-    await waitFor(async () => (await open(first)) === 403, { describe: 'refused a link that was left to expire' });
-    expect(await system.jobs('handbook')).toHaveLength(2);
-  });
-
   scenario('is exported by the second of two workers when the first ones die for good', async () => {
     await system.programs.double('worker');
     await system.programs.double('platform-worker');
