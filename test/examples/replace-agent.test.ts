@@ -28,10 +28,7 @@ describe('the example agent', () => {
   test('replaces every occurrence, in each sentence of a longer prompt, with lines and quotes as they are', () => {
     const prompt =
       "Please: Replace 'old' with 'it's $& new' in notes.md.\nReplace '# Notes' with '# Notes\n\n* ü' in notes.md!";
-    expect(run(prompt)).toEqual({
-      code: 0,
-      said: 'notes.md: changed in 2 places\nnotes.md: changed in 1 place',
-    });
+    expect(run(prompt)).toEqual({ code: 0, said: 'notes.md: changed in 2 places\nnotes.md: changed in 1 place' });
     expect(notes()).toBe("# Notes\n\n* ü\n\nit's $& new and it's $& new\n");
   });
 

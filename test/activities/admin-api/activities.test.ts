@@ -22,10 +22,7 @@ async function api(...script: Scripted[]): Promise<{ server: Server; activities:
 type Attempt = { attempt?: number; heartbeatDetails?: unknown };
 
 const start = (activities: Activities, info: Attempt = {}) =>
-  activityEnvironment(info).run(activities.startExport, {
-    domain: 'docs.example.com',
-    idempotencyKey: 'run:1:1',
-  });
+  activityEnvironment(info).run(activities.startExport, { domain: 'docs.example.com', idempotencyKey: 'run:1:1' });
 const poll = (activities: Activities, info: Attempt = {}) =>
   activityEnvironment(info).run(activities.pollExport, { jobId: 'se_1/ä' });
 const bundle = (activities: Activities, info: Attempt = {}) =>

@@ -122,10 +122,7 @@ describe('making an agent job', () => {
     await create(activities);
     await create(activities, { ...rendered, rule: 'gone' });
     for (const request of server.received) {
-      expect(request).toMatchObject({
-        path: '/base/v2/agent/prj%2F%C3%B6/job',
-        body: '{"prompt":"Mention Start."}',
-      });
+      expect(request).toMatchObject({ path: '/base/v2/agent/prj%2F%C3%B6/job', body: '{"prompt":"Mention Start."}' });
     }
     expect(server.received).toHaveLength(2);
   });

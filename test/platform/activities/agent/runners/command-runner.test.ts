@@ -199,10 +199,7 @@ describe('a command in a checkout of its own', () => {
       limited,
       'head -c 1073741824 /dev/zero | tr "\\0" x; echo late > late',
     );
-    expect(outcome).toEqual({
-      kind: 'failed',
-      error: 'The agent was ended: it printed more than 1 MiB, its limit.',
-    });
+    expect(outcome).toEqual({ kind: 'failed', error: 'The agent was ended: it printed more than 1 MiB, its limit.' });
     expect(output).toBe('x'.repeat(1024 ** 2));
   });
 

@@ -141,9 +141,7 @@ Done.
 
   describe('holds a model to', () => {
     const again: Reply = { calls: [call('list_files')], tokens: 100 };
-    const modelLimits = (change: Partial<ModelLimits>) => ({
-      modelLimits: { ...DEFAULT_MODEL_LIMITS, ...change },
-    });
+    const modelLimits = (change: Partial<ModelLimits>) => ({ modelLimits: { ...DEFAULT_MODEL_LIMITS, ...change } });
     const talkative: Reply = { ...again, content: 'y'.repeat(600) };
     it.each<[string, Options, Reply, string]>([
       ['its steps', modelLimits({ maxSteps: 3 }), again, 'was not done after 3 steps'],
