@@ -1,4 +1,4 @@
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Call, Interception } from '../helpers/admin-api/fake-admin-api.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
@@ -289,17 +289,5 @@ describe('a deployment that cannot be written', () => {
     await publishNext(site);
     await site.until('live again', ({ phase, jobId }) => phase === 'live' && jobId === site.api.jobs[1]?.jobId);
     expect((await site.deployed())?.content).toBe(1);
-  });
-
-  it('shows its error, and is written once it can be', async () => {
-    const site = await startSite();
-    await mkdir(site.valuesFile);
-    await site.publish();
-    const failed = await site.until('failed', ({ phase }) => phase === 'failed');
-    expect(failed.deployments[0]?.error).toContain('EISDIR');
-    await rmdir(site.valuesFile);
-    await untilLive(site);
-    expect(await site.deployed()).not.toBeNull();
-    expect(site.api.jobs).toHaveLength(1);
   });
 });
