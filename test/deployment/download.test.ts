@@ -1,29 +1,23 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Download, downloadBundle } from '../../deployment/download.ts';
 import { BundleInvalidError, BundleUnavailableError } from '../../deployment/errors.ts';
+import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 import { sha256 } from './bundles.ts';
-import { type Listening, listen } from './fixture.ts';
 
 const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
 
-let folder: string;
-let servers: Listening[];
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-download-'));
-  servers = [];
-});
+const folder = emptiedFolder();
+const servers: HttpSite[] = [];
 afterEach(async () => {
-  await Promise.all(servers.map(({ close }) => close()));
-  await rm(folder, { recursive: true, force: true });
+  await Promise.all(servers.splice(0).map(({ close }) => close()));
 });
 
 async function serve(handler: RequestListener): Promise<string> {
-  const server = await listen(handler);
+  const server = await startHttpSite(handler);
   servers.push(server);
-  return server.url;
+  return server.origin;
 }
 
 function download(
