@@ -111,6 +111,20 @@ export const exportReport = z.object({
 });
 export type ExportReport = z.infer<typeof exportReport>;
 
+/**
+ * What an export changed (`GET /v1/static-export/jobs/{jobId}/changes`). Paths are those of the bundle, sorted.
+ * `since`: the project's completed export before it, of the same pages; null if it is the first.
+ */
+export const exportChanges = z.object({
+  since: exportJobId.nullable(),
+  added: z.array(z.string()),
+  changed: z.array(z.string()),
+  removed: z.array(z.string()),
+  /** Links that the export before doesn't report as broken, each with every page that has it. */
+  newlyBroken: z.array(z.object({ link: z.string(), referrer: z.string() })),
+});
+export type ExportChanges = z.infer<typeof exportChanges>;
+
 export const agentJobStatus = z.enum(['active', 'completed', 'archived', 'failed']);
 export type AgentJobStatus = z.infer<typeof agentJobStatus>;
 

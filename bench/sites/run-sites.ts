@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,14 +14,17 @@ import { guardedProgram, resetPeak, residentMb, usageOf } from '../export/proces
 import { oneDelivery } from '../load/one-delivery.ts';
 import { configureOrchestrator, valuesFileOf } from '../orchestrator.ts';
 import { type Lifetime, withCleanups } from '../with-cleanups.ts';
+import { deployedSite } from './deployed-site.ts';
 import { forEach } from './for-each.ts';
-import { siteLinks } from './site-links.ts';
+import { domainOf, siteLinks } from './site-links.ts';
 import { type Growth, growth, type SiteSample, sampleSite } from './site-sample.ts';
 
 export type SitesOptions = {
   sites: number;
   /** Lifetime of the links whose refreshes are measured; by default as long as this machine can sustain. */
   linkSeconds?: number | undefined;
+  /** How many of the sites are exported and refreshed. The others begin with a deployed export and a link of 24 h. */
+  refreshed: number;
   /** How long sites with long links are watched. */
   idleSeconds: number;
 };
@@ -33,7 +36,7 @@ export type SitesFigures = {
   /** All sites are live and none has anything to do. */
   idle: Growth & { residentMb: number };
   /** `ended`: links that had ended before they were refreshed. */
-  refreshing: Growth & { linkSeconds: number; peakMb: number; ended: number };
+  refreshing: Growth & { sites: number; linkSeconds: number; peakMb: number; ended: number };
   restart: { readySeconds: number; firstSeconds: number; allSeconds: number; peakMb: number };
 };
 
@@ -52,7 +55,7 @@ const DAY_MS = 86_400_000;
 /** Concurrent requests: enough to keep the worker busy without flooding Temporal. */
 const AT_A_TIME = 20;
 
-/** An export costs more than a refresh, so all links can be refreshed well within the time that all exports took. */
+/** An export costs more than a refresh, so the links can be refreshed well within the time that the exports took. */
 const LINK_OF_START = 1.5;
 const SHORTEST_DEFAULT_LINK_SECONDS = 60;
 
@@ -96,53 +99,62 @@ async function measure(
   const start = { name: WORKER, args: ['worker'], variables: { ...variables, GALLEY_HOME: join(folder, WORKER) } };
   const { pid } = await programs.start({ ...start, variables: { ...start.variables, MIN_REFRESH_INTERVAL: '1s' } });
   const workerPid = await guardedProgram(pid);
-  const starting = await startSites(bench, workerPid);
+  const some = { ...bench, names: names.slice(0, options.refreshed) };
+  const starting = await startSites(bench, some, workerPid);
   const idle = await watchIdle(bench, workerPid);
   const bearable = Math.max(Math.ceil(starting.seconds * LINK_OF_START), SHORTEST_DEFAULT_LINK_SECONDS);
-  const refreshing = await watchRefreshes(bench, workerPid, options.linkSeconds ?? bearable);
+  const refreshing = await watchRefreshes(some, workerPid, options.linkSeconds ?? bearable);
   await programs.end(WORKER);
-  await untilAllOverdue(bench);
-  const restart = await restartWorker(bench, () => programs.restart(WORKER));
+  await untilAllOverdue(some);
+  const restart = await restartWorker(some, () => programs.restart(WORKER));
   return { sites: options.sites, starting, idle, refreshing, restart };
 }
 
-/** Publishes every site once and waits until all are deployed, with links that last a day. */
-async function startSites(bench: Bench, pid: number): Promise<SitesFigures['starting']> {
-  const { names, client, adminApi } = bench;
+/** Starts all sites, with links that last a day, and waits until those that are published are deployed. */
+async function startSites(bench: Bench, published: Bench, pid: number): Promise<SitesFigures['starting']> {
+  const { folder, client, adminApi } = bench;
   adminApi.behaviour.linkLifetimeMs = DAY_MS;
+  const taskQueue = TASK_QUEUES.orchestrator;
+  await forEach(bench.names.slice(published.names.length), AT_A_TIME, async (site) => {
+    const link = await adminApi.addDeployed(domainOf(site));
+    const valuesFile = valuesFileOf(folder, site);
+    await writeFile(valuesFile, `staticExport:\n  enabled: true\n  bundleUrl: ${link.url}\n`);
+    const args = [deployedSite(site, valuesFile, link)];
+    await client.workflow.start(WORKFLOW_TYPES.exportSite, {
+      ...{ taskQueue, workflowId: WORKFLOW_IDS.exportSite(site), args },
+    });
+  });
+  await sampleAll(bench.names.slice(published.names.length), bench);
+  bench.progress(`${bench.names.length - published.names.length} deployed sites wait for their links' refresh`);
   const startedAtMs = Date.now();
-  await forEach(names, AT_A_TIME, (site) =>
+  await forEach(published.names, AT_A_TIME, (site) =>
     client.workflow.signalWithStart(WORKFLOW_TYPES.exportSite, {
-      taskQueue: TASK_QUEUES.orchestrator,
-      workflowId: WORKFLOW_IDS.exportSite(site),
-      args: [{ site }],
-      signal: SIGNALS.published,
-      signalArgs: [oneDelivery(randomUUID(), 0)],
+      ...{ taskQueue, workflowId: WORKFLOW_IDS.exportSite(site), args: [{ site }] },
+      ...{ signal: SIGNALS.published, signalArgs: [oneDelivery(randomUUID(), 0)] },
     }),
   );
-  await untilAll(bench, 'sites are exported', (site) => siteLinks(adminApi, site).count > 0);
-  const writtenAtMs = await untilWritten(bench);
-  await sampleAll(bench);
+  await untilAll(published, 'sites are exported', (site) => siteLinks(adminApi, site).count > 0);
+  const writtenAtMs = await untilWritten(published);
   return { seconds: (Math.max(...writtenAtMs) - startedAtMs) / 1_000, peakMb: await peakMb(pid) };
 }
 
 async function watchIdle(bench: Bench, pid: number): Promise<SitesFigures['idle']> {
-  const before = await sampleAll(bench);
+  const before = await sampleAll(bench.names, bench);
   bench.progress(`all sites are live and idle; watching them for ${bench.idleSeconds} s`);
   await sleep(bench.idleSeconds * 1_000);
-  return { ...growth(before, await sampleAll(bench)), residentMb: await residentMb(pid) };
+  return { ...growth(before, await sampleAll(bench.names, bench)), residentMb: await residentMb(pid) };
 }
 
-/** Gives every site a short link, and watches until each was refreshed by its own timer. */
+/** Gives these sites short links, and watches until each was refreshed by its own timer. */
 async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): Promise<SitesFigures['refreshing']> {
   const { names, client, adminApi, progress } = bench;
-  progress(`giving each site a link of ${linkSeconds} s`);
+  progress(`giving ${names.length} sites links of ${linkSeconds} s`);
   adminApi.behaviour.linkLifetimeMs = linkSeconds * 1_000;
   await resetPeak(pid);
   await forEach(names, AT_A_TIME, (site) =>
     client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).executeUpdate(UPDATES.refreshNow),
   );
-  const before = await sampleAll(bench);
+  const before = await sampleAll(names, bench);
   const linksBefore = new Map(names.map((site, index) => [site, before[index]?.links ?? 0]));
   const endedBefore = endedLinks(bench);
   await untilAll(
@@ -150,15 +162,21 @@ async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): P
     'links are refreshed',
     (site) => siteLinks(adminApi, site).count > (linksBefore.get(site) ?? 0),
   );
-  const grown = growth(before, await sampleAll(bench));
-  return { ...grown, linkSeconds, peakMb: await peakMb(pid), ended: endedLinks(bench) - endedBefore };
+  const grown = growth(before, await sampleAll(names, bench));
+  return {
+    ...grown,
+    sites: names.length,
+    linkSeconds,
+    peakMb: await peakMb(pid),
+    ended: endedLinks(bench) - endedBefore,
+  };
 }
 
 /** The workflows' timers fire meanwhile, with no worker to handle them. */
 async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<void> {
   const lastEndMs = Math.max(...names.map((site) => siteLinks(adminApi, site).expiresAtMs));
   const waitMs = Math.max(lastEndMs - Date.now(), 0);
-  progress(`the worker is stopped; all links are overdue in ${Math.ceil(waitMs / 1_000)} s`);
+  progress(`the worker is stopped; all short links are overdue in ${Math.ceil(waitMs / 1_000)} s`);
   await sleep(waitMs);
 }
 
@@ -184,7 +202,10 @@ async function restartWorker(bench: Bench, start: () => Promise<{ pid: number }>
   };
 }
 
-async function sampleAll({ names, client, adminApi }: Bench): Promise<SiteSample[]> {
+async function sampleAll(
+  names: readonly string[],
+  { client, adminApi }: Pick<Bench, 'client' | 'adminApi'>,
+): Promise<SiteSample[]> {
   return await forEach(names, AT_A_TIME, (site) => sampleSite(client, adminApi, site));
 }
 

@@ -19,6 +19,6 @@ export function siteLinks(adminApi: RunningAdminApi, site: string): SiteLinks {
 }
 
 /** As configureOrchestrator() sets it. */
-function domainOf(site: string): string {
+export function domainOf(site: string): string {
   return `${site}.example.com`;
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { ExportJobStatus } from '../../contract/admin-api.ts';
 import type { Executor, Transaction } from './database.ts';
 import { newId } from './ids.ts';
@@ -79,6 +79,27 @@ export async function findExportOfVersion(
     .from(exportJobs)
     .where(
       and(eq(exportJobs.projectId, projectId), eq(exportJobs.version, version), eq(exportJobs.status, 'completed')),
+    )
+    .orderBy(desc(exportJobs.sequence))
+    .limit(1);
+  return row;
+}
+
+/** The project's last completed job before this one, of the same pages. */
+export async function findExportBefore(
+  db: Executor,
+  { projectId, pathsJson, sequence }: Pick<ExportJobRow, 'projectId' | 'pathsJson' | 'sequence'>,
+): Promise<ExportJobRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(exportJobs)
+    .where(
+      and(
+        eq(exportJobs.projectId, projectId),
+        eq(exportJobs.status, 'completed'),
+        lt(exportJobs.sequence, sequence),
+        pathsJson === null ? isNull(exportJobs.pathsJson) : eq(exportJobs.pathsJson, pathsJson),
+      ),
     )
     .orderBy(desc(exportJobs.sequence))
     .limit(1);

@@ -12,7 +12,7 @@ const ADDRESS = 'https://galley.example.com/webhooks/handbook/payload';
 /** Runs the hooks of docs/sources/payload.md as Payload calls them, and returns the requests that they made. */
 async function requestsOf(calls: string): Promise<{ authorization: string | undefined; body: unknown }[]> {
   const page = await readFile('docs/sources/payload.md', 'utf8');
-  const [, hooks = ''] = /```ts\n(\/\/ src\/tell-galley\.ts\n[\s\S]*?)```/.exec(page) ?? [];
+  const [, hooks = ''] = /```ts\n(\/\/ src\/notify-galley\.ts\n[\s\S]*?)```/.exec(page) ?? [];
   const requests: { authorization: string | undefined; body: unknown }[] = [];
   const { origin, close } = await startHttpSite(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
@@ -26,15 +26,15 @@ async function requestsOf(calls: string): Promise<{ authorization: string | unde
   return requests;
 }
 
-test('the documented hooks of Payload send what is read, and fail no save when galley is away', async () => {
+test('the documented hooks of Payload send what the source reads, and never fail a save when Galley is unavailable', async () => {
   const requests = await requestsOf(`
     const logged: string[] = [];
     const req: any = { user: { email: 'ada@example.com' }, payload: { logger: { error: (_: object, text: string) => logged.push(text) } } };
     const doc = { id: '65f0c1', title: 'Hello', updatedAt: '2026-11-21T07:59:58.000Z', _status: 'published', hash: 'private' };
     const collection = { slug: 'posts' };
-    await tellOfChange({ collection, doc, previousDoc: { _status: 'draft' }, operation: 'update', req } as any);
-    await tellOfDelete({ collection, doc, req } as any);
-    if (logged.join() !== 'galley was not told') throw new Error(logged.join());
+    await notifyAfterChange({ collection, doc, previousDoc: { _status: 'draft' }, operation: 'update', req } as any);
+    await notifyAfterDelete({ collection, doc, req } as any);
+    if (logged.join() !== 'could not notify Galley') throw new Error(logged.join());
   `);
   expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token', 'Bearer token']);
   expect(JSON.stringify(requests)).not.toContain('private');

@@ -30,13 +30,14 @@ export type IncidentSource<Event extends string> = {
  */
 export async function notifyOperators<Event extends string>(source: IncidentSource<Event>): Promise<void> {
   const { state, isFailing, events } = source;
-  const operators = (): string[] => uniqueAddresses(source.operators());
   for (;;) {
-    await condition(() => operators().length > 0 && (isFailing() || state.trouble !== null));
+    await condition(() => (isFailing() || state.trouble !== null) && source.operators().length > 0);
     // Earlier releases sent no mails, and their histories must replay.
     if (!patched(source.patch)) return;
     state.trouble ??= { sinceMs: Date.now(), mails: [] };
-    if (await persists(source, state.trouble.sinceMs)) await mail(source, events.failing, operators());
+    if (await persists(source, state.trouble.sinceMs)) {
+      await mail(source, events.failing, uniqueAddresses(source.operators()));
+    }
     await condition(() => !isFailing());
     await mail(source, events.recovered, notifiedOperators(source));
     state.trouble = null;

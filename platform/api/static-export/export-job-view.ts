@@ -35,3 +35,12 @@ export async function findOwnJob(db: Database, caller: Caller, jobId: unknown): 
 export function requireEnterprise(caller: Caller): void {
   if (caller.plan !== 'enterprise') throw new HttpError(403, 'Static export needs the Enterprise plan');
 }
+
+/** What a completed job has. Throws 409 for any other. */
+export function requireCompleted({ id, status, archiveKey, archiveSha256, archiveSizeBytes, reportKey }: ExportJobRow) {
+  if (status !== 'completed') throw new HttpError(409, `The export ${id} is ${status}, not completed`);
+  if (archiveKey === null || archiveSha256 === null || archiveSizeBytes === null || reportKey === null) {
+    throw new Error(`The completed export ${id} lacks its archive`);
+  }
+  return { archiveKey, archiveSha256, archiveSizeBytes, reportKey };
+}

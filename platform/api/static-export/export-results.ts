@@ -1,10 +1,8 @@
 import type { RequestHandler } from 'express';
 import { type Bundle, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
-import { HttpError } from '../../../contract/http-error.ts';
-import type { ExportJobRow } from '../../store/export-jobs.ts';
 import { authenticate } from '../authenticate.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
-import { findOwnJob, requireEnterprise } from './export-job-view.ts';
+import { findOwnJob, requireCompleted, requireEnterprise } from './export-job-view.ts';
 
 /** `POST /v1/static-export/jobs/{jobId}/bundle`: a new link to the archive that was packed when the job completed. */
 export function bundleHandler({ db, objects, publicUrl, bundleLinkTtlMs }: ApiContext): RequestHandler {
@@ -51,14 +49,6 @@ function emptyReport(jobId: string): ExportReport {
     truncated: false,
     counts,
   };
-}
-
-function requireCompleted({ id, status, archiveKey, archiveSha256, archiveSizeBytes, reportKey }: ExportJobRow) {
-  if (status !== 'completed') throw new HttpError(409, `The export ${id} is ${status}, not completed`);
-  if (archiveKey === null || archiveSha256 === null || archiveSizeBytes === null || reportKey === null) {
-    throw new Error(`The completed export ${id} lacks its archive`);
-  }
-  return { archiveKey, archiveSha256, archiveSizeBytes, reportKey };
 }
 
 /** A link to the platform itself, under its public URL, which may have a path. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   bundle,
   exportCancellation,
+  exportChanges,
   exportJob,
   exportJobId,
   exportJobPage,
@@ -22,6 +23,7 @@ export const STATIC_EXPORT_SCHEMAS = {
   ExportCancellation: exportCancellation,
   Bundle: bundle,
   ExportReport: exportReport,
+  ExportChanges: exportChanges,
 };
 
 type SchemaName = keyof typeof STATIC_EXPORT_SCHEMAS;
@@ -34,7 +36,7 @@ const jobPath = parametersOf('path', z.object({ jobId: exportJobId }));
 
 /** Links to the next operations on a job that was just started. */
 const NEXT = Object.fromEntries(
-  ['getExport', 'cancelExport', 'generateBundle', 'getExportReport'].map((operationId) => [
+  ['getExport', 'cancelExport', 'generateBundle', 'getExportReport', 'getExportChanges'].map((operationId) => [
     operationId,
     { operationId, parameters: { jobId: '$response.body#/jobId' } },
   ]),
@@ -98,6 +100,16 @@ const getExportReport = operation({
   responses: { ...ok('The report.', 'ExportReport'), ...refusals(401, 403, 404, 409) },
 });
 
+const getExportChanges = operation({
+  operationId: 'getExportChanges',
+  summary: 'Get what a completed job changed since the export before',
+  description:
+    "Compares with the project's last completed export of the same pages: files added, changed and removed, by their " +
+    'paths in the bundle, and links that have broken since. `since` is null for the first export.',
+  parameters: jobPath,
+  responses: { ...ok('The changes.', 'ExportChanges'), ...refusals(401, 403, 404, 409) },
+});
+
 /** The static export endpoints of the contract. */
 export const STATIC_EXPORT_PATHS = {
   '/v1/static-export/jobs': { post: startExport, get: listExports },
@@ -105,4 +117,5 @@ export const STATIC_EXPORT_PATHS = {
   '/v1/static-export/jobs/{jobId}/cancel': { post: cancelExport },
   '/v1/static-export/jobs/{jobId}/bundle': { post: generateBundle },
   '/v1/static-export/jobs/{jobId}/report': { get: getExportReport },
+  '/v1/static-export/jobs/{jobId}/changes': { get: getExportChanges },
 };

@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import { methodNotAllowed } from '../error-handler.ts';
 import type { ApiContext } from '../platform-api-deps.ts';
 import { cancelExportHandler } from './cancel-export.ts';
+import { changesHandler } from './export-changes.ts';
 import { bundleHandler, reportHandler } from './export-results.ts';
 import { getExportHandler, listExportsHandler } from './read-exports.ts';
 import { startExportHandler } from './start-export.ts';
@@ -30,5 +31,9 @@ export function addStaticExportRoutes(app: Express, context: ApiContext): void {
   app
     .route(`${JOBS}/:jobId/report`)
     .get(reportHandler(context))
+    .all(methodNotAllowed(['GET', 'HEAD']));
+  app
+    .route(`${JOBS}/:jobId/changes`)
+    .get(changesHandler(context))
     .all(methodNotAllowed(['GET', 'HEAD']));
 }

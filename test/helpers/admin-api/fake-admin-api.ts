@@ -54,6 +54,8 @@ export type FakeAdminApi = {
   jobs: FakeJob[];
   calls: Call[];
   links(domain: string): readonly FakeLink[];
+  /** A completed export of an earlier time, with its link. */
+  addDeployed(domain: string): Promise<FakeLink>;
   /** A test may change it at any time. */
   behaviour: {
     linkLifetimeMs: number;
@@ -153,6 +155,10 @@ export function createFakeAdminApi({
     if (behaviour.oneAtATime && last && settle(last, atMs).status === 'running') {
       return [409, error(`an export of this domain is active: ${last.jobId}`)];
     }
+    return [202, started(addJob(domain, atMs, idempotencyKey))];
+  }
+
+  function addJob(domain: string, atMs: number, idempotencyKey?: string): FakeJob {
     const number = jobs.length + 1;
     const job: FakeJob = {
       ...{ jobId: jobId(number, domain), domain, version: `v${number}`, status: 'running' },
@@ -162,17 +168,16 @@ export function createFakeAdminApi({
     byId.set(job.jobId, job);
     newest.set(domain, job);
     if (idempotencyKey !== undefined) byKey.set(idempotencyKey, job);
-    return [202, started(job)];
+    return job;
   }
 
-  function giveLink(job: FakeJob, atMs: number): [number, object | string] {
-    if (job.status !== 'completed') return [409, error('not completed')];
+  function giveLink(job: FakeJob, atMs: number): FakeLink {
     const expiresAtMs = atMs + behaviour.linkLifetimeMs;
     const link = { job, url: bundleUrl(job, expiresAtMs), givenAtMs: atMs, expiresAtMs };
     const given = links.get(job.domain) ?? [];
     given.push(link);
     links.set(job.domain, given);
-    return [200, bundle(link)];
+    return link;
   }
 
   function respond(call: Call): [number, object | string] {
@@ -187,7 +192,8 @@ export function createFakeAdminApi({
     if (!job) return [404, error('no such job')];
     settle(job, call.atMs);
     if (action === undefined) return [200, read(job)];
-    if (action === 'bundle') return giveLink(job, call.atMs);
+    if (action === 'bundle' && job.status !== 'completed') return [409, error('not completed')];
+    if (action === 'bundle') return [200, bundle(giveLink(job, call.atMs))];
     if (action !== 'cancel' || !behaviour.canCancel) return [404, error('no such path')];
     if (job.status !== 'running') return [200, { result: 'already-finished', job: view(job) }];
     job.status = 'failed';
@@ -216,5 +222,12 @@ export function createFakeAdminApi({
     else send(success(status), JSON.stringify(responded));
   }
 
-  return { key, jobs, calls, links: (domain) => links.get(domain) ?? [], behaviour, handle };
+  async function addDeployed(domain: string): Promise<FakeLink> {
+    const atMs = await clock();
+    const job = addJob(domain, atMs);
+    job.status = 'completed';
+    return giveLink(job, atMs);
+  }
+
+  return { key, jobs, calls, addDeployed, links: (domain) => links.get(domain) ?? [], behaviour, handle };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { exportJob } from '../../../contract/admin-api.ts';
+import { buildBundle } from '../../deployment/bundles.ts';
 import type { Customer } from '../../helpers/platform-api.ts';
 import { type AgentFixture, createPath, jobPath, jobsPath, useAgentApi } from './agent/agent-fixture.ts';
 import { logUses } from './api-fixture.ts';
@@ -41,13 +42,13 @@ describe('the OpenAPI document', () => {
     await agents.api.post(JOBS, { key, body: { domain: 'nobody.example.com' } });
     await agents.api.get(`${JOBS}?limit=0`, { key });
     const endpoints = (job: string) => [
-      ...['', '/report'].map((rest) => ['GET', `${JOBS}/${job}${rest}`] as const),
+      ...['', '/report', '/changes'].map((rest) => ['GET', `${JOBS}/${job}${rest}`] as const),
       ...['/bundle', '/cancel'].map((rest) => ['POST', `${JOBS}/${job}${rest}`] as const),
     ];
     const own = [...endpoints(jobId), ['GET', JOBS] as const];
-    await agents.api.get(`${JOBS}/${jobId}/report`, { key });
+    for (const result of ['report', 'changes']) await agents.api.get(`${JOBS}/${jobId}/${result}`, { key });
     await agents.api.post(`${JOBS}/${jobId}/bundle`, { key });
-    await agents.platform.complete(jobId);
+    await agents.platform.complete(jobId, await buildBundle({ files: { 'index.html': 'home' }, jobId }));
     await logUses(agents.platform, customer, { of: 'starts', count: 60 });
     await agents.api.post(JOBS, { key, body: { domain } });
     for (const [method, path] of own) await agents.api.request(method, path, { key });

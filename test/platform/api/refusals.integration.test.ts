@@ -14,6 +14,7 @@ const ofExport = (path: string): Endpoint[] => [
   ['POST', `${path}/cancel`],
   ['POST', `${path}/bundle`],
   ['GET', `${path}/report`],
+  ['GET', `${path}/changes`],
 ];
 const ofAgentJob = (path: string): Endpoint[] => [
   ['GET', path],

@@ -1,5 +1,6 @@
 import { type ExportJob, exportJob, exportJobPage, exportReport } from '../../../contract/admin-api.ts';
 import { failExportJob, markExportJobRunning } from '../../../platform/store/export-job-transitions.ts';
+import { buildBundle } from '../../deployment/bundles.ts';
 import type { OpenApiCheck } from '../../helpers/openapi-check.ts';
 import { type Customer, startTestPlatform, type TestPlatform } from '../../helpers/platform-api.ts';
 import type { TestDatabase } from '../../helpers/test-database.ts';
@@ -255,6 +256,26 @@ describe('the static export endpoints', () => {
       expect((await fetch(bundleUrl)).status).toBe(403);
       const fresh = JSON.parse((await api.post(path, { key: customer.key })).text);
       expect(await (await fetch(fresh.bundleUrl)).text()).toBe('packed');
+    });
+
+    it('compares the bundle with the completed export before, of the same pages', async () => {
+      const changes = (jobId: string) => api.get(`${JOBS}/${jobId}/changes`, { key: customer.key });
+      const exported = async (files: Record<string, string>, body: object = {}): Promise<string> => {
+        const { jobId } = await startedJob(body);
+        await platform.complete(jobId, await buildBundle({ files, jobId }));
+        return jobId;
+      };
+      const first = await exported({ 'a.html': '1', 'b.html': '1' });
+      expect((await changes(first)).body).toMatchObject({ since: null, added: ['a.html', 'b.html'] });
+
+      await exported({ 'b.html': '1' }, { paths: ['/b'] });
+      await failExportJob(platform.db, (await startedJob()).jobId, 'test');
+      const { jobId: running } = await startedJob();
+      expect((await changes(running)).status).toBe(409);
+      await platform.complete(running, await buildBundle({ files: { 'a.html': '2', 'c.html': '1' } }));
+      expect((await changes(running)).body).toEqual({
+        ...{ since: first, added: ['c.html'], changed: ['a.html'], removed: ['b.html'], newlyBroken: [] },
+      });
     });
   });
 });

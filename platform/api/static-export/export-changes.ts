@@ -1,0 +1,61 @@
+import type { RequestHandler } from 'express';
+import { type ExportChanges, type ExportReport, exportReport } from '../../../contract/admin-api.ts';
+import type { BundleManifest } from '../../../contract/bundle.ts';
+import { HttpError } from '../../../contract/http-error.ts';
+import { ObjectMissingError } from '../../../exporter/ports.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import { readManifest } from '../../objects/read-manifest.ts';
+import { type ExportJobRow, findExportBefore } from '../../store/export-jobs.ts';
+import { authenticate } from '../authenticate.ts';
+import type { ApiContext } from '../platform-api-deps.ts';
+import { findOwnJob, requireCompleted, requireEnterprise } from './export-job-view.ts';
+
+/** What is known of a completed export. */
+type Outcome = { jobId: string; files: BundleManifest['files']; brokenLinks: ExportReport['brokenLinks'] };
+
+/** `GET /v1/static-export/jobs/{jobId}/changes`: what differs from the project's completed export before. */
+export function changesHandler({ db, objects }: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const caller = await authenticate(db, request);
+    const job = await findOwnJob(db, caller, request.params.jobId);
+    requireEnterprise(caller);
+    requireCompleted(job);
+    const before = await findExportBefore(db, job);
+    const [then, now] = await Promise.all([before && readOutcome(objects, before), readOutcome(objects, job)]);
+    response.json(compareExports(then, now));
+  };
+}
+
+async function readOutcome(objects: ObjectStore, job: ExportJobRow): Promise<Outcome> {
+  const { archiveKey, reportKey } = requireCompleted(job);
+  try {
+    const [{ files }, report] = await Promise.all([readManifest(objects, archiveKey), objects.read(reportKey)]);
+    return { jobId: job.id, files, brokenLinks: exportReport.parse(JSON.parse(report.toString())).brokenLinks };
+  } catch (error) {
+    if (error instanceof ObjectMissingError) throw new HttpError(404, `The bundle of ${job.id} is no longer stored`);
+    throw error;
+  }
+}
+
+/** Precompressed siblings don't count: they change with their files. */
+export function compareExports(before: Outcome | undefined, now: Outcome): ExportChanges {
+  const hashes = hashesByPath(before?.files ?? []);
+  const paths = hashesByPath(now.files);
+  const alreadyBroken = new Set(before?.brokenLinks.map(({ url }) => url));
+  return {
+    since: before?.jobId ?? null,
+    added: [...paths.keys()].filter((path) => !hashes.has(path)),
+    changed: [...paths]
+      .filter(([path, sha256]) => hashes.has(path) && hashes.get(path) !== sha256)
+      .map(([path]) => path),
+    removed: [...hashes.keys()].filter((path) => !paths.has(path)),
+    newlyBroken: now.brokenLinks
+      .filter(({ url }) => !alreadyBroken.has(url))
+      .flatMap(({ url, referrers }) => referrers.map((referrer) => ({ link: url, referrer }))),
+  };
+}
+
+/** In the manifest's order, which is by path. */
+function hashesByPath(files: BundleManifest['files']): Map<string, string> {
+  return new Map(files.flatMap(({ path, sha256, encoding }) => (encoding === undefined ? [[path, sha256]] : [])));
+}

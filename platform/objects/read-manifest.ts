@@ -1,0 +1,27 @@
+import { json } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
+import tar from 'tar-stream';
+import { type BundleManifest, bundleManifest, MANIFEST_PATH } from '../../contract/bundle.ts';
+import type { ObjectStore } from './object-store.ts';
+
+/**
+ * Reads the manifest of a stored bundle, and no more of the archive than that takes: the manifest is its first file.
+ * Throws `ObjectMissingError`, and an error if the archive is no bundle.
+ */
+export async function readManifest(objects: Pick<ObjectStore, 'get'>, archiveKey: string): Promise<BundleManifest> {
+  const archive = await objects.get(archiveKey);
+  const entries = tar.extract();
+  const unpacked = createGunzip();
+  archive.on('error', (error) => unpacked.destroy(error));
+  unpacked.on('error', (error) => entries.destroy(error));
+  archive.pipe(unpacked).pipe(entries);
+  try {
+    for await (const entry of entries) {
+      if (entry.header.name !== MANIFEST_PATH) break;
+      return bundleManifest.parse(await json(entry));
+    }
+    throw new Error(`${archiveKey} doesn't begin with ${MANIFEST_PATH}`);
+  } finally {
+    for (const stream of [archive, unpacked, entries]) stream.destroy();
+  }
+}
