@@ -161,6 +161,23 @@ describe('a failing Admin API', () => {
     expect(site.api.jobs).toHaveLength(1);
   });
 
+  it('that fails each of its calls, with and without doing the work, makes one job and deploys it', async () => {
+    const site = await startSite();
+    const html = { status: 502, body: '<h1>Bad gateway</h1>', headers: { 'content-type': 'text/html' } };
+    const limited = { status: 429, headers: { 'retry-after': '1' } };
+    const faults: Interception[] = [html, limited, { status: 500 }, 'drop', 'drop-after'];
+    const left = new Map(['start', 'job', 'bundle'].map((kind) => [kind, [...faults]]));
+    site.api.behaviour.intercept = (call) => {
+      const kind = isStart(call) ? 'start' : call.path.endsWith('/bundle') ? 'bundle' : 'job';
+      return left.get(kind)?.shift();
+    };
+    await publishNext(site);
+    await site.until('live', ({ phase, lastError }) => phase === 'live' && lastError === null);
+    expect([...left.values()]).toEqual([[], [], []]);
+    expect(outcomes(site)).toEqual([['completed', 1]]);
+    expect((await site.deployed())?.content).toBe(1);
+  });
+
   it('that asks for rest is left alone until then, also by a new publish, and the state shows it', async () => {
     const site = await startSite();
     site.api.behaviour.intercept = firstStarts(1, { status: 429, headers: { 'retry-after': '3000' } });
