@@ -29,9 +29,7 @@ beforeAll(async () => {
   ({ api, client } = sites);
 });
 
-afterAll(async () => {
-  await sites.stop();
-});
+afterAll(() => sites.stop());
 
 async function withWorker(work: () => Promise<void>): Promise<void> {
   const worker = await sites.createWorker();

@@ -77,9 +77,7 @@ describe('the start of a worker whose agent could do nothing', () => {
 describe('a command line that could not start in any job', () => {
   const folder = temporaryFolder();
 
-  beforeAll(async () => {
-    await writeFile(join(folder, 'agent.mjs'), '');
-  });
+  beforeAll(() => writeFile(join(folder, 'agent.mjs'), ''));
 
   const trouble = (variables: Record<string, string>) =>
     commandTrouble(readSettings({ PATH: '/usr/bin:/bin', ...variables }));

@@ -10,9 +10,7 @@ const LOCAL = { host: '127.0.0.1', port: 0, variable: 'PORT' };
 
 let service: HttpService | undefined;
 
-afterEach(async () => {
-  await service?.stop();
-});
+afterEach(() => service?.stop());
 
 describe('an HTTP service', () => {
   test('takes a free port for 0 and says where it answers', async () => {

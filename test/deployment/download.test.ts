@@ -10,9 +10,7 @@ const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 
 
 const folder = emptiedFolder();
 const servers: HttpSite[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map(({ close }) => close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map(({ close }) => close())));
 
 async function serve(handler: RequestListener): Promise<string> {
   const server = await startHttpSite(handler);

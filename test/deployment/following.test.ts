@@ -13,9 +13,7 @@ let fixture: Fixture;
 beforeEach(async () => {
   fixture = await openFixture();
 });
-afterEach(async () => {
-  await fixture.close();
-});
+afterEach(() => fixture.close());
 
 /** An object store whose links expire when told to: `/{name}?token=…` answers 403 for tokens that were revoked. */
 async function openStore(...versions: string[]) {

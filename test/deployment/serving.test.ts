@@ -27,9 +27,7 @@ beforeAll(async () => {
   running = await fixture.start();
   await running.until('serving', ({ version }) => version === '1');
 });
-afterAll(async () => {
-  await fixture.close();
-});
+afterAll(() => fixture.close());
 
 function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
   return fetch(running.url + path, { method, headers, redirect: 'manual' });

@@ -25,9 +25,7 @@ describe('a publish on the whole product, each part a process of its own', () =>
     });
   });
 
-  afterAll(async () => {
-    await system?.stop();
-  });
+  afterAll(() => system?.stop());
 
   const link = async (site: string): Promise<string> => {
     const values = valuesFile.parse(parse(await readFile(system.valuesFile(site), 'utf8')));

@@ -51,9 +51,7 @@ describe("an Admin API with the specification's fields only", () => {
     });
   });
 
-  afterAll(async () => {
-    await system?.stop();
-  });
+  afterAll(() => system?.stop());
 
   scenario('is enough, with unknown status words and dates of every spelling', async () => {
     const { adminApi } = system;

@@ -30,9 +30,7 @@ describe('the embedded mailbox', () => {
     mailbox = await startMailbox();
   });
 
-  afterAll(async () => {
-    await mailbox?.stop();
-  });
+  afterAll(() => mailbox?.stop());
 
   test('takes a mail over SMTP and tells its parts, headers and envelope', async () => {
     const transport = nodemailer.createTransport(mailbox.smtpUrl);

@@ -8,9 +8,7 @@ type Activities = ReturnType<typeof createAdminApiActivities>;
 
 const servers: Server[] = [];
 
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 async function api(...script: Scripted[]): Promise<{ server: Server; activities: Activities }> {
   const server = await startScriptedServer(script);

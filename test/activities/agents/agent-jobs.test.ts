@@ -11,9 +11,7 @@ type Activities = ReturnType<typeof createAgentJobActivities>;
 
 const servers: Server[] = [];
 
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }): SiteConfig {
   const rule = { name: 'changelog', on: 'publish', prompt, remindAfter: '2d', reviewers: ['ada@example.com'] };

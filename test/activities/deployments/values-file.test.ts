@@ -14,9 +14,7 @@ beforeEach(async () => {
   path = join(folder, 'values.yaml');
 });
 
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function write(changes: Partial<DeploymentWrite> = {}): DeploymentWrite {
   const sequence = changes.sequence ?? 1;

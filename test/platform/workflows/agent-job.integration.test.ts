@@ -24,9 +24,7 @@ afterEach(async () => {
   expect(await fixture.leftovers()).toEqual([]);
   await repository.remove();
 });
-afterAll(async () => {
-  await fixture?.stop();
-});
+afterAll(() => fixture?.stop());
 
 /** Waits until the agent works on a job. */
 const untilWorking = async (jobId: string): Promise<unknown> =>

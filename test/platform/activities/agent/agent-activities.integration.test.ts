@@ -46,9 +46,7 @@ beforeEach(async () => {
   repository = await createAgentRepository();
 });
 
-afterEach(async () => {
-  await repository.remove();
-});
+afterEach(() => repository.remove());
 
 afterAll(async () => {
   await objects.close();
