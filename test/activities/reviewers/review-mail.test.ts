@@ -118,17 +118,6 @@ describe('the mail that asks for a review', () => {
   );
 });
 
-it('leaves nothing in a mailbox where the last line of a mail is held back', async () => {
-  const never = new AbortController().signal;
-  const before = (await mailbox.mails()).length;
-  const mail = composeReviewMail(INPUT, { sender: mailer.sender, date, unsubscribeLink: null });
-  const beforeLastLine = () => Promise.reject(new Error('Temporal is away'));
-  const delivery = await mailer.deliver(mail, { beforeLastLine, unlessReleased: never, anyway: never });
-  expect(delivery).toMatchObject({ kind: 'unsent' });
-  await review();
-  expect(await mailbox.mails()).toHaveLength(before + 1);
-});
-
 describe('all mail of one pull request', () => {
   it('is one thread: another id each, the same reference and the same subject', async () => {
     const asked = await review();
