@@ -110,7 +110,7 @@ describe('an operator', () => {
     expect(await ask('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
   });
 
-  it('is told 404 of a site that nobody knows, and 401 without the token', async () => {
+  it('gets 404 for an unknown site, and 401 without the token', async () => {
     for (const [method, path] of [
       ['POST', '/sites/unknown/export'],
       ['DELETE', '/sites/unknown'],

@@ -39,7 +39,7 @@ describe('the agent that the variables choose', () => {
     });
   });
 
-  test('is refused where its command line needs a shell', () => {
+  test('is refused if its command line needs a shell', () => {
     const settings = readSettings({ AGENT_COMMAND: 'coder | tee log' });
     expect(() => agentRunnerOf(settings, silent)).toThrow(ConfigurationError);
     expect(() => agentRunnerOf(settings, silent)).toThrow(/^AGENT_COMMAND: /);
@@ -82,11 +82,11 @@ describe('a command line that could not start in any job', () => {
   const trouble = (variables: Record<string, string>) =>
     commandTrouble(readSettings({ PATH: '/usr/bin:/bin', ...variables }));
 
-  test('is told of when its program is nowhere on PATH', async () => {
+  test('is reported if its program is not on PATH', async () => {
     expect(await trouble({ AGENT_COMMAND: 'no-such-agent --yes' })).toMatch(/no program no-such-agent .*PATH/);
   });
 
-  test('is told of when it names a file that the sandbox hides, and how to show it', async () => {
+  test('is reported if it names a file that the sandbox hides, with the remedy', async () => {
     const command = `sh ${folder}/agent.mjs --model ${folder}/missing /usr/bin/env`;
     expect(await trouble({ AGENT_COMMAND: command })).toBe(
       `AGENT_COMMAND: agents can't read ${folder}/agent.mjs in their sandbox: name it in AGENT_READ.`,
@@ -114,7 +114,7 @@ describe('the forge of a repository', () => {
     expect(forgeFor('https://github.com/acme/docs')).not.toBe(embedded);
   });
 
-  test('is missing in a sentence that names the variables where none is configured', () => {
+  test('is missing in a sentence that names the variables if none is configured', () => {
     const forgeFor = forgesOf({ hosted: undefined, embedded, logger: silent });
     expect(forgeFor('file:///srv/docs.git')).toBe(embedded);
     expect(() => forgeFor('https://github.com/acme/docs')).toThrow(ForgeError);

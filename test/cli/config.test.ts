@@ -75,7 +75,7 @@ describe('galley.yaml', () => {
     expect(config.sites.handbook?.agent[0]).toMatchObject({ quietPeriod: 30_000, maxPerHour: 6 });
   });
 
-  it('takes the Admin API from the environment where the section is not written', () => {
+  it('takes the Admin API from the environment if the section is not written', () => {
     expect(parse('sites: {}').adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
     expect(problemsOf('sites: {}', {})).toEqual([
       'adminApi.url: expected the environment variable ADMIN_API_URL to be set',
@@ -187,7 +187,7 @@ describe('variables', () => {
 describe('loadGalleyConfig', () => {
   const folder = temporaryFolder();
 
-  it('runs with no sites where there is no file', async () => {
+  it('runs with no sites if there is no file', async () => {
     expect(await loadGalleyConfig({ path: undefined, env: {} })).toMatchObject({ sites: {}, operators: [] });
   });
 

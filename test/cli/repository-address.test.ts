@@ -51,7 +51,7 @@ describe('a secret given as an option', () => {
     expect(await readSecret('--s', '-', Readable.from(['hu', 'sh \n']))).toBe('hush ');
   });
 
-  test('is asked for where standard input is empty', async () => {
+  test('is asked for if standard input is empty', async () => {
     await expect(readSecret('--s', '-', Readable.from(['\n']))).rejects.toThrow('--s -: expected the secret');
   });
 });

@@ -13,7 +13,7 @@ let service: HttpService | undefined;
 afterEach(() => service?.stop());
 
 describe('an HTTP service', () => {
-  test('takes a free port for 0 and says where it answers', async () => {
+  test('takes a free port for 0 and returns its URL', async () => {
     service = await serve(
       express().get('/', (_request, response) => void response.send('here')),
       LOCAL,

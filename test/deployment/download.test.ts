@@ -61,7 +61,7 @@ describe('a download', () => {
     ]);
   });
 
-  it('begins anew where the server has other bytes by then, or no ranges', async () => {
+  it('begins again if the server has other bytes by then, or no ranges', async () => {
     let isFirst = true;
     let cut = (): void => undefined;
     const origin = await serve((_req, res) => {
@@ -75,7 +75,7 @@ describe('a download', () => {
     expect(await download(`${origin}/b`)).toMatchObject({ sha256: sha256(bytes), etag: '"b"' });
   });
 
-  it('tells a half answer that ends early from a whole one', async () => {
+  it('distinguishes a response that ends early from a whole one', async () => {
     const origin = await serve((_req, res) => {
       res.writeHead(200, { 'content-length': bytes.length });
       res.write(bytes.subarray(0, 10), () => res.socket?.end());
@@ -83,7 +83,7 @@ describe('a download', () => {
     expect(await refusal(`${origin}/b`)).toMatchObject({ pace: 'soon' });
   });
 
-  it('costs nothing where the server says that nothing changed', async () => {
+  it('costs nothing if the server says that nothing changed', async () => {
     const origin = await serve((req, res) =>
       res.writeHead(req.headers['if-none-match'] === '"a"' ? 304 : 200).end('x'),
     );
@@ -155,7 +155,7 @@ describe('a download', () => {
     },
   );
 
-  it('ends where redirects go in circles', async () => {
+  it('ends if redirects go in circles', async () => {
     let hops = 0;
     const origin = await serve((_req, res) => {
       hops += 1;

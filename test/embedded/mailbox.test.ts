@@ -32,7 +32,7 @@ describe('the embedded mailbox', () => {
 
   afterAll(() => mailbox?.stop());
 
-  test('takes a mail over SMTP and tells its parts, headers and envelope', async () => {
+  test('takes a mail over SMTP and shows its parts, headers and envelope', async () => {
     const transport = nodemailer.createTransport(mailbox.smtpUrl);
     await transport.sendMail(MAIL);
     const [mail] = await waitFor(

@@ -28,7 +28,7 @@ test('a database that is there already is left alone, and what a killed start le
   expect(await readdir(home)).toEqual(['database']);
 });
 
-test('a cache that can not be written leaves the folder empty, for whoever opens it to begin', async () => {
+test('a cache that can not be written leaves the folder empty, for the next process to begin', async () => {
   const file = join(home, 'file');
   await writeFile(file, '');
   await beginDatabase(dataDir, join(file, 'cache'));

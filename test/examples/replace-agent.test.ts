@@ -45,7 +45,7 @@ describe('the example agent', () => {
     expect(notes()).toBe("# Notes\n\nit's new and it's new\n");
   });
 
-  test('fails where the file is missing', () => {
+  test('fails if the file is missing', () => {
     expect(run("Replace 'old' with 'x' in missing.md")).toEqual({ code: 1, said: 'missing.md: can not be read' });
   });
 

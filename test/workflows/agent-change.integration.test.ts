@@ -300,7 +300,7 @@ describe('a change', () => {
     expect(agents.mails).toEqual([]);
   });
 
-  it.concurrent('whose key was refused is tried again at once when it is told of a new configuration', async () => {
+  it.concurrent('whose key was rejected is retried at once when the configuration changes', async () => {
     const agents = await startAgents();
     let refuse = true;
     agents.outside.onCreate = () => {

@@ -136,7 +136,7 @@ describe('publishes', () => {
 });
 
 describe('a site that was never published', () => {
-  it('exports nothing until somebody asks for it', async () => {
+  it('exports nothing until an export is requested', async () => {
     const site = await startSite();
     await site.start();
     await sleep(7 * DAY_MS);

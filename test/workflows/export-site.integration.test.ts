@@ -190,7 +190,7 @@ describe('a site', () => {
     expect(site.api.jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed']);
   });
 
-  it.concurrent('whose workflow is reset exports anew and never deploys the old export of a repeated key', async () => {
+  it.concurrent('whose workflow is reset exports again and never deploys the old export of a repeated key', async () => {
     const site = await startSite();
     await exportContent(site, 1);
     const newest = await exportContent(site, 2);

@@ -131,7 +131,7 @@ describe.each([
   ['createAgentJob', (activities: Activities) => create(activities)],
   ['pollAgentJob', (activities: Activities) => poll(activities)],
 ] as const)('%s', (_, call) => {
-  it('hands on a refusal, and tries again where it can not read the answer', async () => {
+  it('hands on a refusal, and tries again if it can not read the answer', async () => {
     const { activities } = await api([
       { status: 403, body: { error: 'no' } },
       { status: 200, body: [] },
@@ -254,7 +254,7 @@ describe('cancelling an agent job', () => {
 describe("a rule's settings", () => {
   const deps = { operators: ['ops@example.com'], forge: true, mail: false, searchAttributes: true };
 
-  it('are read each time, with their defaults, and tell no template', async () => {
+  it('are read each time, with their defaults, and contain no template', async () => {
     const read = createReadRuleSettings({ ...deps, readSite: () => siteOf('a secret {{ event.title }}') });
     const settings = await read({ site: 'docs', rule: 'changelog' });
     expect(settings).toEqual({

@@ -99,7 +99,7 @@ describe('the mail that asks for a review', () => {
     for (const name of ['references', 'message-id']) expect(own.header(name)).toBe(plain.header(name));
   });
 
-  it('has no link to leave where nobody could reach it', async () => {
+  it('has no link to unsubscribe without a public URL', async () => {
     const { header, mail } = await review({}, null);
     expect(header('list-unsubscribe')).toBe('');
     expect(header('list-unsubscribe-post')).toBe('');

@@ -84,7 +84,7 @@ describe('two servers of the platform on one database, asked at once,', () => {
   const setProject = (index: number, body: object) =>
     client(index).request('PATCH', '/admin/projects', { key: OPERATOR_TOKEN, body });
 
-  it('give a domain to one of 10 projects, and tell the others that it is taken', async () => {
+  it('give a domain to one of 10 projects, and reject the others', async () => {
     const ids = times(10, (index) => `${customer.project}_${index}`);
     for (const [index, project] of ids.entries()) {
       const { organization } = customer;

@@ -51,7 +51,7 @@ describe('a folder as object store', () => {
       expect(await readdir(join(folder, 'a'))).toEqual(['b']);
     });
 
-    it('drops drafts that nobody has written for a day, and no others', async () => {
+    it('drops drafts that were not written for a day, and no others', async () => {
       const store = await open();
       const drafts = ['old', 'new'].map((name) => join(folder, '.tmp', name));
       for (const draft of drafts) await writeFile(draft, 'x');

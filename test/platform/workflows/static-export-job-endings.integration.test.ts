@@ -62,7 +62,7 @@ describe('the end of a staticExportJob', () => {
     expect(report).toMatchObject({ jobId: row.id, brokenLinks: [start], counts: { brokenLinks: 1 } });
   });
 
-  it('exports without a visit of samples where the worker has no browser, and says so', async () => {
+  it('exports without a visit of samples if the worker has no browser, and says so', async () => {
     const { report } = await rig.run({ origin: site.origin, settings: { discover: 'browser' } });
     expect(report.notices).toEqual([{ url: null, text: expect.stringMatching(/no sample pages were visited/) }]);
   });
@@ -103,7 +103,7 @@ describe('the end of a staticExportJob', () => {
     expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 
-  it('waits for another crawl where addresses turn up at the moment of freezing', async () => {
+  it('waits for another crawl if addresses turn up at the moment of freezing', async () => {
     const calls: string[] = [];
     const ended = await play('late-finds', calls, {
       freezeExport: async () => {
@@ -127,7 +127,7 @@ describe('the end of a staticExportJob', () => {
       'failed',
       ['crawl', 'rewrite', 'anew', 'failed'],
     ],
-  ])('%s, where what it needs is gone from the store', async (name, { goneTimes, isAnew }, status, expected) => {
+  ])('%s, if what it needs is gone from the store', async (name, { goneTimes, isAnew }, status, expected) => {
     const calls: string[] = [];
     const ended = await play(name.replaceAll(/\W/g, '-'), calls, {
       rewriteFiles: async () => {

@@ -29,7 +29,7 @@ async function watch(script: string, wait?: () => Promise<void>) {
 }
 
 describe('a run that is watched', () => {
-  it('has not ended where a signal could not be delivered to it', async () => {
+  it('has not ended if a signal could not be delivered to it', async () => {
     const { child, ended } = await watch('read -r line; echo ready >&3; echo exit 0 >&3; echo unchanged >&3');
     // As Node tells that it was not allowed to.
     child.emit('error', Object.assign(new Error('kill EPERM'), { code: 'EPERM' }));

@@ -21,7 +21,7 @@ describe('looking through the files of a checkout', () => {
     await expect(looked).rejects.toThrow('the run is over');
   });
 
-  it('finds every file where nobody ends it', async () => {
+  it('finds every file if it is not ended', async () => {
     const files = createCheckoutFiles(root, 1_000, new AbortController().signal);
     expect((await files.list('.')).split('\n')).toHaveLength(400);
     expect(await files.search('no such words', '.')).toBe('found nowhere');
