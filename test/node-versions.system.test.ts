@@ -1,24 +1,16 @@
 import { execFile } from 'node:child_process';
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { cacheFolder } from '../embedded/cache-folder.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
 
 const run = promisify(execFile);
 
 const results = z.object({ success: z.boolean(), numPassedTests: z.number(), testResults: z.array(z.unknown()) });
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-node-'));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+const folder = temporaryFolder();
 
 /** The folder of a Node release that `npm run setup:system` installed. */
 async function binFolder(version: string): Promise<string> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { SIGNALS, TASK_QUEUES, UPDATES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
+import { type RunningAdminApi, startFakeAdminApi } from '../../test/helpers/admin-api/fake-admin-api.ts';
 import { builtGalley } from '../../test/helpers/system/built-product.ts';
 import { createPrograms, type Programs } from '../../test/helpers/system/programs.ts';
 import { startTemporalServer } from '../../test/helpers/system/temporal-server.ts';
@@ -13,9 +14,9 @@ import { guardedProgram, resetPeak, residentMb, usageOf } from '../export/proces
 import { oneDelivery } from '../load/one-delivery.ts';
 import { configureOrchestrator, valuesFileOf } from '../orchestrator.ts';
 import { type Lifetime, withCleanups } from '../with-cleanups.ts';
-import { type LinkingAdminApi, startLinkingAdminApi } from './admin-api.ts';
 import { deployedSite } from './deployed-site.ts';
 import { forEach } from './for-each.ts';
+import { domainOf, siteLinks } from './site-links.ts';
 import { type Growth, growth, type SiteSample, sampleSite } from './site-sample.ts';
 
 export type SitesOptions = {
@@ -43,13 +44,12 @@ type Bench = SitesOptions & {
   names: readonly string[];
   folder: string;
   client: Client;
-  adminApi: LinkingAdminApi;
+  adminApi: RunningAdminApi;
   progress: (text: string) => void;
   programs: Programs;
 };
 
 const WORKER = 'worker';
-const DOMAIN = '.example.com';
 const DAY_MS = 86_400_000;
 
 /** Concurrent requests: enough to keep the worker busy without flooding Temporal. */
@@ -80,7 +80,7 @@ async function measure(
   lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const temporal = await startTemporalServer(join(folder, 'temporal.db'));
   lifetime.add(temporal.stop);
-  const adminApi = await startLinkingAdminApi((domain) => domain.slice(0, -DOMAIN.length));
+  const adminApi = await startFakeAdminApi();
   lifetime.add(adminApi.close);
   const programs = createPrograms(galley);
   lifetime.add(programs.stop);
@@ -113,10 +113,10 @@ async function measure(
 /** Starts all sites, with links that last a day, and waits until those that are published are deployed. */
 async function startSites(bench: Bench, published: Bench, pid: number): Promise<SitesFigures['starting']> {
   const { folder, client, adminApi } = bench;
-  adminApi.linkLifetimeMs = DAY_MS;
+  adminApi.behaviour.linkLifetimeMs = DAY_MS;
   const taskQueue = TASK_QUEUES.orchestrator;
   await forEach(bench.names.slice(published.names.length), AT_A_TIME, async (site) => {
-    const link = adminApi.giveLink(site);
+    const link = await adminApi.addDeployed(domainOf(site));
     const valuesFile = valuesFileOf(folder, site);
     await writeFile(valuesFile, `staticExport:\n  enabled: true\n  bundleUrl: ${link.url}\n`);
     const args = [deployedSite(site, valuesFile, link)];
@@ -133,7 +133,7 @@ async function startSites(bench: Bench, published: Bench, pid: number): Promise<
       ...{ signal: SIGNALS.published, signalArgs: [oneDelivery(randomUUID(), 0)] },
     }),
   );
-  await untilAll(published, 'sites are exported', (site) => adminApi.links(site).count > 0);
+  await untilAll(published, 'sites are exported', (site) => siteLinks(adminApi, site).count > 0);
   const writtenAtMs = await untilWritten(published);
   return { seconds: (Math.max(...writtenAtMs) - startedAtMs) / 1_000, peakMb: await peakMb(pid) };
 }
@@ -149,7 +149,7 @@ async function watchIdle(bench: Bench, pid: number): Promise<SitesFigures['idle'
 async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): Promise<SitesFigures['refreshing']> {
   const { names, client, adminApi, progress } = bench;
   progress(`giving ${names.length} sites links of ${linkSeconds} s`);
-  adminApi.linkLifetimeMs = linkSeconds * 1_000;
+  adminApi.behaviour.linkLifetimeMs = linkSeconds * 1_000;
   await resetPeak(pid);
   await forEach(names, AT_A_TIME, (site) =>
     client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).executeUpdate(UPDATES.refreshNow),
@@ -157,7 +157,11 @@ async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): P
   const before = await sampleAll(names, bench);
   const linksBefore = new Map(names.map((site, index) => [site, before[index]?.links ?? 0]));
   const endedBefore = endedLinks(bench);
-  await untilAll(bench, 'links are refreshed', (site) => adminApi.links(site).count > (linksBefore.get(site) ?? 0));
+  await untilAll(
+    bench,
+    'links are refreshed',
+    (site) => siteLinks(adminApi, site).count > (linksBefore.get(site) ?? 0),
+  );
   const grown = growth(before, await sampleAll(names, bench));
   return {
     ...grown,
@@ -170,7 +174,7 @@ async function watchRefreshes(bench: Bench, pid: number, linkSeconds: number): P
 
 /** The workflows' timers fire meanwhile, with no worker to handle them. */
 async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<void> {
-  const lastEndMs = Math.max(...names.map((site) => adminApi.links(site).expiresAtMs));
+  const lastEndMs = Math.max(...names.map((site) => siteLinks(adminApi, site).expiresAtMs));
   const waitMs = Math.max(lastEndMs - Date.now(), 0);
   progress(`the worker is stopped; all short links are overdue in ${Math.ceil(waitMs / 1_000)} s`);
   await sleep(waitMs);
@@ -178,15 +182,15 @@ async function untilAllOverdue({ names, adminApi, progress }: Bench): Promise<vo
 
 async function restartWorker(bench: Bench, start: () => Promise<{ pid: number }>): Promise<SitesFigures['restart']> {
   const { names, adminApi } = bench;
-  const linksBefore = new Map(names.map((site) => [site, adminApi.links(site).count]));
-  adminApi.linkLifetimeMs = DAY_MS;
+  const linksBefore = new Map(names.map((site) => [site, siteLinks(adminApi, site).count]));
+  adminApi.behaviour.linkLifetimeMs = DAY_MS;
   const startedAtMs = Date.now();
   const worker = await start();
   const readySeconds = (Date.now() - startedAtMs) / 1_000;
   await untilAll(
     bench,
     'overdue links are refreshed',
-    (site) => adminApi.links(site).count > (linksBefore.get(site) ?? 0),
+    (site) => siteLinks(adminApi, site).count > (linksBefore.get(site) ?? 0),
   );
   const writtenAtMs = await untilWritten(bench);
   const secondsTo = (atMs: number): number => (atMs - startedAtMs) / 1_000;
@@ -209,7 +213,8 @@ async function sampleAll(
 async function untilWritten({ names, folder, adminApi }: Bench): Promise<number[]> {
   return await forEach(names, AT_A_TIME, async (site) => {
     const path = valuesFileOf(folder, site);
-    const isWritten = async (): Promise<boolean> => (await readFile(path, 'utf8')).includes(adminApi.links(site).url);
+    const isWritten = async (): Promise<boolean> =>
+      (await readFile(path, 'utf8')).includes(siteLinks(adminApi, site).url);
     await waitFor(isWritten, { describe: `wrote the newest link of ${site}`, timeoutMs: STEP_TIMEOUT_MS });
     return (await stat(path)).mtimeMs;
   });
@@ -235,7 +240,7 @@ async function untilAll(
 }
 
 function endedLinks({ names, adminApi }: Bench): number {
-  return names.reduce((sum, site) => sum + adminApi.links(site).endedBefore, 0);
+  return names.reduce((sum, site) => sum + siteLinks(adminApi, site).endedBefore, 0);
 }
 
 async function peakMb(pid: number): Promise<number> {

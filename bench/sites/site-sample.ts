@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import { status } from '@grpc/grpc-js';
+import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
-import type { LinkingAdminApi } from './admin-api.ts';
+import type { RunningAdminApi } from '../../test/helpers/admin-api/fake-admin-api.ts';
+import { siteLinks } from './site-links.ts';
 
 /** A site between two refreshes. */
 export interface SiteSample {
@@ -25,16 +27,23 @@ export interface Growth {
 const ASK_AGAIN_MS = 50;
 
 /** Samples a site when its workflow is idle, so that the events belong to whole refreshes. */
-export async function sampleSite(client: Client, adminApi: LinkingAdminApi, site: string): Promise<SiteSample> {
+export async function sampleSite(client: Client, adminApi: RunningAdminApi, site: string): Promise<SiteSample> {
   for (;;) {
-    const links = adminApi.links(site).count;
-    const { raw, runId, historyLength } = await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).describe();
-    const atRest = !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
-    if (atRest && adminApi.links(site).count === links) {
-      return { runId, events: historyLength, links, atMs: Date.now() };
+    const links = siteLinks(adminApi, site).count;
+    const described = await client.workflow.getHandle(WORKFLOW_IDS.exportSite(site)).describe().catch(unlessAway);
+    const { pendingWorkflowTask, pendingActivities } = described?.raw ?? {};
+    const atRest = !pendingWorkflowTask && (pendingActivities ?? []).length === 0;
+    if (described && atRest && siteLinks(adminApi, site).count === links) {
+      return { runId: described.runId, events: described.historyLength, links, atMs: Date.now() };
     }
     await sleep(ASK_AGAIN_MS);
   }
+}
+
+/** The dev server loses its database for a moment if the machine is very busy. */
+function unlessAway(error: unknown): undefined {
+  const cause = error instanceof ServiceError ? error.cause : undefined;
+  if (!isGrpcServiceError(cause) || cause.code !== status.UNAVAILABLE) throw error;
 }
 
 /** @throws Error if a workflow continued as new in between, which leaves its events in two histories. */

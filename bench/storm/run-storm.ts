@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
+import { type FakeJob, startFakeAdminApi } from '../../test/helpers/admin-api/fake-admin-api.ts';
 import { builtGalley } from '../../test/helpers/system/built-product.ts';
 import { type Cleanups, createCleanups } from '../../test/helpers/system/cleanups.ts';
 import { createPrograms } from '../../test/helpers/system/programs.ts';
@@ -11,7 +12,6 @@ import { waitFor } from '../../test/helpers/system/wait-for.ts';
 import { workflowChain } from '../../test/helpers/system/workflow-chain.ts';
 import { startOrchestrator } from '../orchestrator.ts';
 import { runLoad } from '../run-load.ts';
-import { startCountingAdminApi } from './admin-api.ts';
 import { deliveryId, stormResult } from './delivery-ids.ts';
 import { watchMemory } from './memory.ts';
 
@@ -30,6 +30,7 @@ export type Storm = {
 };
 
 const SITE = 'storm';
+const DOMAIN = `${SITE}.example.com`;
 
 /** Longer than a signal takes on a busy machine, so that an export begins after the last delivery. */
 const EXPORT_SETTINGS = { quietPeriod: '3s', maxWait: '5s' };
@@ -57,7 +58,8 @@ async function storm(
   cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const temporal = await startTemporalServer(join(folder, 'temporal.db'));
   cleanups.add(temporal.stop);
-  const adminApi = await startCountingAdminApi({ jobMs: JOB_MS });
+  const adminApi = await startFakeAdminApi();
+  Object.assign(adminApi.behaviour, { jobDurationMs: JOB_MS, oneAtATime: false });
   cleanups.add(adminApi.close);
   const programs = createPrograms(galley);
   cleanups.add(programs.stop);
@@ -78,7 +80,8 @@ async function storm(
 
   progress('waiting for the export of the last publish');
   const options = { describe: 'exported the last publish', timeoutMs: 120_000 };
-  const lastExported = await waitFor(() => adminApi.bundledAfter(sent.endedAtMs), options).catch(() => false);
+  const isBundledAfter = (atMs: number): boolean => adminApi.links(DOMAIN).some(({ job }) => job.startedAtMs > atMs);
+  const lastExported = await waitFor(() => isBundledAfter(sent.endedAtMs), options).catch(() => false);
 
   progress('counting in the histories');
   const runs = await workflowChain(temporal.client, WORKFLOW_IDS.exportSite(SITE));
@@ -89,10 +92,16 @@ async function storm(
     sent,
     missing: indexes.filter((index) => !held.has(deliveryId(index))).length,
     twice: carried.length - held.size,
-    exports: adminApi.startedAtMs.length,
-    mostAtATime: adminApi.mostAtATime(),
+    exports: adminApi.jobs.length,
+    mostAtATime: mostAtATime(adminApi.jobs),
     lastExported,
     runs: runs.map(({ events, signals }) => ({ events, signals: signals.length })),
     memory: samples,
   };
+}
+
+function mostAtATime(jobs: readonly FakeJob[]): number {
+  const runningAt = (atMs: number): number =>
+    jobs.filter(({ startedAtMs }) => startedAtMs <= atMs && atMs < startedAtMs + JOB_MS).length;
+  return Math.max(0, ...jobs.map(({ startedAtMs }) => runningAt(startedAtMs)));
 }

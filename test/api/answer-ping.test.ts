@@ -1,14 +1,10 @@
-import { configWith, type RecordingApi, startRecordingApi } from './running-api.ts';
+import { configWith, startRecordingApi } from './running-api.ts';
 import { signWoocommerce } from './sources/vendors/woocommerce.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 
-let api: RecordingApi;
-
-beforeAll(async () => {
-  const webhooks = { woocommerce: { secret: 'shop-secret' }, token: { secret: 'token-secret' } };
-  api = await startRecordingApi(configWith({ shop: { webhooks } }));
-});
+const webhooks = { woocommerce: { secret: 'shop-secret' }, token: { secret: 'token-secret' } };
+const api = await startRecordingApi(configWith({ shop: { webhooks } }));
 
 afterAll(async () => {
   expect(api.sent).toEqual([]);

@@ -2,23 +2,17 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import fc from '../helpers/fast-check.ts';
-import { configWith, type RecordingApi, startRecordingApi } from './running-api.ts';
+import { configWith, startRecordingApi } from './running-api.ts';
 import { signBody } from './sources/vendors/hmac.ts';
 
 const SECRET = 'hush';
 const PATH = '/webhooks/docs/hmac';
 
-let api: RecordingApi;
+const api = await startRecordingApi(
+  configWith({ docs: { webhooks: { hmac: { secret: SECRET, header: 'X-Signature' } } } }),
+);
 
-beforeAll(async () => {
-  api = await startRecordingApi(
-    configWith({ docs: { webhooks: { hmac: { secret: SECRET, header: 'X-Signature' } } } }),
-  );
-});
-
-afterAll(async () => {
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 const postSigned = (body: string | Buffer, headers: Record<string, string> = {}) =>
   fetch(api.url + PATH, { method: 'POST', headers: { ...signBody(SECRET, body), ...headers }, body });

@@ -13,10 +13,8 @@ const PROGRAM = `
   import { Client, Connection } from '@temporalio/client';
   import { RECEIVER_CONNECTION } from './api/temporal-connection.ts';
   const closeAfterTry = (options, nextCall) =>
-    new InterceptingCall(nextCall(options), {
-      start(metadata, listener, next) {
-        next(metadata, {
-          onReceiveStatus(status, pass) {
+    new InterceptingCall(nextCall(options), { start(metadata, listener, next) {
+        next(metadata, { onReceiveStatus(status, pass) {
             pass(status);
             void connection.close();
           },

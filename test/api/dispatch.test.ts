@@ -1,6 +1,6 @@
 import { createUnsubscribeLink } from '../../activities/reviewers/unsubscribe-link.ts';
 import { SIGNALS } from '../../contract/names.ts';
-import { configWith, type RecordingApi, startRecordingApi } from './running-api.ts';
+import { configWith, startRecordingApi } from './running-api.ts';
 import { signGithub } from './sources/vendors/github.ts';
 import { signToken } from './sources/vendors/token.ts';
 
@@ -9,8 +9,6 @@ const ADMIN_KEY = 'galley_unused';
 const UNSUBSCRIBE_SECRET = 'secret-of-the-links';
 const [CHANGELOG, GLOSSARY] = ['agent-rule:docs:changelog', 'agent-rule:docs:glossary'];
 
-let api: RecordingApi;
-
 const rule = (name: string) => ({
   name,
   on: 'publish',
@@ -18,15 +16,11 @@ const rule = (name: string) => ({
   reviewers: ['ada@example.com'],
 });
 
-beforeAll(async () => {
-  const webhooks = { token: { secret: SECRET }, github: { secret: SECRET } };
-  const config = configWith({ docs: { webhooks, agent: [rule('changelog'), rule('glossary')] } });
-  api = await startRecordingApi(config, {}, { unsubscribeSecret: UNSUBSCRIBE_SECRET });
-});
+const webhooks = { token: { secret: SECRET }, github: { secret: SECRET } };
+const config = configWith({ docs: { webhooks, agent: [rule('changelog'), rule('glossary')] } });
+const api = await startRecordingApi(config, {}, { unsubscribeSecret: UNSUBSCRIBE_SECRET });
 
-afterAll(async () => {
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 async function deliver(body: object): Promise<{ status: number; body: unknown }> {
   const text = JSON.stringify(body);

@@ -18,17 +18,11 @@ const request = (body: string): string => sized(Buffer.byteLength(body)) + body;
 const webhooks = { contentful: { secret: CONTENTFUL }, standard: { secret: STANDARD }, token: { secret: 'hush' } };
 const config = configWith({ docs: { webhooks } });
 
-let api: RecordingApi;
+// No timeout ends a connection that still sends its request.
+const timeouts = { headersMs: 600_000, requestMs: 600_000 };
+const api = await startRecordingApi(config, timeouts);
 
-beforeAll(async () => {
-  // No timeout ends a connection that still sends its request.
-  const timeouts = { headersMs: 600_000, requestMs: 600_000 };
-  api = await startRecordingApi(config, timeouts);
-});
-
-afterAll(async () => {
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 function open(to = api): Socket {
   const { hostname, port } = new URL(to.url);

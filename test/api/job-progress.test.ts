@@ -19,7 +19,7 @@ const readBy = async (...payloadCodecs: PayloadCodec[]) =>
   });
 
 describe("an export's progress", () => {
-  test('is read where it can be decrypted', async () => {
+  test('is read if it can be decrypted', async () => {
     expect(await readBy(codec('a'))).toEqual({ percent: 40, pageCount: 12 });
   });
 

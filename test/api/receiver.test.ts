@@ -3,7 +3,7 @@ import express from 'express';
 import { pino } from 'pino';
 import { renderErrors } from '../../api/http-edge.ts';
 import { serve } from '../../cli/serve.ts';
-import { configWith, OPERATOR_TOKEN, type RecordingApi, startRecordingApi } from './running-api.ts';
+import { configWith, OPERATOR_TOKEN, startRecordingApi } from './running-api.ts';
 import type { SignedHeaders } from './sources/vendor.ts';
 import { signContentful } from './sources/vendors/contentful.ts';
 import { signGithub } from './sources/vendors/github.ts';
@@ -28,15 +28,9 @@ const config = configWith({
   counted: { webhooks: { token: { secret: SECRET } } },
 });
 
-let api: RecordingApi;
+const api = await startRecordingApi(config);
 
-beforeAll(async () => {
-  api = await startRecordingApi(config);
-});
-
-afterAll(async () => {
-  await api.stop();
-});
+afterAll(() => api.stop());
 
 function post(path: string, headers: SignedHeaders, body: string): Promise<Response> {
   return fetch(api.url + path, { method: 'POST', headers, body });

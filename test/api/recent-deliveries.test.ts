@@ -47,7 +47,7 @@ describe('the deliveries that a receiver remembers', () => {
     expect(recent.add('docs', verified('a', 33), 30_000)).toBe('new');
   });
 
-  test('keep no text whole that somebody made absurdly long', () => {
+  test('keep no absurdly long text whole', () => {
     const recent = new RecentDeliveries();
     recent.add('docs', { ...verified('a'), topic: 'x'.repeat(100_000), why: 'y'.repeat(100_000) }, DAY_MS);
     expect(JSON.stringify(recent.of('docs')).length).toBeLessThan(1_000);
@@ -55,7 +55,7 @@ describe('the deliveries that a receiver remembers', () => {
 });
 
 describe('a workflow’s list', () => {
-  test('is told with what is known of each, and with what it does not have yet', () => {
+  test('is completed with what is known of each delivery, and with deliveries that it does not have yet', () => {
     const recent = new RecentDeliveries();
     for (const [index, id] of ['a', 'b', 'c'].entries()) recent.add('docs', verified(id, index), DAY_MS);
     const merged = recent.merge('docs', [started('b', 1), started('a', 0)], { current: true });
@@ -66,7 +66,7 @@ describe('a workflow’s list', () => {
     ]);
   });
 
-  test('that went on after a delivery has had it: it is not told as if nobody had looked', () => {
+  test('that continued after a delivery has seen it: the delivery is not listed as new', () => {
     const recent = new RecentDeliveries();
     recent.add('docs', verified('old', 1), DAY_MS);
     recent.add('docs', verified('news of a pull request', 2, 'agent:docs:changelog:x'), DAY_MS);

@@ -1,19 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client } from '@temporalio/client';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { pino } from 'pino';
+import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { createPayloadEncryption } from '../../cli/payload-encryption.ts';
-import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { siteState } from '../../contract/site-state.ts';
-import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
-import { workflowBundles } from '../helpers/workflow-bundles.ts';
-import { type SmallAdminApi, startSmallAdminApi } from '../workflows/small-admin-api.ts';
-import { configWith, OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
+import { OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
+import { type SitesFixture, startSites } from './sites-fixture.ts';
 import { signGithub } from './sources/vendors/github.ts';
 
 const SECRET = 'hush';
@@ -22,52 +13,26 @@ const rejected = z.array(z.object({ source: z.string(), reason: z.string(), coun
 const status = siteState.extend({ current: z.boolean(), rejected });
 const page = z.object({ sites: z.array(status), nextCursor: z.string().nullable() });
 
-Runtime.install({ logger: new DefaultLogger('ERROR') });
-
-// Encrypted, as in production if it is configured: the progress must still be readable.
-const dataConverter = { payloadCodecs: [createPayloadEncryption(Buffer.alloc(32, 7))] };
-
-let folder: string;
-let temporal: TestTemporal;
-let adminApi: SmallAdminApi;
-let config: GalleyConfig;
+let sites: SitesFixture;
 let api: RunningApi;
 let client: Client;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-status-'));
-  temporal = await connectTemporal();
-  adminApi = await startSmallAdminApi(Date.now);
-  client = new Client({ connection: temporal.client.connection, namespace: temporal.namespace, dataConverter });
-  const site = (name: string) => ({
-    webhooks: { github: { secret: SECRET }, token: { secret: SECRET, filters: { event: 'publish' } } },
-    export: { quietPeriod: '100ms', maxWait: '1s', deployments: [{ valuesFile: join(folder, `${name}.yaml`) }] },
+  const webhooks = { github: { secret: SECRET }, token: { secret: SECRET, filters: { event: 'publish' } } };
+  const names = ['apart', 'blog', 'burst', 'docs', 'refused'];
+  // Encrypted, as in production if it is configured: the progress must still be readable.
+  const dataConverter = { payloadCodecs: [createPayloadEncryption(Buffer.alloc(32, 7))] };
+  sites = await startSites(Object.fromEntries(names.map((name) => [name, { webhooks }])), {
+    dataConverter,
+    searchAttributes: true,
   });
-  config = configWith(
-    Object.fromEntries(['apart', 'blog', 'burst', 'docs', 'refused'].map((name) => [name, site(name)])),
-  );
-  api = await startApi({ client, config, searchAttributesReady: () => true });
+  ({ api, client } = sites);
 });
 
-afterAll(async () => {
-  await api.stop();
-  await adminApi.close();
-  await temporal.stop();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => sites.stop());
 
 async function withWorker(work: () => Promise<void>): Promise<void> {
-  const worker = await createOrchestratorWorker({
-    connection: temporal.nativeConnection,
-    namespace: temporal.namespace,
-    dataConverter,
-    readSite: (site) => config.sites[site],
-    adminApi: { url: adminApi.url, key: adminApi.key },
-    minRefreshIntervalMs: 1_000,
-    searchAttributes: true,
-    logger: pino({ level: 'silent' }),
-    workflowBundle: workflowBundles.orchestrator,
-  });
+  const worker = await sites.createWorker();
   await worker.runUntil(work());
 }
 
@@ -112,7 +77,7 @@ describe('a site', () => {
       phase: 'idle',
       jobId: null,
       lastError: null,
-      deployments: [{ valuesFile: join(folder, 'blog.yaml'), version: null, held: false }],
+      deployments: [{ valuesFile: sites.valuesFile('blog'), version: null, held: false }],
       deliveries: [
         { source: 'token', outcome: 'filtered', topic: 'entry.update', why: 'filters.event' },
         { source: 'github', outcome: 'filtered', topic: 'ping' },
@@ -152,19 +117,17 @@ describe('a site', () => {
         { ...known, id: second, outcome: 'coalesced' },
         { ...known, id: first, outcome: 'started' },
       ]);
-      const another = await startApi({ client, config });
+      const another = await startApi({ client, config: sites.config });
       const inAnother = await waitFor(async () => (await statusOf('burst', another)).deliveries.at(2), {
         describe: 'listed the deliveries',
       });
       expect(inAnother).toMatchObject({ id: first, outcome: 'started' });
       await another.stop();
-      // The Admin API of the tests runs one job at a time, and the next test's takes long.
-      await until('burst', ({ phase, current }) => phase === 'live' && current);
     });
   });
 
   test('reports progress during its export, its version when it is live, and what Temporal stores without a worker', async () => {
-    adminApi.behaviour.jobDurationMs = 3_600_000;
+    sites.adminApi.behaviour.jobDurationMs = 3_600_000;
     let live: z.infer<typeof status> | undefined;
     await withWorker(async () => {
       const published = await push('docs');
@@ -175,10 +138,10 @@ describe('a site', () => {
         { id: filtered, outcome: 'filtered' },
         { id: published, outcome: 'started', workflowId: 'export:docs' },
       ]);
-      adminApi.behaviour.jobDurationMs = 0;
+      sites.adminApi.behaviour.jobDurationMs = 0;
       live = await until('docs', ({ phase, current }) => phase === 'live' && current);
       expect(live).toMatchObject({ version: expect.stringMatching(/^v\d/), progress: null });
-      expect(live.deployments).toMatchObject([{ valuesFile: join(folder, 'docs.yaml'), version: live.version }]);
+      expect(live.deployments).toMatchObject([{ valuesFile: sites.valuesFile('docs'), version: live.version }]);
       const listed = async () => (await pageOf()).sites.find(({ site, current }) => site === 'docs' && current);
       expect(await waitFor(listed, { describe: 'listed the live state' })).toMatchObject({
         phase: 'live',

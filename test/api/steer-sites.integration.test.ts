@@ -1,58 +1,29 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { pino } from 'pino';
-import type { GalleyConfig } from '../../contract/galley-config.ts';
 import { siteState } from '../../contract/site-state.ts';
-import { createOrchestratorWorker } from '../../worker/worker.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
-import { connectTemporal, type TestTemporal } from '../helpers/temporal.ts';
-import { workflowBundles } from '../helpers/workflow-bundles.ts';
-import { type SmallAdminApi, startSmallAdminApi } from '../workflows/small-admin-api.ts';
-import { configWith, OPERATOR_TOKEN, type RunningApi, startApi } from './running-api.ts';
+import type { TestTemporal } from '../helpers/temporal.ts';
+import { OPERATOR_TOKEN, type RunningApi } from './running-api.ts';
+import { type SitesFixture, startSites } from './sites-fixture.ts';
 
-Runtime.install({ logger: new DefaultLogger('ERROR') });
-
-let folder: string;
+let sites: SitesFixture;
 let temporal: TestTemporal;
-let adminApi: SmallAdminApi;
-let config: GalleyConfig;
 let api: RunningApi;
 let worker: { stop(): Promise<void> };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-steer-'));
-  temporal = await connectTemporal();
-  adminApi = await startSmallAdminApi(Date.now);
-  const site = (name: string) => ({
+  const site = {
     projectId: 'prj_docs',
     webhooks: { token: { secret: 'hush', filters: { event: 'publish' } } },
-    export: { quietPeriod: '100ms', maxWait: '1s', deployments: [{ valuesFile: join(folder, `${name}.yaml`) }] },
     agent: [{ name: 'changelog', on: 'publish', prompt: 'Go.', reviewers: ['ada@example.com'] }],
-  });
-  config = configWith({ docs: site('docs'), paused: site('paused') });
-  api = await startApi({ client: temporal.client, config });
-  const made = await createOrchestratorWorker({
-    connection: temporal.nativeConnection,
-    namespace: temporal.namespace,
-    readSite: (name) => config.sites[name],
-    adminApi: { url: adminApi.url, key: adminApi.key },
-    minRefreshIntervalMs: 1_000,
-    searchAttributes: false,
-    logger: pino({ level: 'silent' }),
-    workflowBundle: workflowBundles.orchestrator,
-  });
-  worker = runWorker(made);
+  };
+  sites = await startSites({ docs: site, paused: site });
+  ({ temporal, api } = sites);
+  worker = runWorker(await sites.createWorker());
 });
 
 afterAll(async () => {
   await worker.stop();
-  await api.stop();
-  await adminApi.close();
-  await temporal.stop();
-  await rm(folder, { recursive: true });
+  await sites.stop();
 });
 
 const answer = siteState.pick({ jobId: true, phase: true, deployments: true }).partial().loose();
@@ -139,7 +110,7 @@ describe('an operator', () => {
     expect(await ask('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
   });
 
-  it('is told 404 of a site that nobody knows, and 401 without the token', async () => {
+  it('gets 404 for an unknown site, and 401 without the token', async () => {
     for (const [method, path] of [
       ['POST', '/sites/unknown/export'],
       ['DELETE', '/sites/unknown'],

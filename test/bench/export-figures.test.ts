@@ -1,10 +1,5 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { editPages } from '../../bench/export/edit-pages.ts';
 import { type Figure, isMet } from '../../bench/export/figure.ts';
 import { interleave } from '../../bench/export/interleave.ts';
-import { report } from '../../bench/export/report.ts';
 import { countRequests, mostOfOneUrl } from '../../bench/export/requests.ts';
 import { closedLoop } from '../../bench/load/closed-loop.ts';
 import { createGate } from '../helpers/system/gate.ts';
@@ -25,16 +20,6 @@ test('a figure meets its goal at the bound itself, unless it must stay under it'
   expect(isMet(figure(Number.NaN, { is: 'at most', bound: 1 }))).toBe(false);
 });
 
-test('the table has a line for each figure with its goal and what became of it, and the notes below', () => {
-  const goal = { is: 'at most', bound: 1 / 3, written: '1/3' } as const;
-  const figures = [figure(0.25, goal), figure(0.5, goal)];
-  const lines = report([{ figures, notes: ['asked for 2 times: /a'], samples: {} }], 3).split('\n');
-  expect(lines[1]).toMatch(/^manual, against wget +1\.00 s +2\.00 s +0\.250 +at most 1\/3 +met$/);
-  expect(lines[2]).toMatch(/at most 1\/3 +MISSED$/);
-  expect(lines).toContain('asked for 2 times: /a');
-  expect(lines.join(' ')).toContain('Medians of 3 runs');
-});
-
 test('a log of requests is counted by address, its query included', () => {
   const counts = countRequests('GET 200 /a\nHEAD 200 /a\nGET 404 /robots.txt\nGET 200 /a?b=1\n');
   expect(counts).toEqual({ requests: 4, urls: 3, repeated: { '/a': 2 } });
@@ -49,23 +34,6 @@ test('contenders take turns, and each round begins with another one', async () =
   const results = await interleave(3, { ours: run('ours'), theirs: run('theirs') });
   expect(order).toEqual(['ours', 'theirs', 'theirs', 'ours', 'ours', 'theirs']);
   expect(results).toEqual({ ours: [1, 4, 5], theirs: [2, 3, 6] });
-});
-
-test('an edit changes its share of the pages, and each time for a later second', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'galley-edits-'));
-  const names = Array.from({ length: 50 }, (_, index) => join(folder, `${index}.html`));
-  for (const name of names) await writeFile(name, 'page\n');
-  const modified = async (): Promise<number[]> =>
-    await Promise.all(names.map(async (name) => Math.floor((await stat(name)).mtimeMs / 1_000)));
-  const before = await modified();
-  expect(await editPages(folder, { share: 0.1, seed: 1 })).toBe(5);
-  const after = await modified();
-  expect(after.filter((second, index) => second !== before[index])).toHaveLength(5);
-  const texts = await Promise.all(names.map((name) => readFile(name, 'utf8')));
-  expect(texts.filter((text) => text.includes('Edition 1.'))).toHaveLength(5);
-  await editPages(folder, { share: 1, seed: 2 });
-  expect((await modified()).every((second, index) => second > (after[index] ?? 0))).toBe(true);
-  await rm(folder, { recursive: true });
 });
 
 test('the closed loop keeps so many calls under way, and counts what is answered within its time by what it was', async () => {

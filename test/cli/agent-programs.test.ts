@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { readSettings } from '../../cli/environment.ts';
@@ -11,6 +10,7 @@ import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { ForgeWriter } from '../../forge/forge.ts';
 import { ForgeError } from '../../forge/forge-error.ts';
 import { SandboxMissingError } from '../../platform/activities/agent/runners/sandbox/read-sandbox.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const silent = pino({ level: 'silent' });
 
@@ -39,7 +39,7 @@ describe('the agent that the variables choose', () => {
     });
   });
 
-  test('is refused where its command line needs a shell', () => {
+  test('is refused if its command line needs a shell', () => {
     const settings = readSettings({ AGENT_COMMAND: 'coder | tee log' });
     expect(() => agentRunnerOf(settings, silent)).toThrow(ConfigurationError);
     expect(() => agentRunnerOf(settings, silent)).toThrow(/^AGENT_COMMAND: /);
@@ -75,21 +75,18 @@ describe('the start of a worker whose agent could do nothing', () => {
 });
 
 describe('a command line that could not start in any job', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'galley-command-'));
-    await writeFile(join(folder, 'agent.mjs'), '');
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
+
+  beforeAll(() => writeFile(join(folder, 'agent.mjs'), ''));
 
   const trouble = (variables: Record<string, string>) =>
     checkAgentCommand(readSettings({ PATH: '/usr/bin:/bin', ...variables }));
 
-  test('is told of when its program is nowhere on PATH', async () => {
+  test('is reported if its program is not on PATH', async () => {
     expect(await trouble({ AGENT_COMMAND: 'no-such-agent --yes' })).toMatch(/no program no-such-agent .*PATH/);
   });
 
-  test('is told of when it names a file that the sandbox hides, and how to show it', async () => {
+  test('is reported if it names a file that the sandbox hides, with the remedy', async () => {
     const command = `sh ${folder}/agent.mjs --model ${folder}/missing /usr/bin/env`;
     expect(await trouble({ AGENT_COMMAND: command })).toBe(
       `AGENT_COMMAND: agents can't read ${folder}/agent.mjs in their sandbox: name it in AGENT_READ.`,
@@ -117,7 +114,7 @@ describe('the forge of a repository', () => {
     expect(forgeFor('https://github.com/acme/docs')).not.toBe(embedded);
   });
 
-  test('is missing in a sentence that names the variables where none is configured', () => {
+  test('is missing in a sentence that names the variables if none is configured', () => {
     const forgeFor = forgesOf({ hosted: undefined, embedded, logger: silent });
     expect(forgeFor('file:///srv/docs.git')).toBe(embedded);
     expect(() => forgeFor('https://github.com/acme/docs')).toThrow(ForgeError);

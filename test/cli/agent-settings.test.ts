@@ -6,7 +6,7 @@ const MODEL = { AGENT_MODEL_URL: 'http://127.0.0.1:11434/v1', AGENT_MODEL: 'smal
 const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 
 describe('the variables of the agent', () => {
-  test('choose the example agent with the documented bounds where none is set', () => {
+  test('choose the example agent with the documented bounds if none is set', () => {
     expect(readSettings({}).agent).toEqual({
       work: { kind: 'example' },
       model: 'example',
@@ -54,7 +54,7 @@ describe('the variables of the agent', () => {
     ]);
   });
 
-  test('report the program of a command line as the model where none is named', () => {
+  test('report the program of a command line as the model if none is named', () => {
     expect(readSettings({ AGENT_COMMAND: '/opt/bin/coder --yes' }).agent.model).toBe('coder');
   });
 
@@ -91,14 +91,14 @@ describe('the variables of the agent', () => {
     [{ AGENT_NETWORK: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK: expected nothing beside/],
     [{ AGENT_SANDBOX: 'off', AGENT_NETWORK_ALLOW: 'a.example:443' }, /^AGENT_NETWORK_ALLOW: expected AGENT_SANDBOX=on/],
     [{ AGENT_SANDBOX: 'off', AGENT_NETWORK: 'off' }, /^AGENT_NETWORK: expected AGENT_SANDBOX=on/],
-  ])('are refused where they are wrong by themselves or together: %j', (variables, sentence) => {
+  ])('are refused if they are wrong by themselves or together: %j', (variables, sentence) => {
     expect(problemsOf(variables)).toEqual([expect.stringMatching(sentence)]);
   });
 
   test.each([
     ...['a.example', 'a.example:', 'a.example:0', 'a.example:65536', 'https://a.example:443', '*.a.example:443'],
     ...['user@a.example:443', 'a.example:443/x', 'a.example:443,', 'a b:443', '[::1:443'],
-  ])('are refused where a host is not written as host:port: %s', (text) => {
+  ])('are refused if a host is not written as host:port: %s', (text) => {
     expect(problemsOf({ AGENT_NETWORK_ALLOW: text })).toEqual([
       expect.stringMatching(/^AGENT_NETWORK_ALLOW: expected host:port/),
     ]);
@@ -107,7 +107,7 @@ describe('the variables of the agent', () => {
   test.each([
     ...['127.0.0.1:80', '2130706433:80', '169.254.169.254:80', '10.0.0.1:5432', '[::1]:80', '[::ffff:10.0.0.1]:80'],
     ...['localhost:3000', 'galley.localhost:3000', '[fd00:ec2::254]:80', '224.0.0.1:80', '0.0.0.0:80'],
-  ])('are refused where a host is not of the open internet: %s', (text) => {
+  ])('are refused if a host is not of the open internet: %s', (text) => {
     expect(problemsOf({ AGENT_NETWORK_ALLOW: text })).toEqual([
       expect.stringMatching(/^AGENT_NETWORK_ALLOW: .* is not a public address/),
     ]);
@@ -149,7 +149,7 @@ describe('the variables of the forge', () => {
       { FORGE_KIND: 'github', FORGE_TOKEN: 't', FORGE_APP_ID: '1', FORGE_APP_PRIVATE_KEY: `${PEM}` },
       /^FORGE_TOKEN: expected either this or FORGE_APP_ID/,
     ],
-  ])('are refused where they are wrong by themselves or together: %#', (variables, sentence) => {
+  ])('are refused if they are wrong by themselves or together: %#', (variables, sentence) => {
     const problems = problemsOf(variables);
     expect(problems).toEqual([expect.stringMatching(sentence)]);
     expect(problems.join()).not.toContain('secret');

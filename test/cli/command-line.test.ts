@@ -1,17 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { galley } from '../helpers/galley.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-cli-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
-});
+const folder = emptiedFolder();
 
 describe('the galley command', () => {
   test('lists its commands with --help and exits with 0', async () => {

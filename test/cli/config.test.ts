@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadGalleyConfig, parseGalleyConfig } from '../../cli/config.ts';
 import { closest, editDistance } from '../../contract/closest-word.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import fc from '../helpers/fast-check.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const env = {
   ADMIN_API_URL: 'http://127.0.0.1:3100',
@@ -75,7 +75,7 @@ describe('galley.yaml', () => {
     expect(config.sites.handbook?.agent[0]).toMatchObject({ quietPeriod: 30_000, maxPerHour: 6 });
   });
 
-  it('takes the Admin API from the environment where the section is not written', () => {
+  it('takes the Admin API from the environment if the section is not written', () => {
     expect(parse('sites: {}').adminApi).toEqual({ url: 'http://127.0.0.1:3100', key: 'galley_key' });
     expect(problemsOf('sites: {}', {})).toEqual([
       'adminApi.url: expected the environment variable ADMIN_API_URL to be set',
@@ -88,106 +88,41 @@ describe('galley.yaml', () => {
     expect(parse('# nothing yet\n').sites).toEqual({});
   });
 
+  const duration = 'quietPeriod: expected a duration such as 500ms, 10s, 5m, 24h or 2d';
   it.each([
-    [
-      'an unknown key with a suggestion',
-      withExport('quietPerid: 5s'),
-      ['sites.handbook.export.quietPerid: unknown key: did you mean quietPeriod? (line 5)'],
-    ],
-    [
-      'an unknown key at the root that is like no other',
-      'zzzzzzzz: 1',
-      ['zzzzzzzz: unknown key: expected one of adminApi, smtp, operators, forge, sites (line 1)'],
-    ],
-    [
-      'an unknown source',
-      withWebhook('contentfull: {secret: x}'),
-      ['sites.handbook.webhooks.contentfull: unknown key: did you mean contentful? (line 5)'],
-    ],
-    [
-      'a duration in words',
-      withExport('quietPeriod: 5 seconds'),
-      ['sites.handbook.export.quietPeriod: expected a duration such as 500ms, 10s, 5m, 24h or 2d (line 5)'],
-    ],
-    [
-      'a duration as a bare number',
-      withExport('quietPeriod: 5'),
-      ['sites.handbook.export.quietPeriod: expected a duration such as 500ms, 10s, 5m, 24h or 2d (line 5)'],
-    ],
-    [
-      'a share out of range',
-      withExport('refreshMargin: 95%'),
-      ['sites.handbook.export.refreshMargin: expected 1% to 90% (line 5)'],
-    ],
-    [
-      'a word that is not offered',
-      withExport('whenBusy: wait'),
-      ['sites.handbook.export.whenBusy: expected queue or cancel (line 5)'],
-    ],
-    [
-      'a source without a secret',
-      withWebhook('github: {branch: main}'),
-      ['sites.handbook.webhooks.github.secret: expected a secret (text) or a list of secrets (line 5)'],
-    ],
-    [
-      'a source with nothing under it',
-      withWebhook('github:'),
-      ['sites.handbook.webhooks.github: expected a mapping, got nothing (line 5)'],
-    ],
-    [
-      'an empty list of secrets',
-      withWebhook('github: {secret: []}'),
-      ['sites.handbook.webhooks.github.secret: expected a list that is not empty (line 5)'],
-    ],
-    [
-      'an empty secret in a list',
-      withWebhook('github: {secret: [a, ""]}'),
-      ['sites.handbook.webhooks.github.secret.1: a secret must not be empty: check that its variable is set (line 5)'],
-    ],
-    [
-      'a Standard Webhooks secret without a key',
-      withWebhook('standard: {secret: "whsec_"}'),
-      ['sites.handbook.webhooks.standard.secret: expected whsec_ and the key in base64 (line 5)'],
-    ],
-    [
-      'a Standard Webhooks secret that is not base64',
-      withWebhook('standard: {secret: "whsec_not base64"}'),
-      ['sites.handbook.webhooks.standard.secret: expected whsec_ and the key in base64 (line 5)'],
-    ],
-    [
-      'a missing domain',
-      'sites:\n  handbook: {}\n',
-      ['sites.handbook.domain: expected text, but the key is missing (line 2)'],
-    ],
-    [
-      'a domain with a scheme',
-      'sites:\n  handbook:\n    domain: https://docs.example.com\n',
-      ['sites.handbook.domain: expected a domain name such as docs.example.com (line 3)'],
-    ],
-    [
-      'a site name with a slash',
-      'sites:\n  "a/b": {domain: docs.example.com}\n',
-      ['sites.a/b: expected letters, digits and "-", at most 63 characters (line 2)'],
-    ],
-    ['a list where a mapping belongs', 'sites: []\n', ['sites: expected a mapping, got a list (line 1)']],
-    ['a list at the root', '- 1\n', ['galley.yaml: expected a mapping with keys such as adminApi and sites']],
-    [
-      'a variable that is not set',
-      withWebhook(`github: {secret: "\${NOT_SET}"}`),
-      ['sites.handbook.webhooks.github.secret: expected the environment variable NOT_SET to be set (line 5)'],
-    ],
-    [
-      'a placeholder that is none',
-      withWebhook(`github: {secret: "\${a-b}"}`),
-      [`sites.handbook.webhooks.github.secret: expected \${NAME} or the escape $\${, got \${a-b} (line 5)`],
-    ],
-    [
-      'an address that is none',
-      'adminApi: {url: "ftp://x", key: k}\n',
-      ['adminApi.url: expected an http(s) URL (line 1)'],
-    ],
-  ])('names %s', (_, text, problems) => {
-    expect(problemsOf(text)).toEqual(problems);
+    ['quietPerid: 5s', 'quietPerid: unknown key: did you mean quietPeriod?'],
+    ['quietPeriod: 5 seconds', duration],
+    ['quietPeriod: 5', duration],
+    ['refreshMargin: 95%', 'refreshMargin: expected 1% to 90%'],
+    ['whenBusy: wait', 'whenBusy: expected queue or cancel'],
+  ])('names the key, the line and what was expected for the export %s', (text, problem) => {
+    expect(problemsOf(withExport(text))).toEqual([`sites.handbook.export.${problem} (line 5)`]);
+  });
+
+  it.each([
+    ['contentfull: {secret: x}', 'contentfull: unknown key: did you mean contentful?'],
+    ['github: {branch: main}', 'github.secret: expected a secret (text) or a list of secrets'],
+    ['github:', 'github: expected a mapping, got nothing'],
+    ['github: {secret: []}', 'github.secret: expected a list that is not empty'],
+    ['github: {secret: [a, ""]}', 'github.secret.1: a secret must not be empty: check that its variable is set'],
+    ['standard: {secret: "whsec_"}', 'standard.secret: expected whsec_ and the key in base64'],
+    ['standard: {secret: "whsec_not base64"}', 'standard.secret: expected whsec_ and the key in base64'],
+    [`github: {secret: "\${NOT_SET}"}`, 'github.secret: expected the environment variable NOT_SET to be set'],
+    [`github: {secret: "\${a-b}"}`, `github.secret: expected \${NAME} or the escape $\${, got \${a-b}`],
+  ])('names the key, the line and what was expected for the webhook %s', (text, problem) => {
+    expect(problemsOf(withWebhook(text))).toEqual([`sites.handbook.webhooks.${problem} (line 5)`]);
+  });
+
+  it.each([
+    ['zzzzzzzz: 1', 'zzzzzzzz: unknown key: expected one of adminApi, smtp, operators, forge, sites (line 1)'],
+    ['sites: {a: {}}', 'sites.a.domain: expected text, but the key is missing (line 1)'],
+    ['sites: {a: {domain: "https://a.b"}}', 'sites.a.domain: expected a domain name such as docs.example.com (line 1)'],
+    ['sites: {"a/b": {domain: a.b}}', 'sites.a/b: expected letters, digits and "-", at most 63 characters (line 1)'],
+    ['sites: []', 'sites: expected a mapping, got a list (line 1)'],
+    ['- 1', 'galley.yaml: expected a mapping with keys such as adminApi and sites'],
+    ['adminApi: {url: "ftp://x", key: k}', 'adminApi.url: expected an http(s) URL (line 1)'],
+  ])('names the key, the line and what was expected for %s', (text, problem) => {
+    expect(problemsOf(text)).toEqual([problem]);
   });
 
   it('names every problem at once', () => {
@@ -250,7 +185,9 @@ describe('variables', () => {
 });
 
 describe('loadGalleyConfig', () => {
-  it('runs with no sites where there is no file', async () => {
+  const folder = temporaryFolder();
+
+  it('runs with no sites if there is no file', async () => {
     expect(await loadGalleyConfig({ path: undefined, env: {} })).toMatchObject({ sites: {}, operators: [] });
   });
 
@@ -261,14 +198,9 @@ describe('loadGalleyConfig', () => {
   });
 
   it('resolves values files against the folder of the file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'galley-config-'));
-    try {
-      await writeFile(join(folder, 'galley.yaml'), FULL);
-      const config = await loadGalleyConfig({ path: join(folder, 'galley.yaml'), env });
-      expect(config.sites.handbook?.export.deployments).toEqual([{ valuesFile: join(folder, 'deploy/values.yaml') }]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await writeFile(join(folder, 'galley.yaml'), FULL);
+    const config = await loadGalleyConfig({ path: join(folder, 'galley.yaml'), env });
+    expect(config.sites.handbook?.export.deployments).toEqual([{ valuesFile: join(folder, 'deploy/values.yaml') }]);
   });
 });
 

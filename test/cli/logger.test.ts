@@ -26,7 +26,7 @@ logger.warn({ err: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECO
 logger.error({ err: new TypeError('a fault of ours') }, 'broken');
 `;
 
-test('tells where an error was thrown only where the fault may be ours', () => {
+test('logs a stack only if the fault may be ours', () => {
   const args = ['--import', './scripts/typescript.js', '--input-type=module', '-e', TROUBLE];
   const [away, broken] = spawnSync(process.execPath, args, { encoding: 'utf8' }).stderr.split('\n');
   expect(JSON.parse(away ?? '').err).toEqual({ type: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' });

@@ -1,20 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from '../../cli/environment.ts';
 import { checkPorts } from '../../cli/up/check-ports.ts';
 import { galley } from '../helpers/galley.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-refused-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = emptiedFolder();
 
 const ADMIN_API = { ADMIN_API_URL: 'http://127.0.0.1:1', ADMIN_API_KEY: 'galley_key' };
 const DATABASE = { DATABASE_URL: 'postgres://127.0.0.1:1/x' };
@@ -65,6 +57,20 @@ describe('a program that is configured wrongly ends with 2 and names each mistak
     ).toEqual(names);
     expect(stderr).not.toMatch(/^ {4}at /m);
     expect(code).toBe(2);
+  });
+});
+
+describe('a GALLEY_HOME that is no folder', () => {
+  test.each([
+    ['a file', () => join(folder, 'a-file'), 'EEXIST'],
+    ['below a file', () => join(folder, 'a-file', 'state'), 'EEXIST'],
+    ['below /proc', () => '/proc/galley', 'ENOENT'],
+  ])('%s ends galley up with exit code 2 and one sentence', async (_where, path, reason) => {
+    await writeFile(join(folder, 'a-file'), '');
+    const home = path();
+    const { code, stderr } = await galley(['up'], { GALLEY_HOME: home }, folder);
+    const sentence = `GALLEY_HOME: expected a folder that can be created and written at ${home} (${reason})`;
+    expect({ code, stderr: stderr.trim() }).toEqual({ code: 2, stderr: `galley: ${sentence}` });
   });
 });
 

@@ -1,21 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { UsageError } from '../../cli/command-error.ts';
 import { readSecret } from '../../cli/projects/read-secret.ts';
 import { repositoryUrl } from '../../cli/projects/repository-url.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 describe('the URL of a repository', () => {
-  let folder: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'galley-repository-'));
-  });
-
-  afterEach(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const folder = emptiedFolder();
 
   test.each([
     ['https://github.com/acme/docs', 'https://github.com/acme/docs'],
@@ -59,7 +51,7 @@ describe('a secret given as an option', () => {
     expect(await readSecret('--s', '-', Readable.from(['hu', 'sh \n']))).toBe('hush ');
   });
 
-  test('is asked for where standard input is empty', async () => {
+  test('is asked for if standard input is empty', async () => {
     await expect(readSecret('--s', '-', Readable.from(['\n']))).rejects.toThrow('--s -: expected the secret');
   });
 });

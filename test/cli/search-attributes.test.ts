@@ -62,7 +62,7 @@ async function register(refusals: Refusals, timeoutMs = 60_000) {
 }
 
 describe('the search attributes', () => {
-  it('are used where an administrator added them, though we may not', async () => {
+  it('are used if an administrator added them, though we may not', async () => {
     const { ready, warnings } = await register({ list: status.PERMISSION_DENIED });
     expect({ ready, warnings }).toEqual({ ready: true, warnings: 0 });
   });
@@ -70,13 +70,13 @@ describe('the search attributes', () => {
   it.each([
     ['may not register them', { add: status.PERMISSION_DENIED, count: status.INVALID_ARGUMENT }],
     ['finds no way to register them', { list: status.UNIMPLEMENTED, count: status.INVALID_ARGUMENT }],
-  ])('are done without, said once, where the product %s', async (_why, refusals) => {
+  ])('are done without, said once, if the product %s', async (_why, refusals) => {
     const { ready, warnings, text } = await register(refusals);
     expect({ ready, warnings }).toEqual({ ready: false, warnings: 1 });
     expect(text).toContain('temporal operator search-attribute create');
   });
 
-  it('are not waited for without end where the server keeps failing', async () => {
+  it('are not waited for without end if the server keeps failing', async () => {
     const { ready, warnings, calls } = await register({ add: status.INTERNAL, count: status.INVALID_ARGUMENT }, 1);
     expect({ ready, warnings }).toEqual({ ready: false, warnings: 1 });
     expect(calls.filter((call) => call === 'AddSearchAttributes').length).toBeGreaterThan(1);

@@ -10,12 +10,10 @@ const LOCAL = { host: '127.0.0.1', port: 0, variable: 'PORT' };
 
 let service: HttpService | undefined;
 
-afterEach(async () => {
-  await service?.stop();
-});
+afterEach(() => service?.stop());
 
 describe('an HTTP service', () => {
-  test('takes a free port for 0 and says where it answers', async () => {
+  test('takes a free port for 0 and returns its URL', async () => {
     service = await serve(
       express().get('/', (_request, response) => void response.send('here')),
       LOCAL,

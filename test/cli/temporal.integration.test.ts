@@ -98,7 +98,7 @@ describe('the connection to Temporal', () => {
     await expect(rotated.result()).rejects.toMatchObject({ cause });
   });
 
-  test('lets a worker wait until it is told to stop', async () => {
+  test('lets a worker wait until it is stopped', async () => {
     const stopping = new AbortController();
     const waiting = open({ TEMPORAL_ADDRESS: '127.0.0.1:1' }).connectWorker(stopping.signal);
     setTimeout(() => stopping.abort(), 300);

@@ -80,7 +80,7 @@ describe('galley up', () => {
       expect({ name, mode: (await stat(join(home, name))).mode & 0o077 }).toEqual({ name, mode: 0 });
   });
 
-  test('makes a project for each site of galley.yaml and tells where the sites stand', async () => {
+  test('makes a project for each site of galley.yaml and shows the state of the sites', async () => {
     const { stdout } = await galley(['projects', 'list', '--organization', 'galley'], variables, folder);
     expect(stdout).toMatch(/^prj_handbook\tgalley\tdocs\.example\.com/);
     const status = await galley(['sites', 'status', 'handbook'], variables, folder);

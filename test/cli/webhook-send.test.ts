@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
@@ -12,10 +10,11 @@ import { post } from '../../cli/webhook/post.ts';
 import { readBody } from '../../cli/webhook/read-body.ts';
 import { receiverUrl } from '../../cli/webhook/receiver-url.ts';
 import { verdictOf } from '../../cli/webhook/verdict.ts';
-import { OPERATOR_TOKEN, type RecordingApi, startApi, startRecordingApi } from '../api/running-api.ts';
+import { OPERATOR_TOKEN, startApi, startRecordingApi } from '../api/running-api.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type Finished, galley } from '../helpers/galley.ts';
-import { type ConfigFile, NEWEST, OLDEST, writeConfig } from './webhook-fixture.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
+import { NEWEST, OLDEST, writeConfig } from './webhook-fixture.ts';
 
 const TITLE = 'A test from galley webhook send';
 const webhooks = {
@@ -25,13 +24,8 @@ const webhooks = {
   prismic: { secret: NEWEST },
 };
 
-let api: RecordingApi;
-let file: ConfigFile;
-
-beforeAll(async () => {
-  file = await writeConfig({ handbook: { webhooks }, blog: { webhooks: {} } });
-  api = await startRecordingApi(file.config);
-});
+const file = await writeConfig({ handbook: { webhooks }, blog: { webhooks: {} } });
+const api = await startRecordingApi(file.config);
 
 afterAll(async () => {
   await api.stop();
@@ -43,14 +37,6 @@ async function send(args: string[], variables: Record<string, string> = {}): Pro
   const PORT = new URL(api.url).port;
   const context = { PORT, GALLEY_HOME: join(file.folder, 'home'), ...variables };
   return await galley(['webhook', 'send', ...args], context, file.folder);
-}
-
-async function startServer(answer: RequestListener): Promise<{ url: string; stop: () => void }> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return { url: `http://127.0.0.1:${address.port}`, stop: () => void server.close() };
 }
 
 describe('galley webhook send', () => {
@@ -118,12 +104,12 @@ describe('galley webhook send', () => {
 
   test('does not send the operator token to a given --url', async () => {
     const requests: (string | undefined)[] = [];
-    const server = await startServer(({ url, headers }, response) => {
+    const server = await startHttpSite(({ url, headers }, response) => {
       requests.push(`${url} ${headers['x-hub-signature-256'] !== undefined} ${headers.authorization}`);
       response.writeHead(401, { 'content-type': 'application/json' }).end('{"error": "no"}');
     });
-    const { code } = await send(['handbook', 'github', '--url', server.url], { OPERATOR_TOKEN });
-    server.stop();
+    const { code } = await send(['handbook', 'github', '--url', server.origin], { OPERATOR_TOKEN });
+    await server.close();
     expect({ code, requests }).toEqual({ code: 1, requests: ['/webhooks/handbook/github true undefined'] });
   });
 
@@ -271,9 +257,9 @@ describe('the verdict on', () => {
     [502, {}, 'The response is not from Galley'],
     [308, { location: 'https://hooks.example.com/x?key=1' }, 'redirects to https://hooks.example.com/x. Content'],
   ])('another program, which answers %d, says so', async (status, headers, meaning) => {
-    const server = await startServer((_request, response) => void response.writeHead(status, headers).end('<html>'));
-    const verdict = await verdictFrom(server.url);
-    server.stop();
+    const server = await startHttpSite((_request, response) => void response.writeHead(status, headers).end('<html>'));
+    const verdict = await verdictFrom(server.origin);
+    await server.close();
     expect(verdict).toMatchObject({ outcome: 'refused', status, meaning: expect.stringContaining(meaning) });
   });
 });

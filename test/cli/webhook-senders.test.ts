@@ -7,9 +7,9 @@ import { makeDelivery, type SignedDelivery } from '../../cli/webhook/make-delive
 import { post } from '../../cli/webhook/post.ts';
 import type { GivenBody } from '../../cli/webhook/read-body.ts';
 import { verdictOf } from '../../cli/webhook/verdict.ts';
-import { type RecordingApi, startRecordingApi } from '../api/running-api.ts';
+import { startRecordingApi } from '../api/running-api.ts';
 import { vendorOf, vendors } from '../api/sources/vendors.ts';
-import { type ConfigFile, NEWEST, webhooksOfAll, writeConfig } from './webhook-fixture.ts';
+import { NEWEST, webhooksOfAll, writeConfig } from './webhook-fixture.ts';
 
 const AT = new Date('2026-11-21T08:00:00.000Z');
 const TITLE = 'A test from galley webhook send';
@@ -17,18 +17,13 @@ const SLUG = 'a-test-from-galley-webhook-send';
 
 const newestOf = (source: string): string => vendorOf(source).secrets[0];
 
-let api: RecordingApi;
-let file: ConfigFile;
-
-beforeAll(async () => {
-  const site = (source: string) => ({ webhooks: { [source]: webhooksOfAll[source] } });
-  file = await writeConfig({
-    ...Object.fromEntries(vendors.map(({ source }) => [source, site(source)])),
-    patient: { webhooks: { prismic: { secret: NEWEST, answer: 200 } } },
-    proxied: { webhooks: { contentful: { secret: NEWEST, path: '/hooks/contentful' } } },
-  });
-  api = await startRecordingApi(file.config, {}, { now: () => AT });
+const site = (source: string) => ({ webhooks: { [source]: webhooksOfAll[source] } });
+const file = await writeConfig({
+  ...Object.fromEntries(vendors.map(({ source }) => [source, site(source)])),
+  patient: { webhooks: { prismic: { secret: NEWEST, answer: 200 } } },
+  proxied: { webhooks: { contentful: { secret: NEWEST, path: '/hooks/contentful' } } },
 });
+const api = await startRecordingApi(file.config, {}, { now: () => AT });
 
 afterAll(async () => {
   await api.stop();

@@ -16,7 +16,7 @@ describe('durations', () => {
     expect(parseDurationMs(text)).toBeUndefined();
   });
 
-  it('are refused in configuration where no date could hold their end', () => {
+  it('are refused in configuration if no date could hold their end', () => {
     expect(durationMs.parse('3650d')).toBe(315_360_000_000);
     expect(durationMs.safeParse('100000000d').error?.issues[0]?.message).toBe('expected a duration of at most 3650d');
   });

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { galley, type RunningGalley, startGalley } from '../helpers/galley.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { buildBundle, siteOf } from './bundles.ts';
-import { type Fixture, listen, openFixture } from './fixture.ts';
+import { type Fixture, openFixture } from './fixture.ts';
 
 let fixture: Fixture;
 const running: RunningGalley[] = [];
@@ -27,8 +28,8 @@ async function start(): Promise<{ process: RunningGalley; page(): Promise<string
 
 test('galley deployment serves its last good version after a crash, though its bundle cannot be fetched', async () => {
   const bundle = await buildBundle(siteOf('7'));
-  const store = await listen((_request, response) => response.end(bundle));
-  await fixture.writeValues({ enabled: true, bundleUrl: `${store.url}/bundle.tar.gz` });
+  const store = await startHttpSite((_request, response) => response.end(bundle));
+  await fixture.writeValues({ enabled: true, bundleUrl: `${store.origin}/bundle.tar.gz` });
   const first = await start();
   await waitFor(async () => (await first.page()).includes('start 7'), { describe: 'served the version' });
   await first.process.stop('SIGKILL');

@@ -1,29 +1,21 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Download, downloadBundle } from '../../deployment/download.ts';
 import { BundleInvalidError, BundleUnavailableError } from '../../deployment/errors.ts';
+import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 import { sha256 } from './bundles.ts';
-import { type Listening, listen } from './fixture.ts';
 
 const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
 
-let folder: string;
-let servers: Listening[];
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-download-'));
-  servers = [];
-});
-afterEach(async () => {
-  await Promise.all(servers.map(({ close }) => close()));
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = emptiedFolder();
+const servers: HttpSite[] = [];
+afterEach(() => Promise.all(servers.splice(0).map(({ close }) => close())));
 
 async function serve(handler: RequestListener): Promise<string> {
-  const server = await listen(handler);
+  const server = await startHttpSite(handler);
   servers.push(server);
-  return server.url;
+  return server.origin;
 }
 
 function download(
@@ -69,7 +61,7 @@ describe('a download', () => {
     ]);
   });
 
-  it('begins anew where the server has other bytes by then, or no ranges', async () => {
+  it('begins again if the server has other bytes by then, or no ranges', async () => {
     let isFirst = true;
     let cut = (): void => undefined;
     const origin = await serve((_req, res) => {
@@ -83,7 +75,7 @@ describe('a download', () => {
     expect(await download(`${origin}/b`)).toMatchObject({ sha256: sha256(bytes), etag: '"b"' });
   });
 
-  it('tells a half answer that ends early from a whole one', async () => {
+  it('distinguishes a response that ends early from a whole one', async () => {
     const origin = await serve((_req, res) => {
       res.writeHead(200, { 'content-length': bytes.length });
       res.write(bytes.subarray(0, 10), () => res.socket?.end());
@@ -91,7 +83,7 @@ describe('a download', () => {
     expect(await refusal(`${origin}/b`)).toMatchObject({ pace: 'soon' });
   });
 
-  it('costs nothing where the server says that nothing changed', async () => {
+  it('costs nothing if the server says that nothing changed', async () => {
     const origin = await serve((req, res) =>
       res.writeHead(req.headers['if-none-match'] === '"a"' ? 304 : 200).end('x'),
     );
@@ -163,7 +155,7 @@ describe('a download', () => {
     },
   );
 
-  it('ends where redirects go in circles', async () => {
+  it('ends if redirects go in circles', async () => {
     let hops = 0;
     const origin = await serve((_req, res) => {
       hops += 1;

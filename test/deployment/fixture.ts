@@ -1,30 +1,14 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createDeployment, type Deployment, type DeploymentOptions } from '../../deployment/deployment.ts';
 import type { DeploymentStatus } from '../../deployment/status.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 
 const silent = pino({ level: 'silent' });
-
-export type Listening = { url: string; close(): Promise<void> };
-
-export async function listen(handler: RequestListener): Promise<Listening> {
-  const server = createServer(handler);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected a port');
-  return { url: `http://127.0.0.1:${address.port}`, close: () => closeServer(server) };
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
-}
 
 export type Running = {
   url: string;
@@ -74,7 +58,7 @@ export async function openFixture(): Promise<Fixture> {
         ...options,
       });
       await deployment.start();
-      const { url, close } = await listen(deployment.app);
+      const { origin: url, close } = await startHttpSite(deployment.app);
       let stopped: Promise<void> | undefined;
       const stop = (): Promise<void> => {
         stopped ??= deployment.stop().then(close);
@@ -104,9 +88,9 @@ export async function openFixture(): Promise<Fixture> {
     },
 
     async serve(handler) {
-      const server = await listen(handler);
-      closers.push(server.close);
-      return server.url;
+      const { origin, close } = await startHttpSite(handler);
+      closers.push(close);
+      return origin;
     },
 
     async close() {

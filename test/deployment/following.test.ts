@@ -13,9 +13,7 @@ let fixture: Fixture;
 beforeEach(async () => {
   fixture = await openFixture();
 });
-afterEach(async () => {
-  await fixture.close();
-});
+afterEach(() => fixture.close());
 
 /** An object store whose links expire when told to: `/{name}?token=…` answers 403 for tokens that were revoked. */
 async function openStore(...versions: string[]) {
@@ -163,7 +161,7 @@ describe('the last good version goes on being served', () => {
     expect(await second.text('/')).toBe('<title>home 1</title>');
   });
 
-  it('or an older one, where its folder was damaged, until it is fetched again', async () => {
+  it('or an older one, if its folder was damaged, until it is fetched again', async () => {
     const store = await openStore('1', '2');
     const first = await deploy(`${store.url}/1`, '1');
     await deploy(`${store.url}/2`, '2', first);
@@ -217,7 +215,7 @@ describe('at the start', () => {
     expect((await fetch(`${running.url}/-/readyz`)).status).toBe(200);
   });
 
-  it('the bundle is asked for again, but not sent again where its ETag is the same', async () => {
+  it('the bundle is asked for again, but not sent again if its ETag is the same', async () => {
     const store = await openStore();
     await store.put('latest', '1');
     const first = await deploy(`${store.url}/latest`, '1');

@@ -27,9 +27,7 @@ beforeAll(async () => {
   running = await fixture.start();
   await running.until('serving', ({ version }) => version === '1');
 });
-afterAll(async () => {
-  await fixture.close();
-});
+afterAll(() => fixture.close());
 
 function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
   return fetch(running.url + path, { method, headers, redirect: 'manual' });
@@ -68,7 +66,7 @@ describe('a site from an air-gapped file', () => {
     expect((await get('/mislabelled.js')).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
   });
 
-  it('answers 304 to whoever has the bytes, and 412 to whoever insists on others', async () => {
+  it('answers 304 to a client that has the bytes, and 412 to one that insists on others', async () => {
     const etag = (await get('/')).headers.get('etag') ?? '';
     const same = await get('/', { 'if-none-match': `"other", ${etag}`, 'cache-control': 'max-age=0' });
     expect([same.status, await same.text()]).toEqual([304, '']);

@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { BundleInvalidError } from '../../deployment/errors.ts';
 import { unpackBundle } from '../../deployment/unpack.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 import {
   type BundleSpec,
   type Entry,
@@ -17,13 +17,7 @@ import {
 
 const LIMITS = { maxUnpackedBytes: 10_000_000, maxFiles: 1_000 };
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-unpack-'));
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = emptiedFolder();
 
 async function unpack(archive: Buffer, limits = LIMITS) {
   const target = join(folder, 'inner', 'site');

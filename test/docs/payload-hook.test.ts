@@ -1,11 +1,12 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import type { SourcedDelivery } from '../../api/webhooks/configured-source.ts';
 import { parserOf } from '../api/sources/source-parser.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
+const folder = temporaryFolder();
 const ADDRESS = 'https://galley.example.com/webhooks/handbook/payload';
 
 /** Runs the hooks of docs/sources/payload.md as Payload calls them, and returns the requests that they made. */
@@ -13,24 +14,16 @@ async function requestsOf(calls: string): Promise<{ authorization: string | unde
   const page = await readFile('docs/sources/payload.md', 'utf8');
   const [, hooks = ''] = /```ts\n(\/\/ src\/notify-galley\.ts\n[\s\S]*?)```/.exec(page) ?? [];
   const requests: { authorization: string | undefined; body: unknown }[] = [];
-  const server = createServer(async (request, response) => {
+  const { origin, close } = await startHttpSite(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     requests.push({ authorization: request.headers.authorization, body: JSON.parse(body) });
     response.writeHead(requests.length === 1 ? 202 : 503).end();
   });
-  const folder = await mkdtemp(join(tmpdir(), 'payload-hook-'));
-  try {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const script = join(folder, 'hooks.ts');
-    await writeFile(script, `${hooks.replace(ADDRESS, `http://127.0.0.1:${port}/`)}\n${calls}`);
-    await execa('node', ['--import', './scripts/typescript.js', script], { env: { GALLEY_TOKEN: 'token' } });
-    return requests;
-  } finally {
-    server.close();
-    await rm(folder, { recursive: true });
-  }
+  const script = join(folder, 'hooks.ts');
+  await writeFile(script, `${hooks.replace(ADDRESS, `${origin}/`)}\n${calls}`);
+  await execa('node', ['--import', './scripts/typescript.js', script], { env: { GALLEY_TOKEN: 'token' } });
+  await close();
+  return requests;
 }
 
 test('the documented hooks of Payload send what the source reads, and never fail a save when Galley is unavailable', async () => {

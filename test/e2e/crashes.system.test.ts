@@ -33,9 +33,7 @@ describe('a crash in the middle of an export', () => {
     });
   });
 
-  afterAll(async () => {
-    await system?.stop();
-  });
+  afterAll(() => system?.stop());
 
   /** Publishes a second edition once a first one is served, so that "the newest" means something. */
   const publishSecond = async (site: string, prepare: () => unknown): Promise<void> => {

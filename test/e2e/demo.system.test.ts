@@ -1,18 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { galley } from '../helpers/galley.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 /** A temporary folder of its own, so that what the demo leaves there is seen. */
-let temporary: string;
-
-beforeEach(async () => {
-  temporary = await mkdtemp(join(tmpdir(), 'galley-demo-test-'));
-});
-
-afterEach(async () => {
-  await rm(temporary, { recursive: true, force: true });
-});
+const temporary = emptiedFolder();
 
 test('the demo sees every step of a publish, to the refreshed links and to the merged pull request, and leaves nothing behind', async () => {
   const { code, stdout, stderr } = await galley(['demo', '--once'], { LOG_LEVEL: 'error', TMPDIR: temporary });

@@ -25,9 +25,7 @@ describe('GALLEY_ENCRYPTION_KEY', () => {
     });
   });
 
-  afterAll(async () => {
-    await system?.stop();
-  });
+  afterAll(() => system?.stop());
 
   scenario('keeps links, titles and addresses from Temporal, in a namespace of its own too', async () => {
     system.adminApi.edit(DOMAIN, 'edition 1');

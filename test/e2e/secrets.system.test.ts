@@ -32,9 +32,7 @@ describe('the secrets of the whole product', () => {
     };
   });
 
-  afterAll(async () => {
-    await system?.stop();
-  });
+  afterAll(() => system?.stop());
 
   const link = async (): Promise<string> => {
     const values = valuesFile.parse(parse(await readFile(system.valuesFile('handbook'), 'utf8')));

@@ -4,9 +4,9 @@ import { type AgentChangeState, agentChangeState } from '../../contract/agent-st
 import { QUERIES, WORKFLOW_IDS } from '../../contract/names.ts';
 import { siteState } from '../../contract/site-state.ts';
 import { signContentful } from '../api/sources/vendors/contentful.ts';
+import { UNCHANGING_PROJECT } from '../helpers/admin-api/seed-agent-jobs.ts';
 import { CONTENTFUL_SECRET } from '../helpers/system/orchestrator.ts';
 import { scenarios } from '../helpers/system/scenario.ts';
-import { UNCHANGING_PROJECT } from '../helpers/system/seed-agent-jobs.ts';
 import { type SeedSystem, startSeedSystem } from '../helpers/system/seed-system.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { workflowChain } from '../helpers/system/workflow-chain.ts';
@@ -51,9 +51,7 @@ describe("an Admin API with the specification's fields only", () => {
     });
   });
 
-  afterAll(async () => {
-    await system?.stop();
-  });
+  afterAll(() => system?.stop());
 
   scenario('is enough, with unknown status words and dates of every spelling', async () => {
     const { adminApi } = system;

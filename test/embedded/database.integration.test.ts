@@ -105,7 +105,7 @@ describe('the embedded database', () => {
     }
   });
 
-  test('is opened by one process only, and the second is told which one has it', async () => {
+  test('is opened by one process only, and the second reports which one has it', async () => {
     await start();
     await expect(startEmbeddedDatabase(home)).rejects.toThrow(
       new RegExp(`in use by process ${process.pid} .*GALLEY_HOME`),
@@ -145,7 +145,7 @@ describe('the embedded database', () => {
     expect(rows).toEqual([{ n: 1 }]);
   });
 
-  test('a lock cut off by a crash is nobody’s', async () => {
+  test('a lock cut off by a crash is free', async () => {
     await writeFile(join(home, 'database.lock'), '{"pid": 1');
     const { rows } = await withPool(await start(), (pool) => pool.query('select 1 as n'));
     expect(rows).toEqual([{ n: 1 }]);

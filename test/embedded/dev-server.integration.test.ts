@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
@@ -10,6 +9,7 @@ import { startDevServer as startBare } from '../../embedded/temporal/dev-server.
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { startDevServer } from '../helpers/temporal.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 async function answers(address: string): Promise<boolean> {
   const connection = Connection.lazy({ address });
@@ -23,11 +23,7 @@ async function answers(address: string): Promise<boolean> {
   }
 }
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-temporal-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = emptiedFolder();
 
 /** A program in the place of `temporal`. */
 async function script(commands: string): Promise<string> {

@@ -1,23 +1,15 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheFolder } from '../../embedded/cache-folder.ts';
 import { installOnce } from '../../embedded/install-once.ts';
 import { runTool } from '../../embedded/run-tool.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 const report = (): void => {};
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-install-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
-});
+const folder = emptiedFolder();
 
 async function program(file: string, prints: string): Promise<string> {
   await mkdir(join(file, '..'), { recursive: true });

@@ -1,12 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import nodemailer from 'nodemailer';
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 async function answers(url: string): Promise<boolean> {
   return await fetch(url).then(
@@ -31,11 +30,9 @@ describe('the embedded mailbox', () => {
     mailbox = await startMailbox();
   });
 
-  afterAll(async () => {
-    await mailbox?.stop();
-  });
+  afterAll(() => mailbox?.stop());
 
-  test('takes a mail over SMTP and tells its parts, headers and envelope', async () => {
+  test('takes a mail over SMTP and shows its parts, headers and envelope', async () => {
     const transport = nodemailer.createTransport(mailbox.smtpUrl);
     await transport.sendMail(MAIL);
     const [mail] = await waitFor(
@@ -66,15 +63,7 @@ describe('the embedded mailbox', () => {
 
 describe('the embedded mailbox leaves nothing behind', () => {
   /** A temporary folder of its own, so that what is left there is seen. */
-  let temporary: string;
-
-  beforeEach(async () => {
-    temporary = await mkdtemp(join(tmpdir(), 'galley-mailbox-test-'));
-  });
-
-  afterEach(async () => {
-    await rm(temporary, { recursive: true, force: true });
-  });
+  const temporary = emptiedFolder();
 
   /** A process that starts a mailbox, prints where its page is, and does this. */
   function start(next: string): ChildProcessByStdio<null, Readable, null> {

@@ -1,20 +1,12 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beginDatabase } from '../../embedded/database/new-database.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let home: string;
-let dataDir: string;
+const home = emptiedFolder();
+const dataDir = join(home, 'database');
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'galley-home-'));
-  dataDir = join(home, 'database');
-  await mkdir(dataDir, { mode: 0o700 });
-});
-
-afterEach(async () => {
-  await rm(home, { recursive: true, force: true });
-});
+beforeEach(() => mkdir(dataDir, { mode: 0o700 }));
 
 test('an empty folder becomes a database that only its user can read, and nothing is left beside it', async () => {
   await beginDatabase(dataDir);
@@ -36,7 +28,7 @@ test('a database that is there already is left alone, and what a killed start le
   expect(await readdir(home)).toEqual(['database']);
 });
 
-test('a cache that can not be written leaves the folder empty, for whoever opens it to begin', async () => {
+test('a cache that can not be written leaves the folder empty, for the next process to begin', async () => {
   const file = join(home, 'file');
   await writeFile(file, '');
   await beginDatabase(dataDir, join(file, 'cache'));

@@ -1,20 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-let checkout: string;
+const folder = emptiedFolder();
+const checkout = join(folder, 'checkout');
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'galley-example-agent-'));
-  checkout = join(folder, 'checkout');
   mkdirSync(checkout);
   writeFileSync(join(checkout, 'notes.md'), '# Notes\n\nold and old\n');
-});
-
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function run(prompt: string): { code: number | null; said: string } {
@@ -34,10 +28,7 @@ describe('the example agent', () => {
   test('replaces every occurrence, in each sentence of a longer prompt, with lines and quotes as they are', () => {
     const prompt =
       "Please: Replace 'old' with 'it's $& new' in notes.md.\nReplace '# Notes' with '# Notes\n\n* ü' in notes.md!";
-    expect(run(prompt)).toEqual({
-      code: 0,
-      said: 'notes.md: changed in 2 places\nnotes.md: changed in 1 place',
-    });
+    expect(run(prompt)).toEqual({ code: 0, said: 'notes.md: changed in 2 places\nnotes.md: changed in 1 place' });
     expect(notes()).toBe("# Notes\n\n* ü\n\nit's $& new and it's $& new\n");
   });
 
@@ -54,7 +45,7 @@ describe('the example agent', () => {
     expect(notes()).toBe("# Notes\n\nit's new and it's new\n");
   });
 
-  test('fails where the file is missing', () => {
+  test('fails if the file is missing', () => {
     expect(run("Replace 'old' with 'x' in missing.md")).toEqual({ code: 1, said: 'missing.md: can not be read' });
   });
 

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import pino from 'pino';
 import { createEmbeddedForgeReader } from '../../forge/embedded.ts';
 import { createKey } from '../../platform/admin/api-keys.ts';
@@ -6,7 +5,9 @@ import { createEmbeddedForge } from '../../platform/forge/embedded-forge.ts';
 import { connectDatabase } from '../../platform/store/database.ts';
 import { createTestRepository } from '../helpers/forge-repository.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
 import { OPERATOR_TOKEN, startTestPlatform } from '../helpers/platform-api.ts';
+import { startSilentServer } from '../helpers/silent-server.ts';
 import { createDatabase } from '../helpers/test-database.ts';
 import { caught } from './caught.ts';
 import { describeForge } from './forge.contract.ts';
@@ -22,10 +23,7 @@ async function startFixture(): Promise<ForgeFixture> {
   const { db, baseUrl } = platform;
   const { key } = await createKey(db, { organization: 'Readers', plan: 'free' });
   const repositories: Awaited<ReturnType<typeof createTestRepository>>[] = [];
-  const hanging = createServer(() => undefined);
-  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
-  const address = hanging.address();
-  const hangingPort = address !== null && typeof address === 'object' ? address.port : 0;
+  const hanging = await startSilentServer();
   const awayPort = await freePort();
 
   /** On a database at this port; the pages' address is the fixture's, so that links are taken for its own. */
@@ -84,9 +82,9 @@ async function startFixture(): Promise<ForgeFixture> {
       right: /operator token/,
     },
     away: { writer: writerAt(awayPort), reader: readerAt(awayPort) },
-    hanging: { writer: writerAt(hangingPort), reader: readerAt(hangingPort) },
+    hanging: { writer: writerAt(hanging.port), reader: readerAt(hanging.port) },
     async stop() {
-      hanging.close();
+      await hanging.stop();
       await platform.stop();
       await database.stop();
       for (const repository of repositories) await repository.remove();
@@ -131,24 +129,11 @@ describe('the reader of the embedded forge', () => {
   });
 
   it('takes its token to the configured address only, whatever host a link names', async () => {
-    const asked: (string | undefined)[] = [];
-    const platform = createServer((socket) => {
-      socket.once('data', (bytes) => {
-        asked.push(/^GET (\S+)/.exec(bytes.toString())?.[1]);
-        socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
-      });
-    });
-    await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
-    const address = platform.address();
-    const port = address !== null && typeof address === 'object' ? address.port : 0;
-    const url = `http://127.0.0.1:${port}/inside`;
-    const reader = createEmbeddedForgeReader({ url, operatorToken: OPERATOR_TOKEN });
-    try {
-      const failure = await caught(reader.readPullRequest(`https://platform.example.com/pulls/${id}`));
-      expect(failure).toMatchObject({ status: 404, retryable: false });
-      expect(asked).toEqual([`/inside/pulls/${id}`]);
-    } finally {
-      await new Promise((resolve) => platform.close(resolve));
-    }
+    const { origin, requests, close } = await startHttpSite((_request, response) => response.writeHead(404).end());
+    const reader = createEmbeddedForgeReader({ url: `${origin}/inside`, operatorToken: OPERATOR_TOKEN });
+    const failure = await caught(reader.readPullRequest(`https://platform.example.com/pulls/${id}`));
+    await close();
+    expect(failure).toMatchObject({ status: 404, retryable: false });
+    expect(requests).toEqual([`/inside/pulls/${id}`]);
   });
 });

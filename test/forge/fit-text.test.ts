@@ -1,7 +1,7 @@
 import { fitBody, fitTitle } from '../../forge/hosted/fit-text.ts';
 
 describe('a text for a forge', () => {
-  it('stays as it is where every forge takes it', () => {
+  it('stays as it is if every forge takes it', () => {
     expect(fitTitle('Say "hello" 👋 עברית')).toBe('Say "hello" 👋 עברית');
     expect(fitBody('One.\r\n\n\tTwo.\n')).toBe('One.\r\n\n\tTwo.\n');
   });
@@ -10,7 +10,7 @@ describe('a text for a forge', () => {
     expect(fitTitle('\n One\r\ntwo\0three\u001b[31m ')).toBe('One two three [31m');
   });
 
-  it('is cut where it is too long, and never through a character', () => {
+  it('is cut if it is too long, and never through a character', () => {
     expect(fitTitle('👋'.repeat(200))).toBe(`${'👋'.repeat(127)}…`);
     expect(fitTitle('x'.repeat(255))).toHaveLength(255);
     expect(fitTitle('x'.repeat(256))).toHaveLength(255);

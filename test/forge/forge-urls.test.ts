@@ -95,7 +95,7 @@ describe('the address of a repository', () => {
     '/srv/git/docs.git',
     'acme/docs',
     '',
-  ])('is refused for good where it is %p', (address) => {
+  ])('is refused for good if it is %p', (address) => {
     const error = failure(() => gitHub.repositoryOf(address));
     expect(error).toBeInstanceOf(ForgeError);
     expect(error).toMatchObject({ retryable: false, status: null });
@@ -132,7 +132,7 @@ describe('the address of a pull request', () => {
     'https://git.example.com/api/v3/repos/acme/docs/pulls/12',
     'javascript:alert(1)',
     'not a link',
-  ])('is refused for good where it is %p', (address) => {
+  ])('is refused for good if it is %p', (address) => {
     expect(failure(() => gitHub.pullRequestOf(address))).toMatchObject({ name: 'ForgeError', retryable: false });
   });
 });

@@ -33,7 +33,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
     const find = () => fixture.writer.findPullRequest({ repository: files.repository, branch });
 
     describe('opens pull requests', () => {
-      it('once for each branch, tells what it opened, and finds it again', async () => {
+      it('once for each branch, returns what it opened, and finds it again', async () => {
         const headSha = await files.commit(branch, { 'README.md': '# Ours\n' });
         const request = { repository: files.repository, branch, base: 'main', title: 'Rename', body: 'As asked.' };
         expect(await find()).toBeNull();
@@ -89,7 +89,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
       });
     });
 
-    describe('tells how a pull request ended', () => {
+    describe('reports how a pull request ended', () => {
       it('as merged, with the commit that the merge made', async () => {
         const opened = await open();
         expect((await fixture.reader.readPullRequest(opened.url)).mergeCommitSha).toBeNull();
@@ -112,7 +112,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
       });
     });
 
-    it('tells what changed beyond the first page of a list, a moved file by its old and its new path', async () => {
+    it('lists what changed beyond the first page, a moved file by its old and its new path', async () => {
       const names = Array.from({ length: 130 }, (_, index) => `many/${String(index).padStart(3, '0')}.md`);
       await files.commit(branch, {
         ...Object.fromEntries(names.map((path) => [path, `# ${path}\n`])),
@@ -208,7 +208,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         return Promise.all(calls.filter((call) => call !== undefined).map(caught));
       }
 
-      it('where the token is wrong, or lacks a right: which one', async () => {
+      it('if the token is wrong, or lacks a right: which one', async () => {
         const { url } = await open();
         for (const error of await failures(fixture.wrongToken, url)) {
           expect(error).toMatchObject({ status: 401, retryable: false });
@@ -221,7 +221,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         }
       });
 
-      it('where the branch or the repository is unknown, or the address belongs to another forge', async () => {
+      it('if the branch or the repository is unknown, or the address belongs to another forge', async () => {
         const request = { repository: files.repository, branch: 'never-pushed', base: 'main', title: 'A', body: '' };
         expect(await caught(fixture.writer.openPullRequest(request))).toMatchObject({ retryable: false });
         for (const repository of [fixture.unknownRepository, 'https://forge.elsewhere.example/acme/docs.git']) {
@@ -236,7 +236,7 @@ export function describeForge(name: string, start: () => Promise<ForgeFixture>):
         });
       });
 
-      it('where it is away, or gives no answer in its time: to be tried again', async () => {
+      it('if it is away, or gives no answer in its time: to be tried again', async () => {
         const { url } = await open();
         for (const sides of [fixture.away, fixture.hanging]) {
           for (const error of await failures(sides, url)) {

@@ -124,7 +124,7 @@ describe('the Gitea adapter', () => {
     expect((await fixture.writer.updatePullRequest(url, { title: 'Moved' })).title).toBe('Moved');
   });
 
-  it('says which right is missing where the token may read only', async () => {
+  it('says which right is missing if the token may read only', async () => {
     const token = await fixture.gitea.createToken(fixture.bot, ['read:repository', 'read:user']);
     const reading = createForge({ kind: 'gitea', url: fixture.gitea.url, auth: { token } });
     const { url } = await open();

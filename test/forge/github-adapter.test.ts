@@ -38,14 +38,14 @@ describe('the GitHub adapter', () => {
   const called = (path: RegExp) => fixture.github.calls.filter((call) => path.test(call.path));
 
   describe('opening a pull request', () => {
-    it('answers the open one where GitHub says 422 because somebody was faster', async () => {
+    it('returns the open one if GitHub says 422 because another request was faster', async () => {
       const { url } = await open();
       fixture.github.answerNext({ path: /\/pulls$/, status: 200, body: [] });
       expect((await fixture.writer.openPullRequest(request())).url).toBe(url);
       expect(called(/\/pulls$/).map(({ method }) => method)).toEqual(['GET', 'POST', 'GET', 'POST', 'GET']);
     });
 
-    it('tells what GitHub finds wrong', async () => {
+    it('reports what GitHub finds wrong', async () => {
       const error = await caught(fixture.writer.openPullRequest({ ...request(), branch: 'never-pushed' }));
       expect(error).toMatchObject({ status: 422, retryable: false });
       expect(error.message).toMatch(
@@ -107,7 +107,7 @@ describe('the GitHub adapter', () => {
   });
 
   describe('asking for reviews', () => {
-    it('asks for all at once, and for each alone only where GitHub refuses the list', async () => {
+    it('asks for all at once, and for each alone only if GitHub refuses the list', async () => {
       const { url, reviewers, teams } = await open();
       const wanted = { logins: ['ada', 'grace'], teams: ['writers'] };
       expect(await fixture.reader.requestReviews(url, wanted)).toEqual({
@@ -137,7 +137,7 @@ describe('the GitHub adapter', () => {
       expect([...reviewers]).toEqual(['ADA', 'grace']);
     });
 
-    it('asks nobody once the pull request has ended', async () => {
+    it('requests no review once the pull request has ended', async () => {
       const pull = await open();
       closePull(pull);
       const { requested, refused } = await fixture.reader.requestReviews(pull.url, { logins: ['ada'], teams: [] });
@@ -147,7 +147,7 @@ describe('the GitHub adapter', () => {
       });
     });
 
-    it('stops where it is GitHub that fails, so that it is tried again as a whole', async () => {
+    it('stops if it is GitHub that fails, so that it is tried again as a whole', async () => {
       const { url } = await open();
       fixture.github.answerNext({ path: /requested_reviewers$/, status: 502, body: '<html>Bad gateway</html>' });
       const error = await caught(fixture.reader.requestReviews(url, { logins: ['ada'], teams: [] }));
@@ -167,7 +167,7 @@ describe('the GitHub adapter', () => {
       expect(await fixture.reader.findLogin('LINUS@example.com.au')).toBe('linus');
     });
 
-    it('asks nothing where the text would say more to the search than an address', async () => {
+    it('asks nothing if the text would say more to the search than an address', async () => {
       for (const odd of ['ada@example.com org:acme', '"ada"@example.com', 'repo:x@example.com', 'ada', '@', '']) {
         expect(await fixture.reader.findLogin(odd)).toBeNull();
       }
@@ -269,7 +269,7 @@ describe('the GitHub adapter', () => {
       expect(await caught(fixture.reader.readPullRequest(url))).toMatchObject({ retryable: false });
     });
 
-    it('says so where the forge names its pages under another address than the configured one', async () => {
+    it('says so if the forge names its pages under another address than the configured one', async () => {
       await open();
       const host = fixture.github.url.replace('127.0.0.1', 'localhost');
       const forge = createForge({ kind: 'github', url: host, auth: { token: fixture.token } });

@@ -71,7 +71,7 @@ describe('a GitHub App', () => {
     expect(await caught(nowhere.findLogin('ada@example.com'))).toMatchObject({ retryable: false });
   });
 
-  it('says so where it isn’t installed, and is let in once it is', async () => {
+  it('says so if it isn’t installed, and is let in once it is', async () => {
     fixture.github.app.installations.clear();
     const error = await caught(forge.openPullRequest(request()));
     expect(error).toMatchObject({ status: 404, retryable: false });
@@ -81,7 +81,7 @@ describe('a GitHub App', () => {
     expect((await forge.openPullRequest(request())).number).toBe(1);
   });
 
-  it('finds its way again once it was removed and installed anew', async () => {
+  it('works again once it was removed and installed again', async () => {
     expect(await forge.findPullRequest(request())).toBeNull();
     fixture.github.app.installations.set('acme/docs-1', 78);
     fixture.github.state.tokens.clear();
@@ -89,7 +89,7 @@ describe('a GitHub App', () => {
     expect(await forge.findPullRequest(request())).toBeNull();
   });
 
-  it('says so where its key or its number is wrong', async () => {
+  it('says so if its key or its number is wrong', async () => {
     for (const wrong of [createAppForge(makePrivateKey()), createAppForge(fixture.github.app.privateKey, 1)]) {
       const error = await caught(wrong.findPullRequest(request()));
       expect(error).toMatchObject({ status: 401, retryable: false });
@@ -98,7 +98,7 @@ describe('a GitHub App', () => {
     expect(() => createAppForge('not a key')).toThrow("The App's private key can't be read");
   });
 
-  it('is tried again where GitHub fails or limits while the token is exchanged', async () => {
+  it('is tried again if GitHub fails or limits while the token is exchanged', async () => {
     fixture.github.answerNext({ path: /\/installation$/, status: 502, body: {} });
     expect(await caught(forge.findPullRequest(request()))).toMatchObject({ status: 502, retryable: true });
     fixture.github.answerNext({ path: /\/access_tokens$/, status: 429, headers: { 'retry-after': '7' }, body: {} });

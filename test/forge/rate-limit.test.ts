@@ -19,7 +19,7 @@ describe('a forge that takes no more calls', () => {
     expect(of(503, { 'retry-after': '5' })).toEqual({ limited: false, waitMs: 5_000 });
   });
 
-  it('is given a minute where it names no time', () => {
+  it('is given a minute if it names no time', () => {
     const message = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
     expect(of(403, { 'x-ratelimit-remaining': '4999' }, message)).toEqual({ limited: true, waitMs: 60_000 });
     expect(of(429, {})).toEqual({ limited: true, waitMs: 60_000 });

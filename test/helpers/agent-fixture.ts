@@ -13,7 +13,9 @@ import { requestAgentJobCancel } from '../../platform/store/agent-job-transition
 import { type AgentJobRow, getAgentJob } from '../../platform/store/agent-jobs.ts';
 import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
+import { recordNamespace } from '../replay/record-runs.ts';
 import { addTestJob, addTestMessage, type NewTestJob } from './agent-jobs.ts';
+import type { AgentWorkerOptions } from './agent-worker-process.ts';
 import { runWorker } from './run-worker.ts';
 import { ScriptRunner } from './script-runner.ts';
 import { connectTemporal, type TestTemporal } from './temporal.ts';
@@ -30,14 +32,7 @@ export type AgentFixture = {
   /** What a worker with the fixture's own runner and the embedded forge takes. */
   agents: AgentDeps;
   /** What another process needs to work on the same jobs. */
-  addresses: {
-    databaseUrl: string;
-    maxConnections: number;
-    objectStoreUrl: string;
-    temporalAddress: string;
-    temporalNamespace: string;
-    workDir: string;
-  };
+  addresses: Omit<AgentWorkerOptions, 'identity' | 'holdAt' | 'heldFile'>;
   /** A folder that goes with the fixture. */
   folder: string;
   /** Adds a job without starting it. */
@@ -145,6 +140,7 @@ export async function startAgentFixture(
     leftovers: () => readdir(workDir).catch(() => []),
     async stop() {
       for (const stop of stops) await stop();
+      await recordNamespace(temporal.client);
       await temporal.stop();
       await objects.close();
       await db.close();

@@ -3,6 +3,7 @@ import type { ExportLimits } from '../../exporter/limits.ts';
 import type { Renderer } from '../../exporter/ports.ts';
 import { type ExportJobRow, getExportJob } from '../../platform/store/export-jobs.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
+import { recordNamespace } from '../replay/record-runs.ts';
 import { type ExportedBundle, type ExportStores, openExportStores } from './export-stores.ts';
 import { runWorker } from './run-worker.ts';
 import { connectTemporal, type TestTemporal } from './temporal.ts';
@@ -101,6 +102,7 @@ export async function startExportRig(
     },
     stop: async () => {
       for (const stop of stops) await stop();
+      await recordNamespace(temporal.client);
       await temporal.stop();
       await stores.stop();
     },

@@ -1,6 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { startHttpSite } from './http-site.ts';
 
 const toolCall = z.strictObject({
   id: z.string().min(1),
@@ -61,7 +62,7 @@ export type OpenAiServer = {
 export async function startOpenAiServer(): Promise<OpenAiServer> {
   const requests: OpenAiServer['requests'] = [];
   let replies: Reply[] = [];
-  const server = createServer((request, response) => {
+  const { origin, close } = await startHttpSite((request, response) => {
     read(request)
       .then((body) => {
         requests.push({ body, headers: request.headers });
@@ -71,11 +72,8 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
       // Not to be retried, so that a test fails by it.
       .catch((error: unknown) => send(response, 400, { error: { message: `the test server: ${String(error)}` } }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return {
-    url: `http://127.0.0.1:${address.port}/v1`,
+    url: `${origin}/v1`,
     requests,
     script: (...next) => {
       replies = next;
@@ -83,11 +81,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     },
     toolResults: () =>
       (requests.at(-1)?.body.messages ?? []).flatMap((each) => (each.role === 'tool' ? [each.content] : [])),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close,
   };
 }
 

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +14,7 @@ import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import type { AgentRunKey } from '../../platform/store/agent-runs.ts';
 import { type Database, openDatabase } from '../../platform/store/database.ts';
 import { completeExportJob, markExportJobRunning } from '../../platform/store/export-job-transitions.ts';
+import { startHttpSite } from './http-site.ts';
 import type { TestDatabase } from './test-database.ts';
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-tests';
@@ -65,10 +64,7 @@ export async function startTestPlatform(
   const objects = deps.objects ?? (await createObjectStore({ url: pathToFileURL(folder).href, now }));
   const [started, cancelled]: [string[], string[]] = [[], []];
   const [startedRuns, cancelledRuns]: [AgentRunKey[], AgentRunKey[]] = [[], []];
-  const http = createServer();
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const baseUrl = addressOf(http);
+  const { origin: baseUrl, setHandler, close } = await startHttpSite(() => undefined);
   const app = createPlatformApi({
     objects,
     startExport: async (jobId) => void started.push(jobId),
@@ -84,7 +80,7 @@ export async function startTestPlatform(
     db,
     logger,
   });
-  http.on('request', app);
+  setHandler(app);
 
   return {
     baseUrl,
@@ -122,17 +118,10 @@ export async function startTestPlatform(
       await completeExportJob(db, jobId, { archiveKey, archiveSha256, reportKey, ...sizes });
     },
     async stop() {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
+      await close();
       if (!deps.db) await db.close();
       await objects.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function addressOf(http: Server): string {
-  const address = http.address();
-  if (address === null || typeof address === 'string') throw new Error('The server does not listen');
-  return `http://127.0.0.1:${address.port}`;
 }

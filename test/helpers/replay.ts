@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { type ReplayWorkerOptions, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { z } from 'zod';
 
@@ -53,16 +55,45 @@ async function replayRest(
 
 /** One run of each kind: runs with the same sequence of events replay alike, and a test may start a thousand of them. */
 export function distinctRuns<Run extends RecordedRun>(runs: readonly Run[]): Run[] {
-  return [...new Map(runs.map((run) => [kindOf(run.history), run])).values()];
+  return [...new Map(runs.map((run) => [JSON.stringify(stepsOf(run.history)), run])).values()];
 }
 
-/** The types of the workflow, the events and the activities. */
-function kindOf(history: unknown): string {
-  const named = z.object({ name: z.string() }).nullish();
-  const event = z.object({
-    eventType: z.union([z.string(), z.number()]).nullish(),
-    workflowExecutionStartedEventAttributes: z.object({ workflowType: named }).nullish(),
-    activityTaskScheduledEventAttributes: z.object({ activityType: named }).nullish(),
-  });
-  return JSON.stringify(z.object({ events: z.array(event) }).parse(history).events);
+const named = z.object({ name: z.string() }).nullish();
+const recorded = z.object({
+  events: z.array(
+    z.object({
+      eventType: z.union([z.string(), z.number()]).nullish(),
+      workflowExecutionStartedEventAttributes: z.object({ workflowType: named }).nullish(),
+      activityTaskScheduledEventAttributes: z.object({ activityType: named }).nullish(),
+    }),
+  ),
+});
+
+/** The type of the workflow, and of each event and its activity. */
+export function stepsOf(history: unknown): { type: string; steps: string[] } {
+  const { events } = recorded.parse(history);
+  const steps = events.map(({ eventType, activityTaskScheduledEventAttributes: scheduled }) =>
+    [eventType, scheduled?.activityType?.name].join(' '),
+  );
+  return { type: events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '', steps };
+}
+
+export type FetchedRun = { workflowId: string; runId: string; history: History; length: number };
+
+/** The runs of a workflow, newest first. None if it never ran. */
+export async function runsOf(client: Client, workflowId: string): Promise<FetchedRun[]> {
+  const runs: FetchedRun[] = [];
+  let runId: string | null | undefined = await client.workflow
+    .getHandle(workflowId)
+    .describe()
+    .then(
+      (description) => description.runId,
+      () => undefined,
+    );
+  while (runId) {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    runs.push({ workflowId, runId, history, length: history.events?.length ?? 0 });
+    runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+  }
+  return runs;
 }

@@ -9,122 +9,63 @@ Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const { orchestrator, platform } = workflowBundles;
 
-/** For each workflow: the branches that record-*.ts plays, and a recorded branch with one of its activities. */
+const words = (text: string): string[] => text.split(/\s+/);
+
+/** For each workflow: its recorded branches, and one of them with one of its activities. record-runs.ts adds others. */
 const WORKFLOWS = [
   {
     folder: 'export-site',
     bundle: orchestrator,
     workflowId: 'export:replayed',
-    branches: [
-      'bundle-gone',
-      'continued-as-new-for-another-build',
-      'continued-as-new-for-another-build-run-before-1',
-      'continued-as-new-while-exporting',
-      'continued-as-new-while-exporting-run-before-1',
-      'continued-as-new-while-paused',
-      'continued-as-new-while-paused-run-before-1',
-      'failed-and-published-again',
-      'given-up-after-its-timeout',
-      'held-by-a-pin-and-let-go',
-      'key-refused-and-mended',
-      'old-job-refused',
-      'operators-told-of-trouble-and-its-end',
-      'paused-and-resumed',
-      'pinned-while-live',
-      'published-and-refreshed',
-      'published-while-exporting',
-      'removed-while-exporting',
-      'replaced-by-a-newer-publish',
-      'rolled-back-while-exporting',
-      'sent-away-for-an-hour',
-      'switched-off-and-on',
-      'taken-out-of-the-configuration',
-      'two-deployments',
-      'unknown-from-the-start',
-      'unknown-to-its-worker-and-known-again',
-    ],
+    branches: words(`bundle-gone continued-as-new-for-another-build continued-as-new-for-another-build-run-before-1
+      continued-as-new-while-exporting continued-as-new-while-exporting-run-before-1
+      continued-as-new-while-paused continued-as-new-while-paused-run-before-1 failed-and-published-again
+      given-up-after-its-timeout held-by-a-pin-and-let-go key-refused-and-mended old-job-refused
+      operators-told-of-trouble-and-its-end paused-and-resumed pinned-while-live published-and-refreshed
+      published-while-exporting removed-while-exporting replaced-by-a-newer-publish
+      rolled-back-while-exporting sent-away-for-an-hour switched-off-and-on taken-out-of-the-configuration
+      two-deployments unknown-from-the-start unknown-to-its-worker-and-known-again`),
     changed: ['bundle-gone', 'startExport'],
   },
   {
     folder: 'agent-change',
     bundle: orchestrator,
     workflowId: 'agent:docs:changelog:replayed',
-    branches: [
-      'cancelled-by-temporal',
-      'cancelled-in-review',
-      'cancelled-while-prompting',
-      'cancelled-while-working',
-      'closed',
-      'continued-as-new-in-review',
-      'continued-as-new-in-review-run-before-1',
-      'expired-while-prompting',
-      'job-failed',
-      'key-refused-and-mended',
-      'merge-commit-asked-of-the-forge',
-      'merged-as-the-forge-tells',
-      'one-mail-refused-and-the-forge-refusing',
-      'prompt-rejected-and-nobody-to-tell',
-      'reminded-and-expired',
-      'reminded-until-a-verdict',
-      'reviewed-and-merged',
-      'rule-taken-out-before-it-began',
-      'rule-taken-out-in-review',
-      'unchanged',
-      'without-mail-and-forge',
-    ],
+    branches: words(`cancelled-by-temporal cancelled-in-review cancelled-while-prompting cancelled-while-working closed
+      continued-as-new-in-review continued-as-new-in-review-run-before-1 expired-while-prompting job-failed
+      key-refused-and-mended merge-commit-asked-of-the-forge merged-as-the-forge-tells
+      one-mail-refused-and-the-forge-refusing prompt-rejected-and-nobody-to-tell reminded-and-expired
+      reminded-until-a-verdict reviewed-and-merged rule-taken-out-before-it-began rule-taken-out-in-review
+      unchanged without-mail-and-forge`),
     changed: ['closed', 'createAgentJob'],
   },
   {
     folder: 'agent-rule',
     bundle: orchestrator,
     workflowId: 'agent-rule:docs:changelog',
-    branches: [
-      'burst-and-resend',
-      'continued-as-new-while-collecting',
-      'continued-as-new-while-collecting-run-before-1',
-      'first-of-several-started-before',
-      'limited',
-      'operators-told-that-no-worker-knew-it',
-      'own-merge-dropped-from-what-waits',
-      'same-id-after-its-window',
-      'started-before',
-      'taken-out-of-the-configuration',
-    ],
+    branches: words(`burst-and-resend continued-as-new-while-collecting continued-as-new-while-collecting-run-before-1
+      first-of-several-started-before limited operators-told-that-no-worker-knew-it
+      own-merge-dropped-from-what-waits same-id-after-its-window started-before taken-out-of-the-configuration`),
     changed: ['limited', 'readRuleSettings'],
   },
   {
     folder: 'agent-job',
     bundle: platform,
     workflowId: 'replayed',
-    branches: [
-      'cancel-accepted-without-the-workflow',
-      'cancelled-while-the-agent-works',
-      'completed-with-a-pull-request',
-      'failed-at-the-push',
-      'failed-before-the-agent',
-      'failed-in-the-agent',
-      'follow-up',
-      'follow-up-that-changes-nothing',
-      'over-before-it-began',
-      'unchanged',
-    ],
+    branches: words(`cancel-accepted-without-the-workflow cancelled-while-the-agent-works completed-with-a-pull-request
+      failed-at-the-push failed-before-the-agent failed-in-the-agent follow-up follow-up-that-changes-nothing
+      over-before-it-began unchanged`),
     changed: ['unchanged', 'runAgent'],
   },
   {
     folder: 'static-export-job',
     bundle: platform,
     workflowId: 'replayed',
-    branches: [
-      'begun-anew',
-      'cancelled-while-crawling',
-      'completed',
-      'crawling-on-after-samples',
-      'failed',
-      'shared-by-several-crawlers',
-    ],
+    branches: words(`begun-anew cancelled-while-crawling completed crawling-on-after-samples failed
+      shared-by-several-crawlers`),
     changed: ['completed-0.1.1', 'beginExport'],
   },
-] as const;
+];
 
 describe.each(WORKFLOWS)('the recorded histories of $folder', ({ folder, bundle, workflowId, branches, changed }) => {
   const path = join(process.cwd(), 'test/replay', folder);
@@ -133,12 +74,12 @@ describe.each(WORKFLOWS)('the recorded histories of $folder', ({ folder, bundle,
 
   it('show every branch', () => {
     const recorded = new Set(names.map((name) => name.replace(/-[\d.]+\.json$/, '')));
-    expect([...recorded].sort()).toEqual(branches);
+    expect([...recorded]).toEqual(expect.arrayContaining(branches));
   });
 
   // One of them is changed, so that the others prove something.
   it('replay, but not after an activity in one of them was changed', async () => {
-    const [branch, activity] = changed;
+    const [branch = '', activity] = changed;
     const first = read(names.find((name) => name.startsWith(branch)) ?? '');
     const texts = [...names.map(read), first.replaceAll(`"${activity}"`, '"anotherActivity"')];
     const runs = texts.map((text) => ({ workflowId, history: JSON.parse(text) }));

@@ -1,17 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-ci-results-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
-});
+const folder = emptiedFolder();
 
 interface Suite {
   status: 'passed' | 'failed';

@@ -1,17 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { announcePins } from '../../worker/announce-pins.ts';
+import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
 /** What a values file holds at each look, and whether Temporal is away then. Without a text there is no file yet. */
 type Look = { text?: string; temporalAway?: boolean };
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-pins-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = emptiedFolder();
 
 function pinnedTo(version: string): string {
   return `staticExport:\n  enabled: true\n  version: ${version}\n`;

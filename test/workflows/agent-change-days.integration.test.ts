@@ -101,7 +101,7 @@ describe('a mail that is refused for good', () => {
 });
 
 describe('a mail that its server puts off for a day', () => {
-  it('delays no other mail, no reminder of the others and no news of the pull request', async () => {
+  it('delays no other mail, no reminder of the others and no event of the pull request', async () => {
     const remindAfterMs = [2 * HOUR_MS];
     const agents = await startAgents({ reviewers: ['slow@example.com', 'ada@example.com'], remindAfterMs });
     let tries = 0;
@@ -129,7 +129,7 @@ describe('a mail that its server puts off for a day', () => {
 });
 
 describe('a refused key', () => {
-  it('is told in the state, tried again at longer intervals, and gives up only when the change would expire', async () => {
+  it('is shown in the state, retried at longer intervals, and given up only when the change would expire', async () => {
     const agents = await startAgents({ expireAfterMs: 10 * DAY_MS });
     let tries = 0;
     agents.outside.onCreate = () => {
@@ -178,7 +178,7 @@ describe('a job that never ends', () => {
   });
 });
 
-describe('a forge that refuses to tell how the pull request stands', () => {
+describe('a forge that refuses to return the state of the pull request', () => {
   it('is asked about once an hour, is noted, and the webhook still ends the change', async () => {
     const agents = await startAgents();
     agents.outside.onForge = (call) => {

@@ -1,6 +1,6 @@
+import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { HOUR_MS, useAgents } from './use-agents.ts';
-import { runsOf } from './use-temporal.ts';
 
 const { startAgents, server } = useAgents('dev-server');
 
@@ -14,7 +14,11 @@ describe('a rule that continues as new', () => {
     for (let count = 0; count < total; count += 10) {
       await Promise.all(Array.from({ length: 10 }, (_, index) => agents.publish({ id: `d-${count + index}` })));
     }
-    await waitFor(() => prompted() >= total, { describe: 'prompted for all events' });
+    const allPrompted = () => {
+      if (prompted() >= total) return true;
+      throw new Error(`${prompted()} of ${total}`);
+    };
+    await waitFor(allPrompted, { describe: 'prompted for all events' });
     expect(prompted()).toBe(total);
     expect((await runsOf(server().client, agents.rule.workflowId)).length).toBeGreaterThan(1);
     await agents.publishAll([{ id: 'd-0' }, { id: 'new' }]);

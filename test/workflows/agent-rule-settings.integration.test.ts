@@ -35,7 +35,7 @@ describe('a rule that no worker knows', () => {
     expect(await agents.untilRule('known', ({ phase }) => phase === 'idle')).toMatchObject({ error: null });
   });
 
-  it('tells the operators if it lasts, and once more when it is over', async () => {
+  it('sends the operators an email if it persists, and another when it is resolved', async () => {
     const agents = await startAgents({ quietPeriodMs: HOUR_MS, tellAfterMs: 1_000 });
     await agents.publish();
     await agents.untilRule('read its settings', ({ dueAt }) => dueAt !== null);

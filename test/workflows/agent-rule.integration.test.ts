@@ -94,7 +94,7 @@ describe('the merge of a change', () => {
 });
 
 describe('two rules of a site', () => {
-  it('are both told of a merge, so that they never answer to each other', async () => {
+  it('both get a signal of a merge, so that they never react to each other', async () => {
     const agents = await startAgents({ quietPeriodMs: 30_000 });
     for (const rule of ['changelog', 'glossary']) await agents.publish({ agentsOwn: true }, rule);
     agents.configure({ rules: ['changelog', 'glossary'] });

@@ -6,22 +6,23 @@ import { runWorker } from '../helpers/run-worker.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
 
 /** The activities that the agents' workflows call, as the worker has them. */
-export type AgentActivities = Pick<
-  Activities,
-  | 'readRuleSettings'
-  | 'renderAgentPrompt'
-  | 'createAgentJob'
-  | 'pollAgentJob'
-  | 'readLastWords'
-  | 'cancelAgentJob'
-  | 'planReview'
-  | 'requestReview'
-  | 'readPullRequest'
-  | 'followPullRequest'
-  | 'sendReviewMail'
-  | 'sendOperatorMail'
-  | 'sendRuleMail'
->;
+const NAMES = [
+  'readRuleSettings',
+  'renderAgentPrompt',
+  'createAgentJob',
+  'pollAgentJob',
+  'readLastWords',
+  'cancelAgentJob',
+  'planReview',
+  'requestReview',
+  'readPullRequest',
+  'followPullRequest',
+  'sendReviewMail',
+  'sendOperatorMail',
+  'sendRuleMail',
+] as const;
+
+export type AgentActivities = Pick<Activities, (typeof NAMES)[number]>;
 
 export type AgentWorker = {
   taskQueue: string;
@@ -49,21 +50,7 @@ export function createAgentWorker(connection: NativeConnection, namespace: strin
     if (activities === undefined) throw new Error(`no fixture has the workflow ${id}`);
     return activities;
   };
-  const activities: AgentActivities = {
-    readRuleSettings: (input) => own().readRuleSettings(input),
-    renderAgentPrompt: (input) => own().renderAgentPrompt(input),
-    createAgentJob: (input) => own().createAgentJob(input),
-    pollAgentJob: (input) => own().pollAgentJob(input),
-    readLastWords: (input) => own().readLastWords(input),
-    cancelAgentJob: (input) => own().cancelAgentJob(input),
-    planReview: (input) => own().planReview(input),
-    requestReview: (input) => own().requestReview(input),
-    readPullRequest: (input) => own().readPullRequest(input),
-    followPullRequest: (input) => own().followPullRequest(input),
-    sendReviewMail: (input) => own().sendReviewMail(input),
-    sendOperatorMail: (input) => own().sendOperatorMail(input),
-    sendRuleMail: (input) => own().sendRuleMail(input),
-  };
+  const activities = Object.fromEntries(NAMES.map((name) => [name, (input: never) => own()[name](input)]));
 
   return {
     taskQueue,

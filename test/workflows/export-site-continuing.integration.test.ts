@@ -1,9 +1,9 @@
 import { type Mailbox, startMailbox } from '../../embedded/mailbox/mailbox.ts';
 import type { ReceivedMail } from '../../embedded/mailbox/received-mail.ts';
+import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
-import { runsOf } from './use-temporal.ts';
 
 const operators = ['ada@example.com', 'grace@example.com'];
 let mailbox: Mailbox | undefined;

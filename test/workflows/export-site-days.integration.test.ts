@@ -1,6 +1,6 @@
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Call, Interception } from '../helpers/admin-api/fake-admin-api.ts';
 import type { SiteFixture } from './site-fixture.ts';
-import type { Interception, SmallCall } from './small-admin-api.ts';
 import { useSites } from './use-sites.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,13 +21,13 @@ async function publishNext(site: SiteFixture): Promise<number> {
   return atMs;
 }
 
-const isStart = ({ method, path }: SmallCall): boolean => method === 'POST' && path === '/v1/static-export/jobs';
-const startCalls = (site: SiteFixture): SmallCall[] => site.api.calls.filter(isStart);
+const isStart = ({ method, path }: Call): boolean => method === 'POST' && path === '/v1/static-export/jobs';
+const startCalls = (site: SiteFixture): Call[] => site.api.calls.filter(isStart);
 const outcomes = (site: SiteFixture) => site.api.jobs.map(({ status, content }) => [status, content]);
 const untilLive = (site: SiteFixture) => site.until('live', ({ phase }) => phase === 'live');
 
 /** Intercepts the first `times` starts. */
-function firstStarts(times: number, instead: Interception): (call: SmallCall) => Interception {
+function firstStarts(times: number, instead: Interception): (call: Call) => Interception {
   let left = times;
   return (call) => (isStart(call) && left-- > 0 ? instead : undefined);
 }
@@ -136,7 +136,7 @@ describe('publishes', () => {
 });
 
 describe('a site that was never published', () => {
-  it('exports nothing until somebody asks for it', async () => {
+  it('exports nothing until an export is requested', async () => {
     const site = await startSite();
     await site.start();
     await sleep(7 * DAY_MS);
@@ -159,6 +159,23 @@ describe('a failing Admin API', () => {
     expect(startCalls(site)).toHaveLength(3);
     expect(new Set(startCalls(site).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
     expect(site.api.jobs).toHaveLength(1);
+  });
+
+  it('that fails each of its calls, with and without doing the work, makes one job and deploys it', async () => {
+    const site = await startSite();
+    const html = { status: 502, body: '<h1>Bad gateway</h1>', headers: { 'content-type': 'text/html' } };
+    const limited = { status: 429, headers: { 'retry-after': '1' } };
+    const faults: Interception[] = [html, limited, { status: 500 }, 'drop', 'drop-after'];
+    const left = new Map(['start', 'job', 'bundle'].map((kind) => [kind, [...faults]]));
+    site.api.behaviour.intercept = (call) => {
+      const kind = isStart(call) ? 'start' : call.path.endsWith('/bundle') ? 'bundle' : 'job';
+      return left.get(kind)?.shift();
+    };
+    await publishNext(site);
+    await site.until('live', ({ phase, lastError }) => phase === 'live' && lastError === null);
+    expect([...left.values()]).toEqual([[], [], []]);
+    expect(outcomes(site)).toEqual([['completed', 1]]);
+    expect((await site.deployed())?.content).toBe(1);
   });
 
   it('that asks for rest is left alone until then, also by a new publish, and the state shows it', async () => {
@@ -289,17 +306,5 @@ describe('a deployment that cannot be written', () => {
     await publishNext(site);
     await site.until('live again', ({ phase, jobId }) => phase === 'live' && jobId === site.api.jobs[1]?.jobId);
     expect((await site.deployed())?.content).toBe(1);
-  });
-
-  it('shows its error, and is written once it can be', async () => {
-    const site = await startSite();
-    await mkdir(site.valuesFile);
-    await site.publish();
-    const failed = await site.until('failed', ({ phase }) => phase === 'failed');
-    expect(failed.deployments[0]?.error).toContain('EISDIR');
-    await rmdir(site.valuesFile);
-    await untilLive(site);
-    expect(await site.deployed()).not.toBeNull();
-    expect(site.api.jobs).toHaveLength(1);
   });
 });

@@ -4,10 +4,10 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
 import { makeHangingFile } from '../helpers/hanging-file.ts';
+import { runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteFixture } from './site-fixture.ts';
 import { useSites } from './use-sites.ts';
-import { runsOf } from './use-temporal.ts';
 
 const { startSite, server } = useSites('dev-server', () => ({ searchAttributes: true }));
 
@@ -190,7 +190,7 @@ describe('a site', () => {
     expect(site.api.jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed']);
   });
 
-  it.concurrent('whose workflow is reset exports anew and never deploys the old export of a repeated key', async () => {
+  it.concurrent('whose workflow is reset exports again and never deploys the old export of a repeated key', async () => {
     const site = await startSite();
     await exportContent(site, 1);
     const newest = await exportContent(site, 2);

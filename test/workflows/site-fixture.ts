@@ -10,15 +10,15 @@ import type { PublishedSignal } from '../../contract/publish-event.ts';
 import { type SiteState, siteState } from '../../contract/site-state.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { exportSite } from '../../workflows/export-site.ts';
+import type { RunningAdminApi } from '../helpers/admin-api/fake-admin-api.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import type { SiteWorker } from './site-worker.ts';
-import type { SmallAdminApi } from './small-admin-api.ts';
 import { untilState, type WorkflowServer } from './use-temporal.ts';
 
 /** Everything one site needs, on real parts: a worker, an Admin API and a values file in a folder of its own. */
 export type SiteFixture = {
   site: string;
-  api: Omit<SmallAdminApi, 'close'>;
+  api: Omit<RunningAdminApi, 'close'>;
   handle: WorkflowHandle<typeof exportSite>;
   valuesFile: string;
   /** What the next reading of the configuration finds; undefined: the worker doesn't know the site. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
@@ -9,9 +9,10 @@ import type { SiteConfig } from '../../contract/galley-config.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
 import { createOrchestratorWorker } from '../../worker/worker.ts';
+import { createFakeAdminApi, type FakeAdminApi, type RunningAdminApi } from '../helpers/admin-api/fake-admin-api.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
-import { createSmallAdminApi, listen, type SmallAdminApi, type SmallAdminApiParts } from './small-admin-api.ts';
 
 export type SiteWorkerOptions = {
   client: Client;
@@ -28,7 +29,7 @@ export type SiteWorkerOptions = {
 export type SiteWorker = {
   taskQueue: string;
   /** From now on the site is configured as `read` says, and its exports are those of an Admin API of its own. */
-  serve(site: string, domain: string, read: () => SiteConfig | undefined): Omit<SmallAdminApi, 'close'>;
+  serve(site: string, domain: string, read: () => SiteConfig | undefined): Omit<RunningAdminApi, 'close'>;
   /** Does nothing while it runs. Without a bundle it runs the last one, at first the product's. */
   start(options?: { workflowBundle?: WorkflowBundleOption; version?: WorkerVersion }): Promise<void>;
   stop(): Promise<void>;
@@ -52,23 +53,23 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
   const { minRefreshIntervalMs = 1_000, searchAttributes = false } = options;
   const taskQueue = `${TASK_QUEUES.orchestrator}-${process.pid}-${++workers}`;
   const sites = new Map<string, () => SiteConfig | undefined>();
-  const apis = new Map<string, SmallAdminApiParts>();
+  const apis = new Map<string, FakeAdminApi>();
   let running: Promise<{ stop(): Promise<void> }> | undefined;
   let bundle: WorkflowBundleOption = workflowBundles.orchestrator;
 
-  async function apiOf(request: IncomingMessage): Promise<SmallAdminApiParts | undefined> {
+  function apiOf(request: IncomingMessage, body: string): FakeAdminApi | undefined {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
     const [, jobId] = /^\/v1\/static-export\/jobs\/([^/]+)/.exec(pathname) ?? [];
     if (jobId !== undefined) return [...apis.values()].find(({ jobs }) => jobs.some((job) => job.jobId === jobId));
     if (request.method !== 'POST') return apis.get(searchParams.get('domain') ?? '');
-    return apis.get(started.parse(await json(request)).domain);
+    return apis.get(started.parse(JSON.parse(body)).domain);
   }
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const api = await apiOf(request).catch(() => undefined);
+  const { origin: url, close } = await startHttpSite(async (request, response) => {
+    const body = await text(request);
+    const api = apiOf(request, body);
     if (api === undefined) response.writeHead(404).end('{"error":"no such job"}');
-    else await api.handle(request, response);
-  }
-  const { url, close } = await listen((request, response) => void handle(request, response));
+    else await api.handle(request, response, body);
+  });
 
   async function run(
     readSite: (site: string) => SiteConfig | undefined,
@@ -93,7 +94,8 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
   const worker: SiteWorker = {
     taskQueue,
     serve(site, domain, read) {
-      const made = createSmallAdminApi(clock, apis.size + 1);
+      const prefix = `se_${String(apis.size + 1).padStart(8, '0')}`;
+      const made = createFakeAdminApi({ clock, jobId: (number) => prefix + String(number).padStart(8, '0') });
       sites.set(site, read);
       apis.set(domain, made);
       return { ...made, url };

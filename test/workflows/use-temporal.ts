@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { DefaultLogger, type NativeConnection, Runtime } from '@temporalio/worker';
-import { distinctRuns, type RecordedRun, replayErrors } from '../helpers/replay.ts';
+import { distinctRuns, type FetchedRun, replayErrors, runsOf } from '../helpers/replay.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
 import { connectTemporal, startTimeSkipping, type TestTemporal } from '../helpers/temporal.ts';
 import { workflowBundles } from '../helpers/workflow-bundles.ts';
+import { recordRuns } from '../replay/record-runs.ts';
 
 // Many of these tests are about failing activities. The SDK would log each failure.
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -36,7 +37,7 @@ export function useTemporal(kind: 'dev-server' | 'time-skipping'): TemporalFixtu
   let running: WorkflowServer | undefined;
   const open: Started[] = [];
   const stops: (() => Promise<void>)[] = [];
-  const runs: RecordedRun[] = [];
+  const runs: FetchedRun[] = [];
   const server = (): WorkflowServer => {
     if (running === undefined) throw new Error('the server is started by beforeAll');
     return running;
@@ -64,6 +65,7 @@ export function useTemporal(kind: 'dev-server' | 'time-skipping'): TemporalFixtu
     const errors = await replayErrors(workflowBundles.orchestrator, distinctRuns(runs));
     await running?.stop();
     expect(errors.filter((error) => error !== undefined)).toEqual([]);
+    await recordRuns(runs);
   });
 
   return {
@@ -76,7 +78,7 @@ export function useTemporal(kind: 'dev-server' | 'time-skipping'): TemporalFixtu
   };
 }
 
-export function asWorkflowServer({ client, nativeConnection, stop }: TestTemporal): WorkflowServer {
+function asWorkflowServer({ client, nativeConnection, stop }: TestTemporal): WorkflowServer {
   return { client, connection: nativeConnection, now: Date.now, sleep: (ms) => sleep(ms), skipsTime: false, stop };
 }
 
@@ -107,24 +109,4 @@ export async function untilState<State>(question: {
     throw new Error(JSON.stringify(state));
   };
   return await waitFor(probe, { describe: description, ...(server.skipsTime && { everyMs: 1 }) });
-}
-
-export type FetchedRun = RecordedRun & { runId: string; length: number };
-
-/** The runs of a workflow, newest first. None if it never ran. */
-export async function runsOf(client: Client, workflowId: string): Promise<FetchedRun[]> {
-  const runs: FetchedRun[] = [];
-  let runId: string | null | undefined = await client.workflow
-    .getHandle(workflowId)
-    .describe()
-    .then(
-      (description) => description.runId,
-      () => undefined,
-    );
-  while (runId) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    runs.push({ workflowId, runId, history, length: history.events?.length ?? 0 });
-    runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
-  }
-  return runs;
 }

@@ -8,9 +8,7 @@ type Activities = ReturnType<typeof createAdminApiActivities>;
 
 const servers: Server[] = [];
 
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 async function api(...script: Scripted[]): Promise<{ server: Server; activities: Activities }> {
   const server = await startScriptedServer(script);
@@ -22,10 +20,7 @@ async function api(...script: Scripted[]): Promise<{ server: Server; activities:
 type Attempt = { attempt?: number; heartbeatDetails?: unknown };
 
 const start = (activities: Activities, info: Attempt = {}) =>
-  activityEnvironment(info).run(activities.startExport, {
-    domain: 'docs.example.com',
-    idempotencyKey: 'run:1:1',
-  });
+  activityEnvironment(info).run(activities.startExport, { domain: 'docs.example.com', idempotencyKey: 'run:1:1' });
 const poll = (activities: Activities, info: Attempt = {}) =>
   activityEnvironment(info).run(activities.pollExport, { jobId: 'se_1/ä' });
 const bundle = (activities: Activities, info: Attempt = {}) =>
@@ -85,7 +80,7 @@ describe.each([
   ['pollExport', poll],
   ['createBundle', bundle],
 ] as const)('%s', (_, call) => {
-  it('hands on a refusal, and tries again where it can not read the answer', async () => {
+  it('hands on a refusal, and tries again if it can not read the answer', async () => {
     const { activities } = await api(
       { status: 403, body: { error: 'no plan' } },
       { status: 200, text: '<!doctype html><title>Log in</title>' },
@@ -98,7 +93,7 @@ describe.each([
 });
 
 describe('any operation', () => {
-  it.each([401, 403])('takes %i for a refused key that nobody should try again', async (status) => {
+  it.each([401, 403])('takes %i for a rejected key that should not be retried', async (status) => {
     const { activities } = await api({ status, body: { error: 'no' } });
     const failure = await failureOf(poll(activities));
     expect(failure).toMatchObject({
@@ -139,7 +134,7 @@ describe('any operation', () => {
     ['answers 200 with cut JSON', { status: 200, text: '{"jobId": "se_' }],
     ['answers 200 with an empty body', { status: 200, text: '' }],
     ['answers 200 with JSON of another kind', { status: 200, body: ['jobId'] }],
-  ])('tries again where the service %s, and tells the workflow after a minute of it', async (_name, scripted) => {
+  ])('retries if the service %s, and fails to the workflow after a minute of it', async (_name, scripted) => {
     const { activities } = await api(scripted);
     const early = await failureOf(poll(activities));
     expect(early).toMatchObject({ type: 'Unavailable' });
@@ -291,7 +286,7 @@ describe('finding the job of a version', () => {
   const find = (activities: Activities) =>
     activityEnvironment().run(activities.findExport, { domain: 'docs.example.com', version: 'v2' });
 
-  it('reads the list of jobs where there is one', async () => {
+  it('reads the list of jobs if there is one', async () => {
     const jobs = [
       { jobId: 'a', version: 'v3', status: 'completed' },
       null,

@@ -1,4 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { startHttpSite } from '../../helpers/http-site.ts';
 
 /** One answer: a status with a body, or a connection that breaks before or in the middle of it, or silence. */
 export type Scripted =
@@ -16,9 +18,8 @@ export async function startScriptedServer(script: Scripted[]): Promise<{
   close(): Promise<void>;
 }> {
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
+  const { origin, close } = await startHttpSite(async (request, response) => {
+    const body = await text(request);
     const { method = '', url: path = '', headers } = request;
     received.push({ method, path, headers, body });
     const scripted = script.length > 1 ? script.shift() : script[0];
@@ -29,19 +30,8 @@ export async function startScriptedServer(script: Scripted[]): Promise<{
       response.write('{"jobId":"se_', () => request.socket.destroy());
       return;
     }
-    const text = scripted.text ?? (scripted.body === undefined ? '' : JSON.stringify(scripted.body));
-    response.writeHead(scripted.status, { 'content-type': 'application/json', ...scripted.headers }).end(text);
+    const sent = scripted.text ?? (scripted.body === undefined ? '' : JSON.stringify(scripted.body));
+    response.writeHead(scripted.status, { 'content-type': 'application/json', ...scripted.headers }).end(sent);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    received,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  };
+  return { url: origin, received, close };
 }

@@ -11,9 +11,7 @@ type Activities = ReturnType<typeof createAgentJobActivities>;
 
 const servers: Server[] = [];
 
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 function siteOf(prompt: string, site: object = { projectId: 'prj/ö' }): SiteConfig {
   const rule = { name: 'changelog', on: 'publish', prompt, remindAfter: '2d', reviewers: ['ada@example.com'] };
@@ -122,10 +120,7 @@ describe('making an agent job', () => {
     await create(activities);
     await create(activities, { ...rendered, rule: 'gone' });
     for (const request of server.received) {
-      expect(request).toMatchObject({
-        path: '/base/v2/agent/prj%2F%C3%B6/job',
-        body: '{"prompt":"Mention Start."}',
-      });
+      expect(request).toMatchObject({ path: '/base/v2/agent/prj%2F%C3%B6/job', body: '{"prompt":"Mention Start."}' });
     }
     expect(server.received).toHaveLength(2);
   });
@@ -136,7 +131,7 @@ describe.each([
   ['createAgentJob', (activities: Activities) => create(activities)],
   ['pollAgentJob', (activities: Activities) => poll(activities)],
 ] as const)('%s', (_, call) => {
-  it('hands on a refusal, and tries again where it can not read the answer', async () => {
+  it('hands on a refusal, and tries again if it can not read the answer', async () => {
     const { activities } = await api([
       { status: 403, body: { error: 'no' } },
       { status: 200, body: [] },
@@ -259,7 +254,7 @@ describe('cancelling an agent job', () => {
 describe("a rule's settings", () => {
   const deps = { operators: ['ops@example.com'], forge: true, mail: false, searchAttributes: true };
 
-  it('are read each time, with their defaults, and tell no template', async () => {
+  it('are read each time, with their defaults, and contain no template', async () => {
     const read = createReadRuleSettings({ ...deps, readSite: () => siteOf('a secret {{ event.title }}') });
     const settings = await read({ site: 'docs', rule: 'changelog' });
     expect(settings).toEqual({

@@ -52,7 +52,7 @@ describe('a prompt', () => {
     expect(renderPrompt(template, [event({ agentsOwn: true })], 1)).toBe('[]');
   });
 
-  it('says how many older events are not listed, and only where a list is asked for', () => {
+  it('says how many older events are not listed, and only if a list is asked for', () => {
     const events = [event({ title: 'Newer' }), event({ title: 'Newest' })];
     expect(renderPrompt('{{#events}}{{ title }};{{/events}}', events, 7)).toBe(
       'Newer;Newest;\n\n(5 older events are not listed here.)',

@@ -88,7 +88,7 @@ describe('editing a values file', () => {
     expect(editValues('a: 1\r\n', deploy)).not.toMatch(/[^\r]\n/);
   });
 
-  it('leaves `enabled` alone where it is only to refresh', () => {
+  it('leaves `enabled` alone if it is only to refresh', () => {
     const text = 'staticExport:\n  enabled: false\n  bundleUrl: x\n';
     expect(editValues(text, { enabled: undefined, bundleUrl: LINK })).toBe(text.replace(' x', ` ${LINK}`));
   });

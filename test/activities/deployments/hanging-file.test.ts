@@ -1,17 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createDeploymentActivities } from '../../../activities/deployments/activities.ts';
 import { createValuesFileTarget } from '../../../activities/deployments/values-file.ts';
 import { makeHangingFile } from '../../helpers/hanging-file.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { activityEnvironment } from '../activity-environment.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-hanging-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = emptiedFolder();
 
 const { writeDeployment } = createDeploymentActivities({ logger: pino({ level: 'silent' }) });
 

@@ -1,17 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../../activities/deployments/replace-file.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-replace-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = emptiedFolder();
 
 describe('replacing a file', () => {
   it('gives way to a change that is found by the last check, and leaves nothing behind', async () => {

@@ -14,9 +14,7 @@ beforeEach(async () => {
   path = join(folder, 'values.yaml');
 });
 
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function write(changes: Partial<DeploymentWrite> = {}): DeploymentWrite {
   const sequence = changes.sequence ?? 1;
@@ -171,7 +169,7 @@ describe('a values file', () => {
     });
   });
 
-  it('pinned where the service tells no versions keeps what is deployed', async () => {
+  it('that is pinned while the service returns no versions keeps what is deployed', async () => {
     const target = createValuesFileTarget(path);
     await writeFile(path, 'staticExport: {version: "1"}\n');
     expect(await target.write(write({ version: null }))).toMatchObject({ outcome: 'written' });
@@ -181,7 +179,7 @@ describe('a values file', () => {
     });
   });
 
-  it('with a damaged sidecar is written, and the sidecar made anew', async () => {
+  it('with a damaged sidecar is written, and the sidecar made again', async () => {
     await writeFile(sidecarPath(path), '{"epoch": 1');
     expect(await createValuesFileTarget(path).write(write())).toMatchObject({ outcome: 'written' });
     expect(await readSidecar(path)).toEqual({

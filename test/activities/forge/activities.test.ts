@@ -138,7 +138,7 @@ describe('a forge in trouble', () => {
     expect(await failureOf(plan(forge(failing(busy))))).toMatchObject({ nextRetryDelay: 90_000 });
   });
 
-  it('holds up nobody’s mail for longer than the patience lasts', async () => {
+  it('delays no mail for longer than the retry limit', async () => {
     const result = await plan(forge(failing(away)), ['lin@example.com'], { scheduledMs: Date.now() - 61_000 });
     expect(result).toEqual({
       title: 'Pull request #7 by changelog',
@@ -192,7 +192,7 @@ describe('a forge in trouble', () => {
 });
 
 describe('asking for reviews', () => {
-  it('asks once for everybody, and nobody where there is nobody', async () => {
+  it('requests all reviews at once, and none if there is no reviewer', async () => {
     const calls: Calls = { wanted: [] };
     const { requestReview } = createForgeActivities({ forge: forge({}, calls) });
     const run = (logins: string[], teams: string[]) =>
@@ -210,7 +210,7 @@ describe('asking for reviews', () => {
 });
 
 describe('reading a pull request', () => {
-  it('tells its state, title, merge and reviews, and no more', async () => {
+  it('returns its state, title, merge and reviews, and no more', async () => {
     const { readPullRequest } = createForgeActivities({ forge: forge() });
     expect(await environment().run(readPullRequest, { prLink: LINK })).toEqual({
       state: 'open',

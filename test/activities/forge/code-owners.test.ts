@@ -42,7 +42,7 @@ describe('the file', () => {
     expect(await owners(file, 'docs/api.md')).toEqual(['@ada']);
   });
 
-  it('leaves files to nobody by a line without owners', async () => {
+  it('gives files no owner by a line without owners', async () => {
     const file = '* @global\n/apps/\n/apps/github @ada # but this one\n';
     expect(await owners(file, 'apps/x')).toEqual([]);
     expect(await owners(file, 'apps/github/x')).toEqual(['@ada']);
@@ -71,7 +71,7 @@ describe('the file', () => {
     expect(await owners('*.md\t\t@a\r\n*.ts   @b', 'x.md', 'x.ts')).toEqual(['@a', '@b']);
   });
 
-  it('is left alone where it is larger than GitHub reads', () => {
+  it('is left alone if it is larger than GitHub reads', () => {
     expect(parseCodeOwners(`* @a\n${'#'.repeat(3 * 1024 * 1024)}`)).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ describe('following a pull request', () => {
     ['the same person said something else', { ...known, reviews: ['bob commented'] }],
     ['the title differs', { ...known, title: 'U' }],
     ['the state differs', { ...known, state: 'closed' }],
-  ])('tells how it stands where %s', async (_, before) => {
+  ])('returns its state if %s', async (_, before) => {
     const reading = activityEnvironment().run(followPullRequest, { prLink, known: before });
     await expect(reading).resolves.toEqual({ state: 'open', title: 'T', mergeCommitSha: null, reviews: [review] });
   });

@@ -109,9 +109,7 @@ describe('the HTML part in a browser', () => {
     browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: ['--no-sandbox'] });
   });
 
-  afterAll(async () => {
-    await browser?.close();
-  });
+  afterAll(() => browser?.close());
 
   describe.each(PAGES)('of %s', (_, html) => {
     it.each([

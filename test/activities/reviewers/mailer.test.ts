@@ -47,7 +47,7 @@ async function deliverPermittedLate(
 }
 
 describe('a mail that the server takes', () => {
-  it('is told with the server’s answer, and arrives whole', async () => {
+  it('is reported with the server’s response, and arrives whole', async () => {
     const { server, mailer } = await connect();
     expect(await deliver(mailer)).toEqual({ kind: 'accepted', answer: '250 2.0.0 queued as 4711' });
     expect(server.taken).toEqual([expect.objectContaining({ from: 'galley@example.com', to: ['ops@example.com'] })]);
@@ -115,7 +115,7 @@ describe('a mail is certainly not sent', () => {
     ['the server wants a login', 'MAIL', { answer: '530 5.7.0 authentication required' }],
     ['the connection ends at DATA', 'DATA', { cut: true }],
     ['the server says nothing to MAIL', 'MAIL', { hang: true }],
-  ])('where %s', async (_, stage, reaction) => {
+  ])('if %s', async (_, stage, reaction) => {
     const { server, mailer } = await connect(at(stage, reaction), reaction.hang ? SILENCE : {});
     expect(await deliver(mailer)).toMatchObject({ kind: 'unsent' });
     expect(server.taken).toEqual([]);
@@ -125,14 +125,14 @@ describe('a mail is certainly not sent', () => {
   it.each<[string, SmtpReaction, RegExp]>([
     ['the connection ends while permission is asked for', { cut: true }, /./],
     ['the server says 250 before it has the message', { answer: '250 enough' }, /before it had the message/],
-  ])('where %s', async (_, reaction, reason) => {
+  ])('if %s', async (_, reaction, reason) => {
     const { server, mailer } = await connect(at('body', reaction));
     const delivery = await deliverPermittedLate({ server, mailer });
     expect(delivery).toEqual({ kind: 'unsent', reason: expect.stringMatching(reason) });
     expect(lastLines(server)).toBe(1);
   });
 
-  it('where permission is refused, and the server has no message from the half that it got', async () => {
+  it('if permission is refused, and the server has no message from the half that it got', async () => {
     const { server, mailer } = await connect();
     const delivery = await deliver(mailer, { beforeLastLine: () => Promise.reject(new Error('Temporal is away')) });
     expect(delivery).toEqual({ kind: 'unsent', reason: 'Temporal is away' });
@@ -141,13 +141,13 @@ describe('a mail is certainly not sent', () => {
     expect(server.taken).toHaveLength(1);
   });
 
-  it('where nothing listens', async () => {
+  it('if nothing listens', async () => {
     const { server, mailer } = await connect();
     await server.close();
     expect(await deliver(mailer)).toMatchObject({ kind: 'unsent', reason: expect.stringContaining('ECONNREFUSED') });
   });
 
-  it('where time is up before the greeting', async () => {
+  it('if time is up before the greeting', async () => {
     const timeout = new AbortController();
     const { server, mailer } = await connect(({ stage }) => {
       if (stage === 'connect') timeout.abort();
@@ -157,7 +157,7 @@ describe('a mail is certainly not sent', () => {
     expect(lastLines(server)).toBe(0);
   });
 
-  it('where time is up before the last line', async () => {
+  it('if time is up before the last line', async () => {
     const timeout = new AbortController();
     const { server, mailer } = await connect(({ stage, time }) => {
       if (stage === 'body' && time === 1) timeout.abort();
@@ -169,13 +169,13 @@ describe('a mail is certainly not sent', () => {
   });
 });
 
-describe('nobody knows', () => {
+describe('the outcome is unknown', () => {
   it.each<[string, SmtpReaction]>([
     ['the connection ends after the last line', { cut: true }],
     ['the connection ends after the last line and the mail is taken', { cut: true, taken: true }],
     ['the server says nothing after the last line', { hang: true }],
     ['the server says something that isn’t an answer', { answer: '354 more please' }],
-  ])('where %s', async (_, reaction) => {
+  ])('if %s', async (_, reaction) => {
     const { server, mailer } = await connect(at('end', reaction), reaction.hang ? SILENCE : {});
     expect(await deliver(mailer)).toMatchObject({ kind: 'unknown' });
     // The pool would have sent it again by itself before the next one.
@@ -183,7 +183,7 @@ describe('nobody knows', () => {
     expect(lastLines(server)).toBe(2);
   });
 
-  it('where a stop cuts the wait for the answer short', async () => {
+  it('if a stop cuts the wait for the answer short', async () => {
     const stopped = new AbortController();
     const { mailer } = await connect((moment) => {
       if (moment.stage !== 'end') return undefined;
@@ -204,7 +204,7 @@ describe('nobody knows', () => {
 });
 
 describe('a password', () => {
-  it('is sent unencrypted to this machine only, or where that is asked for', async () => {
+  it('is sent unencrypted to this machine only, or if that is asked for', async () => {
     const server = await startScriptedSmtp(({ stage }) =>
       stage === 'EHLO' ? { answer: '250-scripted.test\r\n250 AUTH PLAIN' } : undefined,
     );

@@ -1,10 +1,10 @@
 import type { OutgoingMail } from '../../../activities/reviewers/compose-mail.ts';
 import type { ReviewMailInput } from '../../../activities/reviewers/mail-input.ts';
-import { createMailer, type Mailer } from '../../../activities/reviewers/mailer.ts';
+import { createMailer } from '../../../activities/reviewers/mailer.ts';
 import { composeOperatorMail } from '../../../activities/reviewers/operator-mail.ts';
 import { composeReviewMail } from '../../../activities/reviewers/review-mail.ts';
 import { createUnsubscribeLink } from '../../../activities/reviewers/unsubscribe-link.ts';
-import { type Mailbox, startMailbox } from '../../../embedded/mailbox/mailbox.ts';
+import { startMailbox } from '../../../embedded/mailbox/mailbox.ts';
 import type { ReceivedMail } from '../../../embedded/mailbox/received-mail.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
 import { INPUT } from './review-input.ts';
@@ -13,13 +13,8 @@ const KEY = 'galley_key';
 const PUBLIC_URL = 'https://galley.example.com/hooks/';
 const date = new Date('2026-11-23T09:30:00Z');
 
-let mailbox: Mailbox;
-let mailer: Mailer;
-
-beforeAll(async () => {
-  mailbox = await startMailbox();
-  mailer = createMailer({ url: mailbox.smtpUrl, from: '"Galley, the “orchestrator”" <galley@example.com>' });
-});
+const mailbox = await startMailbox();
+const mailer = createMailer({ url: mailbox.smtpUrl, from: '"Galley, the “orchestrator”" <galley@example.com>' });
 
 afterAll(async () => {
   mailer?.close();
@@ -104,7 +99,7 @@ describe('the mail that asks for a review', () => {
     for (const name of ['references', 'message-id']) expect(own.header(name)).toBe(plain.header(name));
   });
 
-  it('has no link to leave where nobody could reach it', async () => {
+  it('has no link to unsubscribe without a public URL', async () => {
     const { header, mail } = await review({}, null);
     expect(header('list-unsubscribe')).toBe('');
     expect(header('list-unsubscribe-post')).toBe('');
@@ -121,17 +116,6 @@ describe('the mail that asks for a review', () => {
       expect(mail.html).toContain('Getting started');
     },
   );
-});
-
-it('leaves nothing in a mailbox where the last line of a mail is held back', async () => {
-  const never = new AbortController().signal;
-  const before = (await mailbox.mails()).length;
-  const mail = composeReviewMail(INPUT, { sender: mailer.sender, date, unsubscribeLink: null });
-  const beforeLastLine = () => Promise.reject(new Error('Temporal is away'));
-  const delivery = await mailer.deliver(mail, { beforeLastLine, unlessReleased: never, anyway: never });
-  expect(delivery).toMatchObject({ kind: 'unsent' });
-  await review();
-  expect(await mailbox.mails()).toHaveLength(before + 1);
 });
 
 describe('all mail of one pull request', () => {

@@ -134,7 +134,7 @@ describe('a mail server that is away', () => {
   });
 });
 
-it('reports the outcome as unknown where the answer never comes, and leaves the mark', async () => {
+it('reports the outcome as unknown if the answer never comes, and leaves the mark', async () => {
   const server = await smtp(at('end', { cut: true, taken: true }));
   const { result, notes } = attempt(server.url);
   expect(await result).toEqual({ outcome: 'unknown', detail: expect.any(String) });
@@ -154,7 +154,7 @@ describe('what an earlier attempt left', () => {
     expect(server.moments).toEqual([]);
   });
 
-  it('is no obstacle where it certainly sent nothing', async () => {
+  it('is no obstacle if it certainly sent nothing', async () => {
     const server = await smtp();
     const { result } = attempt(server.url, { info: { heartbeatDetails: NOT_SENT } });
     expect(await result).toMatchObject({ outcome: 'sent' });
@@ -175,13 +175,13 @@ describe('an attempt that is cancelled', () => {
     return { server, result: attempted.result };
   }
 
-  it('sends nothing where the last line isn’t out', async () => {
+  it('sends nothing if the last line isn’t out', async () => {
     const { server, result } = await cancelledAt('EHLO', { hang: true }, 60_000);
     await expect(result).rejects.toBeInstanceOf(CancelledFailure);
     expect(lastLines(server)).toBe(0);
   });
 
-  it('reports what it came to where the last line is out', async () => {
+  it('reports what it came to if the last line is out', async () => {
     const { server, result } = await cancelledAt('end', undefined, 60_000);
     expect(await result).toMatchObject({ outcome: 'sent' });
     expect(server.taken).toHaveLength(1);

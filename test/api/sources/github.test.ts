@@ -19,7 +19,7 @@ function pullRequest(change: object = {}) {
 }
 
 describe('a pull request event', () => {
-  test('of a merge tells the merge commit', () => {
+  test('of a merge names the merge commit', () => {
     const body = {
       action: 'closed',
       pull_request: pullRequest({ state: 'closed', merged: true, merge_commit_sha: 'c1' }),
@@ -30,7 +30,7 @@ describe('a pull request event', () => {
     });
   });
 
-  test('of a close without merge tells no commit, though GitHub names the trial merge', () => {
+  test('of a close without merge names no commit, though GitHub names the trial merge', () => {
     expect(parse('pull_request', { action: 'closed', pull_request: pullRequest({ state: 'closed' }) })).toMatchObject({
       change: { state: 'closed', mergeCommitSha: null },
     });

@@ -34,7 +34,7 @@ describe('a source that publishes only some deliveries', () => {
     });
   });
 
-  test('takes those of the content types named, and those that tell none', () => {
+  test('takes those of the content types named, and those that name none', () => {
     const only = { contentType: ['article', 'page*'] };
     expect(parse('contentful', only, entry('article'), published).kind).toBe('publish');
     expect(parse('contentful', only, entry('pageSection'), published).kind).toBe('publish');
@@ -53,7 +53,7 @@ describe('a source that publishes only some deliveries', () => {
     }
   });
 
-  test('takes the home page by its path, and a delivery of which no topic is told', () => {
+  test('takes the home page by its path, and a delivery without a topic', () => {
     for (const path of ['/', '/**', '**']) {
       expect(createOnlyFilter({ path: [path] })(page(['/'])).kind).toBe('publish');
       expect(createOnlyFilter({ path: [path] })(page([''])).kind).toBe('publish');
@@ -81,7 +81,7 @@ describe('a source that publishes only some deliveries', () => {
     expect(takes('docs/*', 'docs/a/b')).toBe(false);
   });
 
-  test('takes a push that may not tell every file', () => {
+  test('takes a push that may not list every file', () => {
     const only = { path: 'docs/**' };
     const many = Array.from({ length: 20 }, () => commit(['src/a.ts']));
     for (const commits of [[], [{ id: 'abc' }], many]) {

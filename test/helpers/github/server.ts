@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import express, { type ErrorRequestHandler, type Request } from 'express';
+import { startHttpSite } from '../http-site.ts';
 import { type GitHubApp, isSignedByApp, makeApp } from './app.ts';
 import { otherRoutes } from './other-routes.ts';
 import { pullRoutes } from './pull-routes.ts';
@@ -32,11 +31,7 @@ export async function startGitHub(): Promise<TestGitHub> {
   const calls: Call[] = [];
   const planned: Planned[] = [];
   const router = express();
-  const server = createServer(router).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port');
-  const url = `http://127.0.0.1:${address.port}`;
+  const { origin: url, close } = await startHttpSite(router);
 
   router.set('etag', false);
   router.use((req, res, next) => {
@@ -93,10 +88,6 @@ export async function startGitHub(): Promise<TestGitHub> {
     app,
     calls,
     answerNext: (answer) => planned.push(answer),
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop: close,
   };
 }

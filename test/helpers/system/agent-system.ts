@@ -38,23 +38,17 @@ export interface AgentSystem extends Orchestrator {
   programs: Programs;
   origin: OriginSite;
   repository: BareRepository;
-  /** Publishes an entry whose title is the prompt; resolves with the delivery's change. */
-  prompt(text: string): Promise<string>;
   rule(): Promise<AgentRuleState>;
   change(workflowId: string): Promise<AgentChangeState>;
   /** Waits until the change is in this phase. */
   untilChange(workflowId: string, phase: AgentChangeState['phase']): Promise<AgentChangeState>;
   /** The platform's own list of agent jobs, newest first. */
   jobs(): Promise<AgentJob[]>;
-  /** Does on a pull request's page what the operator can do there. */
-  act(prLink: string, path: 'reviews' | 'merge' | 'close', body?: object): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const SITE = 'handbook';
 export const RULE = 'notes';
-/** Gets mail about failures. */
-export const OPERATOR = 'ops@example.com';
 const PROJECT = `prj_${SITE}`;
 const DOMAIN = `${SITE}.example.test`;
 
@@ -90,7 +84,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
     adminApi: { url: platform.url, key: platform.key },
     sections: {
       smtp: { url: options.smtpUrl, from: 'Galley <galley@example.com>' },
-      operators: [OPERATOR],
+      operators: ['ops@example.com'],
       forge: { kind: 'embedded', url: platform.url, token: OPERATOR_TOKEN },
     },
   });
@@ -99,20 +93,13 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
 
   const query = async (workflowId: string): Promise<unknown> =>
     await temporal.client.workflow.getHandle(workflowId).query(QUERIES.state);
-  const ruleState = async (): Promise<AgentRuleState> =>
-    agentRuleState.parse(await query(WORKFLOW_IDS.agentRule(SITE, RULE)));
   const change = async (workflowId: string): Promise<AgentChangeState> =>
     agentChangeState.parse(await query(workflowId));
 
   return {
     ...orchestrator,
     ...{ temporal, programs, origin, repository, change },
-    rule: ruleState,
-    prompt: async (text) => {
-      const answer = await orchestrator.publish(SITE, text);
-      const { deliveryId } = z.object({ deliveryId: z.string() }).parse(await answer.json());
-      return WORKFLOW_IDS.agentChange(SITE, RULE, deliveryId);
-    },
+    rule: async () => agentRuleState.parse(await query(WORKFLOW_IDS.agentRule(SITE, RULE))),
     untilChange: async (workflowId, phase) =>
       await waitFor(
         async () => {
@@ -126,11 +113,6 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
       const headers = { authorization: `Bearer ${platform.key}` };
       const answer = await fetch(`${platform.url}/v2/agent/${PROJECT}/jobs`, { headers });
       return z.object({ jobs: z.array(agentJob) }).parse(await answer.json()).jobs;
-    },
-    act: async (prLink, path, body = {}) => {
-      const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' };
-      const answer = await fetch(`${prLink}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     },
     stop: cleanups.run,
   };

@@ -12,11 +12,6 @@ export function answerWith(
   return ({ reply }) => reply({ status, headers: { 'content-type': 'application/json', ...headers }, body });
 }
 
-/** Never answers, until the client gives up. */
-export function hang(): Behaviour {
-  return () => {};
-}
-
 /** Lets the platform do its work and loses the answer. */
 export function loseAnswer(): Behaviour {
   return async ({ forward, cut }) => {

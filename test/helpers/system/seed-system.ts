@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type SeedAdminApi, type SeedAdminApiOptions, startSeedAdminApi } from '../admin-api/seed-admin-api.ts';
 import { builtGalley } from './built-product.ts';
 import { type Cleanups, startWithCleanups } from './cleanups.ts';
 import { type InterceptingProxy, startInterceptingProxy } from './intercepting-proxy.ts';
 import { type Orchestrator, type SiteSetup, startOrchestrator } from './orchestrator.ts';
 import { createPrograms, type Programs } from './programs.ts';
-import { type SeedAdminApi, type SeedAdminApiOptions, startSeedAdminApi } from './seed-admin-api.ts';
 import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
 
 /** The orchestrator and its deployments against somebody else's Admin API: needs Node and Temporal only. */

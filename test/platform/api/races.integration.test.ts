@@ -11,7 +11,6 @@ const JOBS = '/v1/static-export/jobs';
 
 const times = <Item>(count: number, make: (index: number) => Item) => Array.from({ length: count }, (_, i) => make(i));
 
-/** The limit of prompts, across two processes, is in agent/two-processes.system.test.ts. */
 describe('two servers of the platform on one database, asked at once,', () => {
   let database: TestDatabase;
   let platforms: [TestPlatform, TestPlatform];
@@ -85,7 +84,7 @@ describe('two servers of the platform on one database, asked at once,', () => {
   const setProject = (index: number, body: object) =>
     client(index).request('PATCH', '/admin/projects', { key: OPERATOR_TOKEN, body });
 
-  it('give a domain to one of 10 projects, and tell the others that it is taken', async () => {
+  it('give a domain to one of 10 projects, and reject the others', async () => {
     const ids = times(10, (index) => `${customer.project}_${index}`);
     for (const [index, project] of ids.entries()) {
       const { organization } = customer;
@@ -115,5 +114,16 @@ describe('two servers of the platform on one database, asked at once,', () => {
       [customer.domain, domain].map((each, index) => client(index).post(JOBS, { key, body: { domain: each } })),
     );
     expect(statuses(responses)).toEqual([202, 429]);
+  });
+
+  it('accept the last four prompts of the hour together, and each refuses the next one', async () => {
+    await logUses(platforms[0], customer, { of: 'prompts', count: 96 });
+    expect(statuses(await sendTogether(times(10, () => create())))).toEqual([
+      ...times(4, () => 201),
+      ...times(6, () => 429),
+    ]);
+    for (const refused of await sendTogether(times(2, () => create()))) {
+      expect([refused.status, refused.headers.get('ratelimit-remaining')]).toEqual([429, '0']);
+    }
   });
 });

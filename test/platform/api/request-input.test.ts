@@ -1,34 +1,26 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import express from 'express';
 import { pino } from 'pino';
-import { z } from 'zod';
 import { errorHandler } from '../../../platform/api/error-handler.ts';
 import { readIdempotencyKey } from '../../../platform/api/idempotency.ts';
 import { MAX_BODY_BYTES, readJsonBody } from '../../../platform/api/json-body.ts';
+import { type HttpSite, startHttpSite } from '../../helpers/http-site.ts';
 
 const JSON_TYPE = 'application/json';
 
 describe('a request', () => {
-  let server: Server;
-  let baseUrl: string;
+  let server: HttpSite;
 
   beforeAll(async () => {
     const app = express();
     app.post('/body', async (request, response) => void response.json(await readJsonBody(request, response)));
     app.post('/key', (request, response) => void response.json(readIdempotencyKey(request, {})?.key ?? null));
     app.use(errorHandler(pino({ level: 'silent' })));
-    server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    baseUrl = `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`;
+    server = await startHttpSite(app);
   });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterAll(() => server.close());
 
   async function post(path: string, headers: Record<string, string>, body = '') {
-    const response = await fetch(baseUrl + path, { method: 'POST', headers, body: Buffer.from(body) });
+    const response = await fetch(server.origin + path, { method: 'POST', headers, body: Buffer.from(body) });
     return { status: response.status, body: await response.json() };
   }
 

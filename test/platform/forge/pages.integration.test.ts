@@ -166,7 +166,7 @@ describe('the page of a pull request', () => {
     elementsOf(text);
   });
 
-  it('keeps showing what was merged or closed, also where its branch is gone', async () => {
+  it('keeps showing what was merged or closed, also if its branch is gone', async () => {
     const merged = await proposal({ 'README.md': '# Our handbook\n' });
     await fixture.post(`${merged.opened.url}/merge`);
     await merged.repository.git('update-ref', '-d', `refs/heads/${BRANCH}`);

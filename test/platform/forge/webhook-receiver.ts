@@ -1,6 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { Webhooks } from '@octokit/webhooks';
+import { startHttpSite } from '../../helpers/http-site.ts';
 
 export const SECRET = 'secret-of-the-webhook';
 
@@ -26,33 +27,25 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const webhooks = new Webhooks({ secret: SECRET });
   const received: Received[] = [];
   const answers: WebhookReceiver['answers'] = [];
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  const { origin, close } = await startHttpSite(async (request, response) => {
+    const body = await text(request);
     const { headers } = request;
     received.push({
       event: String(headers['x-github-event']),
       id: String(headers['x-github-delivery']),
-      verified: await webhooks.verify(text, String(headers['x-hub-signature-256'])),
+      verified: await webhooks.verify(body, String(headers['x-hub-signature-256'])),
       headers,
-      body: JSON.parse(text),
+      body: JSON.parse(body),
     });
     const answer = answers.shift() ?? 202;
     if (answer === 'nothing') return;
     if (answer === 'half') response.writeHead(202).write('{');
     else response.writeHead(answer, answer === 302 ? { location: '/elsewhere' } : {}).end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${port}/webhooks/handbook/github?token=of-the-address`,
+    url: `${origin}/webhooks/handbook/github?token=of-the-address`,
     received,
     answers,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: close,
   };
 }

@@ -1,5 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { explainFailure, remoteWords } from '../../../platform/git/explain-failure.ts';
@@ -8,17 +7,10 @@ import { gitEnvironment } from '../../../platform/git/git-environment.ts';
 import { GitError } from '../../../platform/git/git-error.ts';
 import { startHttpSite } from '../../helpers/http-site.ts';
 import { waitFor } from '../../helpers/system/wait-for.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 
-let folder: string;
+const folder = emptiedFolder();
 const forever = new AbortController().signal;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-git-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
 
 async function failure(run: Promise<unknown>): Promise<GitError> {
   const error = await run.then(

@@ -72,7 +72,7 @@ async function admit(bytes: Buffer, treeId: string, maxBytes = MIB): Promise<voi
 const text = blob('text\n');
 const inside = tree([['100755', 'x', idOf(text)]]);
 
-describe('a pack that nobody vouches for', () => {
+describe('an untrusted pack', () => {
   it('is taken if it is sound', async () => {
     const root = tree([
       ['120000', 'link', idOf(text)],

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { errorHandler } from '../../../platform/api/error-handler.ts';
 import { addObjectLinkRoutes } from '../../../platform/api/object-links.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
+import { emptiedFolder } from '../../helpers/temporary-folder.ts';
 import { objectStoreContract, type StoreUnderTest } from './object-store.contract.ts';
 
 /** The file store with the routes that its links lead to. */
@@ -38,12 +39,8 @@ describe('a folder as object store', () => {
   objectStoreContract(startStore);
 
   describe('on disk', () => {
-    let folder: string;
+    const folder = emptiedFolder();
     const open = () => createObjectStore({ url: pathToFileURL(folder).href });
-    beforeEach(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'galley-store-'));
-    });
-    afterEach(() => rm(folder, { recursive: true, force: true }));
 
     it('leaves no draft behind, whether a write ends well or not', async () => {
       const store = await open();
@@ -54,7 +51,7 @@ describe('a folder as object store', () => {
       expect(await readdir(join(folder, 'a'))).toEqual(['b']);
     });
 
-    it('drops drafts that nobody has written for a day, and no others', async () => {
+    it('drops drafts that were not written for a day, and no others', async () => {
       const store = await open();
       const drafts = ['old', 'new'].map((name) => join(folder, '.tmp', name));
       for (const draft of drafts) await writeFile(draft, 'x');

@@ -15,9 +15,7 @@ describe('a PostgreSQL server that comes and goes', () => {
   beforeAll(async () => {
     server = await startPostgres();
   });
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((db) => db.close()));
-  });
+  afterEach(() => Promise.all(opened.splice(0).map((db) => db.close())));
   afterAll(() => server?.stop());
 
   async function open(maxConnections: number): Promise<Database> {

@@ -70,7 +70,7 @@ describe('migrations', () => {
     await expect(rows(db, 'select pg_sleep(0.5)')).rejects.toThrow(/timeout/);
   });
 
-  test('are each applied whole or not at all, and go on where they failed', async () => {
+  test('are each applied whole or not at all, and go on if they failed', async () => {
     await writeMigrations(TABLE, 'CREATE TABLE "words" ("id" integer);--> statement-breakpoint\nselect 1 / 0;');
     const db = connect();
     await expect(migrateDatabase(db, { folder })).rejects.toThrow(/division by zero/);
@@ -117,7 +117,7 @@ describe('migrations', () => {
 });
 
 describe('an index that is created concurrently', () => {
-  test('is built anew if a process ended while it was built', async () => {
+  test('is built again if a process ended while it was built', async () => {
     await writeMigrations(TABLE);
     const db = connect();
     await migrateDatabase(db, { folder });

@@ -40,9 +40,7 @@ afterEach(async () => {
   await repository.remove();
 });
 
-afterAll(async () => {
-  await fixture.stop();
-});
+afterAll(() => fixture.stop());
 
 describe('a worker killed without warning at', () => {
   it.each(['agent-done', 'before-pushing', 'before-opening', 'after-opening', 'at-the-end'] as const)(

@@ -24,9 +24,7 @@ afterEach(async () => {
   expect(await fixture.leftovers()).toEqual([]);
   await repository.remove();
 });
-afterAll(async () => {
-  await fixture?.stop();
-});
+afterAll(() => fixture?.stop());
 
 /** Waits until the agent works on a job. */
 const untilWorking = async (jobId: string): Promise<unknown> =>
@@ -79,7 +77,7 @@ describe('agentJob', () => {
     expect(commit.trim()).toBe(`${agent}|${agent}|${seconds}|${seconds}|${job.id}`);
   });
 
-  it('starts from the branch that the project names, also where somebody has another one checked out', async () => {
+  it("starts from the project's branch, even if another one is checked out", async () => {
     const checkedOut = await createAgentRepository({ bare: false });
     await checkedOut.commit('next', { 'next.txt': 'next\n' });
     const job = await fixture.run({ repository: checkedOut.url, ref: 'next', prompt: 'write a.txt 1' });
@@ -89,13 +87,13 @@ describe('agentJob', () => {
     await checkedOut.remove();
   });
 
-  it('completes without a pull request where the agent changes nothing', async () => {
+  it('completes without a pull request if the agent changes nothing', async () => {
     const job = await fixture.run({ repository: repository.url, prompt: 'print nothing to do' });
     expect(job).toMatchObject({ status: 'completed', prLink: null, error: null });
     expect(await repository.head(job.branch)).toBeUndefined();
   });
 
-  it('hands the prompt to the agent as it was sent, shows it safely, and tells Temporal nothing of it', async () => {
+  it('passes the prompt to the agent unchanged, shows it safely, and keeps it out of Temporal', async () => {
     const hostile = '\0$(touch /tmp/x) `id` {{ secret }} @everyone #12\r\nSubject: x\u202egnp.exe שלום \ud800 ';
     const prompt = `${hostile}${'ü'.repeat(100_000 - hostile.length)}`;
     const job = await fixture.run({ repository: repository.url, prompt: `${prompt}\nwrite a.txt 1` });
@@ -227,7 +225,7 @@ describe('a cancel', () => {
 });
 
 describe('a worker', () => {
-  it('runs no more agents at a time than it is told to', async () => {
+  it('runs no more agents at a time than configured', async () => {
     const held = await fixture.add({ repository: repository.url, prompt: 'wait' });
     await fixture.start(held.id);
     await untilWorking(held.id);

@@ -62,22 +62,27 @@ describe('the end of a staticExportJob', () => {
     expect(report).toMatchObject({ jobId: row.id, brokenLinks: [start], counts: { brokenLinks: 1 } });
   });
 
-  it('exports without a visit of samples where the worker has no browser, and says so', async () => {
+  it('exports without a visit of samples if the worker has no browser, and says so', async () => {
     const { report } = await rig.run({ origin: site.origin, settings: { discover: 'browser' } });
     expect(report.notices).toEqual([{ url: null, text: expect.stringMatching(/no sample pages were visited/) }]);
   });
 
-  it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
+  /** An export whose row was cancelled while its crawl waits for the second page. */
+  async function cancelledWhileCrawling(): Promise<string> {
     const wentOn = createGate();
     site.setHandler((request, response) => {
       response.setHeader('content-type', 'text/html');
-      // A page that leads on is answered, and the one that it leads to never.
       if (request.url === '/on') wentOn.open();
       else response.end('<a href="/on">on</a>');
     });
     const jobId = await rig.start({ origin: site.origin });
     await wentOn.pass();
     await requestExportJobCancel(rig.db, jobId);
+    return jobId;
+  }
+
+  it('stops when it is cancelled, says so, and leaves nothing behind', async () => {
+    const jobId = await cancelledWhileCrawling();
     await rig.temporal.client.workflow.getHandle(jobId).cancel();
     const row = await rig.end(jobId);
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled' });
@@ -89,15 +94,7 @@ describe('the end of a staticExportJob', () => {
   });
 
   it('learns of a cancel from its row while it crawls, even if Temporal never hears of it', async () => {
-    const wentOn = createGate();
-    site.setHandler((request, response) => {
-      response.setHeader('content-type', 'text/html');
-      if (request.url === '/on') wentOn.open();
-      else response.end('<a href="/on">on</a>');
-    });
-    const jobId = await rig.start({ origin: site.origin });
-    await wentOn.pass();
-    await requestExportJobCancel(rig.db, jobId);
+    const jobId = await cancelledWhileCrawling();
     const row = await rig.end(jobId);
     expect(row).toMatchObject({ status: 'failed', error: 'cancelled', reportKey: `reports/${jobId}.json` });
     expect(await rig.keys('reports/')).toContain(row.reportKey);
@@ -106,7 +103,7 @@ describe('the end of a staticExportJob', () => {
     expect(await fixture.leftovers(jobId)).toEqual([]);
   });
 
-  it('waits for another crawl where addresses turn up at the moment of freezing', async () => {
+  it('waits for another crawl if addresses turn up at the moment of freezing', async () => {
     const calls: string[] = [];
     const ended = await play('late-finds', calls, {
       freezeExport: async () => {
@@ -130,7 +127,7 @@ describe('the end of a staticExportJob', () => {
       'failed',
       ['crawl', 'rewrite', 'anew', 'failed'],
     ],
-  ])('%s, where what it needs is gone from the store', async (name, { goneTimes, isAnew }, status, expected) => {
+  ])('%s, if what it needs is gone from the store', async (name, { goneTimes, isAnew }, status, expected) => {
     const calls: string[] = [];
     const ended = await play(name.replaceAll(/\W/g, '-'), calls, {
       rewriteFiles: async () => {

@@ -102,10 +102,7 @@ describe('a worker killed without warning during an incremental export', () => {
         rig,
         [...before, ...ended].map(({ row }) => row.id),
       ),
-    ).toEqual({
-      crawls: jobIds.toSorted(),
-      keys: [],
-    });
+    ).toEqual({ crawls: jobIds.toSorted(), keys: [] });
   });
 
   /** How far an export has come whose worker is dead. */

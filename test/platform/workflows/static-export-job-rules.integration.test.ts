@@ -96,7 +96,7 @@ describe('a site with rules for crawlers', () => {
     expect(most).toBe(1);
   });
 
-  it('is exported whole, and at full speed, where its project ignores them, with its source maps where it keeps these', async () => {
+  it('is exported whole, and at full speed, if its project ignores them, with its source maps if it keeps these', async () => {
     const secondCame = createGate();
     server.setHandler(async (request, response) => {
       // Of these two, the first is answered once the second is asked for.

@@ -135,7 +135,7 @@ describe('staticExportJob', () => {
     expect(report.brokenLinks).toEqual([]);
   });
 
-  it('leaves what other hosts serve as links where the project says so', async () => {
+  it('leaves what other hosts serve as links if the project says so', async () => {
     const kept = await rig.run({ origin: site.origin, settings: { external: 'keep' } });
     expect(kept.files.get('index.html')).toContain(`${assetHost.origin}/logo.png`);
     expect([...kept.files.keys()].some((path) => path.startsWith('_external'))).toBe(false);

@@ -115,7 +115,7 @@ describe('a pin as it stands in the file', () => {
     expect(site.targets).toMatchObject([{ pin: null, held: false }]);
   });
 
-  it('comes with the switch: a deployment that is switched on again gets its job anew', () => {
+  it('comes with the switch: a deployment that is switched on again gets its job again', () => {
     const site = state({ live, targets: [target()] });
     const switched = (off: boolean) => adoptPins(site, [{ valuesFile: target().valuesFile, pin: null, off }]);
     expect([switched(true), switched(true)]).toEqual([true, false]);

@@ -58,8 +58,4 @@ const cases: SourceCases = {
   keys: ['event', 'trigger', 'collection', 'keys', 'key', 'payload', 'status', 'body', 'user', 'title'],
 };
 
-export const vendor: Vendor = {
-  secrets: secretsOf('directus'),
-  scheme: tokenScheme(signToken),
-  cases,
-};
+export const vendor: Vendor = { secrets: secretsOf('directus'), scheme: tokenScheme(signToken), cases };

@@ -148,11 +148,7 @@ const cases: SourceCases = {
 
 export const vendor: Vendor = {
   secrets: secretsOf('kontent'),
-  scheme: {
-    sign: (input) => signKontent(input),
-    signature: 'x-kontent-ai-signature',
-    signsBody: true,
-  },
+  scheme: { sign: (input) => signKontent(input), signature: 'x-kontent-ai-signature', signsBody: true },
   cases,
   sample: { url: expect.stringContaining('https://app.kontent.ai/') },
 };

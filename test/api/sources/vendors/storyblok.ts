@@ -100,11 +100,7 @@ const cases: SourceCases = {
 
 export const vendor: Vendor = {
   secrets: secretsOf('storyblok'),
-  scheme: {
-    sign: signStoryblok,
-    signature: 'webhook-signature',
-    signsBody: true,
-  },
+  scheme: { sign: signStoryblok, signature: 'webhook-signature', signsBody: true },
   cases,
   sample: { url: expect.stringContaining('https://app.storyblok.com/') },
 };

@@ -5,8 +5,4 @@ export function signToken({ secret }: SignInput): SignedHeaders {
   return { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
 }
 
-export const vendor: Vendor = {
-  secrets: secretsOf('token'),
-  scheme: tokenScheme(signToken),
-  cases: jsonCases,
-};
+export const vendor: Vendor = { secrets: secretsOf('token'), scheme: tokenScheme(signToken), cases: jsonCases };

@@ -46,9 +46,7 @@ beforeEach(async () => {
   repository = await createAgentRepository();
 });
 
-afterEach(async () => {
-  await repository.remove();
-});
+afterEach(() => repository.remove());
 
 afterAll(async () => {
   await objects.close();
@@ -162,7 +160,7 @@ describe('each step of an agent job', () => {
     expect(left).toEqual([`agent/${jobId}/1/log.txt`]);
   });
 
-  it('makes one commit of one change where two workers push at the same time', async () => {
+  it('makes one commit of one change if two workers push at the same time', async () => {
     const { push, branch, key } = await worked();
     const pushing = [1, 2, 3].map(() => asTemporal(() => push(key)));
     const all = await Promise.all(pushing);
@@ -170,7 +168,7 @@ describe('each step of an agent job', () => {
     expect(await repository.git('rev-list', '--count', `main..${branch}`)).toBe('1');
   });
 
-  it('pushes what the release at hand makes of the change where another one kept its commit and died', async () => {
+  it('pushes what the release at hand makes of the change if another one kept its commit and died', async () => {
     const { push, branch, key } = await worked();
     await keepRunCommit(db, { ...key, commit: 'd'.repeat(40), endedPrLink: null });
     const pushed = await push(key);
@@ -189,7 +187,7 @@ describe('each step of an agent job', () => {
     expect(await request(asked)).toEqual({ prLink });
   });
 
-  it('opens another pull request where the first was closed while the agent worked', async () => {
+  it('opens another pull request if the first was closed while the agent worked', async () => {
     const { open, work, push, request, end, jobId, key: firstKey } = await worked();
     const first = await push(firstKey);
     const { prLink } = await request({ ...firstKey, commit: first.commit });
@@ -256,7 +254,7 @@ describe('a message to a job whose change never got its pull request', () => {
 });
 
 describe('a pull request of many messages', () => {
-  it('tells the first prompt and the newest', async () => {
+  it('names the first prompt and the newest', async () => {
     const { open, work, push, request, end, jobId, key: firstKey } = await worked();
     const first = await push(firstKey);
     const { prLink } = await request({ ...firstKey, commit: first.commit });
@@ -280,7 +278,7 @@ describe('a pull request of many messages', () => {
 });
 
 describe('a repository', () => {
-  it('is told to its owner where it is empty, is not there, or lacks the branch', async () => {
+  it('is reported to its owner if it is empty, missing, or lacks the branch', async () => {
     const empty = await createAgentRepository({ empty: true });
     const opening = async (job: { repository: string; ref?: string }) => {
       const { id: jobId } = await addTestJob(db, { ...job, prompt: 'write a.txt 1' });
@@ -313,13 +311,13 @@ describe('a repository', () => {
     expect(failure.message).toMatch(/refused the push: hook declined: galley branches are protected/);
   });
 
-  it('is not pushed to where somebody has the branch checked out', async () => {
+  it('is not pushed to if the branch is checked out there', async () => {
     const checkOut = (branch: string) => repository.git('checkout', '--quiet', '-b', branch);
     const { failure } = await pushingAfter(checkOut, { bare: false });
     expect(failure.message).toMatch(/refused the push: branch is currently checked out/);
   });
 
-  it('keeps what somebody pushed to the branch while the agent worked', async () => {
+  it('keeps what others pushed to the branch while the agent worked', async () => {
     let theirs = '';
     const { failure, branch } = await pushingAfter(async (name) => {
       theirs = await repository.commit(name, { 'theirs.txt': 'theirs\n' });
@@ -345,7 +343,7 @@ describe('an old job whose address holds a password', () => {
 });
 
 describe('what an agent leaves', () => {
-  it('is not pushed where it points at another repository, and the path is named in one short line', async () => {
+  it('is not pushed if it points at another repository, and the path is named in one short line', async () => {
     const path = `a\u001b[31m\n${'b'.repeat(200)}`;
     const hostile = async (task: AgentTask) => {
       const entry = `160000 commit 1234567890123456789012345678901234567890\t${path}\0`;
@@ -359,7 +357,7 @@ describe('what an agent leaves', () => {
     expect(await repository.head(branch)).toBeUndefined();
   });
 
-  it('is not pushed where git finds it unsound', async () => {
+  it('is not pushed if git finds it unsound', async () => {
     const hostile = async (task: AgentTask) => {
       const hook = (await gitIn(task.repositoryDir, 'touch /tmp/x\n')('hash-object', '-w', '--stdin')).trim();
       const inner = await gitIn(task.repositoryDir, `100755 blob ${hook}\tpost-checkout\n`)('mktree');
@@ -387,13 +385,13 @@ describe('what an agent leaves', () => {
     expect((await getAgentRun(db, key))?.outcomeError).toMatch(error);
   });
 
-  it('fails the run where it is larger than a change may be', async () => {
+  it('fails the run if it is larger than a change may be', async () => {
     const { kind, key } = await worked(`write a.txt ${'x'.repeat(500)}`, { maxPackBytes: 50 });
     expect(kind).toBe('failed');
     expect((await getAgentRun(db, key))?.outcomeError).toMatch(/larger than 50 bytes/);
   });
 
-  it('is tried again where the runner could not run it, without a word of the prompt', async () => {
+  it('is tried again if the runner could not run it, without a word of the prompt', async () => {
     const runner = leaving(() => Promise.reject(new Error('agent "anything" died')));
     const failure = await failureOf(worked('anything', { runner }));
     expect(failure).toMatchObject({ nonRetryable: false, type: 'AgentTrouble' });
@@ -416,7 +414,7 @@ describe('trouble with the forge', () => {
     expect(refusals).toBe(-1);
   });
 
-  it('gives what opens the repository to git, and never tells it', async () => {
+  it("passes the repository's credentials to git, and never reveals them", async () => {
     const { id: jobId } = await addTestJob(db, { repository: 'http://127.0.0.1:9/acme/docs', prompt: 'x' });
     const credentials = { username: 'x-access-token', password: 'hunter2' };
     const given = deps({ forgeFor: () => ({ ...forge, gitCredentials: async () => credentials }) });

@@ -29,7 +29,7 @@ describe('what a run cannot do without', () => {
     ).toBe('done');
   });
 
-  it('is not tried again where that is no use', async () => {
+  it('is not retried if that is no use', async () => {
     const wait = () => Promise.reject(new Error('waited'));
     const failing = () => Promise.reject(new Error('refused'));
     await expect(keepTrying(never, failing, () => false, wait)).rejects.toThrow('refused');

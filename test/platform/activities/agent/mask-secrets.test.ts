@@ -31,7 +31,7 @@ describe('masking secrets', () => {
     expect(inPieces(text, secrets, each)).toBe(masked);
   });
 
-  it('tells nothing of a secret, however a text is cut into pieces', () => {
+  it('reveals nothing of a secret, however a text is cut into pieces', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 0, maxLength: 60 });
     const secret = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 9 });
     fc.assert(

@@ -4,8 +4,8 @@ import { GitError } from '../../../../platform/git/git-error.ts';
 
 const told = (error: unknown) => ownerFailure(error, ['hunter2']);
 
-describe('what the owner of a job is told', () => {
-  it('is what the forge refused, without secrets, and is not tried again where that is no use', () => {
+describe('the failure that the owner of a job sees', () => {
+  it('is what the forge refused, without secrets, and is not tried again if that is no use', () => {
     expect(told(new ForgeError('the token hunter2 lacks rights', { status: 403, retryable: false }))).toMatchObject({
       type: 'AgentImpossible',
       nonRetryable: true,

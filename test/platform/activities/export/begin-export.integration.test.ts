@@ -22,7 +22,7 @@ beforeEach(() => stages.server.setHandler(SITE));
 afterAll(() => stages.stop());
 
 describe('the beginning of an export', () => {
-  it('asks for the start page while the sitemap is on its way, and has what both tell of in line', async () => {
+  it('requests the start page while the sitemap is on its way, and enqueues what both name', async () => {
     const files = {
       '/': '<a href="/linked">',
       '/sitemap.xml': `<urlset><url><loc>${HOME}/listed</loc></url></urlset>`,
@@ -60,7 +60,7 @@ describe('the beginning of an export', () => {
   it.each([
     { left: 3, rounds: 2 },
     { left: 30, rounds: 1 },
-  ])('crawls for $rounds rounds where $left addresses are left of a dozen', async ({ left, rounds }) => {
+  ])('crawls for $rounds rounds if $left addresses are left of a dozen', async ({ left, rounds }) => {
     const count = 10;
     const links = Array.from({ length: count }, (_, index) => `<a href="/${index + 1}">`).join('');
     stages.server.setHandler(serveFiles({ '/': links, ...pages(count) }));
@@ -88,7 +88,7 @@ describe('the beginning of an export', () => {
     expect({ begun, packed: packed?.state }).toEqual({ begun: rounds, packed: rounds > 1 ? 'completed' : undefined });
   });
 
-  it('leaves the rest to the stages where it is tried again, where a browser is to visit pages, and where it would take long', async () => {
+  it('leaves the rest to the stages if it is retried, if a browser is to visit pages, or if it would take long', async () => {
     const tried = await stages.job();
     const again = await new MockActivityEnvironment({ attempt: 2 }).run(() =>
       stages.activities.beginExport({ jobId: tried }),
@@ -114,7 +114,7 @@ describe('the beginning of an export', () => {
   it.each([
     [1, true],
     [50, false],
-  ])('is all of a large site where %i of 100 pages are new since the last export: %s', async (changedCount, isAll) => {
+  ])('is all of a large site if %i of 100 pages are new since the last export: %s', async (changedCount, isAll) => {
     const limits = { batchFiles: 1, soloCrawlMs: 60_000 };
     const site = {
       '/': Object.keys(pages(100))

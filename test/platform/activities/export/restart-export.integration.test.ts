@@ -64,7 +64,7 @@ async function loseArchive({ row }: ExportedBundle): Promise<void> {
 }
 
 describe('an export that takes over what is gone by the time that it needs it', () => {
-  it('asks for it anew where its links would lead the crawl on', async () => {
+  it('asks for it again if its links would lead the crawl on', async () => {
     const projectId = await rig.addProject(server.origin);
     await loseSegments(await rig.run(projectId));
     const next = await rig.run(projectId);
@@ -75,7 +75,7 @@ describe('an export that takes over what is gone by the time that it needs it', 
   it.each([
     ['its files are rewritten', 'rewriteFiles', loseSegments, {}],
     ['its archive is packed', 'packExport', loseArchive, { pieceBytes: 1 }],
-  ] as const)('begins anew in the same process, and misses nothing, where %s', async (_when, stage, lose, limits) => {
+  ] as const)('begins again in the same process, and misses nothing, if %s', async (_when, stage, lose, limits) => {
     const projectId = await rig.addProject(server.origin);
     const first = await rig.run(projectId, { limits });
     site.pages.set(5, { text: 'New', links: [1], pictures: [], movedTo: null });
@@ -131,7 +131,7 @@ describe('an export that takes over what is gone by the time that it needs it', 
     expect(anew.report.reuse).toMatchObject({ unchangedAddresses: 0, reusedFiles: 0 });
   });
 
-  it('has nobody else to blame where it took nothing over, and stays as it is', async () => {
+  it('fails as it is if it reused nothing', async () => {
     const jobId = await rig.addJob(await rig.addProject(server.origin));
     await runStages(newProcess(), jobId, STAGES.slice(0, STAGES.indexOf('rewriteFiles')));
     await rig.objects.delete(await rig.workKeys(jobId));

@@ -10,7 +10,7 @@ describe('sharing an export among workers', () => {
     expect([0, 1, 6, 7, 1_000].map((batches) => rewritersFor(batches, 4))).toEqual([1, 1, 1, 2, 4]);
   });
 
-  it('shares the work anew often at first and rarely later', () => {
+  it('shares the work again often at first and rarely later', () => {
     const rounds = [1, 2, 3, 4, 5, 100].map((round) => crawlRoundMs(round, { soloCrawlMs: 4_000, activityMs: 50_000 }));
     expect(rounds).toEqual([4_000, 8_000, 16_000, 32_000, 50_000, 50_000]);
   });

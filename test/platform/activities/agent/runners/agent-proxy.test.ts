@@ -44,7 +44,7 @@ describe('what an agent may reach', () => {
   it.each([
     ...['127.0.0.1', '0.0.0.0', '10.0.0.1', '172.16.0.1', '192.168.0.1', '100.64.0.1', '169.254.169.254', '224.0.0.1'],
     ...['::1', '::', 'fe80::1', 'fd00:ec2::254', 'ff02::1', '::ffff:127.0.0.1', '64:ff9b::a9fe:a9fe', '2002:7f00:1::'],
-  ])('ends where an allowed name resolves to %s, also beside a public address', async (address) => {
+  ])('ends if an allowed name resolves to %s, also beside a public address', async (address) => {
     for (const answer of [[address], [PUBLIC, address]]) {
       const { list } = listWith({ 'api.example': [answer] });
       const reason = `api.example:443 of AGENT_NETWORK_ALLOW resolves to ${address}, which is not a public address`;
@@ -52,7 +52,7 @@ describe('what an agent may reach', () => {
     }
   });
 
-  it("ends at Galley's own servers, and where nobody knows their addresses", async () => {
+  it("ends at Galley's own servers, and if their addresses are unknown", async () => {
     const own = ['temporal.internal:7233', `${PUBLIC}:5432`];
     const known = { 'api.example': [[PUBLIC]], 'temporal.internal': [[PUBLIC]] };
     await expect(listWith(known, own).list.addressesFor('api.example', 7233)).rejects.toThrow('belongs to Galley');

@@ -56,7 +56,7 @@ export function agentRunnerContract(create: () => Promise<RunnerUnderTest>): voi
     expect(outcome).toEqual({ kind: 'failed', error: expect.stringMatching(/^[A-Z].{10,200}\.$/) });
   });
 
-  it('rejects at once where it was aborted before it began', async () => {
+  it('rejects at once if it was aborted before it began', async () => {
     const { runner, prompt } = await start('replace');
     const reason = new Error('cancelled before');
     await expect(fixture.run(runner, prompt, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -73,7 +73,7 @@ export function agentRunnerContract(create: () => Promise<RunnerUnderTest>): voi
     expect(await processesNaming(marker)).toEqual([]);
   });
 
-  it('rejects, for another try, where there is no such commit', async () => {
+  it('rejects, for another try, if there is no such commit', async () => {
     const { runner, prompt } = await start('replace');
     await expect(fixture.run(runner, prompt, { commit: 'f'.repeat(40) })).rejects.toThrow(/checkout could not be made/);
   });

@@ -26,7 +26,7 @@ describe('a command line', () => {
       "AGENT_COMMAND: no shell runs it, so $ must stand in single quotes; for what a shell does: sh -c '…'",
     ],
     ['a > b', "AGENT_COMMAND: no shell runs it, so > must stand in single quotes; for what a shell does: sh -c '…'"],
-  ])('is refused where a shell would be needed or words are open: %s', (text, problem) => {
+  ])('is refused if a shell would be needed or words are open: %s', (text, problem) => {
     expect(() => splitCommandLine(text, 'AGENT_COMMAND')).toThrow(problem);
   });
 });

@@ -105,12 +105,12 @@ describe('a command in a checkout of its own', () => {
     expect(files).not.toHaveProperty(['README.md']);
   });
 
-  it('stores an empty tree where everything was deleted', async () => {
+  it('stores an empty tree if everything was deleted', async () => {
     const { outcome } = await run('git rm -rfq .');
     expect(await fixture.filesOf(outcome)).toEqual({});
   });
 
-  it('fails where the agent removed its checkout', async () => {
+  it('fails if the agent removed its checkout', async () => {
     const { outcome } = await run('rm -rf "$PWD"');
     expect(outcome).toEqual({ kind: 'failed', error: 'The agent removed its own checkout.' });
   });
@@ -137,7 +137,7 @@ describe('a command in a checkout of its own', () => {
     expect(output).toBe('planted\n');
   });
 
-  it("passes over FIFOs and sockets, and fails where one stands in a file's place", async () => {
+  it("passes over FIFOs and sockets, and fails if one stands in a file's place", async () => {
     const special = `mkfifo pipe; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("s")'; echo x > x`;
     const { outcome } = await run(special);
     const names = Object.keys(await fixture.filesOf(outcome));
@@ -151,7 +151,7 @@ describe('a command in a checkout of its own', () => {
     });
   });
 
-  it('stores long names, and fails where a path is longer than git can read', async () => {
+  it('stores long names, and fails if a path is longer than git can read', async () => {
     const name = 'n'.repeat(255);
     const { outcome } = await run(`echo x > ${name}`);
     expect(await fixture.filesOf(outcome)).toHaveProperty([name]);
@@ -199,10 +199,7 @@ describe('a command in a checkout of its own', () => {
       limited,
       'head -c 1073741824 /dev/zero | tr "\\0" x; echo late > late',
     );
-    expect(outcome).toEqual({
-      kind: 'failed',
-      error: 'The agent was ended: it printed more than 1 MiB, its limit.',
-    });
+    expect(outcome).toEqual({ kind: 'failed', error: 'The agent was ended: it printed more than 1 MiB, its limit.' });
     expect(output).toBe('x'.repeat(1024 ** 2));
   });
 
@@ -216,7 +213,7 @@ describe('a command in a checkout of its own', () => {
     expect(await processesNaming(marker)).toEqual([]);
   });
 
-  it('fails where the change is larger than its limit', async () => {
+  it('fails if the change is larger than its limit', async () => {
     const limited = shell({ changeLimitBytes: 1024 ** 2 });
     const { outcome } = await fixture.run(limited, 'head -c 3000000 /dev/urandom > big');
     expect(outcome).toEqual({ kind: 'failed', error: "The agent's change is larger than 1 MiB, its limit." });

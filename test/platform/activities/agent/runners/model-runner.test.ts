@@ -101,7 +101,7 @@ describe('the model runner', () => {
       expect(server.requests).toHaveLength(5);
     });
 
-    it('rejects, for another try of the whole run, where an endpoint stays in trouble', async () => {
+    it('rejects, for another try of the whole run, if an endpoint stays in trouble', async () => {
       const busy: Reply = { status: 503, error: { message: 'busy' }, headers: { 'retry-after-ms': '1' } };
       await expect(run([busy])).rejects.toThrow(/503/);
       await expect(run([{ body: {} }])).rejects.toThrow(/without a message/);
@@ -118,13 +118,13 @@ describe('the model runner', () => {
       ],
       ['the answer is cut off', { content: 'I beg', finishReason: 'length' }, /cut off/],
       ['the answer is withheld', { content: '', finishReason: 'content_filter' }, /withheld/],
-    ])('fails for good where %s', async (_, reply, error) => {
+    ])('fails for good if %s', async (_, reply, error) => {
       const { outcome, output } = await run([reply]);
       expect(outcome).toEqual({ kind: 'failed', error: expect.stringMatching(error) });
       expect(JSON.stringify(outcome) + output).not.toContain('sk-secret');
     });
 
-    it('tells each step in the log, and no file in full', async () => {
+    it('logs each step, and no file in full', async () => {
       const { output } = await run(PLANS.replace);
       expect(output).toBe(`step 1, 10 tokens so far
   read_file {"file":"README.md"}
@@ -141,9 +141,7 @@ Done.
 
   describe('holds a model to', () => {
     const again: Reply = { calls: [call('list_files')], tokens: 100 };
-    const modelLimits = (change: Partial<ModelLimits>) => ({
-      modelLimits: { ...DEFAULT_MODEL_LIMITS, ...change },
-    });
+    const modelLimits = (change: Partial<ModelLimits>) => ({ modelLimits: { ...DEFAULT_MODEL_LIMITS, ...change } });
     const talkative: Reply = { ...again, content: 'y'.repeat(600) };
     it.each<[string, Options, Reply, string]>([
       ['its steps', modelLimits({ maxSteps: 3 }), again, 'was not done after 3 steps'],
@@ -281,7 +279,7 @@ Done.
       checkCommand: `sh -c 'cat README.md; git status --short; echo spoilt > README.md; grep -q Bye docs/guide.md'`,
     };
 
-    it('on a copy, and tells its exit code and output', async () => {
+    it('on a copy, and returns its exit code and output', async () => {
       const { outcome } = await run(
         [
           { calls: [call('run_check')] },

@@ -95,7 +95,7 @@ END
     expect(await processesNaming(marker)).toEqual([]);
   });
 
-  it('fails in a sentence where the scratch disk is full, whatever the agent makes of it', async () => {
+  it('fails in a sentence if the scratch disk is full, whatever the agent makes of it', async () => {
     const small = { limits: { ...limits, scratchSizeBytes: 16 * 1024 ** 2 } };
     const full = { kind: 'failed', error: "The agent's scratch disk of 16 MiB is full." };
     expect((await run('cat /dev/zero > big', small)).outcome).toEqual(full);
@@ -104,7 +104,7 @@ END
     expect((await run('cat /dev/zero > /dev/shm/big; exit 0', small)).outcome).toEqual({ kind: 'unchanged' });
   });
 
-  it("fails in a sentence where the checkout doesn't fit on the scratch disk", async () => {
+  it("fails in a sentence if the checkout doesn't fit on the scratch disk", async () => {
     const tiny = { limits: { ...limits, scratchSizeBytes: 64 * 1024 } };
     expect((await run('true', tiny)).outcome).toEqual({
       kind: 'failed',
@@ -135,7 +135,7 @@ END
     expect(output).toMatch(/^beside\nnamed\n.*Read-only file system/);
   });
 
-  it.each([0, 3, 10, 25, 80])('leaves nothing behind where it is aborted %d ms after its start', async (ms) => {
+  it.each([0, 3, 10, 25, 80])('leaves nothing behind if it is aborted %d ms after its start', async (ms) => {
     const marker = `marker-${Math.random()}`;
     const reason = new Error('cancelled');
     const controller = new AbortController();
@@ -165,7 +165,7 @@ END
     await waitFor(async () => (await processesNaming(marker)).length === 0, { describe: 'ended' });
   });
 
-  it('is refused in a sentence that says what to do, where it is missing or forbidden', async () => {
+  it('is refused in a sentence that says what to do, if it is missing or forbidden', async () => {
     const nowhere = join(outside, 'nowhere');
     await expect(readSandbox(nowhere)).rejects.toThrow(/apt-get install bubblewrap.*AGENT_SANDBOX=off/);
     const forbidden = { environment: { ...environment, PATH: `${await forbiddenSandbox()}:${environment.PATH}` } };
@@ -175,7 +175,7 @@ END
     });
   });
 
-  it('is refused, and not run with the network, where the machine allows no network of its own', async () => {
+  it('is refused, and not run with the network, if the machine allows no network of its own', async () => {
     const bin = await mkdtemp(join(outside, 'bin-'));
     const program = `#!/bin/sh
       for word; do [ "$word" = --unshare-net ] && { echo 'bwrap: loopback: Failed RTM_NEWADDR' >&2; exit 1; }; done
@@ -190,7 +190,7 @@ END
     expect(output).toBe('');
   });
 
-  it('is neither refused nor loosened where it could not be tried at the moment', async () => {
+  it('is neither refused nor loosened if it could not be tried at the moment', async () => {
     const bin = await mkdtemp(join(outside, 'bin-'));
     // As where the machine is too busy for the strictest way: it ends without an answer of its own.
     await writeFile(join(bin, 'bwrap'), '#!/bin/sh\n[ "$1" = --unshare-user ] && kill -KILL $$\nexit 0\n', {
@@ -201,7 +201,7 @@ END
     await expect(refused).rejects.not.toBeInstanceOf(SandboxMissingError);
   });
 
-  it('is told apart from a command that is missing', async () => {
+  it('is distinguished from a missing command', async () => {
     expect((await run('', { command: 'no-such-agent' })).outcome).toEqual({
       kind: 'failed',
       error: "The agent's command no-such-agent isn't on this worker: install it, or correct AGENT_COMMAND or PATH.",

@@ -51,14 +51,6 @@ describe('the command runner in the sandbox', () => {
     expect(outcome).toEqual({ kind: 'failed', error: 'The agent was ended: it ran longer than 1s, its time limit.' });
     expect(await processesNaming(marker)).toEqual([]);
   });
-
-  it('hands over the prompt to the byte, on standard input and as an argument', async () => {
-    const prompt = `--help $(id) "; ' \\ {prompt} %s עברית \u202eevil 🦀\r\n\n  ${'a'.repeat(100_000)}`;
-    const print = "node -e 'console.log(process.argv[1] ?? fs.readFileSync(0, `utf8`))'";
-    for (const command of [print, `${print} -- {prompt}`]) {
-      expect((await fixture.run(shell({ command }), prompt)).output).toBe(`${prompt}\n`);
-    }
-  });
 });
 
 describe('the example runner in the sandbox', () => {

@@ -1,20 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_RUNNER_LIMITS } from '../../../../../platform/activities/agent/runners/runner-limits.ts';
 import { startChild } from '../../../../../platform/activities/agent/runners/start-child.ts';
 import { watchRun } from '../../../../../platform/activities/agent/runners/watch-run.ts';
 import { waitFor } from '../../../../helpers/system/wait-for.ts';
+import { emptiedFolder } from '../../../../helpers/temporary-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'galley-watch-'));
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
-});
+const folder = emptiedFolder();
 
 async function watch(script: string, wait?: () => Promise<void>) {
   const child = await startChild('/bin/sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
@@ -37,7 +29,7 @@ async function watch(script: string, wait?: () => Promise<void>) {
 }
 
 describe('a run that is watched', () => {
-  it('has not ended where a signal could not be delivered to it', async () => {
+  it('has not ended if a signal could not be delivered to it', async () => {
     const { child, ended } = await watch('read -r line; echo ready >&3; echo exit 0 >&3; echo unchanged >&3');
     // As Node tells that it was not allowed to.
     child.emit('error', Object.assign(new Error('kill EPERM'), { code: 'EPERM' }));

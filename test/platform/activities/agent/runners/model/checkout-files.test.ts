@@ -1,19 +1,17 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCheckoutFiles } from '../../../../../../platform/activities/agent/runners/model/checkout-files.ts';
+import { emptiedFolder } from '../../../../../helpers/temporary-folder.ts';
 
 describe('looking through the files of a checkout', () => {
-  let root: string;
+  const root = emptiedFolder();
 
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'galley-checkout-'));
     for (const folder of Array.from({ length: 20 }, (_, index) => join(root, `folder${index}`))) {
       await mkdir(folder);
       for (let index = 0; index < 20; index++) await writeFile(join(folder, `${index}.txt`), 'text');
     }
   });
-  afterEach(() => rm(root, { recursive: true, force: true }));
 
   it.each(['list', 'search'] as const)('ends with its run: %s', async (tool) => {
     const run = new AbortController();
@@ -23,7 +21,7 @@ describe('looking through the files of a checkout', () => {
     await expect(looked).rejects.toThrow('the run is over');
   });
 
-  it('finds every file where nobody ends it', async () => {
+  it('finds every file if it is not ended', async () => {
     const files = createCheckoutFiles(root, 1_000, new AbortController().signal);
     expect((await files.list('.')).split('\n')).toHaveLength(400);
     expect(await files.search('no such words', '.')).toBe('found nowhere');

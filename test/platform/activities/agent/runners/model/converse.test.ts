@@ -44,7 +44,7 @@ describe('a conversation with a model', () => {
     ],
     ['has no name', { arguments: '{}' }, ['(without a name)', '{}']],
     ['names no function at all', undefined, ['(without a name)', '']],
-  ])('goes on where a call %s', async (_what, called, expected) => {
+  ])('goes on if a call %s', async (_what, called, expected) => {
     // As an endpoint answers, whatever the types promise.
     const answer = JSON.stringify({ id: 'call-0', type: 'function', function: called });
     const ask: AskModel = async (messages) => {
