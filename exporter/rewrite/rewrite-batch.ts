@@ -14,9 +14,10 @@ import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import { readTogether } from '../segments/read-together.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { Computing } from '../threads/computing.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { storeLargeMember } from './large-member.ts';
-import { makePiece, type PieceFile } from './make-piece.ts';
+import type { PieceFile } from './make-piece.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress/sibling-plan.ts';
 import { type Piece, storePieces } from './store-pieces.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
@@ -25,6 +26,7 @@ export type RewriteDeps = {
   store: CrawlStore;
   objects: ObjectStore;
   segments: SegmentStore;
+  computing: Pick<Computing, 'makePiece'>;
   maps: UrlMaps;
   limits: ExportLimits;
   logger: Logger;
@@ -38,7 +40,7 @@ export type RewriteJob = {
   siblings: SiblingPlan;
 };
 
-/** Pieces of a batch made at a time: more would only wait for zlib's threads and take memory. */
+/** Pieces of a batch made at a time: more would only wait and take memory. */
 const PIECES_AT_ONCE = 4;
 
 async function readFiles(
@@ -85,7 +87,7 @@ async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly 
       }
       const files = rows.flatMap((row) => read.get(row) ?? []);
       const input = { files, targets, site, policy: settings, siblings, gzipLevel: deps.limits.gzipLevel };
-      pieces[index] = { key, made: await makePiece(input) };
+      pieces[index] = { key, made: await deps.computing.makePiece(input) };
     }
   };
   await Promise.all(Array.from({ length: PIECES_AT_ONCE }, makeRest));
