@@ -15,6 +15,7 @@ import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
 import { createSegmentStore, type SegmentStore } from './segments/segment-store.ts';
 import type { ExportSettings } from './settings.ts';
 import type { RunStage } from './stage.ts';
+import { type Computing, createComputing } from './threads/computing.ts';
 
 /** What the stages of exports share within a process. */
 export type ExportDeps = {
@@ -24,6 +25,7 @@ export type ExportDeps = {
   limits: ExportLimits;
   clock: Clock;
   runStage: RunStage;
+  computing: Computing;
   segments: SegmentStore;
   /** Holds what the fields below cache of jobs. */
   jobCache: JobCache;
@@ -51,6 +53,7 @@ export function createExportDeps(
     limits?: Partial<ExportLimits> | undefined;
     clock?: Clock | undefined;
     renderer?: Renderer | undefined;
+    computing?: Computing | undefined;
   },
 ): ExportDeps {
   const { store, objects, clock = systemClock } = given;
@@ -65,6 +68,7 @@ export function createExportDeps(
     limits,
     clock,
     renderer: given.renderer,
+    computing: given.computing ?? createComputing(),
     segments: createSegmentStore({ objects, cacheBytes: limits.cacheBytes }),
     jobCache,
     forgetIfRestarted: createRestartCheck(jobCache),

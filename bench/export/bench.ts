@@ -7,7 +7,8 @@ import { stagesText } from './stages.ts';
 
 /** What every row works with. */
 export interface ExportBench {
-  product: Product;
+  /** Started when a row first needs it. */
+  product(): Promise<Product>;
   lifetime: Lifetime;
   runs: number;
   /** Of the large generated site; the small one has a tenth. */
@@ -21,7 +22,7 @@ export interface ExportBench {
 
 /** Exports a project and tells what came of it. */
 export async function measureExport(bench: ExportBench, project: Project, what: string): Promise<MeasuredExport> {
-  const measured = await bench.product.export(project);
+  const measured = await (await bench.product()).export(project);
   const workers = measured.workers.map(
     ({ peakMb, cpuSeconds }) => `${peakMb.toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of processor`,
   );
@@ -47,5 +48,5 @@ export async function warmUp(bench: ExportBench, origin: string, name: string): 
 
 /** Exports the whole site, as at the first time. */
 export async function measureFullExport(bench: ExportBench, origin: string, what: string): Promise<MeasuredExport> {
-  return await measureExport(bench, await bench.product.newProject(origin), what);
+  return await measureExport(bench, await (await bench.product()).newProject(origin), what);
 }

@@ -3,9 +3,9 @@ import type { ExportBench } from './bench.ts';
 import type { RowResult } from './figure.ts';
 import { findManuals, type ManualName } from './manuals.ts';
 import { startNginxSite } from './nginx-site.ts';
-import { type ObjectsOption, startProduct } from './product.ts';
+import { type ObjectsOption, type Product, startProduct } from './product.ts';
 import type { CountingSite } from './requests.ts';
-import { incrementalRow } from './rows/incremental.ts';
+import { incrementalRow, oneShotIncrementalRow } from './rows/incremental.ts';
 import { SPEED_ROWS, speedRow } from './rows/manual-speed.ts';
 import { requestsRow } from './rows/requests.ts';
 import { scaleRow } from './rows/scale.ts';
@@ -22,6 +22,19 @@ const ROWS = {
     manuals: BOTH,
     run: async (bench) => [await incrementalRow(bench, 'postgresql'), await incrementalRow(bench, 'openjdk')],
   },
+  'one-shot': { manuals: ['postgresql'], run: async (bench) => [await speedRow(SPEED_ROWS['one-shot'], bench)] },
+  'one-shot-latency': {
+    manuals: ['postgresql'],
+    run: async (bench) => [await speedRow(SPEED_ROWS['one-shot-latency'], bench)],
+  },
+  'one-shot-openjdk': {
+    manuals: ['openjdk'],
+    run: async (bench) => [await speedRow(SPEED_ROWS['one-shot-openjdk'], bench)],
+  },
+  'one-shot-incremental': {
+    manuals: ['openjdk'],
+    run: async (bench) => [await oneShotIncrementalRow(bench, 'openjdk')],
+  },
   scale: { manuals: [], run: async (bench) => [await scaleRow(bench)] },
   workers: { manuals: [], run: async (bench, { workerPages }) => [await workersRow(bench, workerPages)] },
   requests: { manuals: BOTH, run: async (bench) => [await requestsRow(bench, BOTH)] },
@@ -35,6 +48,10 @@ export const ROW_NAMES: readonly RowName[] = [
   'latency',
   'openjdk',
   'incremental',
+  'one-shot',
+  'one-shot-latency',
+  'one-shot-openjdk',
+  'one-shot-incremental',
   'scale',
   'workers',
   'requests',
@@ -60,8 +77,12 @@ export async function runExportBench(
   const rows = ROW_NAMES.filter((name) => options.only.includes(name));
   const folders = options.manuals ?? (await findManuals([...new Set(rows.flatMap((name) => ROWS[name].manuals))]));
   return await withCleanups(async (lifetime) => {
-    progress('building where that is needed, and starting the platform');
-    const product = await startProduct(options.objects, lifetime);
+    let starting: Promise<Product> | undefined;
+    const product = (): Promise<Product> => {
+      if (starting === undefined) progress('building where that is needed, and starting the platform');
+      starting ??= startProduct(options.objects, lifetime);
+      return starting;
+    };
     const bench: ExportBench = {
       ...{ product, lifetime, progress },
       ...{ runs: options.runs, pages: options.pages },

@@ -12,6 +12,7 @@ import type { RenderResponse } from '../render/render-site.ts';
 import type { PreviousResponses } from '../reuse/previous-export.ts';
 import { isSame, reuseResponse, stillValid, validatorsOf } from '../reuse/reuse-response.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { Computing } from '../threads/computing.ts';
 import { withoutForbiddenPage } from './guessed-page.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
 import { readResponse } from './read-response.ts';
@@ -27,6 +28,7 @@ export type VisitDeps = {
   limits: ExportLimits;
   logger: Logger;
   importsOf: ModuleImports;
+  computing: Pick<Computing, 'parseResponse'>;
   /** The responses of the previous export, if it may be reused. */
   known?: PreviousResponses | undefined;
   /** Throws if this many more bytes would exceed the export's budget. */

@@ -21,7 +21,7 @@ export type PieceFile = {
   extraction: Uint8Array;
 };
 
-type PieceInput = {
+export type PieceInput = {
   /** In the bundle's order. */
   files: readonly PieceFile[];
   /** The targets of URLs, at least of all that the files refer to. */

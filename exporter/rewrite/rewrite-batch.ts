@@ -15,9 +15,10 @@ import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
 import { readTogether } from '../segments/read-together.ts';
 import type { SegmentStore } from '../segments/segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
+import type { Computing } from '../threads/computing.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { storeLargeMember } from './large-member.ts';
-import { makePiece, type PieceFile } from './make-piece.ts';
+import type { PieceFile } from './make-piece.ts';
 import { type SiblingPlan, withheldSiblings } from './precompress/sibling-plan.ts';
 import { type Piece, storePieces } from './store-pieces.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
@@ -26,6 +27,7 @@ export type RewriteDeps = {
   store: CrawlStore;
   objects: ObjectStore;
   segments: SegmentStore;
+  computing: Pick<Computing, 'makePiece'>;
   maps: UrlMaps;
   limits: ExportLimits;
   logger: Logger;
@@ -39,7 +41,7 @@ export type RewriteJob = {
   siblings: SiblingPlan;
 };
 
-/** Pieces of a batch made at a time: more would only wait for zlib's threads and take memory. */
+/** Pieces of a batch made at a time: more would only wait and take memory. */
 const PIECES_AT_ONCE = 4;
 
 async function readFiles(
@@ -80,7 +82,7 @@ async function makePieces(deps: RewriteDeps, job: RewriteJob, planned: readonly 
     if (known !== undefined) return { key, known };
     const files = rows.flatMap((row) => read.get(row) ?? []);
     const input = { files, targets, site, policy: settings, siblings, gzipLevel: deps.limits.gzipLevel };
-    return { key, made: await makePiece(input) };
+    return { key, made: await deps.computing.makePiece(input) };
   });
 }
 

@@ -7,53 +7,104 @@ import { editPages } from '../edit-pages.ts';
 import { type Goal, type RowResult, secondsText } from '../figure.ts';
 import { MANUALS, type ManualName } from '../manuals.ts';
 import { startNginxSite } from '../nginx-site.ts';
-import type { MeasuredExport } from '../product.ts';
+import { oneShotExport } from '../one-shot.ts';
 
 const SHARE = 0.01;
 /** Warm-up exports that don't count. */
 const WARM_UPS = 3;
-const GOAL: Goal = { is: 'at most', bound: 1 / 5, written: '1/5' };
 
-/**
- * After warming up, each round changes 1 % of the pages, then exports them incrementally and, as a new project, in
- * full.
- */
+interface Run {
+  seconds: number;
+  contentSha256: string;
+}
+
+/** A manual whose pages the row edits. */
+interface EditedManual {
+  name: string;
+  folder: string;
+  origin: string;
+}
+
+/** The platform, warmed up. */
 export async function incrementalRow(bench: ExportBench, manual: ManualName): Promise<RowResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'galley-edited-'));
-  bench.lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-  await cp(bench.folder(manual), folder, { recursive: true, dereference: true, preserveTimestamps: true });
-  const { origin } = await startNginxSite(folder, bench.lifetime);
-  const name = `${MANUALS[manual].title}, 1 % of pages changed`;
-  const project = await bench.product.newProject(origin);
+  const edited = await servedCopy(bench, manual);
+  const { name, folder, origin } = edited;
+  const project = await (await bench.product()).newProject(origin);
   await warmUp(bench, origin, name);
   await measureExport(bench, project, `${name}, the export before`);
   for (let seed = -WARM_UPS; seed < 0; seed += 1) {
     await editPages(folder, { share: SHARE, seed });
     await measureExport(bench, project, `${name}, to warm up`);
   }
+  return await compare(bench, edited, {
+    full: () => measureFullExport(bench, origin, `${name}, full`),
+    incremental: () => measureExport(bench, project, `${name}, incremental`),
+    goal: { is: 'at most', bound: 1 / 5, written: '1/5' },
+  });
+}
 
-  const full: MeasuredExport[] = [];
-  const incremental: MeasuredExport[] = [];
+/** The command, which starts cold each time; its state is in a folder. */
+export async function oneShotIncrementalRow(bench: ExportBench, manual: ManualName): Promise<RowResult> {
+  const { name: manualName, folder, origin } = await servedCopy(bench, manual);
+  const name = `galley export, ${manualName}`;
+  const state = await temporaryFolder(bench, 'galley-state-');
+  await oneShotExport(bench, { origin, what: `${name}, the export before`, state });
+  return await compare(
+    bench,
+    { name, folder, origin },
+    {
+      full: () => oneShotExport(bench, { origin, what: `${name}, full` }),
+      incremental: () => oneShotExport(bench, { origin, what: `${name}, incremental`, state }),
+      goal: { is: 'at most', bound: 1 / 8, written: '1/8' },
+    },
+  );
+}
+
+async function temporaryFolder({ lifetime }: ExportBench, prefix: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), prefix));
+  lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
+
+async function servedCopy(bench: ExportBench, manual: ManualName): Promise<EditedManual> {
+  const folder = await temporaryFolder(bench, 'galley-edited-');
+  await cp(bench.folder(manual), folder, { recursive: true, dereference: true, preserveTimestamps: true });
+  const { origin } = await startNginxSite(folder, bench.lifetime);
+  return { name: `${MANUALS[manual].title}, 1 % of pages changed`, folder, origin };
+}
+
+/** Each round changes 1 % of the pages, then exports them incrementally and in full. */
+async function compare(
+  bench: ExportBench,
+  { name, folder }: EditedManual,
+  run: { full: () => Promise<Run>; incremental: () => Promise<Run>; goal: Goal },
+): Promise<RowResult> {
+  const full: Run[] = [];
+  const incremental: Run[] = [];
   let edited = 0;
   for (let round = 1; round <= bench.runs; round += 1) {
     edited = await editPages(folder, { share: SHARE, seed: round });
     const runs = [
-      async () => void full.push(await measureFullExport(bench, origin, `${name}, full`)),
-      async () => void incremental.push(await measureExport(bench, project, `${name}, incremental`)),
+      async () => void full.push(await run.full()),
+      async () => void incremental.push(await run.incremental()),
     ];
-    for (const run of round % 2 === 0 ? runs : runs.reverse()) await run();
+    for (const each of round % 2 === 0 ? runs : runs.reverse()) await each();
   }
 
-  const [ours, theirs] = [incremental, full].map((runs) => median(runs.map(({ seconds }) => seconds)));
-  const differing = incremental.filter((run, index) => run.contentSha256 !== full[index]?.contentSha256).length;
+  const [ours = Number.NaN, theirs = Number.NaN] = [incremental, full].map((runs) =>
+    median(runs.map(({ seconds }) => seconds)),
+  );
+  const differing = incremental.filter(
+    ({ contentSha256 }, index) => contentSha256 !== full[index]?.contentSha256,
+  ).length;
   return {
     figures: [
       {
         measure: `${name} (${edited}), incremental against full`,
-        ours: secondsText(ours ?? Number.NaN),
-        theirs: secondsText(theirs ?? Number.NaN),
-        value: (ours ?? Number.NaN) / (theirs ?? Number.NaN),
-        goal: GOAL,
+        ours: secondsText(ours),
+        theirs: secondsText(theirs),
+        value: ours / theirs,
+        goal: run.goal,
       },
     ],
     notes: [

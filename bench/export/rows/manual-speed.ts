@@ -4,16 +4,25 @@ import { putFarAway } from '../far-away.ts';
 import { type Figure, type Goal, type RowResult, secondsText } from '../figure.ts';
 import { interleave } from '../interleave.ts';
 import { MANUALS, type ManualName } from '../manuals.ts';
+import { oneShotExport } from '../one-shot.ts';
 import { type PeerRun, websiteScraper, wgetAndTar } from '../peers.ts';
+import type { Usage } from '../process-usage.ts';
 
 interface SpeedRow {
   manual: ManualName;
+  /** Who exports: the platform, warm, or the command `galley export`, which starts cold each time. */
+  by: 'platform' | 'command';
   /** Each way, between every contender and the origin. */
   delayMs: number;
   /** How long an export may take, in times of each peer that takes part. */
   goals: { wget: Goal; scraper?: Goal };
-  /** For the worker's peak; it needs no peer. */
+  /** For the peak of the process that exports, in MB; it needs no peer. */
   memory?: Goal;
+}
+
+interface OurRun extends Usage {
+  seconds: number;
+  pageCount: number;
 }
 
 const PEERS = {
@@ -24,11 +33,13 @@ const PEERS = {
 export const SPEED_ROWS = {
   postgresql: {
     manual: 'postgresql',
+    by: 'platform',
     delayMs: 0,
     goals: { wget: { is: 'at most', bound: 1 }, scraper: { is: 'at most', bound: 1 } },
   },
   latency: {
     manual: 'postgresql',
+    by: 'platform',
     delayMs: 10,
     goals: {
       wget: { is: 'at most', bound: 1 / 12, written: '1/12' },
@@ -37,18 +48,48 @@ export const SPEED_ROWS = {
   },
   openjdk: {
     manual: 'openjdk',
+    by: 'platform',
     delayMs: 0,
     goals: { wget: { is: 'at most', bound: 1 / 3, written: '1/3' } },
     memory: { is: 'under', bound: 512 },
   },
+  'one-shot': {
+    manual: 'postgresql',
+    by: 'command',
+    delayMs: 0,
+    goals: { wget: { is: 'at most', bound: 1 } },
+    memory: { is: 'at most', bound: 300 },
+  },
+  'one-shot-latency': {
+    manual: 'postgresql',
+    by: 'command',
+    delayMs: 10,
+    goals: { wget: { is: 'at most', bound: 1 / 12, written: '1/12' } },
+  },
+  'one-shot-openjdk': {
+    manual: 'openjdk',
+    by: 'command',
+    delayMs: 0,
+    goals: { wget: { is: 'at most', bound: 1 / 5, written: '1/5' } },
+    memory: { is: 'at most', bound: 600 },
+  },
 } as const satisfies Record<string, SpeedRow>;
+
+const OURS = {
+  platform: async (bench: ExportBench, origin: string, name: string): Promise<OurRun> => {
+    const { workers, ...run } = await measureFullExport(bench, origin, name);
+    const cpuSeconds = workers.reduce((sum, worker) => sum + worker.cpuSeconds, 0);
+    return { ...run, peakMb: Math.max(...workers.map(({ peakMb }) => peakMb)), cpuSeconds };
+  },
+  command: (bench: ExportBench, origin: string, name: string) => oneShotExport(bench, { origin, what: name }),
+} satisfies Record<SpeedRow['by'], unknown>;
 
 /** An export of a manual against what others need for the same, in turn. */
 export async function speedRow(row: SpeedRow, bench: ExportBench): Promise<RowResult> {
   const near = await bench.site(row.manual);
   const { origin } = row.delayMs === 0 ? near : await putFarAway(near, row.delayMs, bench.lifetime);
-  const name = `${MANUALS[row.manual].title}, ${2 * row.delayMs} ms`;
-  await warmUp(bench, origin, name);
+  const name = `${row.by === 'command' ? 'galley export, ' : ''}${MANUALS[row.manual].title}, ${2 * row.delayMs} ms`;
+  if (row.by === 'platform') await warmUp(bench, origin, name);
 
   const against = async (peer: keyof typeof PEERS): Promise<PeerRun> => {
     const run = await PEERS[peer].run(origin, bench.lifetime.signal);
@@ -58,9 +99,9 @@ export async function speedRow(row: SpeedRow, bench: ExportBench): Promise<RowRe
     return run;
   };
   const scraper: Goal | undefined = row.goals.scraper;
-  const galley: Awaited<ReturnType<typeof measureFullExport>>[] = [];
+  const galley: OurRun[] = [];
   const peers = await interleave<string, PeerRun | undefined>(bench.runs, {
-    galley: async () => void galley.push(await measureFullExport(bench, origin, name)),
+    galley: async () => void galley.push(await OURS[row.by](bench, origin, name)),
     wget: () => against('wget'),
     ...(scraper && { scraper: () => against('scraper') }),
   });
@@ -74,8 +115,8 @@ export async function speedRow(row: SpeedRow, bench: ExportBench): Promise<RowRe
   const figures = [compared('wget', row.goals.wget)];
   if (scraper) figures.push(compared('scraper', scraper));
   if (row.memory) {
-    const peak = Math.max(...galley.flatMap((run) => run.workers.map(({ peakMb }) => peakMb)));
-    const measure = `${name}, the worker's peak memory in MB`;
+    const peak = Math.max(...galley.map(({ peakMb }) => peakMb));
+    const measure = `${name}, its peak memory in MB`;
     figures.push({ measure, ours: `${peak.toFixed(0)} MB`, theirs: '', value: peak, goal: row.memory });
   }
   return { figures, notes: [], samples: { galley, wget: peers.wget ?? [], scraper: peers.scraper ?? [] } };

@@ -10,7 +10,7 @@ const WARM_UP_PAGES = 1_000;
 /** A site of ten times the pages, in the same memory and as fast a page. Every run has a worker of its own, warmed up. */
 export async function scaleRow(bench: ExportBench): Promise<RowResult> {
   const run = async (pages: number): Promise<MeasuredExport> => {
-    await bench.product.runWorkers(1);
+    await (await bench.product()).runWorkers(1);
     await exportGenerated(bench, Math.min(pages, WARM_UP_PAGES), 'generated, to warm up');
     return await exportGenerated(bench, pages, 'generated');
   };

@@ -17,12 +17,12 @@ export async function workersRow(bench: ExportBench, pages: number): Promise<Row
   const quick = await startGeneratedSite({ pages: Math.min(pages, WARM_UP_PAGES) });
   bench.lifetime.add(quick.stop);
   const run = async (count: 1 | 2): Promise<MeasuredExport> => {
-    await bench.product.runWorkers(count, { EXPORT_CONNECTIONS: String(CONNECTIONS) });
+    await (await bench.product()).runWorkers(count, { EXPORT_CONNECTIONS: String(CONNECTIONS) });
     await measureFullExport(bench, quick.url, `workers: ${count}, to warm up`);
     return await measureFullExport(bench, site.url, `workers: ${count}`);
   };
   const { one, two } = await interleave(bench.runs, { one: () => run(1), two: () => run(2) });
-  await bench.product.runWorkers(1);
+  await (await bench.product()).runWorkers(1);
   const [ours, theirs] = [two, one].map((runs) => median(runs.map(({ seconds }) => seconds)));
   return {
     figures: [

@@ -1,0 +1,10 @@
+import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/parse-response.ts';
+import type { Site } from '../document/types.ts';
+
+export { makePiece } from '../rewrite/make-piece.ts';
+
+// What a thread of the pool can do: tasks of one argument.
+
+export function parse({ response, site }: { response: ResponseToParse; site: Site }): ParsedResponse {
+  return parseResponse(response, site);
+}
