@@ -29,7 +29,7 @@ export type Crawl = FrontierCounts &
     /** Where the first batch begins in the packed archive; null until the crawl may be reused. */
     archiveHeadBytes: number | null;
     /** Whether a worker has begun to revalidate the previous export; that happens once per job. */
-    walked: boolean;
+    revalidated: boolean;
   };
 
 export type NewCrawl = Pick<Crawl, 'jobId' | 'settingsJson' | 'keep'> & {
@@ -108,7 +108,7 @@ export type PreviousFile = StoredFile &
   LinksPlace & { url: string; status: number; etag: string | null; lastModified: string | null };
 
 /** What a crawl has of one URL. Which fields are set depends on the outcome. */
-export type StoredAnswer = {
+export type StoredResponse = {
   outcome: 'file' | 'redirect' | 'missing' | 'skipped';
   status: number | null;
   redirectTo: string | null;
@@ -123,7 +123,7 @@ export type SettledRow = {
   id: number;
   url: string;
   rank: number;
-  outcome: StoredAnswer['outcome'];
+  outcome: StoredResponse['outcome'];
   status: number | null;
   reason: string | null;
   redirectTo: string | null;

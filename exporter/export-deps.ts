@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createStoredUrlsOfJobs, type StoredUrls } from './crawl/stored-urls.ts';
+import { createStoredUrlsOfJobs, type StoredUrls } from './crawl/report-urls.ts';
 import type { Crawl } from './crawl-records.ts';
 import { type AddressGuard, createAddressGuard } from './fetch/address-guard.ts';
 import { type Clock, systemClock } from './fetch/clock.ts';
@@ -12,7 +12,7 @@ import { type LinkTablesFor, rememberLinkTables } from './reuse/link-tables.ts';
 import { type PreviousFilesFor, rememberPreviousFiles } from './reuse/previous-export.ts';
 import { type PreviousPiecesFor, rememberPreviousPieces } from './reuse/previous-pieces.ts';
 import { createUrlMaps, type UrlMaps } from './rewrite/url-map.ts';
-import { createSegmentStore, type SegmentStore } from './segments/segment-store.ts';
+import { createSegmentStore, type SegmentStore } from './segment-store.ts';
 import type { ExportSettings } from './settings.ts';
 import type { RunStage } from './stage.ts';
 import { type Computing, createComputing } from './threads/computing.ts';

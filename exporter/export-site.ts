@@ -6,7 +6,6 @@ import { ExportFailure } from './export-failure.ts';
 import { freezeExport } from './freeze/freeze-export.ts';
 import type { ExportLimits } from './limits.ts';
 import { type PackedExport, packExport } from './pack/pack-export.ts';
-import { visitSamples } from './render/visit-samples.ts';
 import { rewriteFiles } from './rewrite/rewrite-files.ts';
 
 export type ExportStage = 'discovering' | 'crawling' | 'visiting samples' | 'freezing' | 'rewriting' | 'packing';
@@ -16,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** Limits of a process that shares an export with no other: it never stops to let others take a part. */
 export const SINGLE_PROCESS_LIMITS = {
   activityMs: DAY_MS,
-  walkMs: DAY_MS,
+  revalidateMs: DAY_MS,
   leaseMs: DAY_MS,
 } as const satisfies Partial<ExportLimits>;
 
@@ -25,7 +24,15 @@ const MAX_ATTEMPTS = 3;
 const RETRY_MS = 1_000;
 
 /**
- * Exports a site in this process, without other workers. The archive and the report are in the object store afterwards.
+ * Exports a site in this process, without other workers. Its stages, and what they are made of:
+ *
+ * - `discover/`: the settings, robots.txt and the first URLs.
+ * - `crawl/`: a URL is leased and visited. Its response is a file, whose bytes are stored with others in a segment object.
+ * - `freeze/`: each URL gets its path in the bundle. The files are divided into batches, the unit that a worker leases.
+ * - `rewrite/`: a batch is made in pieces. A piece is some files as gzip members, in the order of the archive.
+ * - `pack/`: the manifest and all pieces are joined into the archive.
+ *
+ The archive and the report are in the object store afterwards.
  * Throws `ExportFailure` if the site can't be exported, and the signal's reason.
  */
 export async function exportSite(
@@ -44,6 +51,7 @@ export async function exportSite(
   await run('discovering', () => openExport(deps, jobId, async () => request));
   await crawl();
   if (request.settings.discover === 'browser') {
+    const { visitSamples } = await import('./render/visit-samples.ts');
     const { foundCount } = await run('visiting samples', () => visitSamples(deps, jobId));
     if (foundCount > 0) await crawl();
   }

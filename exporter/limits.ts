@@ -1,3 +1,5 @@
+import { ExportFailure } from './export-failure.ts';
+
 /** Limits of one export and of what one process spends on it. Sizes in bytes, times in milliseconds. */
 export type ExportLimits = {
   /** URLs of one export, pages and assets. */
@@ -9,7 +11,7 @@ export type ExportLimits = {
   /** The largest file kept in memory; a larger one is streamed, and its references aren't extracted. */
   maxBufferedBytes: number;
   maxFileBytes: number;
-  /** What one export may spend in all, over all workers; one that spends more fails (`budget.ts`). */
+  /** What one export may spend in all, over all workers; one that spends more fails (`checkBudget`). */
   maxFiles: number;
   maxDecodedBytes: number;
   maxStoredBytes: number;
@@ -25,7 +27,7 @@ export type ExportLimits = {
   /** If a single crawl activity takes this long, the site is large enough to share it among workers. */
   soloCrawlMs: number;
   /** How long one worker may revalidate the previous export; if it dies, all of that is lost. */
-  walkMs: number;
+  revalidateMs: number;
   /** Activities of one export that crawl, or rewrite, at the same time. */
   parallelActivities: number;
   /** The longest a crawl or rewrite activity takes on new work. */
@@ -62,7 +64,7 @@ export const DEFAULT_LIMITS: ExportLimits = {
   maxConcurrency: 48,
   maxAttempts: 5,
   soloCrawlMs: 2_000,
-  walkMs: 8_000,
+  revalidateMs: 8_000,
   parallelActivities: 8,
   activityMs: 50_000,
   leaseMs: 60_000,
@@ -73,3 +75,66 @@ export const DEFAULT_LIMITS: ExportLimits = {
   gzipLevel: 5,
   privateHosts: [],
 };
+
+/** What an export has spent so far, as stored in its crawl's row. Sizes in bytes. */
+export type Spent = { fileCount: number; decodedBytes: number; storedBytes: number };
+
+export type BudgetLimits = Pick<ExportLimits, 'maxFiles' | 'maxDecodedBytes' | 'maxStoredBytes'>;
+
+/**
+ * Throws a non-retryable failure if an export has spent more than it may; the message is for the job's owner. The
+ * counts cover all workers, so any of them may check.
+ */
+export function checkBudget(spent: Spent, limits: BudgetLimits): void {
+  if (spent.fileCount > limits.maxFiles) {
+    throw exceeded('The site has more files than one export may hold', 'EXPORT_MAX_FILES', String(limits.maxFiles));
+  }
+  if (spent.decodedBytes > limits.maxDecodedBytes) {
+    const text = "The site's responses are larger, uncompressed, than one export may read";
+    throw exceeded(text, 'EXPORT_MAX_DECODED_BYTES', sizeText(limits.maxDecodedBytes));
+  }
+  if (spent.storedBytes > limits.maxStoredBytes) {
+    throw exceeded('The export stores more than one export may', 'EXPORT_MAX_BYTES', sizeText(limits.maxStoredBytes));
+  }
+}
+
+/** What an export may still spend. */
+export type Budget = {
+  /** Throws if this many more bytes would exceed the export's budget. */
+  foresee(bytes: number): void;
+  /** Keeps what the export has spent. Throws if that is too much. */
+  onSpent(spent: Spent): void;
+};
+
+/** The budget of an export that has spent this. Throws if that is too much. */
+export function createBudget(begun: Spent, limits: ExportLimits): Budget {
+  let spent = begun;
+  checkBudget(spent, limits);
+  return {
+    foresee(bytes) {
+      const { fileCount, decodedBytes, storedBytes } = spent;
+      checkBudget({ fileCount, decodedBytes: decodedBytes + bytes, storedBytes: storedBytes + bytes }, limits);
+    },
+    onSpent(counts) {
+      spent = counts;
+      checkBudget(spent, limits);
+    },
+  };
+}
+
+function exceeded(text: string, variable: string, value: string): ExportFailure {
+  const message = `${text} (${variable}=${value}). Leave out what is large, or set a higher ${variable} for the platform's workers.`;
+  return new ExportFailure('ExportImpossible', message);
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** A size as the environment variables write it, in the largest unit that divides it. */
+function sizeText(bytes: number): string {
+  let [amount, unit] = [bytes, 0];
+  while (amount > 0 && amount % 1024 === 0 && unit < UNITS.length - 1) {
+    amount /= 1024;
+    unit += 1;
+  }
+  return `${amount}${UNITS[unit]}`;
+}

@@ -19,7 +19,7 @@ export function largeObjectKey(jobId: string, id: string): string {
 /**
  * One batch of the archive; `id` differs between attempts, so a late writer never replaces an object that a row names.
  */
-export function memberKey(jobId: string, batch: number, id: string): string {
+export function batchKey(jobId: string, batch: number, id: string): string {
   return `${workPrefix(jobId)}members/${batch}-${id}`;
 }
 

@@ -23,14 +23,11 @@ import type {
   SettledUrl,
   Skips,
   SpentCounts,
-  StoredAnswer,
+  StoredResponse,
   UnchangedUrl,
 } from './crawl-records.ts';
-import type { FetchResult } from './fetch/fetch-result.ts';
-import type { Validators } from './fetch/validators.ts';
+import type { FetchResult, Validators } from './fetch/fetch-result.ts';
 import type { BrowserLimits } from './render/browser-limits.ts';
-import type { BrowserTrouble } from './render/find-browser.ts';
-import type { ResponseCache } from './reuse/response-cache.ts';
 
 /** A part of an object, in bytes: both ends inclusive, as in HTTP; without `end` to the object's last byte. */
 export type ByteRange = { start: number; end?: number };
@@ -98,6 +95,19 @@ export type Fetcher = {
   close(): Promise<void>;
 };
 
+/** Successful responses by export and URL: the most recently used, up to a number of bytes. */
+export type ResponseCache = {
+  get(key: string): FetchResult | undefined;
+  set(key: string, response: FetchResult): void;
+};
+
+/** Why no browser is available, with what to do about it. */
+export type BrowserTrouble = {
+  text: string;
+  /** Whether a retry is pointless until the setup changes. A lack of resources is temporary. */
+  isLasting: boolean;
+};
+
 /** Runs work in a browser, which it starts when it is needed, replaces and ends. */
 export type Renderer = {
   limits: BrowserLimits;
@@ -145,7 +155,7 @@ export type CrawlStore = {
   /** Releases all URLs whose lease has ended; the attempt counts. */
   releaseEndedLeases(jobId: string): Promise<void>;
   /** Releases leased URLs that were never requested; the attempt doesn't count. */
-  giveBackUnasked(held: { jobId: string; token: string; ids: readonly number[] }): Promise<void>;
+  releaseUnrequested(held: { jobId: string; token: string; ids: readonly number[] }): Promise<void>;
   /**
    * Settles URLs that the worker still holds, and adds the URLs that it found, sorted by URL; those that `take` asks for
    * are leased to it. A result whose lease was lost is ignored. Returns the counts and the leased URLs; undefined if the
@@ -165,7 +175,7 @@ export type CrawlStore = {
   /** Adds notices for the report while the crawl goes on; a repeated one appears once in it. */
   addNotices(notices: { jobId: string; url: string | null; texts: readonly string[] }): Promise<void>;
   /** What the crawl has of a URL; undefined if it isn't settled. */
-  storedAnswer(jobId: string, url: string): Promise<StoredAnswer | undefined>;
+  storedResponse(jobId: string, url: string): Promise<StoredResponse | undefined>;
   /** The first `limit` pages of the crawl, in the order they were found. */
   crawledPages(jobId: string, limit: number): Promise<string[]>;
 

@@ -1,5 +1,8 @@
 import type { ContentCoding } from '../contract/content-coding.ts';
+import type { Crawl } from './crawl-records.ts';
 import type { ExternalPolicy, ScriptPolicy, Site, SourceMapPolicy } from './document/types.ts';
+import { ExportFailure } from './export-failure.ts';
+import type { CrawlStore } from './ports.ts';
 
 /** An export's settings, fixed when it begins and stored with the crawl. */
 export type ExportSettings = {
@@ -40,4 +43,13 @@ const DEFAULTS = {
 /** Reads the settings stored with a crawl. */
 export function readExportSettings(json: string): ExportSettings {
   return { ...DEFAULTS, ...JSON.parse(json) };
+}
+
+export type CrawlWithSettings = Crawl & { settings: ExportSettings };
+
+/** A job's crawl with the settings it began with. Throws `CrawlGone` if the job has ended. */
+export async function readCrawl(store: CrawlStore, jobId: string): Promise<CrawlWithSettings> {
+  const row = await store.getCrawl(jobId);
+  if (row === undefined) throw new ExportFailure('CrawlGone', `The export ${jobId} has ended`);
+  return { ...row, settings: readExportSettings(row.settingsJson) };
 }

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+
 /** How far an export is, `progress` in percent. A figure below the one reported before changes nothing. */
 export type Progress = { progress: number; pageCount: number };
 
@@ -23,3 +26,69 @@ export type RunStage = <Result>(
   options: { jobId: string; details: () => unknown; progress?: () => Promise<Progress> },
   work: (run: StageRun) => Promise<Result>,
 ) => Promise<Result>;
+
+const PROGRESS_MS = 250;
+
+/** Runs stages in this process. `signal` ends them; `onProgress` gets their progress several times a second. */
+export function createLocalStageRunner({
+  signal,
+  onProgress,
+}: {
+  signal: AbortSignal;
+  onProgress: (progress: Progress) => void;
+}): RunStage {
+  // A failed stage releases its leases itself, unless that fails too.
+  const failedTokens: string[] = [];
+
+  return async ({ progress = async () => NO_PROGRESS }, work) => {
+    signal.throwIfAborted();
+    const token = randomUUID();
+    const failing = new AbortController();
+    const either = AbortSignal.any([signal, failing.signal]);
+    // Every request listens to it.
+    setMaxListeners(0, either);
+    let asking = false;
+    const timer = setInterval(async () => {
+      if (asking) return;
+      asking = true;
+      await progress().then(onProgress, (error: unknown) => failing.abort(error));
+      asking = false;
+    }, PROGRESS_MS);
+    try {
+      return await work({
+        signal: either,
+        token,
+        previousAttemptTokens: failedTokens,
+        report: async (reached) => onProgress(reached),
+      });
+    } catch (error) {
+      failedTokens.push(token);
+      throw error;
+    } finally {
+      clearInterval(timer);
+    }
+  };
+}
+
+/** The progress of a job, in percent, at which each stage begins. */
+const CRAWL_FROM = 2;
+const REWRITE_FROM = 70;
+const PACK_FROM = 92;
+
+/**
+ * The total isn't known while crawling, so this is the share of the URLs found so far. A later find can't lower it,
+ * because the row only accepts higher figures.
+ */
+export function crawlProgress({ urlCount, settledCount }: { urlCount: number; settledCount: number }): number {
+  const share = urlCount === 0 ? 0 : Math.min(1, settledCount / urlCount);
+  return CRAWL_FROM + share * (REWRITE_FROM - CRAWL_FROM);
+}
+
+export function rewriteProgress({ settled, total }: { settled: number; total: number }): number {
+  return REWRITE_FROM + (total === 0 ? 1 : settled / total) * (PACK_FROM - REWRITE_FROM);
+}
+
+/** The archive is read twice, so `total` is twice its size. */
+export function packProgress({ bytes, totalBytes }: { bytes: number; totalBytes: number }): number {
+  return PACK_FROM + Math.min(1, totalBytes === 0 ? 1 : bytes / totalBytes) * (99 - PACK_FROM);
+}

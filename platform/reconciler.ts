@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { BUNDLES_FOLDER, WORK_FOLDER } from '../exporter/object-keys.ts';
-import { storeFailedReport } from '../exporter/pack/failed-report.ts';
+import { storeFailedReport } from '../exporter/pack/report.ts';
 import { createAgentWorkflows } from './agent-workflows.ts';
 import { createExportWorkflows, type ExportWorkflows } from './export-workflows.ts';
 import { createIntervalLoop } from './interval-loop.ts';

@@ -4,13 +4,15 @@ import { dirname, join, relative } from 'node:path';
 /** The top-level folders that each one may import. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   contract: [],
+  client: ['contract'],
   forge: ['contract'],
-  activities: ['contract', 'forge'],
+  activities: ['contract', 'client', 'forge'],
   workflows: ['contract', 'activities (types)'],
   worker: ['contract', 'activities', 'workflows'],
-  api: ['contract', 'workflows'],
+  ui: [],
+  api: ['contract', 'workflows', 'ui'],
   exporter: ['contract'],
-  platform: ['contract', 'exporter', 'forge'],
+  platform: ['contract', 'exporter', 'forge', 'ui'],
   deployment: ['contract'],
 };
 
@@ -28,7 +30,7 @@ const root = process.cwd();
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name));
 }
 
@@ -88,5 +90,18 @@ describe('the folders', () => {
       .flatMap(sourceFiles)
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'));
     expect(readers).toEqual([]);
+  });
+
+  it('open no connection to Temporal whose waiting retry would end the process when the connection closes', () => {
+    const ofTests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join('test', file));
+    const opening = /\bConnection\.(?:lazy|connect)\([^)]*\)/g;
+    const unguarded = [...folders.flatMap(sourceFiles), ...ofTests].flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(opening)]
+        .filter(([call]) => !/RECEIVER_CONNECTION|interceptors/.test(call))
+        .map(([call]) => `${file}: ${call}`),
+    );
+    expect(unguarded).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { retryUntilResponse } from '../../exporter/discover/retry-until-response.ts';
 import type { Site } from '../../exporter/document/types.ts';
 import { originUrl } from '../../exporter/document/url-identity.ts';
-import type { FetchFailure } from '../../exporter/fetch/failure.ts';
+import type { FetchFailure } from '../../exporter/fetch/fetch-result.ts';
 import type { Fetcher } from '../../exporter/ports.ts';
 import { CommandError } from '../command-error.ts';
 

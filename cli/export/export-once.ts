@@ -1,13 +1,13 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { type AdminApiClient, createAdminApiClient } from '../../client/admin-api-client.ts';
 import { domainName, type ExportReport } from '../../contract/admin-api.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import { reportToStderr } from '../../embedded/report.ts';
 import { SINGLE_PROCESS_LIMITS } from '../../exporter/export-site.ts';
 import { DEFAULT_LIMITS } from '../../exporter/limits.ts';
-import { engineVersion } from '../../exporter/reuse/engine-version.ts';
-import { reuseKeyOf } from '../../exporter/reuse/reuse-key.ts';
+import { engineVersion, reuseKeyOf } from '../../exporter/reuse/reuse-key.ts';
 import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
 import { createSpill, type Spill } from '../../exporter/store/spill.ts';
 import { exportSettings } from '../../platform/activities/export/export-settings.ts';
@@ -20,7 +20,6 @@ import { type Context, createContext } from '../context.ts';
 import type { Settings } from '../environment.ts';
 import { keepHeapSmall } from '../heap-growth.ts';
 import { untilSignal } from '../lifetime.ts';
-import type { AdminApi } from './admin-api-client.ts';
 import { exportByService } from './export-by-service.ts';
 import { checkStateFolder, type ExportState, openExportState } from './export-state.ts';
 import { type EndedExport, exportSummary, exportSummaryJson, type FailOn, failureOf } from './export-summary.ts';
@@ -107,24 +106,30 @@ async function run(site: SiteAddress, results: Results, deps: Deps): Promise<voi
 }
 
 /** The service in the variables; undefined if the export runs in this process. */
-function namedService(settings: Settings, { origin }: SiteAddress, { stateFolder }: Results): AdminApi | undefined {
+function namedService(
+  settings: Settings,
+  { origin }: SiteAddress,
+  { stateFolder }: Results,
+): AdminApiClient | undefined {
   const { adminApiUrl: url, adminApiKey: key } = settings;
   if (url === undefined) return undefined;
   if (key === undefined)
     throw new ConfigurationError(['ADMIN_API_KEY: expected the key of the service that ADMIN_API_URL names']);
   if (origin !== null)
-    throw new UsageError(`--origin is set on the project of ${url}, by galley projects set --origin where that runs`);
+    throw new UsageError(
+      `--origin has no effect on ${url}: set the origin of its project there, with galley projects set --origin`,
+    );
   if (stateFolder !== undefined)
     throw new UsageError(
       '--incremental needs an export in this process: unset ADMIN_API_URL. The service keeps its own state.',
     );
-  return { url, key };
+  return createAdminApiClient({ url, key });
 }
 
 async function exportToByService(
   output: Output,
   domain: string,
-  service: AdminApi,
+  service: AdminApiClient,
   { folder, signal }: Deps,
 ): Promise<Omit<EndedExport, 'out' | 'reportFile'>> {
   const file = output.kind === 'archive' ? output.path : join(folder, 'bundle.tar.gz');

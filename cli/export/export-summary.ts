@@ -1,6 +1,6 @@
 import type { ExportReport } from '../../contract/admin-api.ts';
 
-/** An export that has ended. A service may not tell what is null or undefined here. */
+/** An export that has ended. What a service doesn't report is null or undefined. */
 export interface EndedExport {
   jobId: string;
   out: string;

@@ -1,16 +1,12 @@
 import type { FoundUrl, Lease, LeasedUrl, SettledUrl, SpentCounts } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { CrawlStore } from '../ports.ts';
-import type { SegmentStore } from '../segments/segment-store.ts';
-import { type BackgroundWork, createBackgroundWork } from './background-work.ts';
+import type { SegmentStore } from '../segment-store.ts';
 import type { CrawlScope } from './crawl-scope.ts';
-import { type GatheredBytes, gatherBytes } from './gathered-bytes.ts';
-import { createStrongestUses } from './report-urls.ts';
+import { createStrongestUses, type StoredUrls } from './report-urls.ts';
 import { applyEvent, beginSchedule, type CrawlEvent, decide, onlyBodiesArrive, type Schedule } from './schedule.ts';
-import { placeFiles, unplacedBytes } from './segment.ts';
-import type { StoredUrls } from './stored-urls.ts';
 import type { OnBody } from './visit.ts';
-import type { Visited } from './visited.ts';
+import { type GatheredBytes, gatherBytes, placeFiles, unplacedBytes, type Visited } from './visited.ts';
 
 export type CrawlRest = {
   /** Nothing is left to crawl, here or at any other worker. */
@@ -199,4 +195,56 @@ async function report(
   crawl.onSpent?.(reported);
   apply(crawl, { type: 'reportEnded', count, takenCount: taken.length, urlCount, settledCount });
   startVisits(crawl, taken);
+}
+
+/** Work that runs beside a loop, while the loop waits for events. */
+export type BackgroundWork = {
+  /** Runs work in the background; its end wakes the loop, also if it fails. */
+  run(work: Promise<void>): void;
+  /** Like `run`, for work that must end before the loop does: a cancelled export is cleaned up right after it. */
+  write(work: Promise<void>): void;
+  /** Throws the error of the first work that failed. */
+  throwIfFailed(): void;
+  /** Waits until some work ends or the signal fires, for at most this long. */
+  nextEvent(waitMs: number): Promise<void>;
+  /** Waits until all writes have ended, also those that failed. */
+  written(): Promise<void>;
+};
+
+export function createBackgroundWork(signal: AbortSignal): BackgroundWork {
+  let failure: { error: unknown } | undefined;
+  let wake = (): void => undefined;
+  const writes = new Set<Promise<void>>();
+
+  function run(work: Promise<void>): void {
+    work
+      .catch((error: unknown) => {
+        failure ??= { error };
+      })
+      .finally(() => wake());
+  }
+
+  return {
+    run,
+    write(work) {
+      writes.add(work);
+      run(work.finally(() => writes.delete(work)));
+    },
+    throwIfFailed() {
+      if (failure !== undefined) throw failure.error;
+    },
+    nextEvent: (waitMs) =>
+      new Promise((resolve) => {
+        wake = () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, waitMs);
+        signal.addEventListener('abort', wake);
+      }),
+    async written() {
+      await Promise.allSettled(writes);
+    },
+  };
 }

@@ -1,13 +1,19 @@
 import type { FoundUrl } from '../crawl-records.ts';
-import { ROBOTS_AGENT } from '../discover/discover.ts';
-import { type Robots, readRobots } from '../discover/robots.ts';
-import type { Resource, ResourceKind } from '../document/types.ts';
+import type { Robots } from '../discover/robots.ts';
+import { robotsOf } from '../discover/site-rules.ts';
+import type { Resource, ResourceKind, Site } from '../document/types.ts';
 import { isOfSite, isWanted } from '../document/url-identity.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { ExportSettings } from '../settings.ts';
-import { hasTooManyFolders, leadsFarOff, MAX_FOLDERS, MAX_YEARS_AHEAD, repeatsItself } from './endless-paths.ts';
 import { type CrawledKind, rankOf, SKIPPED_RANK } from './resource-rank.ts';
-import { skipReason } from './skip-rules.ts';
+import {
+  hasTooManyFolders,
+  leadsFarOff,
+  MAX_FOLDERS,
+  MAX_YEARS_AHEAD,
+  repeatsItself,
+  skipReason,
+} from './skip-rules.ts';
 
 /** The page that has the reference; the start page has depth 0. */
 type From = { url: string; depth: number };
@@ -43,11 +49,7 @@ function reasonOfEndlessPath(pathname: string, fromUrl: string, year: number): s
   return leadsFarOff(pathname, fromUrl, year) ? skipReason('dates', MAX_YEARS_AHEAD) : null;
 }
 
-/**
- * Decides which references the crawl follows: the site's pages, within robots.txt, the requested paths and the limits
- * against endless sites; and the assets that pages need, from any host, unless the project keeps them as links.
- */
-export function createCrawlScope(options: {
+type Options = {
   settings: ExportSettings;
   limits: ExportLimits;
   urlCount: number;
@@ -55,67 +57,90 @@ export function createCrawlScope(options: {
   variants: Map<string, Set<string>>;
   /** How many URLs have been skipped so far, by reason. */
   skips: Map<string, number>;
-}): CrawlScope {
-  const { settings, limits, variants, skips } = options;
-  const { site } = settings;
-  const ignoresRobots = settings.robots === 'ignore';
-  const robots: Robots = readRobots(ignoresRobots ? '' : settings.robotsTxt, ROBOTS_AGENT);
-  const year = new Date(settings.createdAt).getUTCFullYear();
-  const pages = settings.pages === null ? undefined : new Set(settings.pages);
-  const keepHosts = new Set(settings.keepHosts);
-  const reportedRanks = new Map<string, number>();
-  let { urlCount } = options;
+};
 
-  function isPageLike(kind: CrawledKind, url: string): boolean {
-    return kind === 'page' || kind === 'identity' || (kind === 'probe' && isOfSite(url, site));
-  }
+/** The options, what is derived from them once, and what this worker has reported. */
+type State = Options & {
+  robots: Robots;
+  year: number;
+  pages: ReadonlySet<string> | undefined;
+  keepHosts: ReadonlySet<string>;
+  reportedRanks: Map<string, number>;
+};
 
-  function reasonToSkip(url: string, kind: CrawledKind, from: From): string | null {
-    if (url.length > MAX_URL_LENGTH) return skipReason('length', MAX_URL_LENGTH);
-    if (urlCount >= limits.maxUrls) return skipReason('addresses', limits.maxUrls);
-    if (!isPageLike(kind, url)) return null;
-    const { pathname, search, origin } = new URL(url);
-    if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return skipReason('paths');
-    // A guessed URL is judged when its response has arrived (guessed-page.ts).
-    if (kind !== 'probe' && !robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
-    if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
-    const endless = reasonOfEndlessPath(pathname, from.url, year);
-    if (endless !== null || search === '') return endless;
-    const path = `${origin}${pathname}`;
-    const known = variants.get(path) ?? new Set();
-    if (known.has(search)) return null;
-    if (known.size >= limits.maxQueryVariants) return skipReason('queries', limits.maxQueryVariants);
-    variants.set(path, known.add(search));
-    return null;
-  }
-
-  function mayName(reason: string): boolean {
-    const count = skips.get(reason) ?? 0;
-    skips.set(reason, count + 1);
-    return count < MAX_NAMED_SKIPS;
-  }
-
+/**
+ * Decides which references the crawl follows: the site's pages, within robots.txt, the requested paths and the limits
+ * against endless sites; and the assets that pages need, from any host, unless the project keeps them as links.
+ */
+export function createCrawlScope(options: Options): CrawlScope {
+  const { settings } = options;
+  const state: State = {
+    ...options,
+    robots: robotsOf(settings),
+    year: new Date(settings.createdAt).getUTCFullYear(),
+    pages: settings.pages === null ? undefined : new Set(settings.pages),
+    keepHosts: new Set(settings.keepHosts),
+    reportedRanks: new Map(),
+  };
   return {
-    admit(resource, from) {
-      const { url } = resource;
-      const kind = crawledKind(resource.kind, settings.sourceMaps);
-      if (kind === undefined) return undefined;
-      const before = reportedRanks.get(url);
-      if (before !== undefined && before >= rankOf(kind)) return undefined;
-      const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
-      if (!isWanted({ url, kind }, site, external)) return undefined;
-      const isNew = before === undefined;
-      const isFresh = isNew || before === SKIPPED_RANK;
-      const isUnfollowed = resource.kind === 'unfollowed' && !ignoresRobots;
-      const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(url, kind, from);
-      if (skip !== null && (!isNew || !mayName(skip))) return undefined;
-      const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
-      if (reportedRanks.size < MAX_REMEMBERED) reportedRanks.set(url, rank);
-      if (isFresh && skip === null) urlCount += 1;
-      return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
-    },
+    admit: (resource, from) => admit(state, resource, from),
     setUrlCount(count) {
-      urlCount = count;
+      state.urlCount = count;
     },
   };
+}
+
+function admit(state: State, resource: Resource, from: From): FoundUrl | undefined {
+  const { settings, keepHosts, reportedRanks } = state;
+  const { url } = resource;
+  const kind = crawledKind(resource.kind, settings.sourceMaps);
+  if (kind === undefined) return undefined;
+  const before = reportedRanks.get(url);
+  if (before !== undefined && before >= rankOf(kind)) return undefined;
+  const external = keepHosts.size > 0 && keepHosts.has(hostOf(url)) ? 'keep' : settings.external;
+  if (!isWanted({ url, kind }, settings.site, external)) return undefined;
+  const isNew = before === undefined;
+  const isFresh = isNew || before === SKIPPED_RANK;
+  const isUnfollowed = resource.kind === 'unfollowed' && settings.robots !== 'ignore';
+  const skip = isUnfollowed ? skipReason('nofollow') : reasonToSkip(state, { url, kind }, from);
+  if (skip !== null && (!isNew || !mayName(state, skip))) return undefined;
+  const rank = skip === null ? rankOf(kind) : SKIPPED_RANK;
+  if (reportedRanks.size < MAX_REMEMBERED) reportedRanks.set(url, rank);
+  if (isFresh && skip === null) state.urlCount += 1;
+  return { url: url.slice(0, MAX_URL_LENGTH), rank, depth: from.depth + 1, foundOn: from.url, skip, take: false };
+}
+
+function reasonToSkip(state: State, { url, kind }: { url: string; kind: CrawledKind }, from: From): string | null {
+  const { limits, pages, robots } = state;
+  if (url.length > MAX_URL_LENGTH) return skipReason('length', MAX_URL_LENGTH);
+  if (state.urlCount >= limits.maxUrls) return skipReason('addresses', limits.maxUrls);
+  if (!isPageLike(kind, url, state.settings.site)) return null;
+  const { pathname, search, origin } = new URL(url);
+  if (pages !== undefined && kind !== 'probe' && !pages.has(url)) return skipReason('paths');
+  // A guessed URL is judged when its response has arrived (`withoutForbiddenPage`).
+  if (kind !== 'probe' && !robots.isAllowed(`${pathname}${search}`)) return skipReason('robots');
+  if (from.depth >= limits.maxDepth) return skipReason('depth', limits.maxDepth);
+  const endless = reasonOfEndlessPath(pathname, from.url, state.year);
+  if (endless !== null || search === '') return endless;
+  return reasonOfQuery(state, `${origin}${pathname}`, search);
+}
+
+function isPageLike(kind: CrawledKind, url: string, site: Site): boolean {
+  return kind === 'page' || kind === 'identity' || (kind === 'probe' && isOfSite(url, site));
+}
+
+/** Counts a query string of a path, unless the path has too many. */
+function reasonOfQuery({ variants, limits }: State, path: string, search: string): string | null {
+  const known = variants.get(path) ?? new Set();
+  if (known.has(search)) return null;
+  if (known.size >= limits.maxQueryVariants) return skipReason('queries', limits.maxQueryVariants);
+  variants.set(path, known.add(search));
+  return null;
+}
+
+/** Counts a skipped URL. Returns whether the frontier may store it. */
+function mayName({ skips }: State, reason: string): boolean {
+  const count = skips.get(reason) ?? 0;
+  skips.set(reason, count + 1);
+  return count < MAX_NAMED_SKIPS;
 }

@@ -1,27 +1,21 @@
-import { checkBudget, type Spent } from '../budget.ts';
-import type { Crawl } from '../crawl-records.ts';
+import type { Crawl, LeasedUrl } from '../crawl-records.ts';
+import { crawlDelayMs, crawlPlan } from '../discover/site-rules.ts';
+import type { ModuleImports } from '../document/javascript/import-map.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
-import type { ExportLimits } from '../limits.ts';
+import { type Budget, createBudget } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
-import { crawlProgress } from '../progress.ts';
-import { type CrawlWithSettings, readCrawl } from '../read-crawl.ts';
-import { needBrowser } from '../render/find-browser.ts';
-import { renderSite } from '../render/render-site.ts';
-import {
-  createPreviousResponses,
-  MAX_WHOLE,
-  openPreviousCrawl,
-  type PreviousResponses,
-} from '../reuse/previous-export.ts';
+import type { Rendering } from '../render/render-site.ts';
+import { createPreviousResponses, MAX_WHOLE, type PreviousResponses } from '../reuse/previous-export.ts';
+import { openPreviousCrawl } from '../reuse/reuse-key.ts';
 import { revalidatePreviousExport } from '../reuse/revalidate.ts';
-import type { ExportSettings } from '../settings.ts';
-import { NO_PROGRESS, type Progress } from '../stage.ts';
+import { type CrawlWithSettings, type ExportSettings, readCrawl } from '../settings.ts';
+import { crawlProgress, NO_PROGRESS, type Progress } from '../stage.ts';
 import { CrawlOver, type CrawlRest, crawlFrontier } from './crawl-frontier.ts';
-import { crawlDelayMs, crawlPlan } from './crawl-plan.ts';
 import { createCrawlScope } from './crawl-scope.ts';
-import { createModuleReader } from './module-reader.ts';
-import { visit } from './visit.ts';
+import { createModuleReader } from './read-response.ts';
+import { type OnBody, visit } from './visit.ts';
+import type { Visited } from './visited.ts';
 
 /** Counting pages takes longer the more there are, so it may use at most one part in this many of the time. */
 const COUNTING_SHARE = 20;
@@ -52,13 +46,19 @@ export async function crawlSite(
     const crawl = await readCrawl(store, jobId);
     deps.forgetIfRestarted(crawl);
     const budget = createBudget(crawl, deps.limits);
-    const reusable = await openReusable(deps, crawl);
+    const previous = await openPreviousExport(deps, crawl);
     const origin = deps.fetcherFor(crawl.settings);
     origin.space(crawl.settings.site.origin, crawlDelayMs(crawl.settings));
     let rendering: Rendering | undefined;
     try {
-      if (crawl.settings.render === 'browser') rendering = await openRendering(deps, crawl.settings, origin);
-      return await crawlUrls(deps, run, { crawl, budget, reusable, origin, rendering, signal: life.signal, maxMs });
+      if (crawl.settings.render === 'browser') {
+        // Most projects aren't rendered, and the browser's code takes long to load.
+        const { openRendering } = await import('../render/render-site.ts');
+        rendering = await openRendering(deps, crawl.settings, origin);
+      }
+      const fetcher = rendering?.fetcher ?? origin;
+      const { signal } = life;
+      return await crawlUrls(deps, run, { crawl, budget, previous, fetcher, rendering, signal, maxMs });
     } catch (error) {
       if (error instanceof CrawlOver) throw new ExportFailure('CrawlGone', error.message);
       throw error;
@@ -70,47 +70,39 @@ export async function crawlSite(
   });
 }
 
-async function crawlUrls(
-  deps: ExportDeps,
-  run: Run,
-  given: {
-    crawl: CrawlWithSettings;
-    budget: Budget;
-    reusable: Reusable | undefined;
-    origin: Fetcher;
-    rendering: Rendering | undefined;
-    signal: AbortSignal;
-    maxMs: number;
-  },
-): Promise<CrawlRest> {
+/** What one activity crawls with. */
+type CrawlTools = {
+  crawl: CrawlWithSettings;
+  budget: Budget;
+  previous: PreviousExport | undefined;
+  fetcher: Fetcher;
+  rendering: Rendering | undefined;
+  signal: AbortSignal;
+  maxMs: number;
+};
+
+async function crawlUrls(deps: ExportDeps, run: Run, tools: CrawlTools): Promise<CrawlRest> {
   const { store, limits } = deps;
-  const { jobId, token, unrequested } = run;
-  const { crawl, budget, reusable, rendering, signal, maxMs } = given;
+  const { jobId, token } = run;
+  const { crawl, budget, previous, fetcher, rendering, signal, maxMs } = tools;
   const { settings, urlCount } = crawl;
   const variants = await store.queryVariants(jobId);
   const skips = await store.countSkips(jobId);
   const scope = createCrawlScope({ settings, limits, urlCount, variants, skips });
-  const fetcher = rendering?.fetcher ?? given.origin;
   const importsOf = createModuleReader(fetcher, settings, signal);
-  const onResponse = (): void => {
-    run.fetchedCount += 1;
-  };
-  if (reusable !== undefined && !crawl.walked && mayRevalidate(reusable.base, settings)) {
-    const { base, known } = reusable;
-    const revalidation = {
+  if (previous !== undefined && !crawl.revalidated && mayRevalidate(previous.base, settings)) {
+    await revalidatePreviousExport(deps, {
       settings,
-      baseJobId: base.jobId,
-      known,
+      baseJobId: previous.base.jobId,
+      known: previous.responses,
       scope,
       fetcher,
       importsOf,
       token,
       signal,
-      onResponse,
-    };
-    await revalidatePreviousExport(deps, revalidation);
+      onResponse: () => countResponse(run),
+    });
   }
-  const visiting = { ...deps, importsOf, known: reusable?.known, render: rendering?.render, foresee: budget.foresee };
   return crawlFrontier(rendering === undefined ? deps : { ...deps, limits: rendering.limits }, {
     jobId,
     token,
@@ -121,15 +113,31 @@ async function crawlUrls(
     ...(rendering && { graceMs: rendering.graceMs }),
     now: deps.clock.nowMs,
     onSpent: budget.onSpent,
-    visit: async (leased, onBody) => {
-      unrequested.add(leased.id);
-      const noticed = noticeBegin(fetcher, () => unrequested.delete(leased.id));
-      const visited = await visit({ ...visiting, fetcher: noticed }, { settings, leased, signal, onBody });
-      unrequested.delete(leased.id);
-      onResponse();
-      return visited;
-    },
+    visit: createVisitor(deps, run, { ...tools, importsOf }),
   });
+}
+
+/** Visits leased URLs and counts them. */
+function createVisitor(
+  deps: ExportDeps,
+  run: Run,
+  { crawl, budget, previous, fetcher, rendering, signal, importsOf }: CrawlTools & { importsOf: ModuleImports },
+): (leased: LeasedUrl, onBody: OnBody) => Promise<Visited> {
+  const { settings } = crawl;
+  const { foresee } = budget;
+  const visiting = { ...deps, importsOf, known: previous?.responses, render: rendering?.render, foresee };
+  return async (leased, onBody) => {
+    run.unrequested.add(leased.id);
+    const noticed = noticeBegin(fetcher, () => run.unrequested.delete(leased.id));
+    const visited = await visit({ ...visiting, fetcher: noticed }, { settings, leased, signal, onBody });
+    run.unrequested.delete(leased.id);
+    countResponse(run);
+    return visited;
+  };
+}
+
+function countResponse(run: Run): void {
+  run.fetchedCount += 1;
 }
 
 /** Reports the crawl's progress, and renews the worker's leases with it. */
@@ -157,58 +165,25 @@ function progressOf({ store, limits }: ExportDeps, run: Run): () => Promise<Prog
 /** Best effort: leases expire by themselves, but other workers would wait for that. */
 async function giveBackLeases({ store, logger }: ExportDeps, { jobId, token, unrequested }: Run): Promise<void> {
   const warn = (error: unknown): void => logger.warn({ err: error, jobId }, 'Leases could not be given back');
-  await store.giveBackUnasked({ jobId, token, ids: [...unrequested] }).catch(warn);
+  await store.releaseUnrequested({ jobId, token, ids: [...unrequested] }).catch(warn);
   await store.releaseLeases(jobId, [token]).catch(warn);
 }
 
-type Budget = {
-  /** Throws if this many more bytes would exceed the export's budget. */
-  foresee(bytes: number): void;
-  /** Keeps what the export has spent. Throws if that is too much. */
-  onSpent(spent: Spent): void;
-};
-
-function createBudget(begun: Spent, limits: ExportLimits): Budget {
-  let spent = begun;
-  checkBudget(spent, limits);
-  return {
-    foresee(bytes) {
-      const { fileCount, decodedBytes, storedBytes } = spent;
-      checkBudget({ fileCount, decodedBytes: decodedBytes + bytes, storedBytes: storedBytes + bytes }, limits);
-    },
-    onSpent(counts) {
-      spent = counts;
-      checkBudget(spent, limits);
-    },
-  };
-}
-
-type Reusable = { base: Crawl; known: PreviousResponses };
+type PreviousExport = { base: Crawl; responses: PreviousResponses };
 
 /** The previous export, unless pages are rendered: those depend on more than the one response that can be revalidated. */
-async function openReusable(deps: ExportDeps, crawl: CrawlWithSettings): Promise<Reusable | undefined> {
+async function openPreviousExport(deps: ExportDeps, crawl: CrawlWithSettings): Promise<PreviousExport | undefined> {
   const { jobId, render, createdAt } = crawl.settings;
   const base = await openPreviousCrawl(deps, crawl);
   if (base === undefined || render !== 'http') return undefined;
   const links = deps.linksFor(jobId);
   const files = deps.previousFilesFor({ jobId, base });
-  return { base, known: createPreviousResponses({ links, logger: deps.logger }, files, createdAt) };
+  return { base, responses: createPreviousResponses({ links, logger: deps.logger }, files, createdAt) };
 }
 
 /** If requests must be spaced, or there are more pages than memory should hold, the normal crawl works better. */
 function mayRevalidate(base: Crawl, settings: ExportSettings): boolean {
   return base.urlCount <= MAX_WHOLE && crawlDelayMs(settings) === 0;
-}
-
-type Rendering = Awaited<ReturnType<typeof openRendering>>;
-
-/** The browser for this crawl. It handles fewer URLs at a time, because each waits for a browser context. */
-async function openRendering(deps: ExportDeps, settings: ExportSettings, fetcher: Fetcher) {
-  const pool = await needBrowser(deps.renderer);
-  const site = await renderSite({ ...deps, guard: deps.guardFor(settings), fetcher, pool }, settings);
-  const { pagesAtOnce, pageTimeoutMs } = pool.limits;
-  const maxConcurrency = Math.min(deps.limits.maxConcurrency, 2 * pagesAtOnce);
-  return { ...site, limits: { ...deps.limits, maxConcurrency }, graceMs: 2 * pageTimeoutMs };
 }
 
 /** The same fetcher, with a callback when a request passes the limiter. */

@@ -1,19 +1,27 @@
+import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { LeasedUrl } from '../crawl-records.ts';
 import { assignPath } from '../document/assign-path.ts';
-import { parseExtraction, serializeExtraction } from '../document/extract.ts';
-import { addModuleImports, type ModuleImports } from '../document/module-imports.ts';
-import type { Resource } from '../document/types.ts';
-import { isOfSite } from '../document/url-identity.ts';
+import { readDocument } from '../document/document.ts';
+import { extract, parseExtraction, serializeExtraction } from '../document/extract.ts';
+import { readResponseDocument } from '../document/header-elements.ts';
+import { importSpecifiers } from '../document/javascript/extract-script.ts';
+import { addModuleImports, importMapsOf, type ModuleImports } from '../document/javascript/import-map.ts';
+import type { DocumentFormat, Extraction, PageDocument, Resource, Site } from '../document/types.ts';
+import { isOfSite, isWanted, normalizeUrl, originUrl } from '../document/url-identity.ts';
+import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchedResponse } from '../fetch/fetch-result.ts';
+import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
-import type { Computing } from '../threads/computing.ts';
-import { isWrongGuess } from './guessed-page.ts';
-import { sha256Of } from './parse-response.ts';
-import { kindOfRank } from './resource-rank.ts';
+import { isWrongGuess, kindOfRank } from './resource-rank.ts';
 import type { Visited } from './visited.ts';
 
-type ReadDeps = { logger: Logger; importsOf: ModuleImports; computing: Pick<Computing, 'parseResponse'> };
+type ReadDeps = {
+  logger: Logger;
+  importsOf: ModuleImports;
+  /** Calls `parseResponse`, in any thread. */
+  computing: { parseResponse(response: ResponseToParse, site: Site): Promise<ParsedResponse> };
+};
 
 /** Turns a complete response into a file and extracts its references. Rejects if `importsOf` or a thread does. */
 export async function readResponse(
@@ -45,4 +53,103 @@ export async function readResponse(
   // The hash also covers the imports, so the next export reads and rewrites such a page again.
   const result = { ...file, sha256: sha256Of(bytes, serialized), extraction: serialized };
   return { leased, result, resources: followed(whole.resources), dependsOnModules: true };
+}
+
+export type ResponseToParse = {
+  url: string;
+  contentType: string;
+  body: Uint8Array;
+  headElements: string | undefined;
+  nofollow: boolean;
+  /** A browser rendered the body. The scripts of such a page start by themselves if they can. */
+  rendered: boolean;
+};
+
+/** A document and its references. */
+export type ParsedResponse = {
+  contentType: string;
+  format: DocumentFormat;
+  /** The document to store, in UTF-8; undefined if it is the body, byte by byte. */
+  bytes: Uint8Array | undefined;
+  /** Of the document to store, in hexadecimal. */
+  sha256: string;
+  /** As `serializeExtraction` gives it; empty if the document has no references that are read. */
+  extraction: Uint8Array;
+  resources: Resource[];
+  /** The page maps the imports of modules, which must be read too. */
+  hasImportMaps: boolean;
+  /** Why its references could not be read. Such a document is bundled unchanged. */
+  failure: string | undefined;
+};
+
+/** Reads a complete response. Pure, so that any thread can do it; never throws. */
+export function parseResponse(response: ResponseToParse, site: Site): ParsedResponse {
+  const { url, body, headElements, nofollow, rendered } = response;
+  const fetched = { bytes: body, contentType: response.contentType, url };
+  const { bytes, contentType, format } = readResponseDocument(fetched, headElements, site);
+  const document = { contentType, format, bytes: bytes === body ? undefined : bytes, sha256: sha256Of(bytes) };
+  const unread = { ...document, extraction: new Uint8Array(), resources: [], hasImportMaps: false };
+  if (format === 'other') return { ...unread, failure: undefined };
+  const read = tryExtract({ bytes, contentType, url, format, nofollow }, site);
+  if (typeof read === 'string') return { ...unread, failure: read };
+  const extraction = rendered ? { ...read, framework: null } : read;
+  return {
+    ...document,
+    extraction: Buffer.from(serializeExtraction(extraction)),
+    resources: extraction.resources,
+    hasImportMaps: importMapsOf(extraction).length > 0,
+    failure: undefined,
+  };
+}
+
+function tryExtract(document: PageDocument, site: Site): Extraction | string {
+  try {
+    return extract(document, site);
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+/** In hexadecimal. */
+export function sha256Of(...parts: readonly Uint8Array[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+}
+
+const MAX_REDIRECTS = 5;
+
+/**
+ * Reads the imports of modules and caches them, because many pages load the same ones. Fetches only what the export may
+ * fetch; a module that can't be fetched counts as one without imports.
+ */
+export function createModuleReader(
+  fetcher: Pick<Fetcher, 'get'>,
+  { site, external, keepHosts }: Pick<ExportSettings, 'site' | 'external' | 'keepHosts'>,
+  signal: AbortSignal,
+): ModuleImports {
+  const known = new Map<string, Promise<readonly string[]>>();
+
+  async function read(url: string): Promise<readonly string[]> {
+    let current = url;
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+      const policy = keepHosts.includes(new URL(current).hostname) ? 'keep' : external;
+      if (!isWanted({ url: current, kind: 'asset' }, site, policy)) return [];
+      const fetched = await fetcher.get(new URL(originUrl(current, site)), { signal });
+      if (fetched.kind === 'response') {
+        const { bytes, format } = readDocument({ bytes: fetched.body, contentType: fetched.contentType, url: current });
+        return format === 'js' ? importSpecifiers(Buffer.from(bytes).toString('latin1')) : [];
+      }
+      const target = fetched.kind === 'redirect' ? normalizeUrl(fetched.location.href, site) : undefined;
+      if (target === undefined) return [];
+      current = target;
+    }
+    return [];
+  }
+
+  return (url) => {
+    const reading = known.get(url) ?? read(url);
+    known.set(url, reading);
+    return reading;
+  };
 }

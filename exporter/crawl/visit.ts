@@ -1,11 +1,18 @@
 import type { Logger } from 'pino';
+import { yieldToEventLoop } from '../concurrency.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
+import { robotsOf } from '../discover/site-rules.ts';
 import { assignPath } from '../document/assign-path.ts';
-import type { ModuleImports } from '../document/module-imports.ts';
+import type { ModuleImports } from '../document/javascript/import-map.ts';
 import { isWanted, normalizeUrl, originUrl } from '../document/url-identity.ts';
-import type { FetchFailure } from '../fetch/failure.ts';
-import type { FetchedRedirect, FetchedResponse } from '../fetch/fetch-result.ts';
-import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
+import {
+  type FetchedRedirect,
+  type FetchedResponse,
+  type FetchFailure,
+  NO_VALIDATORS,
+  retryDelayMs,
+  type Validators,
+} from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher, ObjectStore } from '../ports.ts';
 import type { RenderResponse } from '../render/render-site.ts';
@@ -13,14 +20,11 @@ import type { PreviousResponses } from '../reuse/previous-export.ts';
 import { isSame, reuseResponse, stillValid, validatorsOf } from '../reuse/reuse-response.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Computing } from '../threads/computing.ts';
-import { withoutForbiddenPage } from './guessed-page.ts';
 import { acceptsNotFound, notFoundUrl, settleNotFoundPage } from './not-found-page.ts';
 import { readResponse } from './read-response.ts';
-import { kindOfRank } from './resource-rank.ts';
-import { retryDelayMs } from './retry-delay.ts';
-import { type LargeBody, storeLarge } from './store-large.ts';
-import type { Visited } from './visited.ts';
-import { yieldToEventLoop } from './yield-to-event-loop.ts';
+import { kindOfRank, rankOf } from './resource-rank.ts';
+import { skipReason } from './skip-rules.ts';
+import { type LargeBody, storeLarge, type Visited } from './visited.ts';
 
 export type VisitDeps = {
   fetcher: Fetcher;
@@ -59,12 +63,12 @@ export async function visit(deps: VisitDeps, input: VisitInput): Promise<Visited
     decodedBytes += bytes;
   };
   const get: Fetcher['get'] = (url, options) => deps.fetcher.get(url, { ...options, onDecoded });
-  const visited = await ask({ ...deps, fetcher: { ...deps.fetcher, get } }, input);
+  const visited = await fetchAndRead({ ...deps, fetcher: { ...deps.fetcher, get } }, input);
   const { result, ...rest } = withoutForbiddenPage(visited, input.settings);
   return { ...rest, result: { ...result, decodedBytes } };
 }
 
-async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitInput): Promise<Visited> {
+async function fetchAndRead(deps: VisitDeps, { settings, leased, signal, onBody }: VisitInput): Promise<Visited> {
   const { fetcher, limits } = deps;
   const { site, jobId } = settings;
   if (leased.attempts > limits.maxAttempts + MAX_LOST_ATTEMPTS) {
@@ -124,6 +128,22 @@ async function ask(deps: VisitDeps, { settings, leased, signal, onBody }: VisitI
       if (known === undefined) return missing(leased, 'HTTP 304', 304);
       return reuseResponse(known, { site, leased, validators: stillValid(known, fetched.validators) });
   }
+}
+
+/**
+ * Files that scripts load are fetched whatever robots.txt says. If a URL guessed from a script turns out to be a page
+ * that robots.txt forbids, it counts as missing.
+ */
+function withoutForbiddenPage(visited: Visited, settings: ExportSettings): Visited {
+  const { leased, result } = visited;
+  if (leased.rank !== rankOf('probe') || result.outcome !== 'file' || !result.isPage) return visited;
+  const { pathname, search } = new URL(leased.url);
+  if (robotsOf(settings).isAllowed(`${pathname}${search}`)) return visited;
+  return {
+    leased,
+    result: { id: leased.id, outcome: 'missing', reason: skipReason('robots'), status: result.status },
+    resources: [],
+  };
 }
 
 function withValidators(visited: Visited, validators: Validators | undefined): Visited {

@@ -1,14 +1,11 @@
 import { Parser } from 'htmlparser2';
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl } from '../document/url-identity.ts';
-import { decodeBody, UnreadableBody } from '../fetch/content-encoding.ts';
+import { decodeBody, UnreadableBody } from '../fetch/read-body.ts';
 import type { Fetcher } from '../ports.ts';
-import { MAX_HINT_TRIES } from './read-rules.ts';
 import { type Asked, retryUntilResponse } from './retry-until-response.ts';
-import { readRobots } from './robots.ts';
-
-/** The product token of our groups in robots.txt. */
-export const ROBOTS_AGENT = 'galley';
+import { ROBOTS_AGENT, readRobots } from './robots.ts';
+import { MAX_HINT_TRIES } from './site-rules.ts';
 
 export type Discovery = {
   /** The sitemaps found, as normalised URLs. */

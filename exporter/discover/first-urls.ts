@@ -1,6 +1,6 @@
 import { createCrawlScope } from '../crawl/crawl-scope.ts';
-import { createModuleReader } from '../crawl/module-reader.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { createModuleReader } from '../crawl/read-response.ts';
 import { createStrongestUses, enqueueUrls, settleVisits } from '../crawl/report-urls.ts';
 import { rankOf } from '../crawl/resource-rank.ts';
 import { visit } from '../crawl/visit.ts';

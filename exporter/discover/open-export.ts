@@ -1,18 +1,15 @@
-import { type CrawlPlan, crawlDelayMs, crawlPlan } from '../crawl/crawl-plan.ts';
+import { sideBySide } from '../concurrency.ts';
 import type { Crawl } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import type { ExportLimits } from '../limits.ts';
 import { needBrowser } from '../render/find-browser.ts';
-import { engineVersion } from '../reuse/engine-version.ts';
-import { openPreviousCrawl } from '../reuse/previous-export.ts';
-import { reuseKeyOf } from '../reuse/reuse-key.ts';
-import { needCompressors } from '../rewrite/precompress/compress.ts';
+import { engineVersion, openPreviousCrawl, reuseKeyOf } from '../reuse/reuse-key.ts';
+import { needCompressors } from '../rewrite/precompress.ts';
 import { type ExportSettings, readExportSettings } from '../settings.ts';
 import { type Discovery, discover } from './discover.ts';
 import { createFirstUrls } from './first-urls.ts';
 import { keepResponses } from './keep-responses.ts';
-import { readRules } from './read-rules.ts';
-import { sideBySide } from './side-by-side.ts';
+import { type CrawlPlan, crawlDelayMs, crawlPlan, readRules } from './site-rules.ts';
 
 export type OpenedExport =
   | { state: 'open'; domain: string; version: string; pageHints: number; plan: CrawlPlan; visitsSamples: boolean }

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { retryDelayMs } from '../crawl/retry-delay.ts';
 import type { Site } from '../document/types.ts';
 import { isOfSite, normalizeUrl, originUrl } from '../document/url-identity.ts';
-import type { FetchFailure } from '../fetch/failure.ts';
-import type { FetchedResponse } from '../fetch/fetch-result.ts';
+import { type FetchedResponse, type FetchFailure, retryDelayMs } from '../fetch/fetch-result.ts';
 import type { Fetcher } from '../ports.ts';
 
 /** Waits between two attempts; rejects with the signal's reason. */

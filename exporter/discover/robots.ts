@@ -1,3 +1,6 @@
+/** The product token of our groups in robots.txt, and of rules in a page that name us. */
+export const ROBOTS_AGENT = 'galley';
+
 /**
  * robots.txt by RFC 9309: the group of the most specific agent applies (otherwise `*`), the longest matching rule wins,
  * and Allow wins a tie; `*` and a final `$` are patterns. `Crawl-delay` isn't part of the RFC and is read as most
@@ -123,4 +126,40 @@ export function readRobots(text: string, agent: string): Robots {
     crawlDelayMs: Math.max(0, ...chosen.map((group) => group.delayMs)),
     sitemaps: lines.filter(([field, value]) => field === 'sitemap' && value !== '').map(([, value]) => value),
   };
+}
+
+/** Rules with a value after a colon; in other lines the colon ends the agent's name. */
+const VALUED = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/;
+
+function isNofollow(rule: string): boolean {
+  return rule === 'nofollow' || rule === 'none';
+}
+
+/** Whether `<meta name="robots">`, or one that names Galley, forbids following the page's links. */
+export function metaForbidsFollowing(name: string, content: string): boolean {
+  if (!/^(?:robots|galley)$/i.test(name.trim())) return false;
+  return content
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some(isNofollow);
+}
+
+function lineForbids(line: string): boolean {
+  let agent: string | undefined;
+  return line
+    .toLowerCase()
+    .split(',')
+    .some((piece) => {
+      const [, name = '', rest = ''] = /^\s*([\w-]+)\s*:(.*)$/.exec(piece) ?? [];
+      const namesAgent = name !== '' && !VALUED.test(name);
+      if (namesAgent) agent = name;
+      const rule = (namesAgent ? rest : piece).trim();
+      return isNofollow(rule) && (agent === undefined || agent === ROBOTS_AGENT);
+    });
+}
+
+/** The same for `X-Robots-Tag`, one line or several; `agent: rule, rule` applies to that agent only. */
+export function headerForbidsFollowing(header: string | readonly string[] | undefined): boolean {
+  if (header === undefined) return false;
+  return typeof header === 'string' ? lineForbids(header) : header.some(lineForbids);
 }

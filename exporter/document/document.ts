@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
-import { isNextTree } from './frameworks/next-tree.ts';
+import { isNextTree } from './frameworks/next.ts';
 import { isPagefind } from './frameworks/pagefind.ts';
 import type { DocumentFormat, FetchedDocument, PageDocument } from './types.ts';
 

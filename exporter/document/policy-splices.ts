@@ -1,14 +1,19 @@
 import { NOT_FOUND_PATH } from './assign-path.ts';
-import { applyLayers } from './escape.ts';
 import { frameworkByName } from './frameworks/detect.ts';
-import { baseLink } from './relative-link.ts';
-import type { Splice } from './splice.ts';
+import { applyLayers, type Splice } from './splice.ts';
 import { HELD_REL, HELD_TYPE, startGuard } from './start-guard.ts';
 import type { Mark, RewriteInput } from './types.ts';
 
-/** The changes that policies make beside URLs. `isLocal` says whether a resource is in the bundle. */
-export function policySplices(input: RewriteInput, isLocal: (resource: number) => boolean): Splice[] {
-  const context = contextOf(input, isLocal);
+/**
+ * The changes that policies make beside URLs. `isLocal` says whether a resource is in the bundle; `base` is the `href` of
+ * the `<base>` that the document keeps, if any.
+ */
+export function policySplices(
+  input: RewriteInput,
+  base: string | undefined,
+  isLocal: (resource: number) => boolean,
+): Splice[] {
+  const context = contextOf(input, base, isLocal);
   return input.extraction.marks.flatMap((mark) => {
     const text = replacement(mark, context);
     return text === undefined ? [] : [{ start: mark[0], end: mark[1], text }];
@@ -27,7 +32,7 @@ type Context = {
   base: string | undefined;
 };
 
-function contextOf(input: RewriteInput, isLocal: (resource: number) => boolean): Context {
+function contextOf(input: RewriteInput, base: string | undefined, isLocal: (resource: number) => boolean): Context {
   const { extraction, ownPath, policy } = input;
   const framework = frameworkByName(extraction.framework);
   const held = policy.scripts === 'auto' && framework !== undefined;
@@ -38,7 +43,7 @@ function contextOf(input: RewriteInput, isLocal: (resource: number) => boolean):
     holdsClassic: held && framework.startsByClassicScripts,
     stripped: policy.scripts === 'strip',
     isNotFound: ownPath === NOT_FOUND_PATH,
-    base: baseLink(input),
+    base,
   };
 }
 

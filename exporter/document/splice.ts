@@ -35,3 +35,49 @@ function withoutNested(splices: readonly Splice[]): Splice[] {
 function isInsertion({ start, end }: Splice): boolean {
   return start === end;
 }
+
+/**
+ * Escapes a URL for its context. `layers` lists the contexts from the innermost out, one character each: an unquoted
+ * `url()` in a double-quoted style attribute is `u"`.
+ *
+ * | layer | context |
+ * |---|---|
+ * | `"` `'` `=` | HTML attribute in double quotes, in single quotes, unquoted |
+ * | `x` | XML text |
+ * | `,` | a candidate of `srcset` |
+ * | `u` `d` `s` | CSS: unquoted `url()`, string in double quotes, string in single quotes |
+ * | `q` | JavaScript or JSON string |
+ * | `m` | module specifier: a relative one begins with `./` |
+ * | `r` | resolved against the page that runs the script: a file of the bundle is written from its root |
+ */
+export function applyLayers(url: string, layers: string): string {
+  let text = url;
+  for (const layer of layers) text = applyLayer(text, layer);
+  return text;
+}
+
+function applyLayer(text: string, layer: string): string {
+  switch (layer) {
+    case '"':
+      return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+    case "'":
+      return text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
+    case '=':
+      return text.replaceAll('&', '&amp;').replace(/["'<>=`\s]/g, (found) => `&#${found.charCodeAt(0)};`);
+    case 'x':
+      return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    case ',':
+      return text.replace(/^,+|,+$/g, (commas) => '%2C'.repeat(commas.length));
+    case 'u':
+      return text.replace(/["'()\\\s]/g, '\\$&');
+    case 'd':
+    case 's':
+      return text.replace(layer === 'd' ? /["\\]/g : /['\\]/g, '\\$&');
+    case 'q':
+      return text.replace(/["'`\\]/g, '\\$&');
+    case 'm':
+      return /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(text) ? text : `./${text}`;
+    default:
+      return text;
+  }
+}

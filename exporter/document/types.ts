@@ -68,7 +68,7 @@ export type Resource = { url: string; kind: ResourceKind };
 
 /**
  * The position of a reference: `start` to `end` (byte offsets, end exclusive) is the URL without its fragment, which
- * stays unchanged. `resource` is an index into `resources`; `layers` says how to escape (`escape.ts`); `fragment`
+ * stays unchanged. `resource` is an index into `resources`; `layers` says how to escape (`splice.ts`); `fragment`
  * (with `#`) is set only if the span includes it.
  */
 export type Reference = readonly [start: number, end: number, resource: number, layers: string, fragment?: string];

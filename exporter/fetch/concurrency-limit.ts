@@ -7,14 +7,6 @@ export type CompletedRequest = {
   wasFull: boolean;
 };
 
-export type ConcurrencyLimit = {
-  /** The current maximum of concurrent requests, at least 1. */
-  current(): number;
-  completed(request: CompletedRequest): void;
-  /** The origin reported overload or didn't respond at all. */
-  overloaded(request: { startedAtMs: number; nowMs: number }): void;
-};
-
 /** A response that takes this many times the base or more has waited in a queue. */
 const TOLERANCE = 2;
 /** Below this a longer wait doesn't matter, and timers, event loops and networks vary as much. */
@@ -42,88 +34,96 @@ function medianOf(values: readonly number[]): number {
  * - An overload (429, 503, timeout, reset) halves the limit, once for all concurrent requests; then it grows by one per
  *   round.
  */
-export function createConcurrencyLimit({ initial, max }: { initial: number; max: number }): ConcurrencyLimit {
-  let limit = Math.min(initial, max);
-  let growth: 'doubling' | 'root' | 'one' = 'doubling';
-  let baseMs = Number.POSITIVE_INFINITY;
-  let quickestMs = Number.POSITIVE_INFINITY;
-  let changedAtMs = Number.NEGATIVE_INFINITY;
-  let halvedAtMs = Number.NEGATIVE_INFINITY;
-  let shrunk: { fromLatencyMs: number; ratio: number } | undefined;
-  let latencies: number[] = [];
-  let roundSize = 0;
-  let limitBefore = limit;
-  let wasFull = false;
+export class ConcurrencyLimit {
+  private readonly max: number;
+  private limit: number;
+  private growth: 'doubling' | 'root' | 'one' = 'doubling';
+  private baseMs = Number.POSITIVE_INFINITY;
+  private quickestMs = Number.POSITIVE_INFINITY;
+  private changedAtMs = Number.NEGATIVE_INFINITY;
+  private halvedAtMs = Number.NEGATIVE_INFINITY;
+  private shrunk: { fromLatencyMs: number; ratio: number } | undefined;
+  private latencies: number[] = [];
+  private roundSize = 0;
+  private limitBefore = 0;
+  private wasFull = false;
 
-  function beginRound(): void {
-    latencies = [];
-    wasFull = false;
-    limitBefore = limit;
-    roundSize = Math.max(MIN_ROUND, Math.floor(limit));
+  constructor({ initial, max }: { initial: number; max: number }) {
+    this.max = max;
+    this.limit = Math.min(initial, max);
+    this.beginRound();
   }
 
-  function grow(by: number): void {
-    limit = Math.min(max, limit + by);
+  /** The current maximum of concurrent requests, at least 1. */
+  current(): number {
+    return Math.floor(this.limit);
   }
 
-  function readBase(latencyMs: number): void {
-    const expectedMs = shrunk && (shrunk.fromLatencyMs * (1 + shrunk.ratio)) / 2;
+  completed(request: CompletedRequest): void {
+    if (request.startedAtMs < this.changedAtMs) return;
+    this.latencies.push(request.latencyMs);
+    this.wasFull ||= request.wasFull;
+    if (this.growth === 'doubling') this.growQuickly(request);
+    if (this.latencies.length < this.roundSize) return;
+    this.endRound(request.nowMs);
+  }
+
+  /** The origin reported overload or didn't respond at all. */
+  overloaded({ startedAtMs, nowMs }: { startedAtMs: number; nowMs: number }): void {
+    if (startedAtMs < this.halvedAtMs) return;
+    this.growth = 'one';
+    this.limit = Math.max(1, this.limit / 2);
+    this.halvedAtMs = nowMs;
+    this.changedAtMs = nowMs;
+    this.shrunk = undefined;
+    this.beginRound();
+  }
+
+  private beginRound(): void {
+    this.latencies = [];
+    this.wasFull = false;
+    this.limitBefore = this.limit;
+    this.roundSize = Math.max(MIN_ROUND, Math.floor(this.limit));
+  }
+
+  private grow(by: number): void {
+    this.limit = Math.min(this.max, this.limit + by);
+  }
+
+  private readBase(latencyMs: number): void {
+    const expectedMs = this.shrunk && (this.shrunk.fromLatencyMs * (1 + this.shrunk.ratio)) / 2;
     const isOurs = expectedMs === undefined || latencyMs <= expectedMs;
-    baseMs = isOurs ? Math.min(baseMs, latencyMs) : latencyMs;
-    shrunk = undefined;
+    this.baseMs = isOurs ? Math.min(this.baseMs, latencyMs) : latencyMs;
+    this.shrunk = undefined;
   }
 
-  function allowedMs(): number {
-    return TOLERANCE * baseMs + SLACK_MS;
+  private allowedMs(): number {
+    return TOLERANCE * this.baseMs + SLACK_MS;
   }
 
   /** Only quick responses count, because the first round's median may already include a queue of ours. */
-  function growQuickly(request: CompletedRequest): void {
-    quickestMs = Math.min(quickestMs, request.latencyMs);
-    if (request.wasFull && request.latencyMs <= TOLERANCE * quickestMs + SLACK_MS) grow(1);
+  private growQuickly(request: CompletedRequest): void {
+    this.quickestMs = Math.min(this.quickestMs, request.latencyMs);
+    if (request.wasFull && request.latencyMs <= TOLERANCE * this.quickestMs + SLACK_MS) this.grow(1);
   }
 
-  function endRound(nowMs: number): void {
-    const latencyMs = medianOf(latencies);
-    readBase(latencyMs);
-    const before = limit;
-    const isSteady = growth !== 'doubling';
-    if (!isSteady && wasFull && limit === limitBefore) growth = 'root';
-    if (latencyMs <= allowedMs()) {
-      if (isSteady && wasFull) grow(growth === 'root' ? Math.sqrt(limit) : 1);
-    } else if (limit <= LATENCY_FLOOR) {
-      baseMs = latencyMs;
+  private endRound(nowMs: number): void {
+    const latencyMs = medianOf(this.latencies);
+    this.readBase(latencyMs);
+    const before = this.limit;
+    const isSteady = this.growth !== 'doubling';
+    if (!isSteady && this.wasFull && this.limit === this.limitBefore) this.growth = 'root';
+    if (latencyMs <= this.allowedMs()) {
+      if (isSteady && this.wasFull) this.grow(this.growth === 'root' ? Math.sqrt(this.limit) : 1);
+    } else if (this.limit <= LATENCY_FLOOR) {
+      this.baseMs = latencyMs;
     } else {
-      limit = Math.max(LATENCY_FLOOR, limit * Math.max(MAX_SHRINK, allowedMs() / latencyMs));
+      this.limit = Math.max(LATENCY_FLOOR, this.limit * Math.max(MAX_SHRINK, this.allowedMs() / latencyMs));
       // A round in which the limit grew began with a lower limit, so its latency can't be compared.
-      shrunk = isSteady ? { fromLatencyMs: latencyMs, ratio: limit / before } : undefined;
-      if (growth === 'doubling') growth = 'root';
+      this.shrunk = isSteady ? { fromLatencyMs: latencyMs, ratio: this.limit / before } : undefined;
+      if (this.growth === 'doubling') this.growth = 'root';
     }
-    if (isSteady ? limit !== before : limit < before) changedAtMs = nowMs;
-    beginRound();
+    if (isSteady ? this.limit !== before : this.limit < before) this.changedAtMs = nowMs;
+    this.beginRound();
   }
-
-  beginRound();
-  return {
-    current: () => Math.floor(limit),
-
-    completed(request) {
-      if (request.startedAtMs < changedAtMs) return;
-      latencies.push(request.latencyMs);
-      wasFull ||= request.wasFull;
-      if (growth === 'doubling') growQuickly(request);
-      if (latencies.length < roundSize) return;
-      endRound(request.nowMs);
-    },
-
-    overloaded({ startedAtMs, nowMs }) {
-      if (startedAtMs < halvedAtMs) return;
-      growth = 'one';
-      limit = Math.max(1, limit / 2);
-      halvedAtMs = nowMs;
-      changedAtMs = nowMs;
-      shrunk = undefined;
-      beginRound();
-    },
-  };
 }

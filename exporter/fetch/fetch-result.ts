@@ -1,5 +1,8 @@
-import type { FetchFailure } from './failure.ts';
-import type { Validators } from './validators.ts';
+import { RefusedUrl } from './address-guard.ts';
+import { errorCode, errorMessage, isCausedBy } from './error-code.ts';
+import type { Lateness } from './late-response.ts';
+import { UnreadableBody } from './read-body.ts';
+import { MAX_PATIENCE_MS, OriginAskedForQuiet } from './retry-after-gate.ts';
 
 export type FetchedResponse = {
   kind: 'response';
@@ -20,3 +23,111 @@ export type FetchedRedirect = { kind: 'redirect'; status: number; location: URL 
 /** The caller's copy is current. The validators are those of this response, if it has any. */
 export type FetchedUnchanged = { kind: 'unchanged'; validators: Validators };
 export type FetchResult = FetchedResponse | FetchedToSink | FetchedRedirect | FetchedUnchanged | FetchFailure;
+
+/** A request without a usable response. `soft` failures may be temporary and are retried. */
+export type FetchFailure = {
+  kind: 'failed';
+  reason: string;
+  /** The HTTP status; null if there was no response. */
+  status: number | null;
+  soft: boolean;
+  /** The pause that the origin asked for. */
+  retryAfterMs: number | undefined;
+  /** The response, or the rest of its body, timed out. */
+  late?: true;
+};
+
+const SOFT_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+const HARD_CODES: ReadonlySet<string> = new Set([
+  'ENOTFOUND',
+  'EPROTO',
+  'HPE_HEADER_OVERFLOW',
+  'UND_ERR_HEADERS_OVERFLOW',
+  'ERR_ASSERTION',
+]);
+
+/** The failure of a response with an error status. */
+export function failureOfStatus(status: number, retryAfterMs: number | undefined): FetchFailure {
+  return { kind: 'failed', reason: `HTTP ${status}`, status, soft: SOFT_STATUSES.has(status), retryAfterMs };
+}
+
+/** True if the failure suggests that the origin is overloaded or unhealthy. */
+export function isOverload(failure: FetchFailure): boolean {
+  return failure.soft && failure.status !== 500;
+}
+
+/** The failure of a request that timed out: the origin has a problem or stalls on purpose. */
+export function failureOfLateness({ reason }: Lateness): FetchFailure {
+  return { kind: 'failed', reason, status: null, soft: true, retryAfterMs: undefined, late: true };
+}
+
+/** The failure of a thrown error. URLs that the guard refused, bad certificates and unknown names aren't retried. */
+export function failureOfError(error: unknown): FetchFailure {
+  const code = errorCode(error);
+  // undici fails an assertion only if a response breaks the protocol, such as an unrequested 101.
+  const message = code === 'ERR_ASSERTION' ? 'the response breaks the rules of HTTP' : errorMessage(error);
+  const hard =
+    isCausedBy(error, RefusedUrl) ||
+    isCausedBy(error, UnreadableBody) ||
+    isCausedBy(error, OriginAskedForQuiet) ||
+    (code !== undefined && (HARD_CODES.has(code) || code.startsWith('ERR_TLS') || code.includes('CERT')));
+  const reason = code === undefined || message.includes(code) || hard ? message : `${message} (${code})`;
+  return { kind: 'failed', reason, status: null, soft: !hard, retryAfterMs: undefined };
+}
+
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 8_000;
+/** Failed connections and overloaded origins get more attempts than error pages. */
+const EXTRA_ATTEMPTS = 4;
+/** Each of these attempts held a connection for as long as a response may take. */
+const MAX_LATE_ATTEMPTS = 3;
+
+/** The delay before the next attempt, in milliseconds; undefined to give up. */
+export function retryDelayMs(failure: FetchFailure, attempts: number, maxAttempts: number): number | undefined {
+  if (!failure.soft) return undefined;
+  if (failure.late && attempts >= Math.min(maxAttempts, MAX_LATE_ATTEMPTS)) return undefined;
+  const patient = failure.status === null || failure.status === 429 || failure.status === 503;
+  if (attempts >= maxAttempts + (patient ? EXTRA_ATTEMPTS : 0)) return undefined;
+  const askedMs = failure.retryAfterMs ?? 0;
+  if (askedMs > MAX_PATIENCE_MS) return undefined;
+  return Math.max(askedMs, Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1)));
+}
+
+/** The validators of a response (RFC 9110, 8.8), for conditional requests; null if there are none. */
+export type Validators = { etag: string | null; lastModified: string | null };
+
+export const NO_VALIDATORS: Validators = { etag: null, lastModified: null };
+
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+const MAX_LENGTH = 1_000;
+/** Dates have a resolution of one second: a resource may change again within the second of its response. */
+const MIN_AGE_MS = 1_000;
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+function textOf(headers: Headers, name: string): string {
+  const value = headers[name];
+  return typeof value === 'string' && value.length <= MAX_LENGTH ? value.trim() : '';
+}
+
+/**
+ * The validators of a response that can be trusted. A `Last-Modified` counts only if that second had passed on the
+ * origin's own clock (RFC 9110, 8.8.2.2), an `ETag` only if its syntax is valid.
+ */
+export function readValidators(headers: Headers): Validators {
+  const etag = textOf(headers, 'etag');
+  const lastModified = textOf(headers, 'last-modified');
+  const ageMs = Date.parse(textOf(headers, 'date')) - Date.parse(lastModified);
+  return {
+    etag: ENTITY_TAG.test(etag) ? etag : null,
+    lastModified: ageMs >= MIN_AGE_MS ? lastModified : null,
+  };
+}
+
+/** The headers of a conditional request: names and values in turn. The origin sends the body only if it has changed. */
+export function conditionalHeaders({ etag, lastModified }: Validators): string[] {
+  const headers: string[] = [];
+  if (etag !== null) headers.push('if-none-match', etag);
+  if (lastModified !== null) headers.push('if-modified-since', lastModified);
+  return headers;
+}

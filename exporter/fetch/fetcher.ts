@@ -1,19 +1,24 @@
-import { headerForbidsFollowing } from '../discover/follow-rules.ts';
+import type { Dispatcher } from 'undici';
+import { headerForbidsFollowing } from '../discover/robots.ts';
 import { elementsOfHeaders } from '../document/header-elements.ts';
 import type { Fetcher, FetchOptions } from '../ports.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { type BodyLimits, readBody } from './body-reader.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { ACCEPT_ENCODING, UnreadableBody } from './content-encoding.ts';
-import { beginExchange, type Exchange, type OriginResponse } from './exchange.ts';
-import { failureOfError, failureOfLateness, failureOfStatus, isOverload } from './failure.ts';
-import type { FetchResult } from './fetch-result.ts';
+import { beginExchange, createPinnedAgent, type Exchange, type OriginResponse } from './exchange.ts';
+import {
+  conditionalHeaders,
+  type FetchResult,
+  failureOfError,
+  failureOfLateness,
+  failureOfStatus,
+  isOverload,
+  readValidators,
+} from './fetch-result.ts';
 import { abortWhenLate, latenessOfBody, latenessOfHead, type ResponsePace } from './late-response.ts';
 import type { OriginLimiter, RequestOutcome } from './origin-limiter.ts';
-import { createPinnedAgent } from './pinned-agent.ts';
+import { ACCEPT_ENCODING, type BodyLimits, readBody, UnreadableBody } from './read-body.ts';
 import type { ResponseBody } from './response-body.ts';
 import { readRetryAfterMs } from './retry-after-gate.ts';
-import { conditionalHeaders, readValidators } from './validators.ts';
 
 export type FetcherLimits = BodyLimits &
   ResponsePace & {
@@ -36,6 +41,12 @@ function headerText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
+const ENCODINGS = ['accept-encoding', ACCEPT_ENCODING];
+const LOCAL_ENCODINGS = ['accept-encoding', 'identity'];
+
+/** What one fetcher's requests share. */
+type Context = { agent: Dispatcher; limits: FetcherLimits; clock: Clock; exchangesOf: ExchangesOf };
+
 /** Fetches over kept-alive connections that only the guard opens, within the limiter's concurrency. */
 export function createFetcher(options: {
   guard: AddressGuard;
@@ -45,106 +56,8 @@ export function createFetcher(options: {
 }): Fetcher {
   const { guard, limiter, limits, clock = systemClock } = options;
   const agent = createPinnedAgent({ guard, maxConnectionsPerOrigin: limits.maxConnectionsPerOrigin });
+  const context: Context = { agent, limits, clock, exchangesOf: createExchangesOf() };
   const spacings = new Map<string, number>();
-  const headers = ['user-agent', limits.userAgent, 'accept', '*/*'];
-  const encodings = ['accept-encoding', ACCEPT_ENCODING];
-  const localEncodings = ['accept-encoding', 'identity'];
-
-  /** The exchanges that a signal ends. One listener for all of them: one each would cost more than its timer. */
-  const exchanges = new WeakMap<AbortSignal, Set<Exchange>>();
-
-  function exchangesOf(signal: AbortSignal): Set<Exchange> {
-    const known = exchanges.get(signal);
-    if (known !== undefined) return known;
-    const underWay = new Set<Exchange>();
-    exchanges.set(signal, underWay);
-    const cancel = (): void => {
-      for (const exchange of underWay) exchange.abort(CANCELLED);
-    };
-    signal.addEventListener('abort', cancel, { once: true });
-    return underWay;
-  }
-
-  function withinMemory({ maxBufferedBytes = limits.maxBufferedBytes }: FetchOptions): BodyLimits {
-    return { maxBufferedBytes, maxBodyBytes: limits.maxBodyBytes };
-  }
-
-  async function toFetchResult(url: URL, response: OriginResponse, request: FetchOptions): Promise<FetchResult> {
-    const { status } = response;
-    const location = headerText(response.headers.location);
-    if (REDIRECTS.has(status) && location !== undefined) {
-      await response.body.dump();
-      if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
-      return { kind: 'failed', reason: `redirects to "${location}"`, status, soft: false, retryAfterMs: undefined };
-    }
-    const accepted = (status >= 200 && status < 300) || request.acceptStatus?.(status) === true;
-    if (!accepted) {
-      await response.body.dump();
-      return failureOfStatus(status, readRetryAfterMs(headerText(response.headers['retry-after']), Date.now()));
-    }
-    const contentType = headerText(response.headers['content-type']) ?? '';
-    const nofollow = headerForbidsFollowing(response.headers['x-robots-tag']);
-    if (Number(headerText(response.headers['content-length'])) > limits.maxBodyBytes) {
-      throw new UnreadableBody(`the body is larger than ${limits.maxBodyBytes} bytes`);
-    }
-    const { sink } = request;
-    const body = await readBody(
-      response.body,
-      headerText(response.headers['content-encoding']),
-      withinMemory(request),
-      sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
-      request.onDecoded ?? (() => undefined),
-    );
-    const validators = readValidators(response.headers);
-    if (body === undefined) return { kind: 'sunk', status, contentType, validators };
-    const headElements = elementsOfHeaders(response.headers);
-    return { kind: 'response', status, contentType, body, validators, nofollow, ...(headElements && { headElements }) };
-  }
-
-  /** Also returns how long the response took to begin; undefined if there was none. */
-  async function getOnce(url: URL, request: FetchOptions): Promise<{ result: FetchResult; latencyMs?: number }> {
-    const { unlessMatching } = request;
-    const startedAt = clock.nowMs();
-    const exchange = beginExchange(agent, {
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      headers: headers.concat(
-        isThisMachine(url.hostname) ? localEncodings : encodings,
-        unlessMatching === undefined ? [] : conditionalHeaders(unlessMatching),
-      ),
-      maxHeldBytes: withinMemory(request).maxBufferedBytes,
-      nowMs: clock.nowMs,
-    });
-    const underWay = exchangesOf(request.signal).add(exchange);
-    let body: ResponseBody | undefined;
-    const watch = abortWhenLate(exchange, {
-      lateness: () =>
-        body === undefined ? latenessOfHead(startedAt, limits) : latenessOfBody(body, startedAt, limits),
-      clock,
-      pace: limits,
-    });
-    try {
-      const response = await exchange.response;
-      body = response.body;
-      const latencyMs = clock.nowMs() - startedAt;
-      request.onResponse?.();
-      if (response.status !== NOT_MODIFIED || unlessMatching === undefined) {
-        return { result: await toFetchResult(url, response, request), latencyMs };
-      }
-      // Hardly any `304` has a body that is still arriving.
-      if (!response.body.isOver) await response.body.dump();
-      return { result: { kind: 'unchanged', validators: readValidators(response.headers) }, latencyMs };
-    } catch (error) {
-      request.signal.throwIfAborted();
-      const late = watch.aborted();
-      return { result: late === undefined ? failureOfError(error) : failureOfLateness(late) };
-    } finally {
-      // Ends the connection if an unwanted body is still arriving.
-      exchange.abort(ENOUGH);
-      watch.stop();
-      underWay.delete(exchange);
-    }
-  }
 
   return {
     async get(url, request) {
@@ -159,12 +72,11 @@ export function createFetcher(options: {
       let outcome: RequestOutcome = { kind: 'none' };
       try {
         request.onBegin?.();
-        const { result, latencyMs } = await getOnce(url, request);
-        if (result.kind === 'failed' && isOverload(result)) {
-          outcome = { kind: 'overloaded' };
-          if (result.retryAfterMs !== undefined) limiter.pause(url.origin, result.retryAfterMs);
-        } else if (latencyMs !== undefined) {
-          outcome = { kind: 'completed', latencyMs };
+        const response = await getOnce(context, url, request);
+        outcome = outcomeOf(response);
+        const { result } = response;
+        if (outcome.kind === 'overloaded' && result.kind === 'failed' && result.retryAfterMs !== undefined) {
+          limiter.pause(url.origin, result.retryAfterMs);
         }
         return result;
       } finally {
@@ -178,5 +90,130 @@ export function createFetcher(options: {
     },
 
     close: () => agent.destroy(),
+  };
+}
+
+/** `latencyMs`: how long the response took to begin; undefined if there was none. */
+type TimedResult = { result: FetchResult; latencyMs?: number };
+
+function outcomeOf({ result, latencyMs }: TimedResult): RequestOutcome {
+  if (result.kind === 'failed' && isOverload(result)) return { kind: 'overloaded' };
+  return latencyMs === undefined ? { kind: 'none' } : { kind: 'completed', latencyMs };
+}
+
+async function getOnce(context: Context, url: URL, request: FetchOptions): Promise<TimedResult> {
+  const { limits, clock } = context;
+  const { nowMs } = clock;
+  const startedAt = nowMs();
+  const exchange = beginExchange(context.agent, {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    headers: headersFor(url, request, limits),
+    maxHeldBytes: bodyLimits(request, limits).maxBufferedBytes,
+    nowMs,
+  });
+  const underWay = context.exchangesOf(request.signal).add(exchange);
+  let body: ResponseBody | undefined;
+  const watch = abortWhenLate(exchange, {
+    lateness: () => (body === undefined ? latenessOfHead(startedAt, limits) : latenessOfBody(body, startedAt, limits)),
+    clock,
+    pace: limits,
+  });
+  try {
+    const response = await exchange.response;
+    body = response.body;
+    const latencyMs = nowMs() - startedAt;
+    request.onResponse?.();
+    if (response.status !== NOT_MODIFIED || request.unlessMatching === undefined) {
+      return { result: await toFetchResult(url, response, request, limits), latencyMs };
+    }
+    // Hardly any `304` has a body that is still arriving.
+    if (!response.body.isOver) await response.body.dump();
+    return { result: { kind: 'unchanged', validators: readValidators(response.headers) }, latencyMs };
+  } catch (error) {
+    request.signal.throwIfAborted();
+    const late = watch.aborted();
+    return { result: late === undefined ? failureOfError(error) : failureOfLateness(late) };
+  } finally {
+    // Ends the connection if an unwanted body is still arriving.
+    exchange.abort(ENOUGH);
+    watch.stop();
+    underWay.delete(exchange);
+  }
+}
+
+/** Names and values in turn. */
+function headersFor(url: URL, { unlessMatching }: FetchOptions, { userAgent }: FetcherLimits): string[] {
+  return ['user-agent', userAgent, 'accept', '*/*'].concat(
+    isThisMachine(url.hostname) ? LOCAL_ENCODINGS : ENCODINGS,
+    unlessMatching === undefined ? [] : conditionalHeaders(unlessMatching),
+  );
+}
+
+function bodyLimits({ maxBufferedBytes }: FetchOptions, limits: FetcherLimits): BodyLimits {
+  return { maxBufferedBytes: maxBufferedBytes ?? limits.maxBufferedBytes, maxBodyBytes: limits.maxBodyBytes };
+}
+
+async function toFetchResult(
+  url: URL,
+  response: OriginResponse,
+  request: FetchOptions,
+  limits: FetcherLimits,
+): Promise<FetchResult> {
+  const { status, headers } = response;
+  const location = headerText(headers.location);
+  if (REDIRECTS.has(status) && location !== undefined) {
+    await response.body.dump();
+    if (URL.canParse(location, url.href)) return { kind: 'redirect', status, location: new URL(location, url) };
+    return { kind: 'failed', reason: `redirects to "${location}"`, status, soft: false, retryAfterMs: undefined };
+  }
+  const accepted = (status >= 200 && status < 300) || request.acceptStatus?.(status) === true;
+  if (!accepted) {
+    await response.body.dump();
+    return failureOfStatus(status, readRetryAfterMs(headerText(headers['retry-after']), Date.now()));
+  }
+  return readAccepted(response, request, limits);
+}
+
+async function readAccepted(
+  { status, headers, body: arriving }: OriginResponse,
+  request: FetchOptions,
+  limits: FetcherLimits,
+): Promise<FetchResult> {
+  if (Number(headerText(headers['content-length'])) > limits.maxBodyBytes) {
+    throw new UnreadableBody(`the body is larger than ${limits.maxBodyBytes} bytes`);
+  }
+  const contentType = headerText(headers['content-type']) ?? '';
+  const { sink } = request;
+  const body = await readBody(
+    arriving,
+    headerText(headers['content-encoding']),
+    bodyLimits(request, limits),
+    sink === undefined ? undefined : (bytes) => sink(bytes, contentType),
+    request.onDecoded ?? (() => undefined),
+  );
+  const validators = readValidators(headers);
+  if (body === undefined) return { kind: 'sunk', status, contentType, validators };
+  const nofollow = headerForbidsFollowing(headers['x-robots-tag']);
+  const headElements = elementsOfHeaders(headers);
+  return { kind: 'response', status, contentType, body, validators, nofollow, ...(headElements && { headElements }) };
+}
+
+/** The exchanges that a signal ends. */
+type ExchangesOf = (signal: AbortSignal) => Set<Exchange>;
+
+/** One listener per signal for all of its exchanges: one each would cost more than its timer. */
+function createExchangesOf(): ExchangesOf {
+  const exchanges = new WeakMap<AbortSignal, Set<Exchange>>();
+  return (signal) => {
+    const known = exchanges.get(signal);
+    if (known !== undefined) return known;
+    const underWay = new Set<Exchange>();
+    exchanges.set(signal, underWay);
+    const cancel = (): void => {
+      for (const exchange of underWay) exchange.abort(CANCELLED);
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    return underWay;
   };
 }

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
-import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { createRetryAfterGate, OriginAskedForQuiet, type RetryAfterGate } from './retry-after-gate.ts';
 
 /** A request's result for the concurrency limit; `none`: it has no effect. */
@@ -54,14 +54,46 @@ const MAX_LANES = 1_000;
  */
 export function createOriginLimiter(options: { initial: number; max: number; clock?: Clock }): OriginLimiter {
   const { clock = systemClock, ...bounds } = options;
-  const lanes = new Map<string, Lane>();
+  return new Lanes(clock, bounds);
+}
 
-  function laneOf(origin: string): Lane {
-    const known = lanes.get(origin);
+class Lanes implements OriginLimiter {
+  private readonly clock: Clock;
+  private readonly bounds: { initial: number; max: number };
+  private readonly lanes = new Map<string, Lane>();
+
+  constructor(clock: Clock, bounds: { initial: number; max: number }) {
+    this.clock = clock;
+    this.bounds = bounds;
+  }
+
+  acquire(origin: string, signal: AbortSignal, spacingMs = 0): Promise<(outcome: RequestOutcome) => void> {
+    const lane = this.laneOf(origin);
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (lane.gate.isRefused(this.clock.nowMs())) return Promise.reject(new OriginAskedForQuiet());
+    return this.waitForSlot(lane, signal, spacingMs);
+  }
+
+  pause(origin: string, pauseMs: number): void {
+    const lane = this.laneOf(origin);
+    if (!lane.gate.ask(pauseMs, this.clock.nowMs())) return;
+    for (const waiter of [...lane.waiting.splice(0), ...lane.spacedWaiting.splice(0)]) waiter.refuse();
+  }
+
+  beginSpacing(origin: string): void {
+    this.laneOf(origin).lastSpacedStart = this.clock.nowMs();
+  }
+
+  limitOf(origin: string): number {
+    return this.laneOf(origin).limit.current();
+  }
+
+  private laneOf(origin: string): Lane {
+    const known = this.lanes.get(origin);
     if (known !== undefined) return known;
-    if (lanes.size >= MAX_LANES) forgetIdle();
+    if (this.lanes.size >= MAX_LANES) this.forgetIdle();
     const lane: Lane = {
-      limit: createConcurrencyLimit(bounds),
+      limit: new ConcurrencyLimit(this.bounds),
       active: 0,
       gate: createRetryAfterGate(),
       waiting: [],
@@ -71,59 +103,59 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
       wakeAt: Number.POSITIVE_INFINITY,
       cancelWake: () => undefined,
     };
-    lanes.set(origin, lane);
+    this.lanes.set(origin, lane);
     return lane;
   }
 
-  function forgetIdle(): void {
-    for (const [origin, lane] of lanes) {
+  private forgetIdle(): void {
+    for (const [origin, lane] of this.lanes) {
       const isIdle = lane.active === 0 && lane.waiting.length === 0 && lane.spacedWaiting.length === 0;
       const keptUntil = Math.max(lane.gate.pausedUntil(), lane.lastSpacedStart + LONGEST_SPACING_MS);
-      if (isIdle && keptUntil <= clock.nowMs()) lanes.delete(origin);
+      if (isIdle && keptUntil <= this.clock.nowMs()) this.lanes.delete(origin);
     }
   }
 
-  function admit(lane: Lane): void {
+  private admit(lane: Lane): void {
     // First, because spaced requests are rare: the others could take every free slot.
-    admitSpaced(lane);
+    this.admitSpaced(lane);
     while (lane.waiting.length > 0 && lane.active < lane.limit.current()) {
-      if (!isDue(lane, lane.gate.pausedUntil())) return;
+      if (!this.isDue(lane, lane.gate.pausedUntil())) return;
       lane.active += 1;
       lane.waiting.shift()?.enter();
     }
   }
 
-  function admitSpaced(lane: Lane): void {
+  private admitSpaced(lane: Lane): void {
     const [next] = lane.spacedWaiting;
     if (next === undefined || lane.spacedActive > 0 || lane.active >= lane.limit.current()) return;
-    if (!isDue(lane, Math.max(lane.gate.pausedUntil(), lane.lastSpacedStart + next.spacingMs))) return;
+    if (!this.isDue(lane, Math.max(lane.gate.pausedUntil(), lane.lastSpacedStart + next.spacingMs))) return;
     lane.active += 1;
     lane.spacedActive += 1;
-    lane.lastSpacedStart = clock.nowMs();
+    lane.lastSpacedStart = this.clock.nowMs();
     lane.spacedWaiting.shift()?.enter();
   }
 
   /** Whether a request may start that must wait until `at`; otherwise schedules the next check. */
-  function isDue(lane: Lane, at: number): boolean {
-    const waitMs = at - clock.nowMs();
-    if (waitMs > 0) wakeAfter(lane, waitMs);
+  private isDue(lane: Lane, at: number): boolean {
+    const waitMs = at - this.clock.nowMs();
+    if (waitMs > 0) this.wakeAfter(lane, waitMs);
     return waitMs <= 0;
   }
 
-  function wakeAfter(lane: Lane, waitMs: number): void {
+  private wakeAfter(lane: Lane, waitMs: number): void {
     const timerMs = Math.min(waitMs, MAX_TIMER_MS);
-    const wakeAt = clock.nowMs() + timerMs;
+    const wakeAt = this.clock.nowMs() + timerMs;
     if (lane.wakeAt <= wakeAt) return;
     lane.cancelWake();
     lane.wakeAt = wakeAt;
-    lane.cancelWake = clock.after(timerMs, () => {
+    lane.cancelWake = this.clock.after(timerMs, () => {
       lane.wakeAt = Number.POSITIVE_INFINITY;
-      admit(lane);
+      this.admit(lane);
     });
   }
 
-  function adjust(lane: Lane, startedAtMs: number, outcome: RequestOutcome): void {
-    const nowMs = clock.nowMs();
+  private adjust(lane: Lane, startedAtMs: number, outcome: RequestOutcome): void {
+    const nowMs = this.clock.nowMs();
     const wasFull = lane.active >= lane.limit.current();
     if (outcome.kind === 'overloaded') lane.limit.overloaded({ startedAtMs, nowMs });
     else if (outcome.kind === 'completed') {
@@ -132,70 +164,47 @@ export function createOriginLimiter(options: { initial: number; max: number; clo
     }
   }
 
-  function releaseOnce(lane: Lane, isSpaced: boolean): (outcome: RequestOutcome) => void {
-    const startedAtMs = clock.nowMs();
+  private releaseOnce(lane: Lane, isSpaced: boolean): (outcome: RequestOutcome) => void {
+    const startedAtMs = this.clock.nowMs();
     let released = false;
     return (outcome) => {
       if (released) return;
       released = true;
-      adjust(lane, startedAtMs, outcome);
+      this.adjust(lane, startedAtMs, outcome);
       lane.active -= 1;
       if (isSpaced) lane.spacedActive -= 1;
-      admit(lane);
+      this.admit(lane);
     };
   }
 
-  return {
-    acquire(origin, signal, spacingMs = 0) {
-      const lane = laneOf(origin);
-      const isSpaced = spacingMs > 0;
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) {
-          reject(signal.reason);
-          return;
-        }
-        if (lane.gate.isRefused(clock.nowMs())) {
+  private waitForSlot(lane: Lane, signal: AbortSignal, spacingMs: number): Promise<(outcome: RequestOutcome) => void> {
+    const isSpaced = spacingMs > 0;
+    return new Promise((resolve, reject) => {
+      let isWaiting = true;
+      const end = (): void => {
+        isWaiting = false;
+        signal.removeEventListener('abort', leave);
+      };
+      const waiter: Waiter = {
+        spacingMs,
+        enter: () => {
+          end();
+          resolve(this.releaseOnce(lane, isSpaced));
+        },
+        refuse: () => {
+          end();
           reject(new OriginAskedForQuiet());
-          return;
-        }
-        let isWaiting = true;
-        const end = (): void => {
-          isWaiting = false;
-          signal.removeEventListener('abort', leave);
-        };
-        const waiter: Waiter = {
-          spacingMs,
-          enter: () => {
-            end();
-            resolve(releaseOnce(lane, isSpaced));
-          },
-          refuse: () => {
-            end();
-            reject(new OriginAskedForQuiet());
-          },
-        };
-        const leave = (): void => {
-          lane.waiting = lane.waiting.filter((each) => each !== waiter);
-          lane.spacedWaiting = lane.spacedWaiting.filter((each) => each !== waiter);
-          reject(signal.reason);
-        };
-        (isSpaced ? lane.spacedWaiting : lane.waiting).push(waiter);
-        admit(lane);
-        // Most callers get a slot immediately and need no listener.
-        if (isWaiting) signal.addEventListener('abort', leave, { once: true });
-      });
-    },
-
-    pause(origin, pauseMs) {
-      const lane = laneOf(origin);
-      if (!lane.gate.ask(pauseMs, clock.nowMs())) return;
-      for (const waiter of [...lane.waiting.splice(0), ...lane.spacedWaiting.splice(0)]) waiter.refuse();
-    },
-
-    beginSpacing(origin) {
-      laneOf(origin).lastSpacedStart = clock.nowMs();
-    },
-
-    limitOf: (origin) => laneOf(origin).limit.current(),
-  };
+        },
+      };
+      const leave = (): void => {
+        lane.waiting = lane.waiting.filter((each) => each !== waiter);
+        lane.spacedWaiting = lane.spacedWaiting.filter((each) => each !== waiter);
+        reject(signal.reason);
+      };
+      (isSpaced ? lane.spacedWaiting : lane.waiting).push(waiter);
+      this.admit(lane);
+      // Most callers get a slot immediately and need no listener.
+      if (isWaiting) signal.addEventListener('abort', leave, { once: true });
+    });
+  }
 }

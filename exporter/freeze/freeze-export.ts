@@ -1,13 +1,14 @@
-import { checkBudget } from '../budget.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
+import { rankOf } from '../crawl/resource-rank.ts';
 import type { SettledRow } from '../crawl-records.ts';
+import { isOfSite } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { ExportFailure } from '../export-failure.ts';
-import { rewriteProgress } from '../progress.ts';
-import { readCrawl } from '../read-crawl.ts';
-import { openPreviousCrawl } from '../reuse/previous-export.ts';
-import { judgeCrawl } from './judge-crawl.ts';
-import { planBundle } from './plan-bundle.ts';
+import { checkBudget } from '../limits.ts';
+import { openPreviousCrawl } from '../reuse/reuse-key.ts';
+import { type ExportSettings, readCrawl } from '../settings.ts';
+import { rewriteProgress } from '../stage.ts';
+import { followRedirect, planBundle, redirectTargets } from './plan-bundle.ts';
 
 export type FrozenExport = { batchCount: number; pageCount: number; urlCount: number };
 
@@ -54,4 +55,48 @@ function shareTexts(): (row: SettledRow) => SettledRow {
     row.reason = share(row.reason);
     return row;
   };
+}
+
+/** A few pages may be broken on the origin itself. With a larger share, we would publish the origin's outage. */
+const MAX_FAILED_SHARE = 0.05;
+const MIN_FAILED = 5;
+
+/** Whether a URL failed because the origin couldn't respond, and not because the resource is missing. */
+function isOriginFailure(row: SettledRow): boolean {
+  if (row.outcome !== 'missing') return false;
+  return row.status === null ? !row.reason?.startsWith('refused') : row.status >= 500 || row.status === 429;
+}
+
+function failureOfEntry(url: string, rows: ReadonlyMap<string, SettledRow>): string | undefined {
+  const row = rows.get(url);
+  if (row === undefined) return `${url} was not fetched`;
+  const end = followRedirect(row, rows);
+  if (end.kind === 'nowhere') return `${url}: ${end.reason}`;
+  if (end.kind === 'outside') return `${url} redirects to ${end.url}, which is not part of the site`;
+  if (end.row.outcome === 'file') return undefined;
+  if (end.row.outcome === 'skipped') return `${end.row.url} was left out: ${end.row.reason ?? 'not wanted'}`;
+  return `${end.row.url} can't be fetched: ${end.row.reason ?? 'no response'}`;
+}
+
+/**
+ * Why a finished crawl can't be exported, as a message for the job's owner; undefined if it can. The export of a
+ * failing origin must not replace a good deployment.
+ */
+export function judgeCrawl(rows: readonly SettledRow[], settings: ExportSettings): string | undefined {
+  const startUrl = `https://${settings.site.domain}/`;
+  const byUrl = redirectTargets(rows, settings.pages ?? [startUrl]);
+  if (settings.pages === null) {
+    const failure = failureOfEntry(startUrl, byUrl);
+    if (failure !== undefined) return `The start page ${failure}`;
+  } else {
+    const failures = settings.pages.flatMap((url) => failureOfEntry(url, byUrl) ?? []);
+    if (failures.length === settings.pages.length) return `None of the paths can be exported: ${failures[0]}`;
+  }
+  const pages = rows.filter((row) => isOfSite(row.url, settings.site) && (row.isPage || row.rank === rankOf('page')));
+  const failed = pages.filter(isOriginFailure);
+  if (failed.length > MIN_FAILED && failed.length > pages.length * MAX_FAILED_SHARE) {
+    const example = failed[0];
+    return `The origin did not respond for ${failed.length} of ${pages.length} pages, for example ${example?.url} (${example?.reason})`;
+  }
+  return undefined;
 }

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { BatchFileRow } from '../crawl-records.ts';
 import type { ExportLimits } from '../limits.ts';
 
 export type PieceLimits = Pick<ExportLimits, 'pieceBytes' | 'batchFiles' | 'batchBytes' | 'maxBufferedBytes'>;
@@ -46,4 +48,65 @@ export function divideIntoPieces<File extends { path: string; byteLength: number
   }
   cut();
   return pieces;
+}
+
+function sizeOf(files: ReadonlyArray<{ byteLength: number }>): number {
+  return files.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/**
+ * Divides files, in the bundle's order, into batches of whole pieces, one worker's unit of work. Uses only paths and
+ * sizes, so the archive is the same whatever the number of workers. Returns each file's batch number.
+ */
+export function divideIntoBatches(
+  files: ReadonlyArray<{ path: string; byteLength: number }>,
+  limits: PieceLimits,
+): number[] {
+  const { batchFiles, batchBytes, maxBufferedBytes } = limits;
+  const batches: number[] = [];
+  let batch = 0;
+  let count = 0;
+  let bytes = 0;
+  let isFull = false;
+  for (const piece of divideIntoPieces(files, limits)) {
+    const pieceBytes = sizeOf(piece);
+    // A streamed file can't share an object with pieces made in memory.
+    const isStreamed = pieceBytes > maxBufferedBytes;
+    const isTooMuch = count + piece.length > batchFiles || bytes + pieceBytes > batchBytes;
+    if (count > 0 && (isFull || isStreamed || isTooMuch)) {
+      batch += 1;
+      count = 0;
+      bytes = 0;
+    }
+    isFull = isStreamed;
+    count += piece.length;
+    bytes += pieceBytes;
+    for (const _ of piece) batches.push(batch);
+  }
+  return batches;
+}
+
+/** One gzip member of a batch, as stored with the batch (`crawl_batches.pieces_json`), in the archive's order. */
+export type StoredPiece = {
+  /** The `pieceKey` of its source files. */
+  key: string;
+  sizeBytes: number;
+  fileCount: number;
+  /** The broken links of its files, with some of their referrers; omitted if there are none. */
+  broken?: Record<string, string[]>;
+  /** Reused from the previous export. */
+  reused?: true;
+};
+
+/** Equal for pieces of the same files: same fetched bytes, URLs, paths, and withheld siblings (`withheldSiblings`). */
+export function pieceKey(files: readonly BatchFileRow[], withheld: readonly string[]): string {
+  const parts = files.map(({ path, url, contentType, isPage, sha256 }) =>
+    JSON.stringify([path, url, contentType, isPage, sha256]),
+  );
+  if (withheld.length > 0) parts.push(JSON.stringify(withheld));
+  return hash('sha256', parts.join('')).slice(0, 32);
+}
+
+export function parsePieces(json: string): StoredPiece[] {
+  return JSON.parse(json);
 }

@@ -1,12 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { isWrongGuess } from '../crawl/guessed-page.ts';
-import { kindOfRank } from '../crawl/resource-rank.ts';
+import { isWrongGuess, kindOfRank } from '../crawl/resource-rank.ts';
 import type { FreezePlan, FrozenUrl, SettledRow } from '../crawl-records.ts';
 import { assignPath, NOT_FOUND_PATH } from '../document/assign-path.ts';
 import { type PathClaim, resolveCollisions } from '../document/resolve-collisions.ts';
 import type { Site } from '../document/types.ts';
-import { followRedirect, redirectTargets } from './follow-redirect.ts';
-import { divideIntoPieces, type PieceLimits } from './pieces.ts';
+import { divideIntoBatches, type PieceLimits } from './pieces.ts';
 
 type FileRow = SettledRow & { contentType: string; sha256: string };
 
@@ -115,38 +113,49 @@ export async function planBundle(
   return { ...counts, frozen: { [Symbol.iterator]: () => settleAll(rows, { paths, batchOf }) } };
 }
 
-function sizeOf(files: ReadonlyArray<{ byteLength: number }>): number {
-  return files.reduce((sum, { byteLength }) => sum + byteLength, 0);
-}
+/** Where a redirect ends: at a URL of the export, at an external URL, or nowhere. */
+type RedirectEnd =
+  | { kind: 'row'; row: SettledRow; fragment: string | null }
+  | { kind: 'outside'; url: string }
+  | { kind: 'nowhere'; reason: string };
+
+const MAX_HOPS = 20;
 
 /**
- * Divides files, in the bundle's order, into batches of whole pieces, one worker's unit of work. Uses only paths and
- * sizes, so the archive is the same whatever the number of workers. Returns each file's batch number.
+ * Follows redirects through the settled targets of redirects. The fragment of a later hop replaces an earlier one, as
+ * in a browser.
  */
-export function divideIntoBatches(
-  files: ReadonlyArray<{ path: string; byteLength: number }>,
-  limits: PieceLimits,
-): number[] {
-  const { batchFiles, batchBytes, maxBufferedBytes } = limits;
-  const batches: number[] = [];
-  let batch = 0;
-  let count = 0;
-  let bytes = 0;
-  let isFull = false;
-  for (const piece of divideIntoPieces(files, limits)) {
-    const pieceBytes = sizeOf(piece);
-    // A streamed file can't share an object with pieces made in memory.
-    const isStreamed = pieceBytes > maxBufferedBytes;
-    const isTooMuch = count + piece.length > batchFiles || bytes + pieceBytes > batchBytes;
-    if (count > 0 && (isFull || isStreamed || isTooMuch)) {
-      batch += 1;
-      count = 0;
-      bytes = 0;
-    }
-    isFull = isStreamed;
-    count += piece.length;
-    bytes += pieceBytes;
-    for (const _ of piece) batches.push(batch);
+export function followRedirect(from: SettledRow, rows: ReadonlyMap<string, SettledRow>): RedirectEnd {
+  let row = from;
+  let fragment: string | null = null;
+  for (let hops = 0; hops < MAX_HOPS; hops += 1) {
+    if (row.outcome !== 'redirect' || row.redirectTo === null) return { kind: 'row', row, fragment };
+    const hash = row.redirectTo.indexOf('#');
+    if (hash !== -1) fragment = row.redirectTo.slice(hash);
+    const target = targetOf(row.redirectTo);
+    const next = rows.get(target);
+    if (next === undefined || next.outcome === 'skipped') return { kind: 'outside', url: target + (fragment ?? '') };
+    row = next;
   }
-  return batches;
+  return { kind: 'nowhere', reason: `more than ${MAX_HOPS} redirects one after another` };
+}
+
+/** The URL of a redirect's location, without its fragment. */
+export function targetOf(location: string): string {
+  const hash = location.indexOf('#');
+  return hash === -1 ? location : location.slice(0, hash);
+}
+
+/** The rows that redirects lead to, and those of `others`, by URL: only these few need a lookup. */
+export function redirectTargets(
+  rows: readonly SettledRow[],
+  others: readonly string[] = [],
+): ReadonlyMap<string, SettledRow> {
+  const wanted = new Set(others);
+  for (const { outcome, redirectTo } of rows) {
+    if (outcome === 'redirect' && redirectTo !== null) wanted.add(targetOf(redirectTo));
+  }
+  const targets = new Map<string, SettledRow>();
+  for (const row of rows) if (wanted.has(row.url)) targets.set(row.url, row);
+  return targets;
 }

@@ -7,11 +7,10 @@ import {
   contentDigestLine,
 } from '../../contract/bundle.ts';
 import { isOfSite } from '../document/url-identity.ts';
+import { parsePieces } from '../freeze/pieces.ts';
 import type { CrawlStore } from '../ports.ts';
-import { parsePieces } from '../reuse/stored-piece.ts';
-import { type Extent, joinExtents } from '../segments/segment-store.ts';
+import { type Extent, joinExtents } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
-import { createPathOrder } from './path-order.ts';
 
 /** How much of an archive was reused from the project's previous one. */
 type ArchiveReuse = { files: number; reusedFiles: number };
@@ -115,4 +114,45 @@ export async function* manifestText(
   for await (const piece of list('files', files)) yield Buffer.from(piece);
   for await (const piece of list('redirects', once(redirects))) yield Buffer.from(piece);
   yield Buffer.from('\n}\n');
+}
+
+/** The order of files in a bundle: by path, in UTF-16 code units. */
+export function byPath(a: Pick<BundleFile, 'path'>, b: Pick<BundleFile, 'path'>): number {
+  if (a.path === b.path) return 0;
+  return a.path < b.path ? -1 : 1;
+}
+
+export type PathOrder = {
+  /** Takes the archive's next files and returns those that come next in the manifest. */
+  next(files: readonly BundleFile[]): BundleFile[];
+  /** The remaining files at the end. */
+  rest(): BundleFile[];
+};
+
+/**
+ * Sorts files by path as they come from the archive, where each is followed by its precompressed siblings: `a.html.br`
+ * waits until `a.html-old` has come. Only siblings wait, so few files are held.
+ */
+export function createPathOrder(): PathOrder {
+  let waiting: BundleFile[] = [];
+  return {
+    next(files) {
+      const ordered: BundleFile[] = [];
+      for (const file of files) {
+        if (file.encoding !== undefined) {
+          waiting.push(file);
+          waiting.sort(byPath);
+          continue;
+        }
+        while (waiting[0] !== undefined && byPath(waiting[0], file) < 0) ordered.push(...waiting.splice(0, 1));
+        ordered.push(file);
+      }
+      return ordered;
+    },
+    rest() {
+      const left = waiting;
+      waiting = [];
+      return left;
+    },
+  };
 }

@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { MANIFEST_PATH } from '../../contract/bundle.ts';
+import type { PackedArchive } from '../crawl-records.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { needingObjects } from '../export-failure.ts';
-import { reportKey as keyOfReport, workPrefix } from '../object-keys.ts';
-import { packProgress } from '../progress.ts';
-import { readCrawl } from '../read-crawl.ts';
-import { openPreviousCrawl } from '../reuse/previous-export.ts';
-import { outlineBundle } from './manifest.ts';
-import { packBundle } from './pack-bundle.ts';
+import { bundleKey, reportKey as keyOfReport, workPrefix } from '../object-keys.ts';
+import type { ObjectStore } from '../ports.ts';
+import { openPreviousCrawl } from '../reuse/reuse-key.ts';
+import { type Extent, rangeOf } from '../segment-store.ts';
+import { readCrawl } from '../settings.ts';
+import { packProgress } from '../stage.ts';
+import { measuredMember, trailerMember } from './archive/members.ts';
+import { type BundleOutline, outlineBundle } from './manifest.ts';
 import { createReport } from './report.ts';
 
 export type PackedExport = {
@@ -50,7 +56,7 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
     await objects.put(reportKey, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
     const { contentSha256, pageCount } = head;
     const completed = await store.completeExport(jobId, { ...archive, contentSha256, pageCount, reportKey });
-    if (crawl.keep && !completed.isReusable) logger.info({ jobId }, 'The next export takes nothing from this one');
+    if (crawl.keep && !completed.isReusable) logger.info({ jobId }, 'The next export can not reuse this one');
     return {
       state: completed.state,
       archiveKey: archive.archiveKey,
@@ -62,4 +68,80 @@ export async function packExport(deps: ExportDeps, jobId: string): Promise<Packe
       reusedFiles: reuse.reusedFiles,
     };
   });
+}
+
+/**
+ * Streams the archive: manifest, members, trailer. Its key needs the hash of all bytes, so the members are read twice,
+ * which costs less than writing the archive twice. Of the manifest only the compressed bytes are held.
+ */
+export async function packBundle(
+  objects: ObjectStore,
+  { manifest, members }: Pick<BundleOutline, 'manifest' | 'members'>,
+  options: { gzipLevel: number; onBytes: (bytes: number) => void; signal: AbortSignal },
+): Promise<PackedArchive> {
+  const head = await measuredMember({ path: MANIFEST_PATH, source: manifest() }, { level: options.gzipLevel });
+  const headBytes = head.reduce((sum, { length }) => sum + length, 0);
+  const tail = Buffer.from(await trailerMember());
+
+  const extents = members.filter(({ byteLength }) => byteLength > 0);
+
+  async function* archive(): AsyncGenerator<Buffer> {
+    yield* head;
+    for await (const chunk of readExtents(objects, extents)) {
+      options.signal.throwIfAborted();
+      options.onBytes(chunk.length);
+      yield chunk;
+    }
+    yield tail;
+  }
+
+  const hash = createHash('sha256');
+  let archiveSizeBytes = 0;
+  for await (const chunk of archive()) {
+    hash.update(chunk);
+    archiveSizeBytes += chunk.length;
+  }
+  const archiveSha256 = hash.digest('hex');
+  const archiveKey = bundleKey(archiveSha256);
+  await objects.put(archiveKey, Readable.from(archive()), {
+    contentType: 'application/gzip',
+    sizeBytes: archiveSizeBytes,
+  });
+  return { archiveKey, archiveSha256, archiveSizeBytes, headBytes };
+}
+
+/** A larger extent is streamed. */
+const SMALL_BYTES = 1024 * 1024;
+/** Small extents that are read ahead. */
+const READ_AHEAD = 8;
+
+/**
+ * The bytes of these extents, in order. Reads small ones ahead, because each is a round trip to the store, and an
+ * archive with many reused pieces has hundreds.
+ */
+export async function* readExtents(
+  objects: Pick<ObjectStore, 'get' | 'read'>,
+  extents: readonly Extent[],
+): AsyncGenerator<Buffer> {
+  const ahead = new Map<Extent, Promise<Buffer>>();
+  let begun = 0;
+
+  function readAhead(index: number): void {
+    for (const extent of extents.slice(begun, index + READ_AHEAD + 1)) {
+      if (extent.byteLength > SMALL_BYTES) continue;
+      const reading = objects.read(extent.objectKey, rangeOf(extent));
+      // The failure is handled when its turn comes; another one may come first.
+      reading.catch(() => undefined);
+      ahead.set(extent, reading);
+    }
+    begun = Math.max(begun, index + READ_AHEAD + 1);
+  }
+
+  for (const [index, extent] of extents.entries()) {
+    readAhead(index);
+    const reading = ahead.get(extent);
+    ahead.delete(extent);
+    if (reading === undefined) yield* await objects.get(extent.objectKey, rangeOf(extent));
+    else yield await reading;
+  }
 }

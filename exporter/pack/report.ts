@@ -1,10 +1,12 @@
+import type { Logger } from 'pino';
 import type { ExportReport } from '../../contract/admin-api.ts';
 import { rankOf, SKIPPED_RANK } from '../crawl/resource-rank.ts';
 import { ruleOfReason } from '../crawl/skip-rules.ts';
 import { isOfSite } from '../document/url-identity.ts';
-import type { CrawlStore } from '../ports.ts';
+import { reportKey } from '../object-keys.ts';
+import type { CrawlStore, ObjectStore } from '../ports.ts';
 import { createBrokenLinks } from '../rewrite/broken-links.ts';
-import type { ExportSettings } from '../settings.ts';
+import { type ExportSettings, readExportSettings } from '../settings.ts';
 
 /** The maximum number of entries per list of the report; the counts are complete. */
 const MAX_ENTRIES = 10_000;
@@ -50,4 +52,25 @@ export async function createReport(
       skippedPages: Math.max(skipped.total, skippedCount),
     },
   };
+}
+
+/**
+ * Stores the report of a job that is about to fail: what its crawl has found so far. Returns the object's key, or null
+ * if there is no crawl. If the report can't be stored, logs that, because the job must end anyway.
+ */
+export async function storeFailedReport(
+  { store, objects, logger }: { store: CrawlStore; objects: ObjectStore; logger: Logger },
+  jobId: string,
+): Promise<string | null> {
+  try {
+    const crawl = await store.getCrawl(jobId);
+    if (crawl === undefined) return null;
+    const report = await createReport(store, readExportSettings(crawl.settingsJson), crawl);
+    const key = reportKey(jobId);
+    await objects.put(key, Buffer.from(JSON.stringify(report)), { contentType: 'application/json' });
+    return key;
+  } catch (error) {
+    logger.warn({ err: error, jobId }, 'The report of a failed export could not be stored');
+    return null;
+  }
 }

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { ExportFailure } from '../export-failure.ts';
 import { errorMessage } from '../fetch/error-code.ts';
-import type { Renderer } from '../ports.ts';
+import type { BrowserTrouble, Renderer } from '../ports.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 
@@ -37,13 +37,6 @@ export async function findBrowser(options: {
   }
   return undefined;
 }
-
-/** Why no browser is available, with what to do about it. */
-export type BrowserTrouble = {
-  text: string;
-  /** Whether a retry is pointless until the setup changes. A lack of resources is temporary. */
-  isLasting: boolean;
-};
 
 /** The job's error message if the browser is installed but doesn't start. */
 export function startTrouble(error: unknown): BrowserTrouble {

@@ -1,14 +1,14 @@
 import { createCrawlScope } from '../crawl/crawl-scope.ts';
 import { createStrongestUses, enqueueUrls } from '../crawl/report-urls.ts';
-import type { StoredAnswer } from '../crawl-records.ts';
+import type { StoredResponse } from '../crawl-records.ts';
 import type { Resource, Site } from '../document/types.ts';
 import { normalizeUrl, originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import type { FetchResult } from '../fetch/fetch-result.ts';
 import type { CrawlStore, Fetcher } from '../ports.ts';
-import { readCrawl } from '../read-crawl.ts';
-import type { SegmentStore } from '../segments/segment-store.ts';
+import type { SegmentStore } from '../segment-store.ts';
+import { readCrawl } from '../settings.ts';
 import { BrowserGone } from './browser-pool.ts';
 import { BROWSER_MISSING } from './find-browser.ts';
 import { createNotices } from './notices.ts';
@@ -43,7 +43,7 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
     if (renderer === undefined || trouble !== undefined) {
       const text = `no sample pages were visited (discover: browser): ${trouble?.text}`;
       await store.addNotices({ jobId, url: null, texts: [text] });
-      return { sampleCount, foundCount: await countInLine() };
+      return { sampleCount, foundCount: await countQueued() };
     }
     const pages = chooseSamples(await store.crawledPages(jobId, MAX_CANDIDATES), renderer.limits.maxSamples);
     const variants = await store.queryVariants(jobId);
@@ -71,13 +71,13 @@ export async function visitSamples(deps: ExportDeps, jobId: string): Promise<Vis
       void fetcher.close();
     }
     await enqueueUrls(store, { jobId, token: '', leaseMs: limits.leaseMs }, uses.list());
-    const foundCount = await countInLine();
+    const foundCount = await countQueued();
     logger.info({ jobId, sampleCount, foundCount }, 'Sample pages were visited in a browser');
     return { sampleCount, foundCount };
   });
 
   /** The crawl had finished, so all queued URLs come from this visit or an interrupted one. */
-  async function countInLine(): Promise<number> {
+  async function countQueued(): Promise<number> {
     return (await store.frontierRest(jobId)).queuedCount;
   }
 }
@@ -168,7 +168,7 @@ function fetchFromCrawl(deps: {
 }): Fetcher['get'] {
   const { store, segments, jobId, site, maxBufferedBytes } = deps;
 
-  async function read(stored: StoredAnswer): Promise<FetchResult | undefined> {
+  async function read(stored: StoredResponse): Promise<FetchResult | undefined> {
     const { outcome, status, contentType, objectKey, byteOffset, byteLength } = stored;
     if (outcome === 'redirect' && stored.redirectTo !== null) {
       return { kind: 'redirect', status: status ?? 302, location: new URL(originUrl(stored.redirectTo, site)) };
@@ -183,7 +183,7 @@ function fetchFromCrawl(deps: {
 
   return async (url, options) => {
     const name = normalizeUrl(url.href, site);
-    const stored = name === undefined ? undefined : await store.storedAnswer(jobId, name);
+    const stored = name === undefined ? undefined : await store.storedResponse(jobId, name);
     const known = stored === undefined ? undefined : await read(stored);
     return known ?? deps.fetch(url, options);
   };

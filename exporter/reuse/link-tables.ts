@@ -1,7 +1,6 @@
 import type { Resource, ResourceKind } from '../document/types.ts';
-import type { JobCache } from '../job-cache.ts';
+import { createRecentReadings, type JobCache } from '../job-cache.ts';
 import type { ObjectStore } from '../ports.ts';
-import { createRecentReadings } from '../recent-readings.ts';
 
 /** The references of all files in one segment. Pages of a site share most links, so each URL is stored once. */
 export type LinkTable = {

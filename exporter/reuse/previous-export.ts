@@ -1,14 +1,10 @@
 import type { Logger } from 'pino';
-import { urlLiesFarOff } from '../crawl/endless-paths.ts';
-import type { Crawl, PreviousFile } from '../crawl-records.ts';
+import { isUrlFarOff } from '../crawl/skip-rules.ts';
+import type { PreviousFile } from '../crawl-records.ts';
 import type { Resource } from '../document/types.ts';
 import { type JobCache, placeForReading } from '../job-cache.ts';
-import type { ExportLimits } from '../limits.ts';
 import { type CrawlStore, ObjectMissingError } from '../ports.ts';
-import type { ExportSettings } from '../settings.ts';
-import { engineVersion } from './engine-version.ts';
 import { type LinkTable, type LinkTables, resourceAt } from './link-tables.ts';
-import { reuseKeyOf } from './reuse-key.ts';
 
 /** What the project's previous export stored for a URL, and what it refers to. */
 export type PreviousResponse = {
@@ -61,7 +57,7 @@ export function createPreviousResponses(
       if ((depths[index] ?? NEVER) <= at) continue;
       const resource = resourceAt(table, index);
       if (resource === undefined) continue;
-      if (!urlLiesFarOff(resource.url, year)) depths[index] = at;
+      if (!isUrlFarOff(resource.url, year)) depths[index] = at;
       resources.push(resource);
     }
     return resources;
@@ -158,23 +154,4 @@ async function collect(pieces: AsyncIterable<PreviousFile[]>): Promise<FileMap> 
   const files = new Map<string, PreviousFile>();
   for await (const rows of pieces) for (const row of rows) files.set(row.url, row);
   return files;
-}
-
-type BaseDeps = { store: CrawlStore; logger: Logger; limits: ExportLimits };
-
-/**
- * The kept crawl that this worker may reuse for a job; undefined if there is none. Every stage calls this: a worker
- * whose release or limits differ from those at the job's start reuses nothing, and marks the job's crawl as not
- * reusable.
- */
-export async function openPreviousCrawl(
-  { store, logger, limits }: BaseDeps,
-  crawl: Crawl & { settings: ExportSettings },
-): Promise<Crawl | undefined> {
-  const ownKey = reuseKeyOf(await engineVersion(logger), crawl.settings, limits);
-  if (crawl.reuseKey !== ownKey) {
-    if (crawl.keep) await store.forbidReuse(crawl.jobId);
-    return undefined;
-  }
-  return crawl.baseJobId === null ? undefined : store.getCrawl(crawl.baseJobId);
 }

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
 import type { BundleFile } from '../../contract/bundle.ts';
 import type { BatchFileRow, Crawl } from '../crawl-records.ts';
-import type { JobCache } from '../job-cache.ts';
+import { parsePieces, type StoredPiece } from '../freeze/pieces.ts';
+import { createRecentReadings, type JobCache } from '../job-cache.ts';
 import { trailerMember } from '../pack/archive/members.ts';
 import { type CrawlStore, ObjectMissingError, type ObjectStore } from '../ports.ts';
-import { createRecentReadings } from '../recent-readings.ts';
-import type { Extent } from '../segments/segment-store.ts';
+import type { Extent } from '../segment-store.ts';
 import type { LinkTables, LinkTablesFor } from './link-tables.ts';
-import { parsePieces, type StoredPiece } from './stored-piece.ts';
 
 /** A piece of the previous archive: the position of its bytes, and its files in the manifest. */
 export type PreviousPiece = { stored: StoredPiece; extent: Extent; files: BundleFile[] };

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { FetchResult } from '../fetch/fetch-result.ts';
-import type { Fetcher } from '../ports.ts';
+import type { Fetcher, ResponseCache } from '../ports.ts';
 
 /** Whether the same response may be used again in the same export. */
 function isLasting(result: FetchResult): boolean {
@@ -39,17 +39,15 @@ export function cacheResponses(fetcher: Fetcher, cache: ResponseCache, jobId: st
   };
 }
 
-/** Successful responses by export and URL: the most recently used, up to a number of bytes. */
-export type ResponseCache = Pick<LRUCache<string, FetchResult>, 'get' | 'set'>;
-
 /** What a response takes besides its body. */
 const ENTRY_BYTES = 512;
 
 export function createResponseCache(maxBytes: number): ResponseCache {
-  return new LRUCache({
+  const cache = new LRUCache<string, FetchResult>({
     maxSize: maxBytes,
     // One large file would push out all that pages have in common.
     maxEntrySize: Math.floor(maxBytes / 4),
     sizeCalculation: (result) => ENTRY_BYTES + (result.kind === 'response' ? result.body.length : 0),
   });
+  return { get: (key) => cache.get(key), set: (key, response) => void cache.set(key, response) };
 }

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
-import { isWrongGuess } from '../crawl/guessed-page.ts';
-import { kindOfRank } from '../crawl/resource-rank.ts';
+import { isWrongGuess, kindOfRank } from '../crawl/resource-rank.ts';
 import type { Visited } from '../crawl/visited.ts';
 import type { LeasedUrl } from '../crawl-records.ts';
 import { assignPath } from '../document/assign-path.ts';
 import { readResponseDocument } from '../document/header-elements.ts';
 import type { Site } from '../document/types.ts';
-import type { FetchedResponse } from '../fetch/fetch-result.ts';
-import type { Validators } from '../fetch/validators.ts';
+import type { FetchedResponse, Validators } from '../fetch/fetch-result.ts';
 import type { PreviousResponse } from './previous-export.ts';
 
 /** The validators for a conditional request; undefined if the previous response had none, or was an error page. */

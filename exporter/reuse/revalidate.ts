@@ -1,3 +1,4 @@
+import { createWorkList } from '../concurrency.ts';
 import { CrawlOver } from '../crawl/crawl-frontier.ts';
 import type { CrawlScope } from '../crawl/crawl-scope.ts';
 import { notFoundUrl } from '../crawl/not-found-page.ts';
@@ -6,18 +7,16 @@ import { rankOf } from '../crawl/resource-rank.ts';
 import { visit } from '../crawl/visit.ts';
 import type { FoundUrl, UnchangedUrl } from '../crawl-records.ts';
 import { isFinal } from '../discover/keep-responses.ts';
-import type { ModuleImports } from '../document/module-imports.ts';
+import type { ModuleImports } from '../document/javascript/import-map.ts';
 import type { Site } from '../document/types.ts';
 import { originUrl } from '../document/url-identity.ts';
 import type { ExportDeps } from '../export-deps.ts';
-import type { FetchResult } from '../fetch/fetch-result.ts';
-import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts';
+import { type FetchResult, NO_VALIDATORS, type Validators } from '../fetch/fetch-result.ts';
 import type { ExportLimits } from '../limits.ts';
 import type { Fetcher } from '../ports.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { PreviousResponse, PreviousResponses } from './previous-export.ts';
 import { isSame, stillValid, validatorsOf } from './reuse-response.ts';
-import { createWorkList } from './work-list.ts';
 
 /** URLs held in memory; what is queued past them is crawled as usual. */
 const MAX_STARTS = 50_000;
@@ -53,7 +52,7 @@ export async function revalidatePreviousExport(deps: ExportDeps, options: Option
   const get: Fetcher['get'] = (url, request) => fetcher.get(url, { ...request, onDecoded });
   const revalidation = await findUnchanged(
     { fetcher: { ...fetcher, get }, known, scope, limits },
-    { settings, starts, signal, maxMs: limits.walkMs, onResponse },
+    { settings, starts, signal, maxMs: limits.revalidateMs, onResponse },
   );
   const lease = { jobId, token, leaseMs: limits.leaseMs };
   // Enqueue links first: a settled page is never visited again.

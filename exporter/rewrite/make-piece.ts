@@ -1,14 +1,12 @@
 import type { BundleFile } from '../../contract/bundle.ts';
-import type { ContentCoding } from '../../contract/content-coding.ts';
 import { parseExtraction } from '../document/extract.ts';
 import { rewrite } from '../document/rewrite.ts';
 import type { Resource, RewritePolicy, Site, Target } from '../document/types.ts';
 import { isOfSite } from '../document/url-identity.ts';
 import { errorMessage } from '../fetch/error-code.ts';
 import { gzipMember } from '../pack/archive/members.ts';
-import type { ArchiveEntry, ArchiveMember } from '../pack/archive/tar-blocks.ts';
-import { compress } from './precompress/compress.ts';
-import { isTaken, type SiblingPlan, siblingPath } from './precompress/sibling-plan.ts';
+import type { ArchiveMember } from '../pack/archive/tar-blocks.ts';
+import { type SiblingPlan, withSiblings } from './precompress.ts';
 import { targetIn, type UrlMap } from './url-map.ts';
 
 /** A fetched file. `extraction` is stored text (`serializeExtraction`), empty if nothing is rewritten. */
@@ -110,34 +108,4 @@ export function pageUrl(
   const pathAndQuery = url.slice(`https://${site.domain}`.length);
   if (decoded(pathAndQuery) === `/${path}` || LEADS_ELSEWHERE.test(pathAndQuery)) return {};
   return { url: pathAndQuery };
-}
-
-/** A smaller file fits into the first packets of a connection anyway. */
-const MIN_BYTES = 1024;
-/** Text, and the few binary types that aren't already compressed. */
-const COMPRESSIBLE =
-  /^(?:text\/|(?:application|image|model)\/[^;]*\+(?:json|xml|text)\b|application\/(?:javascript|x-javascript|ecmascript|json|xml|wasm|manifest|rtf|vnd\.ms-fontobject|x-font-(?:ttf|otf)|font-sfnt)\b|font\/(?:ttf|otf|collection)\b|image\/(?:bmp|x-icon|vnd\.microsoft\.icon)\b)/i;
-/** The media type of a sibling as a file. Brotli has no registered one. */
-const TYPES: Record<ContentCoding, string> = {
-  br: 'application/octet-stream',
-  gzip: 'application/gzip',
-  zstd: 'application/zstd',
-};
-
-type EntryWithCoding = ArchiveEntry & { encoding?: ContentCoding };
-
-/** Adds each file's planned siblings right after it. Omits a sibling that isn't smaller than its file. */
-export async function withSiblings(entries: readonly ArchiveEntry[], plan: SiblingPlan): Promise<EntryWithCoding[]> {
-  if (plan.codings.length === 0) return [...entries];
-  return (await Promise.all(entries.map(async (entry) => [entry, ...(await siblingsOf(entry, plan))]))).flat();
-}
-
-async function siblingsOf({ path, bytes, contentType }: ArchiveEntry, plan: SiblingPlan): Promise<EntryWithCoding[]> {
-  if (bytes.byteLength <= MIN_BYTES || !COMPRESSIBLE.test(contentType)) return [];
-  const codings = plan.codings.filter((coding) => !isTaken(siblingPath(path, coding), plan));
-  const made = codings.map(async (encoding): Promise<EntryWithCoding> => {
-    const compressed = await compress(encoding, bytes);
-    return { path: siblingPath(path, encoding), bytes: compressed, contentType: TYPES[encoding], encoding };
-  });
-  return (await Promise.all(made)).filter((sibling) => sibling.bytes.byteLength < bytes.byteLength);
 }

@@ -1,26 +1,26 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import type { BundleFile } from '../../contract/bundle.ts';
+import type { ByteBudget } from '../concurrency.ts';
 import type { BatchFileRow, MadeBatch } from '../crawl-records.ts';
 import { NOT_FOUND_PATH } from '../document/assign-path.ts';
 import { parseResources } from '../document/extract.ts';
 import { inputGone } from '../export-failure.ts';
-import { divideIntoPieces } from '../freeze/pieces.ts';
+import { divideIntoPieces, pieceKey, type StoredPiece } from '../freeze/pieces.ts';
 import type { ExportLimits } from '../limits.ts';
-import { memberKey } from '../object-keys.ts';
-import { byPath } from '../pack/path-order.ts';
+import { batchKey } from '../object-keys.ts';
+import { streamedMember } from '../pack/archive/members.ts';
+import { byPath } from '../pack/manifest.ts';
 import type { CrawlStore, ObjectStore } from '../ports.ts';
 import type { PreviousPiece, PreviousPieces } from '../reuse/previous-pieces.ts';
-import { pieceKey, type StoredPiece } from '../reuse/stored-piece.ts';
-import { readTogether } from '../segments/read-together.ts';
-import type { SegmentStore } from '../segments/segment-store.ts';
+import { type Extent, joinExtents, readTogether, type SegmentStore } from '../segment-store.ts';
 import type { ExportSettings } from '../settings.ts';
 import type { Computing } from '../threads/computing.ts';
-import type { ByteBudget } from './byte-budget.ts';
-import { storeLargeMember } from './large-member.ts';
-import type { PieceFile } from './make-piece.ts';
-import { type SiblingPlan, withheldSiblings } from './precompress/sibling-plan.ts';
-import { type Piece, storePieces } from './store-pieces.ts';
+import { createBrokenLinks } from './broken-links.ts';
+import type { MadePiece, PieceFile } from './make-piece.ts';
+import { type SiblingPlan, withheldSiblings } from './precompress.ts';
 import type { UrlMap, UrlMaps } from './url-map.ts';
 
 export type RewriteDeps = {
@@ -99,7 +99,7 @@ export async function rewriteBatch(
   const { limits } = deps;
   const { jobId } = job.settings;
   const rows = (await deps.store.batchFiles(jobId, number)).sort(byPath);
-  const objectKey = memberKey(jobId, number, randomUUID());
+  const objectKey = batchKey(jobId, number, randomUUID());
   const pageCount = rows.filter((row) => row.isPage && row.path !== NOT_FOUND_PATH).length;
 
   const divided = divideIntoPieces(rows, limits).map((files) => ({
@@ -122,4 +122,72 @@ export async function rewriteBatch(
     storePieces(deps, objectKey, await makePieces(deps, job, planned)),
   );
   return { number, pageCount, ...stored };
+}
+
+/** A piece of a batch: reused from the previous export, or made and not stored yet. */
+export type Piece = { key: string } & ({ known: PreviousPiece } | { made: MadePiece });
+
+/** Stores the new pieces and returns the whole batch: where its bytes are and what they contain. */
+export async function storePieces(
+  { objects, logger }: { objects: ObjectStore; logger: Logger },
+  objectKey: string,
+  pieces: readonly Piece[],
+): Promise<Omit<MadeBatch, 'number' | 'pageCount'>> {
+  const broken = createBrokenLinks();
+  const files: BundleFile[] = [];
+  const stored: StoredPiece[] = [];
+  const parts: Extent[] = [];
+  const bytes: Uint8Array[] = [];
+  let byteOffset = 0;
+  for (const piece of pieces) {
+    if ('known' in piece) {
+      files.push(...piece.known.files);
+      stored.push({ ...piece.known.stored, reused: true });
+      parts.push(piece.known.extent);
+      broken.merge(piece.known.stored.broken ?? {});
+      continue;
+    }
+    const { made, key } = piece;
+    files.push(...made.files);
+    const own = createBrokenLinks();
+    for (const { url, referrer } of made.broken) own.add(url, referrer);
+    const ownBroken = own.toObject();
+    broken.merge(ownBroken);
+    const summary = { key, sizeBytes: made.bytes.length, fileCount: made.files.length };
+    stored.push(made.broken.length === 0 ? summary : { ...summary, broken: ownBroken });
+    for (const failure of made.failures) {
+      logger.error(failure, 'A document could not be rewritten; its links stay as they are');
+    }
+    parts.push({ objectKey, byteOffset, byteLength: made.bytes.length });
+    byteOffset += made.bytes.length;
+    bytes.push(made.bytes);
+  }
+  const isWhole = parts.every((part) => part.objectKey === objectKey);
+  const contentType = 'application/gzip';
+  if (byteOffset > 0) await objects.put(objectKey, Buffer.concat(bytes), { contentType, sizeBytes: byteOffset });
+  return {
+    objectKey: isWhole ? objectKey : null,
+    storedBytes: byteOffset,
+    sizeBytes: parts.reduce((sum, part) => sum + part.byteLength, 0),
+    filesJson: JSON.stringify(files),
+    brokenJson: JSON.stringify(broken.toObject()),
+    piecesJson: JSON.stringify(stored),
+    partsJson: isWhole ? null : JSON.stringify(joinExtents(parts)),
+  };
+}
+
+/** Streams one file that is too large for memory into a piece of the archive. */
+export async function storeLargeMember(
+  objects: ObjectStore,
+  objectKey: string,
+  { path, contentType, byteLength, objectKey: sourceKey }: BatchFileRow,
+  { gzipLevel }: { gzipLevel: number },
+): Promise<{ file: BundleFile; sizeBytes: number }> {
+  const hash = createHash('sha256');
+  const source = await objects.get(sourceKey);
+  source.on('data', (chunk: Buffer) => hash.update(chunk));
+  source.pause();
+  const member = streamedMember({ path, sizeBytes: byteLength, source }, { level: gzipLevel });
+  const { sizeBytes } = await objects.put(objectKey, Readable.from(member), { contentType: 'application/gzip' });
+  return { file: { path, size: byteLength, sha256: hash.digest('hex'), contentType }, sizeBytes };
 }

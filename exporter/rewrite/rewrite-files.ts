@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkBudget } from '../budget.ts';
+import { createByteBudget, inTurn } from '../concurrency.ts';
 import type { ExportDeps } from '../export-deps.ts';
 import { needingObjects } from '../export-failure.ts';
-import { rewriteProgress } from '../progress.ts';
-import { readCrawl } from '../read-crawl.ts';
-import { openPreviousCrawl } from '../reuse/previous-export.ts';
-import { createByteBudget } from './byte-budget.ts';
-import { needCompressors } from './precompress/compress.ts';
-import { planSiblings } from './precompress/sibling-plan.ts';
+import { checkBudget } from '../limits.ts';
+import { openPreviousCrawl } from '../reuse/reuse-key.ts';
+import { readCrawl } from '../settings.ts';
+import { rewriteProgress } from '../stage.ts';
+import { needCompressors, planSiblings } from './precompress.ts';
 import { rewriteBatch } from './rewrite-batch.ts';
 
 /** Concurrent batches: while zlib's threads compress one, the next is rewritten. */
@@ -79,23 +78,4 @@ export async function rewriteFiles(
       });
     }
   });
-}
-
-/** Returns the items of `take` one by one to concurrent callers; undefined if it returned none. */
-function inTurn<Item>(take: () => Promise<Item[]>): () => Promise<Item | undefined> {
-  let items: Item[] = [];
-  let taking: Promise<boolean> | undefined;
-  const takeMore = async (): Promise<boolean> => {
-    items = await take();
-    taking = undefined;
-    return items.length > 0;
-  };
-  return async () => {
-    while (items.length === 0) {
-      // Concurrent callers share one call, and others may have taken all of its items.
-      taking ??= takeMore();
-      if (!(await taking)) return undefined;
-    }
-    return items.shift();
-  };
 }

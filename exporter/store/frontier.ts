@@ -38,7 +38,10 @@ export function release(crawl: MemoryCrawl, isMeant: (row: Row) => boolean): voi
   for (const row of [...crawl.leased]) if (isMeant(row)) queueRow(crawl, row);
 }
 
-export function giveBackUnasked(crawl: MemoryCrawl, { token, ids }: { token: string; ids: readonly number[] }): void {
+export function releaseUnrequested(
+  crawl: MemoryCrawl,
+  { token, ids }: { token: string; ids: readonly number[] },
+): void {
   for (const id of ids) {
     const row = crawl.byId[id - 1];
     if (row?.state !== 'leased' || row.leaseToken !== token) continue;

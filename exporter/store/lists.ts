@@ -1,3 +1,4 @@
+import { rankOf } from '../crawl/resource-rank.ts';
 import type {
   BatchFileRow,
   CrawlNotice,
@@ -7,7 +8,7 @@ import type {
   ReportedUrl,
   SettledRow,
   Skips,
-  StoredAnswer,
+  StoredResponse,
 } from '../crawl-records.ts';
 import { NOT_FOUND_PATH } from '../document/assign-path.ts';
 import { fileOf, filesOf, type MemoryCrawl, type Row } from './memory-crawl.ts';
@@ -58,7 +59,7 @@ export function skipsByReason({ byId }: MemoryCrawl, maxExamples: number): Skips
   return skips.sort((a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1));
 }
 
-export function storedAnswer(row: Row, spill: Spill): StoredAnswer | undefined {
+export function storedResponse(row: Row, spill: Spill): StoredResponse | undefined {
   const { state, outcome, status, redirectTo } = row;
   if (state !== 'settled' || outcome === null) return undefined;
   const file = fileOf(spill, row);
@@ -112,6 +113,7 @@ export function* mappedUrls(crawl: MemoryCrawl, urls?: readonly string[]): Gener
   }
 }
 
+/** A path that could be taken for a compressed sibling (contract/content-coding.ts). */
 const SIBLING = /\.(br|gz|zst)(\/|$)/i;
 
 /** In order. */
@@ -121,14 +123,12 @@ export function pathsLikeSiblings({ byId }: MemoryCrawl): string[] {
     .sort();
 }
 
-/** A guessed URL that is redirected is no redirect of the site. */
-const GUESSED_RANK = 1;
-
+/** Without those of probes: a guessed URL is no URL of the site. */
 export function* mappedRedirects({
   byId,
 }: MemoryCrawl): Generator<{ url: string; redirectTo: string; status: number }> {
   for (const { url, outcome, redirectTo, status, rank } of byId) {
-    if (outcome !== 'redirect' || redirectTo === null || rank <= GUESSED_RANK) continue;
+    if (outcome !== 'redirect' || redirectTo === null || rank <= rankOf('probe')) continue;
     yield { url, redirectTo, status: status ?? 302 };
   }
 }

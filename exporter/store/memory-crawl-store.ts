@@ -1,8 +1,15 @@
 import type { NewCrawl } from '../crawl-records.ts';
 import { WORK_FOLDER } from '../object-keys.ts';
 import type { CrawlStore } from '../ports.ts';
-import { batchProgress, leaseBatches, releaseBatches, renewBatches, settleBatch, settledBatches } from './batches.ts';
-import { freezeCrawl } from './freeze.ts';
+import {
+  batchProgress,
+  freezeCrawl,
+  leaseBatches,
+  releaseBatches,
+  renewBatches,
+  settleBatch,
+  settledBatches,
+} from './batches.ts';
 import * as frontier from './frontier.ts';
 import * as lists from './lists.ts';
 import { filesOf, inChunks, type MemoryCrawl, newMemoryCrawl } from './memory-crawl.ts';
@@ -135,8 +142,8 @@ function ofFrontier({ of, unlocked, spill, nowMs }: State) {
     async releaseEndedLeases(jobId) {
       frontier.release(await unlocked(jobId), ({ leaseUntilMs }) => leaseUntilMs < nowMs());
     },
-    async giveBackUnasked(held) {
-      frontier.giveBackUnasked(await unlocked(held.jobId), held);
+    async releaseUnrequested(held) {
+      frontier.releaseUnrequested(await unlocked(held.jobId), held);
     },
     async settleUrls(report) {
       const crawl = await unlocked(report.jobId);
@@ -151,9 +158,9 @@ function ofFrontier({ of, unlocked, spill, nowMs }: State) {
     countPages: async (jobId) => lists.countPages(of(jobId)),
     queryVariants: async (jobId) => lists.queryVariants(of(jobId)),
     countSkips: async (jobId) => lists.countSkips(of(jobId)),
-    async storedAnswer(jobId, url) {
+    async storedResponse(jobId, url) {
       const row = of(jobId).rows.get(url);
-      return row && lists.storedAnswer(row, spill);
+      return row && lists.storedResponse(row, spill);
     },
     crawledPages: async (jobId, limit) => lists.crawledPages(of(jobId), limit),
     untriedUrls: async (jobId, limit) => lists.untriedUrls(of(jobId), limit),
@@ -164,8 +171,8 @@ function ofReuse({ of, unlocked, spill }: State) {
   return {
     async claimRevalidation(jobId) {
       const { record } = of(jobId);
-      if (record.phase !== 'crawling' || record.walked) return false;
-      record.walked = true;
+      if (record.phase !== 'crawling' || record.revalidated) return false;
+      record.revalidated = true;
       return true;
     },
     async settleUnchanged(found) {

@@ -4,11 +4,10 @@ import type {
   LeasedUrl,
   LinksPlace,
   NewCrawl,
-  StoredAnswer,
   StoredFile,
+  StoredResponse,
 } from '../crawl-records.ts';
 import type { Place, Spill } from './spill.ts';
-import { createUrlQueue, type UrlQueue } from './url-queue.ts';
 
 /** What a row has of a file. It is read once or twice per export, so it is in the spill. */
 export type FilePlace = Omit<StoredFile, 'isPage'> & LinksPlace & { etag: string | null; lastModified: string | null };
@@ -26,7 +25,7 @@ export type Row = {
   dueAtMs: number;
   leaseToken: string | null;
   leaseUntilMs: number;
-  outcome: StoredAnswer['outcome'] | null;
+  outcome: StoredResponse['outcome'] | null;
   status: number | null;
   reason: string | null;
   redirectTo: string | null;
@@ -80,7 +79,7 @@ export function newMemoryCrawl(crawl: Omit<NewCrawl, 'takes'>, baseJobId: string
   const given = { jobId, settingsJson, reuseKey, keep, baseJobId };
   return {
     projectId,
-    record: { ...given, ...counts, ...spent, phase: 'crawling', archiveHeadBytes: null, walked: false },
+    record: { ...given, ...counts, ...spent, phase: 'crawling', archiveHeadBytes: null, revalidated: false },
     rows: new Map(),
     byId: [],
     queue: createUrlQueue(),
@@ -160,4 +159,71 @@ export function* inChunks<Item>(items: Iterable<Item>, chunkItems = 1_000): Gene
     chunk = [];
   }
   if (chunk.length > 0) yield chunk;
+}
+
+/** The queued URLs of a crawl, those nearest to the start page first, then the oldest. */
+export type UrlQueue = {
+  add(row: Row): void;
+  /** All that are queued, in order. */
+  list(): Iterable<Row>;
+  /** Removes up to `limit` that are due, in order. */
+  take(limit: number, nowMs: number): Row[];
+};
+
+/**
+ * One list per depth, ordered by id. A row that left the queue in another way than by `take` stays in its list until
+ * `take` meets it.
+ */
+export function createUrlQueue(): UrlQueue {
+  const lists = new Map<number, Row[]>();
+
+  const inOrder = (): Array<[number, Row[]]> => [...lists].sort(([a], [b]) => a - b);
+
+  return {
+    add(row) {
+      const list = lists.get(row.depth);
+      if (list === undefined) {
+        lists.set(row.depth, [row]);
+        return;
+      }
+      const index = placeOf(row, list);
+      if (list[index] !== row) list.splice(index, 0, row);
+    },
+
+    *list() {
+      for (const [, list] of inOrder()) for (const row of list) if (row.state === 'queued') yield row;
+    },
+
+    take(limit, nowMs) {
+      const taken: Row[] = [];
+      for (const [depth, list] of inOrder()) {
+        const waiting: Row[] = [];
+        let passed = 0;
+        while (passed < list.length && taken.length < limit) {
+          const row = list[passed];
+          passed += 1;
+          if (row?.state !== 'queued') continue;
+          if (row.dueAtMs <= nowMs) taken.push(row);
+          else waiting.push(row);
+        }
+        list.splice(0, passed);
+        if (waiting.length > 0) lists.set(depth, waiting.concat(list));
+        if (taken.length === limit) break;
+      }
+      return taken;
+    },
+  };
+}
+
+/** The index at which a row is, or would be. New rows have the highest id, so most are at the end. */
+function placeOf(row: Row, list: readonly Row[]): number {
+  if ((list.at(-1)?.id ?? 0) < row.id) return list.length;
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle]?.id ?? 0) < row.id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
-import { Piscina } from 'piscina';
-import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/parse-response.ts';
+import type { Piscina } from 'piscina';
+import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/read-response.ts';
 import { parseResources } from '../document/extract.ts';
 import type { Site, Target } from '../document/types.ts';
 import { type MadePiece, makePiece, type PieceInput } from '../rewrite/make-piece.ts';
@@ -36,17 +36,11 @@ export function createComputing({
 }: ComputingOptions = {}): Computing {
   const maxThreads = Math.min(threads, MAX_THREADS);
   if (maxThreads < 1) return inOwnThread;
-  const pool = new Piscina({
-    // The build rewrites imports but not this, so the tasks' extension is this file's.
-    filename: new URL(`./tasks${extname(import.meta.url)}`, import.meta.url).href,
-    minThreads: 0,
-    maxThreads,
-    idleTimeout: IDLE_MS,
-  });
+  let pool: Promise<Piscina> | undefined;
   let count = 0;
   let lastAtMs = 0;
 
-  /** Counts the task and tells whether it is one of the first. */
+  /** Counts the task; true if it is one of the first. */
   function isFirst(): boolean {
     const nowMs = performance.now();
     if (nowMs - lastAtMs > IDLE_MS) count = 0;
@@ -55,12 +49,13 @@ export function createComputing({
     return count <= firstTasks;
   }
 
-  function run<Name extends keyof typeof tasks>(
+  async function run<Name extends keyof typeof tasks>(
     name: Name,
     input: Parameters<(typeof tasks)[Name]>[0],
     copies: readonly Uint8Array<ArrayBuffer>[],
   ): Promise<Awaited<ReturnType<(typeof tasks)[Name]>>> {
-    return pool.run(input, { name, transferList: copies.map(({ buffer }) => buffer) });
+    pool ??= startPool(maxThreads);
+    return (await pool).run(input, { name, transferList: copies.map(({ buffer }) => buffer) });
   }
 
   return {
@@ -82,6 +77,18 @@ export function createComputing({
       return run('makePiece', { ...input, files, targets: targetsOf(input) }, copies);
     },
   };
+}
+
+/** Loads the library only now: a small site never needs it, and loading it takes about 35 ms. */
+async function startPool(maxThreads: number): Promise<Piscina> {
+  const { Piscina } = await import('piscina');
+  return new Piscina({
+    // The build rewrites imports but not this, so the tasks' extension is this file's.
+    filename: new URL(`./tasks${extname(import.meta.url)}`, import.meta.url).href,
+    minThreads: 0,
+    maxThreads,
+    idleTimeout: IDLE_MS,
+  });
 }
 
 const inOwnThread: Computing = { parseResponse: async (response, site) => parseResponse(response, site), makePiece };

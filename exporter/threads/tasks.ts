@@ -1,4 +1,4 @@
-import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/parse-response.ts';
+import { type ParsedResponse, parseResponse, type ResponseToParse } from '../crawl/read-response.ts';
 import type { Site } from '../document/types.ts';
 
 export { makePiece } from '../rewrite/make-piece.ts';

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
-import type { StoredAnswer } from '../../exporter/crawl-records.ts';
+import type { StoredResponse } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 
 /** The crawl's response for a URL; undefined if it has none yet. */
-export async function storedAnswer(db: Executor, jobId: string, url: string): Promise<StoredAnswer | undefined> {
-  const { rows } = await db.execute<StoredAnswer>(sql`
+export async function storedResponse(db: Executor, jobId: string, url: string): Promise<StoredResponse | undefined> {
+  const { rows } = await db.execute<StoredResponse>(sql`
     select outcome, status, redirect_to as "redirectTo", content_type as "contentType", object_key as "objectKey",
       coalesce(byte_offset, 0)::float8 as "byteOffset", coalesce(byte_length, 0)::float8 as "byteLength"
     from crawl_urls where job_id = ${jobId} and url = ${url} and state = 'settled'`);

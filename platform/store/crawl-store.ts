@@ -1,6 +1,6 @@
 import { WORK_FOLDER } from '../../exporter/object-keys.ts';
 import type { CrawlStore } from '../../exporter/ports.ts';
-import { crawledPages, storedAnswer } from './crawl-answers.ts';
+import { crawledPages, storedResponse } from './crawl-answers.ts';
 import {
   batchProgress,
   brokenOfBatches,
@@ -18,11 +18,11 @@ import { getExportJob } from './export-jobs.ts';
 import { freezeAsDecided } from './freeze-crawl.ts';
 import { countPages, frontierRest, settleUrls } from './frontier.ts';
 import {
-  giveBackUnasked,
   leaseNamedUrls,
   leaseUrls,
   releaseEndedLeases,
   releaseLeases,
+  releaseUnrequested,
   renewLeases,
 } from './frontier-leases.ts';
 import { batchFiles, mappedRedirects, mappedUrls, reportedUrls } from './frontier-map.ts';
@@ -47,14 +47,14 @@ export function createCrawlStore(db: Database): CrawlStore {
     renewLeases: (lease) => renewLeases(db, lease),
     releaseLeases: (jobId, tokens) => releaseLeases(db, jobId, tokens),
     releaseEndedLeases: (jobId) => releaseEndedLeases(db, jobId),
-    giveBackUnasked: (held) => giveBackUnasked(db, held),
+    releaseUnrequested: (held) => releaseUnrequested(db, held),
     settleUrls: (report) => settleUrls(db, report),
     frontierRest: (jobId) => frontierRest(db, jobId),
     countPages: (jobId) => countPages(db, jobId),
     queryVariants: (jobId) => queryVariants(db, jobId),
     countSkips: (jobId) => countSkips(db, jobId),
     addNotices: (notices) => addNotices(db, notices),
-    storedAnswer: (jobId, url) => storedAnswer(db, jobId, url),
+    storedResponse: (jobId, url) => storedResponse(db, jobId, url),
     crawledPages: (jobId, limit) => crawledPages(db, jobId, limit),
     claimRevalidation: (jobId) => claimRevalidation(db, jobId),
     untriedUrls: (jobId, limit) => untriedUrls(db, jobId, limit),

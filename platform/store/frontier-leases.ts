@@ -94,7 +94,7 @@ export async function releaseEndedLeases(db: Executor, jobId: string): Promise<v
  * Releases leased URLs that were never requested, for example because the origin asked for a longer pause than the
  * worker's time. Doesn't count as an attempt.
  */
-export async function giveBackUnasked(
+export async function releaseUnrequested(
   db: Executor,
   { jobId, token, ids }: { jobId: string; token: string; ids: readonly number[] },
 ): Promise<void> {

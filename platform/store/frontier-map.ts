@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { rankOf } from '../../exporter/crawl/resource-rank.ts';
 import type { BatchFileRow, FrozenUrl, MappedUrl, ReportedUrl, SettledRow } from '../../exporter/crawl-records.ts';
 import type { Executor } from './database.ts';
 import { rowsOfUrls, urlPages } from './url-pages.ts';
@@ -70,6 +71,6 @@ export function mappedRedirects(
   return urlPages((statement) => db.execute<{ url: string; redirectTo: string; status: number }>(statement), {
     jobId,
     columns: sql`url, redirect_to as "redirectTo", coalesce(status, 302)::integer as status`,
-    where: sql`outcome = 'redirect' and redirect_to is not null and rank > 1`,
+    where: sql`outcome = 'redirect' and redirect_to is not null and rank > ${rankOf('probe')}`,
   });
 }

@@ -23,7 +23,7 @@ export async function resetCrawl(db: Database, jobId: string): Promise<boolean> 
     const spent = { fileCount: 0, decodedBytes: 0, storedBytes: 0 };
     await tx
       .update(crawls)
-      .set({ ...frontier, ...spent, phase: 'crawling', baseJobId: null, archiveHeadBytes: null, walked: false })
+      .set({ ...frontier, ...spent, phase: 'crawling', baseJobId: null, archiveHeadBytes: null, revalidated: false })
       .where(eq(crawls.jobId, jobId));
     await addNotices(tx, { jobId, url: null, texts: [NOTICE] });
     return true;

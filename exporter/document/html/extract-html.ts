@@ -1,13 +1,20 @@
-import { metaForbidsFollowing } from '../../discover/follow-rules.ts';
+import { metaForbidsFollowing } from '../../discover/robots.ts';
 import type { Collector } from '../collector.ts';
 import { extractCss, PAINTS } from '../css/extract-css.ts';
 import type { SpannedText } from '../spanned-text.ts';
 import type { ResourceKind } from '../types.ts';
-import { isCustomElementUrl, isEventHandler, isLazyUrl, isOfInterest, kindsOf, SRCSETS } from './attribute-kinds.ts';
-import { declaresCharset, parseSrcset, readLink, readMeta } from './elements.ts';
+import {
+  isCustomElementUrl,
+  isEventHandler,
+  isLazyUrl,
+  isOfInterest,
+  kindsOf,
+  parseSrcset,
+  SRCSETS,
+} from './attributes.ts';
+import { declaresCharset, readLink, readMeta, readScriptContent, readScriptTag } from './elements.ts';
 import { scanHtml } from './scan-html.ts';
 import { type Attribute, type MarkupVisitor, scanMarkup, type Tag } from './scan-markup.ts';
-import { readScriptContent, readScriptTag } from './script-element.ts';
 import { TagReader } from './tag-reader.ts';
 
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';

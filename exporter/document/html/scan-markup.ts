@@ -1,4 +1,4 @@
-import { QuoteType, Tokenizer } from 'htmlparser2';
+import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 import { SpanBuilder, type SpannedText } from '../spanned-text.ts';
 
 /** An attribute of interest. `start` to `end` includes the space before its name and its quotes. */
@@ -7,7 +7,7 @@ export type Attribute = { name: string; start: number; end: number; value: Spann
 /** Bounds the duplicate check, which is quadratic for hostile tags. */
 export const MAX_ATTRIBUTES = 200;
 
-/** How the value is quoted (`escape.ts`). */
+/** How the value is quoted (`splice.ts`). */
 export type AttributeLayer = '"' | "'" | '=';
 
 /** An opening tag: `start` at `<`, `nameEnd` after the name, `end` after `>`. Names are in lower case. */
@@ -35,111 +35,137 @@ export type ScanOptions = {
  * The first of a repeated attribute counts, as in browsers.
  */
 export function scanMarkup(source: string, options: ScanOptions, visitor: MarkupVisitor): void {
-  const value = new SpanBuilder();
-  const content = new SpanBuilder();
-  let tag: Tag & { attributes: Attribute[] } = { name: '', start: 0, nameEnd: 0, end: 0, attributes: [] };
-  let rawTag: Tag | undefined;
-  let name = '';
-  let nameStart = 0;
-  let nameEnd = 0;
-  let valueBegun = false;
-
-  const openTag = (end: number): void => {
-    tag.end = end;
-    visitor.tag(tag);
-    if (tag.name !== 'script' && tag.name !== 'style' && !options.hasText?.(tag.name)) return;
-    rawTag = tag;
-    content.begin(end);
-  };
-  const closeRaw = (contentEnd: number, end: number): void => {
-    if (rawTag === undefined) return;
-    const closed = rawTag;
-    rawTag = undefined;
-    visitor.raw(closed, content.finish(contentEnd), end);
-  };
-
   const tokenizer = new Tokenizer(
     { xmlMode: options.xml, decodeEntities: true, recognizeSelfClosing: options.xml },
-    {
-      onopentagname(start, end) {
-        tag = {
-          name: source.slice(start, end).toLowerCase(),
-          start: start - 1,
-          nameEnd: end,
-          end,
-          attributes: [],
-        };
-      },
-      onattribname(start, end) {
-        const found = source.slice(start, end).toLowerCase();
-        name = options.isOfInterest(found) ? found : '';
-        nameStart = start;
-        nameEnd = end;
-        valueBegun = false;
-      },
-      onattribdata(start, end) {
-        if (name === '') return;
-        if (!valueBegun) value.begin(start);
-        valueBegun = true;
-        value.data(source, start, end);
-      },
-      onattribentity(codePoint) {
-        if (name === '') return;
-        if (!valueBegun) value.begin(valueStart(source, nameEnd));
-        valueBegun = true;
-        value.entity(source, codePoint);
-      },
-      onattribend(quote, end) {
-        if (name === '') return;
-        const quoted = quote === QuoteType.Double || quote === QuoteType.Single;
-        const valueEnd = quoted ? end - 1 : end;
-        if (!valueBegun) value.begin(valueEnd);
-        const attribute: Attribute = {
-          name,
-          start: spaceBefore(source, nameStart),
-          end,
-          value: value.finish(valueEnd),
-          layer: quote === QuoteType.Double ? '"' : quote === QuoteType.Single ? "'" : '=',
-        };
-        const isKnown = tag.attributes.length >= MAX_ATTRIBUTES || tag.attributes.some((each) => each.name === name);
-        if (!isKnown) tag.attributes.push(attribute);
-        name = '';
-      },
-      onopentagend(end) {
-        openTag(end + 1);
-      },
-      onselfclosingtag(end) {
-        if (options.xml) {
-          tag.end = end + 1;
-          visitor.tag(tag);
-        } else openTag(end + 1);
-      },
-      onclosetag(start, end) {
-        const closing = source.slice(start, end).toLowerCase();
-        if (closing === rawTag?.name) closeRaw(start - 2, closingTagEnd(source, end));
-        visitor.close(closing, start - 2);
-      },
-      ontext(start, end) {
-        if (rawTag !== undefined) content.data(source, start, end);
-      },
-      ontextentity(codePoint) {
-        if (rawTag !== undefined) content.entity(source, codePoint);
-      },
-      oncdata(start, end, endOffset) {
-        if (rawTag !== undefined) content.data(source, cdataStart(source, start), end - endOffset);
-      },
-      onprocessinginstruction(start, end) {
-        visitor.instruction?.(source.lastIndexOf('<?', start), end + 2);
-      },
-      oncomment() {},
-      ondeclaration() {},
-      onend() {
-        closeRaw(source.length, source.length);
-      },
-    },
+    new TagAssembler(source, options, visitor),
   );
   tokenizer.write(source);
   tokenizer.end();
+}
+
+/** Assembles tags and their content from the tokenizer's events. */
+class TagAssembler implements TokenizerCallbacks {
+  private readonly source: string;
+  private readonly options: ScanOptions;
+  private readonly visitor: MarkupVisitor;
+  private readonly value = new SpanBuilder();
+  private readonly content = new SpanBuilder();
+  private current: Tag & { attributes: Attribute[] } = { name: '', start: 0, nameEnd: 0, end: 0, attributes: [] };
+  private rawTag: Tag | undefined;
+  /** The attribute being read; empty if it isn't of interest. */
+  private name = '';
+  private nameStart = 0;
+  private nameEnd = 0;
+  private valueBegun = false;
+
+  constructor(source: string, options: ScanOptions, visitor: MarkupVisitor) {
+    this.source = source;
+    this.options = options;
+    this.visitor = visitor;
+  }
+
+  onopentagname(start: number, end: number): void {
+    const name = this.source.slice(start, end).toLowerCase();
+    this.current = { name, start: start - 1, nameEnd: end, end, attributes: [] };
+  }
+
+  onattribname(start: number, end: number): void {
+    const found = this.source.slice(start, end).toLowerCase();
+    this.name = this.options.isOfInterest(found) ? found : '';
+    this.nameStart = start;
+    this.nameEnd = end;
+    this.valueBegun = false;
+  }
+
+  onattribdata(start: number, end: number): void {
+    if (this.name === '') return;
+    if (!this.valueBegun) this.value.begin(start);
+    this.valueBegun = true;
+    this.value.data(this.source, start, end);
+  }
+
+  onattribentity(codePoint: number): void {
+    if (this.name === '') return;
+    if (!this.valueBegun) this.value.begin(valueStart(this.source, this.nameEnd));
+    this.valueBegun = true;
+    this.value.entity(this.source, codePoint);
+  }
+
+  onattribend(quote: QuoteType, end: number): void {
+    const { name } = this;
+    if (name === '') return;
+    const quoted = quote === QuoteType.Double || quote === QuoteType.Single;
+    const valueEnd = quoted ? end - 1 : end;
+    if (!this.valueBegun) this.value.begin(valueEnd);
+    const attribute: Attribute = {
+      name,
+      start: spaceBefore(this.source, this.nameStart),
+      end,
+      value: this.value.finish(valueEnd),
+      layer: quote === QuoteType.Double ? '"' : quote === QuoteType.Single ? "'" : '=',
+    };
+    const { attributes } = this.current;
+    const isKnown = attributes.length >= MAX_ATTRIBUTES || attributes.some((each) => each.name === name);
+    if (!isKnown) attributes.push(attribute);
+    this.name = '';
+  }
+
+  onopentagend(end: number): void {
+    this.openTag(end + 1);
+  }
+
+  onselfclosingtag(end: number): void {
+    if (this.options.xml) {
+      this.current.end = end + 1;
+      this.visitor.tag(this.current);
+    } else this.openTag(end + 1);
+  }
+
+  onclosetag(start: number, end: number): void {
+    const closing = this.source.slice(start, end).toLowerCase();
+    if (closing === this.rawTag?.name) this.closeRaw(start - 2, closingTagEnd(this.source, end));
+    this.visitor.close(closing, start - 2);
+  }
+
+  ontext(start: number, end: number): void {
+    if (this.rawTag !== undefined) this.content.data(this.source, start, end);
+  }
+
+  ontextentity(codePoint: number): void {
+    if (this.rawTag !== undefined) this.content.entity(this.source, codePoint);
+  }
+
+  oncdata(start: number, end: number, endOffset: number): void {
+    if (this.rawTag !== undefined) this.content.data(this.source, cdataStart(this.source, start), end - endOffset);
+  }
+
+  onprocessinginstruction(start: number, end: number): void {
+    this.visitor.instruction?.(this.source.lastIndexOf('<?', start), end + 2);
+  }
+
+  oncomment(): void {}
+
+  ondeclaration(): void {}
+
+  onend(): void {
+    this.closeRaw(this.source.length, this.source.length);
+  }
+
+  private openTag(end: number): void {
+    const { current, options } = this;
+    current.end = end;
+    this.visitor.tag(current);
+    if (current.name !== 'script' && current.name !== 'style' && !options.hasText?.(current.name)) return;
+    this.rawTag = current;
+    this.content.begin(end);
+  }
+
+  private closeRaw(contentEnd: number, end: number): void {
+    if (this.rawTag === undefined) return;
+    const closed = this.rawTag;
+    this.rawTag = undefined;
+    this.visitor.raw(closed, this.content.finish(contentEnd), end);
+  }
 }
 
 function valueStart(source: string, nameEnd: number): number {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { JobCache } from '../../../exporter/job-cache.ts';
 import { reportKey, workPrefix } from '../../../exporter/object-keys.ts';
-import { storeFailedReport } from '../../../exporter/pack/failed-report.ts';
+import { storeFailedReport } from '../../../exporter/pack/report.ts';
 import type { CrawlStore } from '../../../exporter/ports.ts';
 import { dropUnfinished } from '../../objects/drop-unfinished.ts';
 import type { ObjectStore } from '../../objects/object-store.ts';

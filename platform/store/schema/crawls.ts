@@ -43,7 +43,7 @@ export const crawls = pgTable('crawls', {
   /** The offset of the first batch in the packed archive. */
   archiveHeadBytes: integer('archive_head_bytes'),
   /** Whether a worker has begun to revalidate the kept crawl; only one does. */
-  walked: boolean('walked').notNull().default(false),
+  revalidated: boolean('walked').notNull().default(false),
 });
 
 /**

@@ -1,12 +1,19 @@
-import { ruleOfReason, skipReason } from '../../../exporter/crawl/skip-rules.ts';
+import { ruleOfReason, SKIP_RULES, skipReason } from '../../../exporter/crawl/skip-rules.ts';
 
 describe('skip rules', () => {
-  it('are found again by their words, whatever their bound', () => {
+  it('name their limit', () => {
     expect(skipReason('queries', 200)).toBe('its path has more than 200 query strings');
-    expect(ruleOfReason(skipReason('queries', 200))).toBe('queries');
-    expect(ruleOfReason(skipReason('dates', 5))).toBe('dates');
-    expect(ruleOfReason(skipReason('robots'))).toBe('robots');
-    expect(ruleOfReason(skipReason('addresses', 200_000))).toBe('addresses');
-    expect(ruleOfReason('the moon was full')).toBe('other');
   });
+
+  it.each(SKIP_RULES)('are found again by their text, whatever their limit: %s', (rule) => {
+    expect(ruleOfReason(skipReason(rule, 5))).toBe(rule);
+    expect(ruleOfReason(skipReason(rule, 200_000))).toBe(rule);
+  });
+
+  it.each(['', 'the moon was full', 'the export already has many URLs', 'its path has more than 200 query'])(
+    'are not found by another text: %j',
+    (text) => {
+      expect(ruleOfReason(text)).toBe('other');
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { readRobots } from '../../../exporter/discover/robots.ts';
+import { headerForbidsFollowing, metaForbidsFollowing, readRobots } from '../../../exporter/discover/robots.ts';
 import { runToEnd } from '../run-to-end.ts';
 
 describe('readRobots', () => {
@@ -84,5 +84,34 @@ describe('readRobots', () => {
   it('does not try every way to match a pattern made of stars', () => {
     const robots = readRobots(`User-agent: *\nDisallow: /${'*a'.repeat(500)}b`, 'galley');
     expect(runToEnd(() => robots.isAllowed(`/${'a'.repeat(5_000)}`))).toBe(true);
+  });
+});
+
+describe('metaForbidsFollowing', () => {
+  it.each([
+    ['robots', 'nofollow', true],
+    ['Robots', 'noindex, NOFOLLOW', true],
+    ['galley', 'none', true],
+    ['robots', 'noindex,follow', false],
+    ['otherbot', 'nofollow', false],
+    ['description', 'nofollow', false],
+  ])('reads of %s "%s": %s', (name, content, forbids) => {
+    expect(metaForbidsFollowing(name, content)).toBe(forbids);
+  });
+});
+
+describe('headerForbidsFollowing', () => {
+  it.each([
+    [undefined, false],
+    ['noindex', false],
+    ['noindex, nofollow', true],
+    ['galley: none', true],
+    ['otherbot: noindex, nofollow', false],
+    ['otherbot: noindex, galley: nofollow', true],
+    ['unavailable_after: 25 Jun 2030 15:00:00 GMT, nofollow', true],
+    [['otherbot: noindex', 'nofollow'], true],
+    [['noindex', 'otherbot: nofollow'], false],
+  ])('reads of %j: %s', (header, forbids) => {
+    expect(headerForbidsFollowing(header)).toBe(forbids);
   });
 });

@@ -1,5 +1,5 @@
 import { readLinkHeader } from '../../../exporter/document/header-elements.ts';
-import { isOfInterest } from '../../../exporter/document/html/attribute-kinds.ts';
+import { isOfInterest } from '../../../exporter/document/html/attributes.ts';
 import { scanHtml } from '../../../exporter/document/html/scan-html.ts';
 import { MAX_ATTRIBUTES, type Tag } from '../../../exporter/document/html/scan-markup.ts';
 import { runToEnd } from '../run-to-end.ts';

@@ -1,5 +1,5 @@
 import { importSpecifiers } from '../../../exporter/document/javascript/extract-script.ts';
-import { addModuleImports } from '../../../exporter/document/module-imports.ts';
+import { addModuleImports } from '../../../exporter/document/javascript/import-map.ts';
 import { extractFrom, referencesOf, rewritten, SITE } from './engine.ts';
 
 const page = (map: object, script = '') => ({

@@ -1,4 +1,4 @@
-import { parseSrcset } from '../../../exporter/document/html/elements.ts';
+import { parseSrcset } from '../../../exporter/document/html/attributes.ts';
 import fc from '../../helpers/fast-check.ts';
 import { extractFrom, rewritten } from './engine.ts';
 

@@ -1,4 +1,4 @@
-import { isOfInterest } from '../../../exporter/document/html/attribute-kinds.ts';
+import { isOfInterest } from '../../../exporter/document/html/attributes.ts';
 import { scanHtml } from '../../../exporter/document/html/scan-html.ts';
 import { type MarkupVisitor, scanMarkup } from '../../../exporter/document/html/scan-markup.ts';
 import fc from '../../helpers/fast-check.ts';

@@ -1,5 +1,4 @@
-import { isPublicAddress } from '../../../exporter/fetch/address.ts';
-import { createAddressGuard, RefusedUrl } from '../../../exporter/fetch/address-guard.ts';
+import { createAddressGuard, isPublicAddress, RefusedUrl } from '../../../exporter/fetch/address-guard.ts';
 import fc from '../../helpers/fast-check.ts';
 
 const guard = createAddressGuard({ operatorHosts: ['127.0.0.1:8080', '[::1]:8081', 'Docs.Corp.example:443'] });

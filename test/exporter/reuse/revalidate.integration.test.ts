@@ -63,7 +63,7 @@ describe('what an origin calls unchanged', () => {
 
   it.each([
     ['most pages have changed', MANY_PAGES, 2, {}],
-    ['there is no time for it', 60, 1, { walkMs: 0 }],
+    ['there is no time for it', 60, 1, { revalidateMs: 0 }],
   ])('is left to the crawl where %s, and is asked for once all the same', async (_name, pages, template, limits) => {
     const projectId = await exportedProject(pages);
     site.template = template;

@@ -16,9 +16,9 @@ export function frontierRulesContract(fixture: CrawlStoreFixture): void {
     await add(...['/a', '/b'].map((path) => found(path)));
     const [a, b] = await lease('one');
     const ids = [a?.id ?? 0];
-    await store.giveBackUnasked({ jobId, token: 'another', ids });
+    await store.releaseUnrequested({ jobId, token: 'another', ids });
     expect(await lease('two')).toEqual([]);
-    await store.giveBackUnasked({ jobId, token: 'one', ids });
+    await store.releaseUnrequested({ jobId, token: 'one', ids });
     await store.releaseLeases(jobId, ['one']);
     const again = await lease('two');
     expect(new Map(again.map(({ id, attempts }) => [id, attempts]))).toEqual(

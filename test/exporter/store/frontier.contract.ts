@@ -91,7 +91,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
           store.settleUrls({ jobId, token, leaseMs, settled, found: all }),
           store.renewLeases({ jobId, token, leaseMs: 4 * leaseMs }),
           store.releaseEndedLeases(jobId),
-          store.giveBackUnasked({ jobId, token, ids: leased.map(({ id }) => id) }),
+          store.releaseUnrequested({ jobId, token, ids: leased.map(({ id }) => id) }),
         ]);
       }
     };
@@ -192,7 +192,7 @@ export function frontierContract(fixture: CrawlStoreFixture): void {
     });
     await add(found('/queued'));
     const nothing = { redirectTo: null, contentType: null, objectKey: null, byteOffset: 0, byteLength: 0 };
-    const stored = (path: string) => store.storedAnswer(jobId, found(path).url);
+    const stored = (path: string) => store.storedResponse(jobId, found(path).url);
     expect(await stored('/a')).toEqual({
       ...nothing,
       ...{

@@ -67,7 +67,7 @@ export function reuseContract(fixture: CrawlStoreFixture): void {
     const { jobId, projectId } = await crawl.openJob({ settingsJson: '{"first":1}' });
     const again = { jobId, projectId, settingsJson: '{}', reuseKey: 'other', takes: true, keep: true };
     expect(await store.openCrawl(again)).toMatchObject({ settingsJson: '{"first":1}', reuseKey: 'key', keep: false });
-    expect(await store.getCrawl(jobId)).toMatchObject({ phase: 'crawling', urlCount: 0, walked: false });
+    expect(await store.getCrawl(jobId)).toMatchObject({ phase: 'crawling', urlCount: 0, revalidated: false });
   });
 
   it('keeps the archive, the pieces and the files of a completed export', async () => {

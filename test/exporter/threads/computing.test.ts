@@ -1,4 +1,4 @@
-import type { ResponseToParse } from '../../../exporter/crawl/parse-response.ts';
+import type { ResponseToParse } from '../../../exporter/crawl/read-response.ts';
 import type { PieceInput } from '../../../exporter/rewrite/make-piece.ts';
 import { createComputing } from '../../../exporter/threads/computing.ts';
 

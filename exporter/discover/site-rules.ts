@@ -1,0 +1,92 @@
+import type { Site } from '../document/types.ts';
+import { ExportFailure } from '../export-failure.ts';
+import type { FetchFailure } from '../fetch/fetch-result.ts';
+import type { ExportLimits } from '../limits.ts';
+import type { Fetcher } from '../ports.ts';
+import type { ExportSettings } from '../settings.ts';
+import { type Pause, retryUntilResponse } from './retry-until-response.ts';
+import { MAX_ROBOTS_CHARACTERS, ROBOTS_AGENT, type Robots, readRobots } from './robots.ts';
+
+/** The maximum number of attempts for files that are only hints. */
+export const MAX_HINT_TRIES = 3;
+
+/**
+ * Whether rules may exist that the origin can't serve now (RFC 9309, 2.3.1.4). A 429 counts too: it is a 4xx, but a
+ * temporary one.
+ */
+function isUnreachable({ status }: FetchFailure): boolean {
+  return status === null || status >= 500 || status === 429;
+}
+
+/**
+ * The text of a site's robots.txt, empty if there is none. Fails permanently if the project respects the rules and the
+ * origin can't serve them, because they may forbid the export. If the project ignores them, the file only lists
+ * sitemaps.
+ */
+export async function readRules(
+  fetcher: Fetcher,
+  site: Site,
+  options: { robots: 'respect' | 'ignore'; maxAttempts: number; signal: AbortSignal; pause?: Pause },
+): Promise<string> {
+  const { robots, ...asking } = options;
+  const asked = await retryUntilResponse(fetcher, site, {
+    ...asking,
+    url: `https://${site.domain}/robots.txt`,
+    // The rules apply even if they are redirected to another site.
+    leavesSite: true,
+    ...(robots === 'ignore' && { maxTries: MAX_HINT_TRIES }),
+  });
+  switch (asked.kind) {
+    case 'response':
+      return asked.response.body.toString('utf8').slice(0, MAX_ROBOTS_CHARACTERS);
+    case 'nowhere':
+      return '';
+    case 'failed': {
+      const { failure, url, tries } = asked;
+      if (robots === 'ignore' || !isUnreachable(failure)) return '';
+      const count = tries === 1 ? 'one try' : `${tries} tries`;
+      throw new ExportFailure(
+        'ExportImpossible',
+        `${url} can't be read (${failure.reason}, after ${count}), so what may be exported isn't known; ` +
+          "robots: ignore in the project's settings exports without it",
+      );
+    }
+  }
+}
+
+/** How a crawl is shared among workers: the number of activities, and how long each one takes on new work. */
+export type CrawlPlan = Pick<ExportLimits, 'soloCrawlMs' | 'activityMs' | 'parallelActivities'>;
+
+/** An activity waits one delay before its first request, which must be a small part of its time. */
+const REQUESTS_A_ROUND = 20;
+
+type RobotsSettings = Pick<ExportSettings, 'robots' | 'robotsTxt'>;
+
+const parsed = new WeakMap<RobotsSettings, Robots>();
+
+/** The rules of an export's robots.txt, parsed once; without rules if the project ignores it. */
+export function robotsOf(settings: RobotsSettings): Robots {
+  const robots =
+    parsed.get(settings) ?? readRobots(settings.robots === 'ignore' ? '' : settings.robotsTxt, ROBOTS_AGENT);
+  parsed.set(settings, robots);
+  return robots;
+}
+
+/** The minimum delay between requests to the site's origin; 0 if robots.txt sets none or the project ignores it. */
+export function crawlDelayMs(settings: RobotsSettings): number {
+  return robotsOf(settings).crawlDelayMs;
+}
+
+/**
+ * The plan of a crawl. If the origin wants a delay between requests, only one activity crawls at a time, so workers
+ * need no coordination to keep it.
+ */
+export function crawlPlan(
+  { soloCrawlMs, activityMs, parallelActivities }: CrawlPlan,
+  settings: RobotsSettings,
+): CrawlPlan {
+  const delayMs = crawlDelayMs(settings);
+  if (delayMs === 0) return { soloCrawlMs, activityMs, parallelActivities };
+  const roundMs = Math.max(activityMs, REQUESTS_A_ROUND * delayMs);
+  return { soloCrawlMs: roundMs, activityMs: roundMs, parallelActivities: 1 };
+}

@@ -1,0 +1,34 @@
+import { createStoredUrlsOfJobs } from '../../../exporter/crawl/report-urls.ts';
+import { rankOf } from '../../../exporter/crawl/resource-rank.ts';
+import type { FoundUrl } from '../../../exporter/crawl-records.ts';
+import { createJobCache } from '../../../exporter/job-cache.ts';
+
+function found(url: string, kind: 'page' | 'asset' | 'probe'): FoundUrl {
+  return { url, rank: rankOf(kind), depth: 1, foundOn: null, skip: null, take: false };
+}
+
+describe('what a process remembers of a frontier', () => {
+  const stored = createStoredUrlsOfJobs(createJobCache());
+
+  it('is what was stored, of that job alone', () => {
+    stored.of('one').add([found('https://a.example/', 'page')]);
+    expect(stored.of('one').has({ url: 'https://a.example/', kind: 'page' })).toBe(true);
+    expect(stored.of('one').has({ url: 'https://a.example/b', kind: 'page' })).toBe(false);
+    expect(stored.of('two').has({ url: 'https://a.example/', kind: 'page' })).toBe(false);
+  });
+
+  it('lets a stronger use through, and no weaker one', () => {
+    stored.of('one').add([found('https://a.example/c', 'asset')]);
+    expect(stored.of('one').has({ url: 'https://a.example/c', kind: 'probe' })).toBe(true);
+    expect(stored.of('one').has({ url: 'https://a.example/c', kind: 'page' })).toBe(false);
+    expect(stored.of('one').hasFound(found('https://a.example/c', 'page'))).toBe(false);
+    stored.of('one').add([found('https://a.example/c', 'probe')]);
+    expect(stored.of('one').hasFound(found('https://a.example/c', 'asset'))).toBe(true);
+  });
+
+  it('leaves query strings to whoever counts them', () => {
+    stored.of('one').add([found('https://a.example/?a=1', 'page')]);
+    expect(stored.of('one').has({ url: 'https://a.example/?a=1', kind: 'page' })).toBe(false);
+    expect(stored.of('one').hasFound(found('https://a.example/?a=1', 'page'))).toBe(true);
+  });
+});

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gatherBytes, isUnplaced, type Visited } from '../../exporter/crawl/visited.ts';
+import { createSegmentStore, type Extent, readTogether, type SegmentStore } from '../../exporter/segment-store.ts';
+import { createObjectStore } from '../../platform/objects/create-object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
+import fc from '../helpers/fast-check.ts';
+
+const KIB = 1024;
+const BODY_BYTES = 100 * KIB;
+const body = (index: number): Buffer => Buffer.alloc(BODY_BYTES, index);
+
+function visited(index: number): Visited {
+  return {
+    leased: { id: index, url: `https://d.example/${index}`, rank: 5, depth: 1, attempts: 1 },
+    result: {
+      ...{ id: index, outcome: 'file', status: 200, contentType: 'text/html', isPage: true, sha256: '', path: 'p' },
+      ...{ bytes: body(index), extraction: Buffer.from(`extraction ${index}`) },
+    },
+    resources: [],
+  };
+}
+
+/** Hashes, which are compared much faster than the bytes themselves. */
+function told({ result }: Visited) {
+  const hash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+  return isUnplaced(result) && [result.id, hash(result.bytes), hash(result.extraction)];
+}
+
+describe('the segment store', () => {
+  let folder: string;
+  let objects: ObjectStore;
+  let segments: SegmentStore;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'galley-segments-'));
+    objects = await createObjectStore({ url: pathToFileURL(folder).href });
+  });
+  beforeEach(() => {
+    // Room for two segments of the tests: the buffers of those before are used for the next ones.
+    segments = createSegmentStore({ objects, cacheBytes: 300 * KIB });
+  });
+  afterAll(async () => {
+    await objects.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const place = (index: number) => ({ objectKey: `one/${index}`, byteOffset: 0, byteLength: BODY_BYTES });
+
+  it('answers each segment with its own bytes, from memory and from the store', async () => {
+    for (let index = 0; index < 10; index += 1) await segments.write(`one/${index}`, [body(index), Buffer.from('!')]);
+    for (let index = 0; index < 10; index += 1) {
+      expect(body(index).equals(await segments.read(place(index), false))).toBe(true);
+    }
+    const end = { objectKey: 'one/9', byteOffset: BODY_BYTES, byteLength: 1 };
+    expect(String(await segments.read(end, false))).toBe('!');
+  });
+
+  it('changes nothing that somebody has read, however much is written afterwards', async () => {
+    await segments.write('one/1', [body(1)]);
+    const read = await segments.read(place(1), false);
+    for (let index = 2; index < 20; index += 1) await segments.write(`one/${index}`, [body(index)]);
+    expect(body(1).equals(read)).toBe(true);
+  });
+
+  it('holds the bytes of a group apart from those of the group that is being stored', () => {
+    const all = Array.from({ length: 40 }, (_, index) => visited(index));
+    const first = gatherBytes(segments.buffers);
+    const second = gatherBytes(segments.buffers);
+    const kept = all.map((each, index) => (index % 2 === 0 ? first : second).keep(each));
+    expect(kept.map(told)).toEqual(all.map(told));
+    first.giveBack();
+    const third = gatherBytes(segments.buffers);
+    for (const each of all) third.keep(each);
+    const odd = (_: unknown, index: number): boolean => index % 2 === 1;
+    expect(kept.filter(odd).map(told)).toEqual(all.filter(odd).map(told));
+  });
+});
+
+const SEGMENT_BYTES = 4 * KIB * KIB;
+const contents = new Map(
+  ['a', 'b'].map((key, step) => [
+    key,
+    Buffer.from(Array.from({ length: SEGMENT_BYTES }, (_, at) => (at + step) % 251)),
+  ]),
+);
+
+/** Segments that note what is read of them. */
+function noting() {
+  const reads: Extent[] = [];
+  const read = async (extent: Extent): Promise<Buffer> => {
+    reads.push(extent);
+    return partOf(extent);
+  };
+  return { reads, segments: { read } };
+}
+
+function partOf({ objectKey, byteOffset, byteLength }: Extent): Buffer {
+  return contents.get(objectKey)?.subarray(byteOffset, byteOffset + byteLength) ?? Buffer.alloc(0);
+}
+
+const extent = (objectKey: string, byteOffset: number, byteLength: number): Extent => ({
+  ...{ objectKey, byteOffset, byteLength },
+});
+
+describe('parts of segments that are read together', () => {
+  it('are what each would be by itself, in the order asked for', async () => {
+    const some = fc.record({
+      objectKey: fc.constantFrom('a', 'b'),
+      byteOffset: fc.nat(SEGMENT_BYTES - 600 * KIB),
+      byteLength: fc.nat(600 * KIB),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(some, { maxLength: 12 }), async (extents) => {
+        const { segments } = noting();
+        const parts = await readTogether(segments, extents, false);
+        expect(parts.length).toBe(extents.length);
+        for (const [index, each] of extents.entries()) expect(parts[index]?.equals(partOf(each))).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('come with one request where they lie close together, and by themselves where they are far apart or many', async () => {
+    const { reads, segments } = noting();
+    const far = extent('a', 3 * KIB * KIB, 10);
+    const large = [extent('b', 0, 700 * KIB), extent('b', 700 * KIB, 700 * KIB)];
+    const near = [extent('a', 5_000, 10), extent('a', 0, 100), extent('a', 100, 20)];
+    await readTogether(segments, [far, ...near, ...large], false);
+    expect(reads.map(({ objectKey, byteOffset, byteLength }) => [objectKey, byteOffset, byteLength])).toEqual([
+      ['a', 0, 5_010],
+      ['a', 3 * KIB * KIB, 10],
+      ['b', 0, 700 * KIB],
+      ['b', 700 * KIB, 700 * KIB],
+    ]);
+  });
+});
