@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cleanups, createCleanups } from '../test/helpers/system/cleanups.ts';
 
@@ -33,6 +36,13 @@ export async function withCleanups<T>(work: (lifetime: Lifetime) => Promise<T>):
     for (const signal of SIGNALS) process.off(signal, interrupt);
     if (!interruption.signal.aborted) await cleanups.run();
   }
+}
+
+/** A new folder that is deleted with the other cleanups. */
+export async function temporaryFolder(cleanups: Pick<Cleanups, 'add'>, prefix: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), prefix));
+  cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
 }
 
 async function endAfter(working: Promise<unknown>, cleanups: Cleanups): Promise<never> {

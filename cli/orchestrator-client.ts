@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
 import { OPERATOR_TOKEN_FILE, openHome } from './home.ts';
@@ -24,6 +25,18 @@ export async function openOrchestrator({ url }: { url?: string | undefined }): P
   const token = settings.operatorToken ?? (running ? await home.readSecret(OPERATOR_TOKEN_FILE) : undefined);
   if (token === undefined) throw new UsageError('OPERATOR_TOKEN: expected the token that the api was started with');
   const base = url ?? running?.api ?? `http://${settings.host}:${settings.port}`;
+  const headers = { 'x-galley-actor': userName() };
   return (path, method = 'GET', body = undefined) =>
-    requestJson({ url: new URL(path, base), token, method, body, timeoutMs: TIMEOUT_MS });
+    requestJson({ url: new URL(path, base), token, method, body, headers, timeoutMs: TIMEOUT_MS });
+}
+
+/** Of the operating system, for the api's history of actions. Empty if the user has no name, as in some containers. */
+function userName(): string {
+  try {
+    return userInfo()
+      .username.replace(/[^\x20-\x7e]/g, '?')
+      .slice(0, 100);
+  } catch {
+    return '';
+  }
 }

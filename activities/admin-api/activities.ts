@@ -1,9 +1,9 @@
+import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { createAdminApiCaller } from './call-admin-api.ts';
 import { createCancelExport } from './cancel-export.ts';
 import { createCreateBundle } from './create-bundle.ts';
 import { createExportKey } from './create-export-key.ts';
 import { createFindExport } from './find-export.ts';
-import type { AdminApiClient } from './http-client.ts';
 import { createPollExport } from './poll-export.ts';
 import { createReadExport } from './read-export.ts';
 import { createStartExport } from './start-export.ts';

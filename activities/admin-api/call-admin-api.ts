@@ -1,12 +1,14 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { AdminApiClient, AdminApiResponse, RequestOptions } from '../../client/admin-api-client.ts';
+import { AdminApiError } from '../../client/admin-api-error.ts';
 import { spreadMs } from '../../contract/duration.ts';
 import { heartbeatWhile } from '../heartbeat.ts';
-import type { AdminApiCall, AdminApiClient, AdminApiResponse } from './http-client.ts';
-import { NoResponseError } from './http-client.ts';
 import type { Operation, Verdict } from './outcomes.ts';
-import { describeResponse, finalFailure, isSuccess, retryAfterOf, verdictOf } from './outcomes.ts';
-import type { ExportProgress } from './response-fields.ts';
+import { finalFailure, messageOf, verdictOf } from './outcomes.ts';
+
+/** A job's progress; null if the service gives none. */
+export type ExportProgress = { percent: number | null; pageCount: number | null };
 
 /**
  * Temporal retries failures that last less than this. After that the workflow gets the failure, so that the state shows
@@ -25,35 +27,57 @@ type HeartbeatDetails = ExportProgress & { troubleSinceMs: number | null };
 /** The verdicts that the caller handles. All others have become failures. */
 type OwnVerdict = Extract<Verdict, 'gone' | 'busy' | 'not-ready' | 'finished' | 'unsupported'>;
 
-export type CallAdminApi = (
+/** A success with its result, or an outcome that the caller handles. */
+export type Outcome<Result> =
+  | { verdict: 'success'; result: Result; response: AdminApiResponse }
+  | { verdict: OwnVerdict; error: AdminApiError };
+
+export type CallAdminApi = <Result>(
   operation: Operation,
-  call: AdminApiCall,
-) => Promise<{ verdict: 'success' | OwnVerdict; response: AdminApiResponse }>;
+  request: (client: AdminApiClient, options: RequestOptions) => Promise<Result>,
+) => Promise<Outcome<Result>>;
 
 /**
  * Calls the Admin API from an activity: heartbeats during the call, and throws an ApplicationFailure for every outcome
  * that all operations treat alike.
+ * @param client one that doesn't retry, because Temporal does
  */
 export function createAdminApiCaller(client: AdminApiClient): CallAdminApi {
-  return async (operation, call) => {
-    const response = await responseOf(client, call);
-    if (isSuccess(response)) return { verdict: 'success', response };
-    const verdict = verdictOf(operation, response);
-    const message = describeResponse(call, response);
-    switch (verdict) {
-      case 'key-refused':
-        throw finalFailure('KeyRefused', message, response.status);
-      case 'rejected':
-        throw finalFailure('Rejected', message, response.status);
-      case 'later':
-        throw laterFailure(message, response.status, retryAfterOf(response));
-      case 'retry':
-        throw temporaryFailure(message, response.status, retryAfterOf(response));
-      default:
-        heartbeat({ ...lastHeartbeat(), troubleSinceMs: null });
-        return { verdict, response };
+  return async (operation, request) => {
+    const received: { response?: AdminApiResponse } = {};
+    const onResponse = (response: AdminApiResponse): void => {
+      received.response = response;
+    };
+    try {
+      // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
+      const result = await heartbeatWhile(() => request(client, { onResponse }), lastHeartbeat());
+      if (received.response === undefined) throw new Error(`The operation ${operation} made no request`);
+      return { verdict: 'success', result, response: received.response };
+    } catch (error) {
+      if (!(error instanceof AdminApiError)) throw error;
+      return { verdict: ownVerdict(operation, error), error };
     }
   };
+}
+
+/** The verdict, if the caller handles it. @throws ApplicationFailure otherwise. */
+function ownVerdict(operation: Operation, error: AdminApiError): OwnVerdict {
+  const { status, retryAfterMs } = error;
+  const verdict = verdictOf(operation, error);
+  const message = messageOf(error);
+  switch (verdict) {
+    case 'key-refused':
+      throw finalFailure('KeyRefused', message, status);
+    case 'rejected':
+      throw finalFailure('Rejected', message, status);
+    case 'later':
+      throw laterFailure(message, status, retryAfterMs);
+    case 'retry':
+      throw temporaryFailure(message, status, retryAfterMs);
+    default:
+      heartbeat({ ...lastHeartbeat(), troubleSinceMs: null });
+      return verdict;
+  }
 }
 
 /** Retryable at first; final once the service has been failing for longer than a minute. */
@@ -84,16 +108,6 @@ function laterFailure(message: string, status: number | null, retryAfterMs: numb
     nextRetryDelay: Math.max(spreadMs(waitMs, Context.current().info.attempt, Math.random()), 1_000),
     details: [{ status, retryAfterMs: waitMs }],
   });
-}
-
-async function responseOf(client: AdminApiClient, call: AdminApiCall): Promise<AdminApiResponse> {
-  try {
-    // If the activity is cancelled, let the call end: Galley must know whether a create was accepted.
-    return await heartbeatWhile(() => client(call), lastHeartbeat());
-  } catch (error) {
-    if (error instanceof NoResponseError) throw temporaryFailure(error.message, null);
-    throw error;
-  }
 }
 
 /** What this attempt has reported. The context only has the last attempt's heartbeat. */

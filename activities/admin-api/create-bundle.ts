@@ -1,12 +1,10 @@
 import { Context } from '@temporalio/activity';
+import type { AdminApiResponse, Bundle } from '../../client/admin-api-client.ts';
 import type { CallAdminApi } from './call-admin-api.ts';
 import { temporaryFailure } from './call-admin-api.ts';
-import { benignWait, describeResponse, finalFailure, retryAfterOf } from './outcomes.ts';
+import { benignWait, finalFailure } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
-import { jobPath, readJob } from './poll-export.ts';
-import { errorText, field, textField } from './response-fields.ts';
-import { unreadable } from './start-export.ts';
-import { parseTimestampMs } from './timestamps.ts';
+import { readJob, shortVersion } from './poll-export.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -36,45 +34,40 @@ export type BundleLink = {
  * mean that.
  */
 export function createCreateBundle(call: CallAdminApi) {
-  return async function createBundle(input: { jobId: string }): Promise<BundleLink> {
-    const path = `${jobPath(input.jobId)}/bundle`;
-    const request = { method: 'POST', path } as const;
+  return async function createBundle({ jobId }: { jobId: string }): Promise<BundleLink> {
     const { attempt, currentAttemptScheduledTimestampMs } = Context.current().info;
-    const { verdict, response } = await call('bundle', request);
-    if (verdict === 'not-ready') {
-      const reading = await readJob(call, input.jobId);
+    const outcome = await call('bundle', ({ exports }, options) => exports.bundle(jobId, options));
+    if (outcome.verdict === 'not-ready') {
+      const { error } = outcome;
+      const reading = await readJob(call, jobId);
       if ('finished' in reading && reading.finished.status === 'failed') {
-        throw finalFailure('JobFailed', `${input.jobId} failed: ${reading.finished.error}`, response.status);
+        throw finalFailure('JobFailed', `${jobId} failed: ${reading.finished.error}`, error.status);
       }
-      const delayMs = pollDelayMs(attempt, retryAfterOf(response));
-      throw benignWait('StillRunning', `the bundle of ${input.jobId} isn't ready: ${errorText(response)}`, delayMs);
+      const delayMs = pollDelayMs(attempt, error.retryAfterMs);
+      throw benignWait('StillRunning', `the bundle of ${jobId} isn't ready: ${error.reason}`, delayMs);
     }
-    if (verdict !== 'success') throw finalFailure('JobGone', describeResponse(request, response), response.status);
-    const bundleUrl = field(response, 'bundleUrl');
-    if (typeof bundleUrl !== 'string' || !URL.canParse(bundleUrl)) {
-      throw temporaryFailure(unreadable(response.status, 'bundleUrl', response.text), response.status);
-    }
-    const expiresAtMs = parseTimestampMs(field(response, 'expiresAt'));
-    const lifetimeMs = expiresAtMs === undefined ? Number.NaN : expiresAtMs - respondedAtMs(response.date);
-    if (expiresAtMs === undefined || !(lifetimeMs >= OLDEST_MS && lifetimeMs <= LATEST_MS)) {
-      const given = JSON.stringify(field(response, 'expiresAt'))?.slice(0, 100) ?? 'nothing';
-      const expected = 'expected a date between yesterday and ten years from now';
-      throw temporaryFailure(`POST ${path} gave an unusable expiresAt (${given}): ${expected}`, response.status);
-    }
+    if (outcome.verdict !== 'success') throw finalFailure('JobGone', outcome.error.message, outcome.error.status);
+    const { result, response } = outcome;
     return {
-      bundleUrl,
-      expiresAt: new Date(expiresAtMs).toISOString(),
-      lifetimeMs,
+      bundleUrl: result.bundleUrl,
+      ...lifetimeOf(result, response),
       obtainedAtMs: currentAttemptScheduledTimestampMs,
-      version: textField(response, 'version')?.slice(0, 200) ?? null,
+      version: shortVersion(result),
     };
   };
+}
+
+function lifetimeOf({ jobId, expiresAt }: Bundle, response: AdminApiResponse) {
+  const lifetimeMs = expiresAt === null ? Number.NaN : Date.parse(expiresAt) - respondedAtMs(response);
+  if (expiresAt !== null && lifetimeMs >= OLDEST_MS && lifetimeMs <= LATEST_MS) return { expiresAt, lifetimeMs };
+  const given = /"expiresAt"\s*:\s*("[^"]*"|[^,}]*)/.exec(response.text)?.[1]?.trim().slice(0, 100) ?? 'nothing';
+  const expected = 'expected a date between yesterday and ten years from now';
+  throw temporaryFailure(`the bundle of ${jobId} has an unusable expiresAt (${given}): ${expected}`, response.status);
 }
 
 /** `Date` drops fractions of a second, so the response may be nearly a second newer than it says. */
 const DATE_FRACTION_MS = 999;
 
-function respondedAtMs(date: string | undefined): number {
-  const dateMs = parseTimestampMs(date);
-  return dateMs === undefined ? Date.now() : dateMs + DATE_FRACTION_MS;
+function respondedAtMs({ dateMs }: AdminApiResponse): number {
+  return dateMs === null ? Date.now() : dateMs + DATE_FRACTION_MS;
 }

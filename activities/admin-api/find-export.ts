@@ -1,5 +1,4 @@
 import type { CallAdminApi } from './call-admin-api.ts';
-import { field } from './response-fields.ts';
 
 /** Number of recent jobs searched for a pinned version. An older pin keeps the link it has. */
 const LIMIT = 100;
@@ -10,17 +9,12 @@ const LIMIT = 100;
  */
 export function createFindExport(call: CallAdminApi) {
   return async function findExport(input: { domain: string; version: string }): Promise<string | null> {
-    const query = new URLSearchParams({ domain: input.domain, status: 'completed', limit: String(LIMIT) });
-    const { verdict, response } = await call('list', { method: 'GET', path: `/v1/static-export/jobs?${query}` });
-    const jobs = verdict === 'success' ? field(response, 'jobs') : undefined;
-    if (!Array.isArray(jobs)) return null;
-    const items: readonly unknown[] = jobs;
-    const found = items.find((job) => read(job, 'version') === input.version && read(job, 'status') === 'completed');
-    const jobId = read(found, 'jobId');
-    return typeof jobId === 'string' ? jobId : null;
+    const filter = { domain: input.domain, status: 'completed', limit: LIMIT } as const;
+    const outcome = await call('list', ({ exports }, options) => exports.list(filter, options).page());
+    if (outcome.verdict !== 'success') return null;
+    const found = outcome.result.jobs.find(
+      ({ version, status }) => version === input.version && status === 'completed',
+    );
+    return found?.jobId ?? null;
   };
-}
-
-function read(item: unknown, name: string): unknown {
-  return typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined;
 }

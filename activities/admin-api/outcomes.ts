@@ -1,7 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { AdminApiCall, AdminApiResponse } from './http-client.ts';
-import { errorText } from './response-fields.ts';
-import { parseRetryAfterMs } from './timestamps.ts';
+import { type AdminApiError, isRedirect, isSuccess } from '../../client/admin-api-error.ts';
 
 /** The `type` of the ApplicationFailure that a workflow gets from these activities. */
 export type AdminApiFailureType =
@@ -25,7 +23,7 @@ export type AdminApiFailureType =
 /** `details[0]` of each of these failures. */
 type AdminApiFailureDetails = { status: number | null; retryAfterMs: number | null };
 
-/** What a status other than 2xx means for an operation. */
+/** What a failed call means for an operation. */
 export type Verdict =
   | 'key-refused'
   | 'rejected'
@@ -39,7 +37,7 @@ export type Verdict =
 
 export type Operation = 'start' | 'prompt' | 'read' | 'bundle' | 'cancel' | 'list' | 'log';
 
-/** Exceptions to the statuses in `verdictOf`. */
+/** Exceptions to the statuses in `verdictOf`. 200: a success that can't be read. */
 const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
   start: { 409: 'busy' },
   // No exceptions: a project can have many agent jobs at once, and 429 says how long to wait.
@@ -47,33 +45,27 @@ const OWN_VERDICTS: Record<Operation, Readonly<Record<number, Verdict>>> = {
   read: { 404: 'gone', 410: 'gone' },
   bundle: { 404: 'gone', 409: 'not-ready', 410: 'gone' },
   cancel: { 404: 'unsupported', 405: 'unsupported', 409: 'finished', 410: 'finished', 501: 'unsupported' },
-  list: { 400: 'unsupported', 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' },
-  log: { 404: 'unsupported', 405: 'unsupported', 410: 'unsupported', 501: 'unsupported' },
+  list: { 200: 'unsupported', 400: 'unsupported', 404: 'unsupported', 405: 'unsupported', 501: 'unsupported' },
+  log: { 200: 'unsupported', 404: 'unsupported', 405: 'unsupported', 410: 'unsupported', 501: 'unsupported' },
 };
 
-/** Interprets a status. One table for all operations, so callers don't decide on their own. */
-export function verdictOf(operation: Operation, response: Pick<AdminApiResponse, 'status' | 'retryAfter'>): Verdict {
-  const own = OWN_VERDICTS[operation][response.status];
+/** Interprets a failed call. One table for all operations, so callers don't decide on their own. */
+export function verdictOf(operation: Operation, { status, retryAfterMs }: AdminApiError): Verdict {
+  // No response, or a response that can't be read: the service may have a moment of trouble.
+  if (status === null) return 'retry';
+  const own = OWN_VERDICTS[operation][isSuccess(status) ? 200 : status];
   if (own !== undefined) return own;
-  if (response.status === 401 || response.status === 403) return 'key-refused';
-  if (response.status === 429) return 'later';
-  if (response.status === 503 && response.retryAfter !== undefined) return 'later';
-  if (response.status === 408 || response.status === 425 || response.status >= 500) return 'retry';
+  if (isSuccess(status)) return 'retry';
+  if (status === 401 || status === 403) return 'key-refused';
+  if (status === 429) return 'later';
+  if (status === 503 && retryAfterMs !== null) return 'later';
+  if (status === 408 || status === 425 || status >= 500) return 'retry';
   return 'rejected';
 }
 
-export function isSuccess(response: AdminApiResponse): boolean {
-  return response.status >= 200 && response.status < 300;
-}
-
 /** For example "POST /v1/… was answered 403: no plan". Operators read this sentence. */
-export function describeResponse(call: AdminApiCall, response: AdminApiResponse): string {
-  const where = response.status >= 300 && response.status < 400 ? ' (a redirect; check adminApi.url)' : '';
-  return `${call.method} ${call.path} was answered ${response.status}${where}: ${errorText(response)}`;
-}
-
-export function retryAfterOf(response: AdminApiResponse): number | null {
-  return parseRetryAfterMs(response.retryAfter, response.date) ?? null;
+export function messageOf({ message, status }: AdminApiError): string {
+  return isRedirect(status) ? `${message} (check adminApi.url)` : message;
 }
 
 /** A failure that Temporal doesn't retry: the workflow decides what to do. */

@@ -1,10 +1,8 @@
-import type { CallAdminApi } from './call-admin-api.ts';
-import { reportProgress, temporaryFailure } from './call-admin-api.ts';
-import type { AdminApiResponse } from './http-client.ts';
-import { pollJob, QUICK_ASKS_MS, readAt } from './poll-job.ts';
-import type { ExportProgress } from './response-fields.ts';
-import { endTimeOf, progressOf, textField } from './response-fields.ts';
-import { unreadable } from './start-export.ts';
+import { z } from 'zod';
+import type { AdminApiResponse, ExportJob } from '../../client/admin-api-client.ts';
+import { statusText, time } from '../../client/job-schemas.ts';
+import { type CallAdminApi, type ExportProgress, reportProgress } from './call-admin-api.ts';
+import { pollJob, QUICK_ASKS_MS, readOrGone } from './poll-job.ts';
 
 export type FinishedExport =
   | {
@@ -37,25 +35,35 @@ function standing(jobId: string, { running, progress }: { running: string; progr
   return [`${jobId} is ${running}`, ...far.filter(Boolean)].join(', ');
 }
 
-/** Job ids are opaque, so escape them. */
-export function jobPath(jobId: string): string {
-  return `/v1/static-export/jobs/${encodeURIComponent(jobId)}`;
-}
-
 /** Reads a job. Throws `JobGone` if it is unknown. */
 export async function readJob(call: CallAdminApi, jobId: string): Promise<Reading> {
-  const response = await readAt(call, jobPath(jobId));
-  const status = textField(response, 'status')?.toLowerCase();
-  if (status === undefined)
-    throw temporaryFailure(unreadable(response.status, 'status', response.text), response.status);
-  const progress = progressOf(response);
+  const outcome = await call('read', ({ exports }, options) => exports.get(jobId, options));
+  const { job, response } = readOrGone(outcome);
+  const progress = { percent: job.progress, pageCount: job.pageCount };
   reportProgress(progress);
-  if (status === 'completed') {
-    const version = textField(response, 'version')?.slice(0, 200) ?? null;
-    return { finished: { status, version, pageCount: progress.pageCount, exportedAt: endTimeOf(response) } };
+  if (job.status === 'completed') {
+    const version = shortVersion(job);
+    return { finished: { status: 'completed', version, pageCount: job.pageCount, exportedAt: endTimeOf(response) } };
   }
-  if (status === 'failed') {
-    return { finished: { status, error: textField(response, 'error') ?? 'the service gave no reason' } };
+  if (job.status === 'failed') {
+    return { finished: { status: 'failed', error: job.error?.trim().slice(0, 500) ?? 'the service gave no reason' } };
   }
-  return { running: status, progress, response };
+  return { running: word.parse(response.body).status.slice(0, 500), progress, response };
+}
+
+/** The service's own word for a job that is running. */
+const word = z.object({ status: statusText });
+
+/** Not every service names it as the contract does. */
+const endTimes = z.object({ completedAt: time, finishedAt: time, updatedAt: time });
+
+/** When a completed job ended, as RFC 3339; null if the service doesn't say. */
+export function endTimeOf({ body }: AdminApiResponse): string | null {
+  const { completedAt = null, finishedAt = null, updatedAt = null } = endTimes.safeParse(body).data ?? {};
+  return completedAt ?? finishedAt ?? updatedAt;
+}
+
+/** The workflow keeps it. */
+export function shortVersion({ version }: Pick<ExportJob, 'version'>): string | null {
+  return version?.trim().slice(0, 200) ?? null;
 }

@@ -1,7 +1,7 @@
 import { Context, sleep } from '@temporalio/activity';
-import type { CallAdminApi } from './call-admin-api.ts';
-import type { AdminApiResponse } from './http-client.ts';
-import { benignWait, describeResponse, finalFailure, retryAfterOf } from './outcomes.ts';
+import type { AdminApiResponse } from '../../client/admin-api-client.ts';
+import type { Outcome } from './call-admin-api.ts';
+import { benignWait, finalFailure } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
 
 /** A job's state: its end, or a sentence that says it is still running, with the response. */
@@ -26,16 +26,14 @@ export async function pollJob<Finished>(
     if ('finished' in reading) return reading.finished;
     const pauseMs = pausesMs[asked];
     if (pauseMs === undefined) {
-      throw benignWait('StillRunning', reading.running, pollDelayMs(attempt, retryAfterOf(reading.response)));
+      throw benignWait('StillRunning', reading.running, pollDelayMs(attempt, reading.response.retryAfterMs));
     }
     await sleep(pauseMs);
   }
 }
 
-/** Reads the job at a path. Throws `JobGone` if it is unknown. */
-export async function readAt(call: CallAdminApi, path: string): Promise<AdminApiResponse> {
-  const request = { method: 'GET', path } as const;
-  const { verdict, response } = await call('read', request);
-  if (verdict !== 'success') throw finalFailure('JobGone', describeResponse(request, response), response.status);
-  return response;
+/** The job that was read. Throws `JobGone` if it is unknown. */
+export function readOrGone<Job>(outcome: Outcome<Job>): { job: Job; response: AdminApiResponse } {
+  if (outcome.verdict !== 'success') throw finalFailure('JobGone', outcome.error.message, outcome.error.status);
+  return { job: outcome.result, response: outcome.response };
 }

@@ -1,7 +1,6 @@
 import type { CallAdminApi } from './call-admin-api.ts';
-import { jobPath } from './poll-export.ts';
-import { readAt } from './poll-job.ts';
-import { endTimeOf, textField, timeField } from './response-fields.ts';
+import { endTimeOf, shortVersion } from './poll-export.ts';
+import { readOrGone } from './poll-job.ts';
 
 /** A job's fields; null if the service doesn't give them. */
 type ExportDescription = {
@@ -15,13 +14,13 @@ type ExportDescription = {
 
 /** Reads a job without waiting for its end. Throws `JobGone` if it is unknown. */
 export function createReadExport(call: CallAdminApi) {
-  return async function readExport(input: { jobId: string }): Promise<ExportDescription> {
-    const response = await readAt(call, jobPath(input.jobId));
+  return async function readExport({ jobId }: { jobId: string }): Promise<ExportDescription> {
+    const { job, response } = readOrGone(await call('read', ({ exports }, options) => exports.get(jobId, options)));
     return {
-      status: textField(response, 'status')?.toLowerCase() ?? null,
-      domain: textField(response, 'domain')?.toLowerCase() ?? null,
-      version: textField(response, 'version')?.slice(0, 200) ?? null,
-      createdAt: timeField(response, 'createdAt'),
+      status: job.status,
+      domain: job.domain?.trim().toLowerCase() ?? null,
+      version: shortVersion(job),
+      createdAt: job.createdAt,
       exportedAt: endTimeOf(response),
     };
   };

@@ -1,10 +1,8 @@
 import { Context } from '@temporalio/activity';
 import type { CallAdminApi } from './call-admin-api.ts';
-import { temporaryFailure } from './call-admin-api.ts';
-import { benignWait, finalFailure, retryAfterOf } from './outcomes.ts';
+import { benignWait, finalFailure } from './outcomes.ts';
 import { pollDelayMs } from './poll-delay.ts';
-import { errorText, textField, timeField } from './response-fields.ts';
-import { parseTimestampMs } from './timestamps.ts';
+import { shortVersion } from './poll-export.ts';
 
 type StartExportInput = {
   domain: string;
@@ -26,34 +24,24 @@ export type StartedExport = {
  * may have read older content, so Galley never adopts it.
  */
 export function createStartExport(call: CallAdminApi) {
-  return async function startExport(input: StartExportInput): Promise<StartedExport> {
-    const { verdict, response } = await call('start', {
-      method: 'POST',
-      path: '/v1/static-export/jobs',
-      body: { domain: input.domain },
-      headers: { 'idempotency-key': input.idempotencyKey },
-    });
-    if (verdict === 'busy') {
+  return async function startExport({ domain, idempotencyKey }: StartExportInput): Promise<StartedExport> {
+    const outcome = await call('start', ({ exports }, options) =>
+      exports.start({ domain }, { ...options, idempotencyKey }),
+    );
+    if (outcome.verdict === 'busy') {
+      const { reason, retryAfterMs } = outcome.error;
       throw benignWait(
         'DomainBusy',
-        `waiting for the active export of ${input.domain} to end: ${errorText(response)}`,
-        pollDelayMs(Context.current().info.attempt, retryAfterOf(response)),
+        `waiting for the active export of ${domain} to end: ${reason}`,
+        pollDelayMs(Context.current().info.attempt, retryAfterMs),
       );
     }
-    if (verdict !== 'success') throw finalFailure('Rejected', `start: ${errorText(response)}`, response.status);
-    const jobId = textField(response, 'jobId');
-    // The response may have been cut. The same key returns the same job.
-    if (jobId === undefined)
-      throw temporaryFailure(unreadable(response.status, 'jobId', response.text), response.status);
-    const createdAt = timeField(response, 'createdAt');
-    const respondedAtMs = parseTimestampMs(response.date);
-    const ageMs = createdAt === null || respondedAtMs === undefined ? null : respondedAtMs - Date.parse(createdAt);
-    return { jobId, version: textField(response, 'version')?.slice(0, 200) ?? null, createdAt, ageMs };
+    if (outcome.verdict !== 'success') {
+      throw finalFailure('Rejected', `start: ${outcome.error.reason}`, outcome.error.status);
+    }
+    const { jobId, createdAt, ...job } = outcome.result;
+    const { dateMs } = outcome.response;
+    const ageMs = createdAt === null || dateMs === null ? null : dateMs - Date.parse(createdAt);
+    return { jobId, version: shortVersion(job), createdAt, ageMs };
   };
-}
-
-/** The error message for a 2xx without a required field. */
-export function unreadable(status: number, name: string, text: string): string {
-  const kind = /^\s*</.test(text) ? 'an HTML page' : text.trim() === '' ? 'an empty body' : 'an unreadable or cut body';
-  return `the Admin API answered ${status} without "${name}" (${kind})`;
 }

@@ -1,6 +1,7 @@
 import type { Lifetime } from '../with-cleanups.ts';
 import type { Project } from './export-client.ts';
 import type { ManualName } from './manuals.ts';
+import { usageText } from './process-usage.ts';
 import type { MeasuredExport, Product } from './product.ts';
 import type { CountingSite } from './requests.ts';
 import { stagesText } from './stages.ts';
@@ -20,12 +21,10 @@ export interface ExportBench {
   progress(text: string): void;
 }
 
-/** Exports a project and tells what came of it. */
+/** Exports a project and prints the result. */
 export async function measureExport(bench: ExportBench, project: Project, what: string): Promise<MeasuredExport> {
   const measured = await (await bench.product()).export(project);
-  const workers = measured.workers.map(
-    ({ peakMb, cpuSeconds }) => `${peakMb.toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of processor`,
-  );
+  const workers = measured.workers.map(usageText);
   bench.progress(
     `${what}: galley: ${measured.seconds.toFixed(2)} s, ${measured.pageCount} pages; worker: ${workers.join('; ')}`,
   );

@@ -1,19 +1,19 @@
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { findOnPath } from '../../embedded/find-on-path.ts';
 import { spawnGuarded } from '../../embedded/guarded-child.ts';
 import { freePort } from '../../test/helpers/free-port.ts';
 import { waitFor } from '../../test/helpers/system/wait-for.ts';
 import type { Lifetime } from '../with-cleanups.ts';
+import { temporaryFolder } from '../with-cleanups.ts';
 import { type CountingSite, countRequests } from './requests.ts';
 
 /** Serves a folder as it is, on a free port of 127.0.0.1, with one process of nginx. */
 export async function startNginxSite(folder: string, lifetime: Lifetime): Promise<CountingSite> {
   const nginx = (await findOnPath('nginx')) ?? (await findOnPath('nginx', '/usr/sbin'));
   if (nginx === undefined) throw new Error('nginx is not installed. Run: npm run setup:system');
-  const home = await mkdtemp(join(tmpdir(), 'galley-nginx-'));
-  lifetime.add(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
+  const home = await temporaryFolder(lifetime, 'galley-nginx-');
   const port = await freePort();
   const log = join(home, 'access.log');
   await writeFile(log, '');

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { builtGalley } from '../../test/helpers/system/built-product.ts';
 import type { ExportBench } from './bench.ts';
 import { secondsText } from './figure.ts';
-import { type Usage, watchToEnd } from './process-usage.ts';
+import { type Usage, usageText, watchToEnd } from './process-usage.ts';
 
 export interface OneShotExport extends Usage {
   /** Of the process, from its start to its end. */
@@ -41,9 +41,8 @@ export async function oneShotExport(
     const { stdout } = await exporting;
     const seconds = (performance.now() - startedMs) / 1_000;
     const measured = { seconds, ...(await usage), ...result.parse(JSON.parse(stdout)) };
-    const { peakMb, cpuSeconds, pageCount } = measured;
-    const used = `${peakMb.toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of processor`;
-    progress(`${what}: galley export: ${secondsText(seconds)}, ${pageCount} pages; ${used}`);
+    const { pageCount } = measured;
+    progress(`${what}: galley export: ${secondsText(seconds)}, ${pageCount} pages; ${usageText(measured)}`);
     return measured;
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });

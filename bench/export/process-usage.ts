@@ -8,6 +8,11 @@ export interface Usage {
   cpuSeconds: number;
 }
 
+/** As in `312 MB, 1.84 s of CPU time`. */
+export function usageText({ peakMb, cpuSeconds }: Usage): string {
+  return `${peakMb.toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of CPU time`;
+}
+
 /** Linux counts processor time in hundredths of a second whatever its own clock. */
 const TICKS_A_SECOND = 100;
 

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { startPostgres } from '../../test/helpers/postgres.ts';
@@ -10,6 +8,7 @@ import { startPlatformService } from '../../test/helpers/system/platform-service
 import { createPrograms } from '../../test/helpers/system/programs.ts';
 import { startTemporalServer } from '../../test/helpers/system/temporal-server.ts';
 import type { Lifetime } from '../with-cleanups.ts';
+import { temporaryFolder } from '../with-cleanups.ts';
 import { exportOverHttp, type FinishedExport, type Project } from './export-client.ts';
 import { guardedProgram, resetPeak, type Usage, usageOf } from './process-usage.ts';
 import { readStages, type Stages } from './stages.ts';
@@ -42,8 +41,7 @@ const SECOND_WORKER = `${WORKER}-2`;
 /** Starts PostgreSQL, Temporal's dev server on its database file, the platform and one worker, from a fresh build. */
 export async function startProduct(objects: ObjectsOption, lifetime: Lifetime): Promise<Product> {
   const galley = await builtGalley();
-  const folder = await mkdtemp(join(tmpdir(), 'galley-bench-'));
-  lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = await temporaryFolder(lifetime, 'galley-bench-');
   const postgres = await startPostgres({ durable: true });
   lifetime.add(postgres.stop);
   const temporal = await startTemporalServer(join(folder, 'temporal.db'));

@@ -79,7 +79,7 @@ export async function runExportBench(
   return await withCleanups(async (lifetime) => {
     let starting: Promise<Product> | undefined;
     const product = (): Promise<Product> => {
-      if (starting === undefined) progress('building where that is needed, and starting the platform');
+      if (starting === undefined) progress('building if needed, and starting the platform');
       starting ??= startProduct(options.objects, lifetime);
       return starting;
     };

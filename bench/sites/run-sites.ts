@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -13,7 +12,7 @@ import { waitFor } from '../../test/helpers/system/wait-for.ts';
 import { guardedProgram, resetPeak, residentMb, usageOf } from '../export/process-usage.ts';
 import { oneDelivery } from '../load/one-delivery.ts';
 import { configureOrchestrator, valuesFileOf } from '../orchestrator.ts';
-import { type Lifetime, withCleanups } from '../with-cleanups.ts';
+import { type Lifetime, temporaryFolder, withCleanups } from '../with-cleanups.ts';
 import { deployedSite } from './deployed-site.ts';
 import { forEach } from './for-each.ts';
 import { domainOf, siteLinks } from './site-links.ts';
@@ -76,8 +75,7 @@ async function measure(
   lifetime: Lifetime,
 ): Promise<SitesFigures> {
   const galley = await builtGalley();
-  const folder = await mkdtemp(join(tmpdir(), 'galley-bench-'));
-  lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = await temporaryFolder(lifetime, 'galley-bench-');
   const temporal = await startTemporalServer(join(folder, 'temporal.db'));
   lifetime.add(temporal.stop);
   const adminApi = await startFakeAdminApi();

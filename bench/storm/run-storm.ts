@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { WORKFLOW_IDS } from '../../contract/names.ts';
@@ -12,6 +10,7 @@ import { waitFor } from '../../test/helpers/system/wait-for.ts';
 import { workflowChain } from '../../test/helpers/system/workflow-chain.ts';
 import { startOrchestrator } from '../orchestrator.ts';
 import { runLoad } from '../run-load.ts';
+import { temporaryFolder } from '../with-cleanups.ts';
 import { deliveryId, stormResult } from './delivery-ids.ts';
 import { watchMemory } from './memory.ts';
 
@@ -54,8 +53,7 @@ async function storm(
   cleanups: Cleanups,
 ): Promise<Storm> {
   const galley = await builtGalley();
-  const folder = await mkdtemp(join(tmpdir(), 'galley-bench-'));
-  cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = await temporaryFolder(cleanups, 'galley-bench-');
   const temporal = await startTemporalServer(join(folder, 'temporal.db'));
   cleanups.add(temporal.stop);
   const adminApi = await startFakeAdminApi();

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startDevServer } from '../../embedded/temporal/dev-server.ts';
 import { locateDevServer } from '../../embedded/temporal/locate-dev-server.ts';
 import { builtGalley } from '../../test/helpers/system/built-product.ts';
@@ -9,6 +6,7 @@ import { createPrograms } from '../../test/helpers/system/programs.ts';
 import { type LoopOptions, type Measurement, measurement } from '../load/closed-loop.ts';
 import { startOrchestrator } from '../orchestrator.ts';
 import { runLoad } from '../run-load.ts';
+import { temporaryFolder } from '../with-cleanups.ts';
 import { startPlainExpress } from './plain-express.ts';
 
 export type Round = Record<'rawOne' | 'rawMany' | 'receiverOne' | 'receiverMany' | 'express', Measurement>;
@@ -39,8 +37,7 @@ export async function measureRounds(
 async function measure(options: RoundsOptions, progress: (text: string) => void, cleanups: Cleanups): Promise<Round[]> {
   const { rounds, worker, ...loop } = options;
   const galley = await builtGalley();
-  const folder = await mkdtemp(join(tmpdir(), 'galley-bench-'));
-  cleanups.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = await temporaryFolder(cleanups, 'galley-bench-');
   const temporal = await startDevServer({ executable: await locateDevServer() });
   cleanups.add(temporal.stop);
   const programs = createPrograms(galley);

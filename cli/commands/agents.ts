@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import type { z } from 'zod';
-import { type AgentJob, agentCancellation, agentJob, agentJobPage } from '../../contract/admin-api.ts';
+import type { AgentJob, AgentJobRef, Cancellation } from '../../client/admin-api-client.ts';
 import { agentRuleState } from '../../contract/agent-state.ts';
-import { KEY_HELP, openAdminApi } from '../admin-api.ts';
+import { KEY_HELP, showResponse } from '../admin-api.ts';
 import { API_URL_OPTION, openOrchestrator, TOKEN_HELP } from '../orchestrator-client.ts';
 import { plain, printJson, printLines, printRows } from '../output.ts';
 
@@ -18,43 +18,40 @@ export function agentsCommand(): Command {
   ofProject(command.command('list'))
     .option('--limit <n>', 'how many, 1 to 100', '20')
     .description("list a project's newest agent jobs")
-    .action(async ({ project, limit, json }: Options & { limit: string }) => {
-      const ask = await openAdminApi();
-      const page = agentJobPage
-        .loose()
-        .parse(await ask(`/v2/agent/${encodeURIComponent(project)}/jobs?limit=${limit}`));
-      if (json) printJson(page);
-      else if (page.jobs.length === 0) printLines(['no agent jobs']);
-      else printRows(page.jobs.map(columns));
-    });
+    .action(list);
   ofProject(command.command('show'))
     .argument('<job>', 'the id of the job, aj_…')
     .description('show an agent job')
-    .action(async (id: string, options: Options) => {
-      printJob(await (await openAdminApi())(pathOf(options, id)), options);
-    });
+    .action((id: string, options: Options) =>
+      showResponse(options, (client, request) => client.agentJobs.get(refOf(options, id), request), printJob),
+    );
   ofProject(command.command('message'))
     .argument('<job>', 'the id of the job, aj_…')
     .argument('<prompt>', 'what the agent should do next')
     .description('send a follow-up prompt to a completed job, which becomes active again')
-    .action(async (id: string, prompt: string, options: Options) => {
-      printJob(await (await openAdminApi())(`${pathOf(options, id)}/message`, 'POST', { prompt }), options);
-    });
+    .action((id: string, prompt: string, options: Options) =>
+      showResponse(
+        options,
+        (client, request) => client.agentJobs.message({ ...refOf(options, id), prompt }, request),
+        printJob,
+      ),
+    );
   ofProject(command.command('cancel'))
     .argument('<job>', 'the id of the job, aj_…')
     .description('cancel an active job')
-    .action(async (id: string, options: Options) => {
-      const response = await (await openAdminApi())(`${pathOf(options, id)}/cancel`, 'POST');
-      const { result, job } = agentCancellation.loose().parse(response);
-      if (options.json) printJson({ result, job });
-      else printLines([result === 'accepted' ? `${job.id} is being cancelled.` : `${job.id} was ${job.status}.`]);
-    });
+    .action((id: string, options: Options) =>
+      showResponse(
+        options,
+        (client, request) => client.agentJobs.cancel(refOf(options, id), request),
+        (cancellation) => printCancellation(id, cancellation),
+      ),
+    );
   ofProject(command.command('archive'))
     .argument('<job>', 'the id of the job, aj_…')
     .description('archive a job: it takes no more prompts')
-    .action(async (id: string, options: Options) => {
-      printJob(await (await openAdminApi())(`${pathOf(options, id)}/archive`, 'POST'), options);
-    });
+    .action((id: string, options: Options) =>
+      showResponse(options, (client, request) => client.agentJobs.archive(refOf(options, id), request), printJob),
+    );
   command
     .command('remove')
     .argument('<site>', 'the name of the site')
@@ -75,6 +72,15 @@ export function agentsCommand(): Command {
   return command;
 }
 
+async function list({ project, limit, ...options }: Options & { limit: string }): Promise<void> {
+  const filter = { projectId: project, limit: Number(limit) };
+  await showResponse(
+    options,
+    (client, request) => client.agentJobs.list(filter, request).page(),
+    ({ jobs }) => (jobs.length === 0 ? printLines(['no agent jobs']) : printRows(jobs.map(columns))),
+  );
+}
+
 function ofProject(command: Command): Command {
   return command
     .requiredOption('--project <id>', 'the project of the agent jobs, prj_…')
@@ -82,28 +88,27 @@ function ofProject(command: Command): Command {
     .addHelpText('after', KEY_HELP);
 }
 
-function pathOf({ project }: Options, id: string): string {
-  return `/v2/agent/${encodeURIComponent(project)}/job/${encodeURIComponent(id)}`;
+function refOf({ project }: Options, id: string): AgentJobRef {
+  return { projectId: project, id };
 }
 
 function columns({ id, status, prLink, createdAt, error }: AgentJob): (string | null)[] {
   return [id, status, prLink, createdAt, error && plain(error)];
 }
 
-function printJob(response: unknown, { json }: Options): void {
-  const job = agentJob.loose().parse(response);
-  const { id, status, source, prLink, createdAt, updatedAt, error } = job;
-  if (json) {
-    printJson(job);
-    return;
-  }
+function printJob({ id, status, source, prLink, createdAt, updatedAt, error }: AgentJob): void {
   printLines([
     `${id}: ${status}`,
-    `repository ${source.repository}${source.ref === null ? '' : `, branch ${source.ref}`}`,
+    source.repository && `repository ${source.repository}${source.ref === null ? '' : `, branch ${source.ref}`}`,
     prLink && `pull request ${prLink}`,
-    `created ${createdAt}, last change ${updatedAt}`,
+    createdAt && `created ${createdAt}, last change ${updatedAt ?? createdAt}`,
     error && `error: ${plain(error)}`,
   ]);
+}
+
+function printCancellation(id: string, { result, job }: Cancellation<AgentJob>): void {
+  const ended = `${id} was ${job?.status ?? 'already finished'}.`;
+  printLines([result === 'accepted' ? `${id} is being cancelled.` : ended]);
 }
 
 function whatEnded(site: string, rule: string, state: z.infer<typeof ended>): (string | false)[] {

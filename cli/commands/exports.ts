@@ -1,23 +1,14 @@
 import { Command, Option } from 'commander';
-import {
-  type ExportChanges,
-  type ExportJob,
-  exportCancellation,
-  exportChanges,
-  exportJob,
-  exportJobPage,
-  exportJobStatus,
-} from '../../contract/admin-api.ts';
-import { KEY_HELP, openAdminApi } from '../admin-api.ts';
-import { plain, printJson, printLines, printRows } from '../output.ts';
-
-const JOBS = '/v1/static-export/jobs';
+import type { ExportJob } from '../../client/admin-api-client.ts';
+import { type ExportChanges, type ExportJobStatus, exportJobStatus } from '../../contract/admin-api.ts';
+import { KEY_HELP, showResponse } from '../admin-api.ts';
+import { plain, printLines, printRows } from '../output.ts';
 
 /** `--json` shows all. */
 const MAX_PATHS = 20;
 
 type Options = { json?: boolean };
-type ListOptions = Options & { domain?: string; status?: string; limit: string };
+type ListOptions = Options & { domain?: string; status?: ExportJobStatus; limit: string };
 
 export function exportsCommand(): Command {
   const command = new Command('exports').description('the export jobs of the Admin API');
@@ -36,59 +27,64 @@ export function exportsCommand(): Command {
     .option('--json', 'print the job as JSON')
     .description('show an export')
     .addHelpText('after', KEY_HELP)
-    .action(async (jobId: string, { json }: Options) => {
-      const job = exportJob.loose().parse(await (await openAdminApi())(pathOf(jobId)));
-      if (json) printJson(job);
-      else printLines(inFull(job));
-    });
+    .action((jobId: string, options: Options) =>
+      showResponse(
+        options,
+        (client, request) => client.exports.get(jobId, request),
+        (job) => printLines(inFull(job)),
+      ),
+    );
   command
     .command('changes')
     .argument('<job>', 'the id of a completed job, se_…')
     .option('--json', 'print all changes as JSON')
     .description('show what an export changed since the one before')
     .addHelpText('after', KEY_HELP)
-    .action(async (jobId: string, { json }: Options) => {
-      const changes = exportChanges.loose().parse(await (await openAdminApi())(`${pathOf(jobId)}/changes`));
-      if (json) printJson(changes);
-      else printLines(describe(changes));
-    });
+    .action((jobId: string, options: Options) =>
+      showResponse(
+        options,
+        (client, request) => client.exports.changes(jobId, request),
+        (changes) => printLines(describe(changes)),
+      ),
+    );
   command
     .command('cancel')
     .argument('<job>', 'the id of the job, se_…')
     .option('--json', 'print the result as JSON')
     .description('cancel a queued or running export')
     .addHelpText('after', KEY_HELP)
-    .action(async (jobId: string, { json }: Options) => {
-      const response = await (await openAdminApi())(`${pathOf(jobId)}/cancel`, 'POST');
-      const { result, job } = exportCancellation.loose().parse(response);
-      if (json) printJson({ result, job });
-      else printLines([result === 'accepted' ? `${job.jobId} is being cancelled.` : `${job.jobId} was ${job.status}.`]);
-    });
+    .action((jobId: string, options: Options) =>
+      showResponse(
+        options,
+        (client, request) => client.exports.cancel(jobId, request),
+        ({ result, job }) => {
+          const ended = `${jobId} was ${job?.status ?? 'already finished'}.`;
+          printLines([result === 'accepted' ? `${jobId} is being cancelled.` : ended]);
+        },
+      ),
+    );
   return command;
 }
 
-async function list({ domain, status, limit, json }: ListOptions): Promise<void> {
-  const query = new URLSearchParams({ ...(domain && { domain }), ...(status && { status }), limit });
-  const page = exportJobPage.loose().parse(await (await openAdminApi())(`${JOBS}?${query}`));
-  if (json) printJson(page);
-  else if (page.jobs.length === 0) printLines(['no exports']);
-  else printRows(page.jobs.map(columns));
+async function list({ domain, status, limit, ...options }: ListOptions): Promise<void> {
+  const filter = { domain, status, limit: Number(limit) };
+  await showResponse(
+    options,
+    (client, request) => client.exports.list(filter, request).page(),
+    ({ jobs }) => (jobs.length === 0 ? printLines(['no exports']) : printRows(jobs.map(columns))),
+  );
 }
 
-function pathOf(jobId: string): string {
-  return `${JOBS}/${encodeURIComponent(jobId)}`;
+function columns({ jobId, status, progress, pageCount, version, domain, createdAt, error }: ExportJob) {
+  const state = status === 'running' ? `running, ${Math.floor(progress ?? 0)} %` : status;
+  return [jobId, state, `${pageCount ?? 0} pages`, version, domain, createdAt, error === null ? '' : plain(error)];
 }
 
-function columns({ jobId, status, progress, pageCount, version, domain, createdAt, error }: ExportJob): string[] {
-  const state = status === 'running' ? `running, ${Math.floor(progress)} %` : status;
-  return [jobId, state, `${pageCount} pages`, version, domain, createdAt, error === null ? '' : plain(error)];
-}
-
-function inFull(job: ExportJob): (string | false)[] {
+function inFull(job: ExportJob): (string | false | null)[] {
   return [
-    `${job.jobId}: ${job.status}, ${Math.floor(job.progress)} %, ${job.pageCount} pages`,
-    `version ${job.version} of ${job.domain}`,
-    `created ${job.createdAt}, last change ${job.updatedAt}`,
+    `${job.jobId}: ${job.status}, ${Math.floor(job.progress ?? 0)} %, ${job.pageCount ?? 0} pages`,
+    job.version !== null && `version ${job.version}${job.domain === null ? '' : ` of ${job.domain}`}`,
+    job.createdAt !== null && `created ${job.createdAt}, last change ${job.updatedAt ?? job.createdAt}`,
     job.error !== null && `error: ${plain(job.error)}`,
   ];
 }

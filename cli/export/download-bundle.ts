@@ -4,9 +4,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Bundle } from '../../client/admin-api-client.ts';
 import { errorText } from '../../embedded/report.ts';
 import { CommandError } from '../command-error.ts';
-import type { BundleLink } from './admin-api-client.ts';
 
 /** Timeout for the link's first byte; the rest may take longer. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -15,7 +15,7 @@ const ANSWER_TIMEOUT_MS = 30_000;
  * Writes the archive to `file` atomically; resolves with its size in bytes.
  * @throws CommandError if the link is rejected, breaks off, or its bytes don't match the hash.
  */
-export async function downloadBundle({ bundleUrl, sha256 }: BundleLink, file: string): Promise<number> {
+export async function downloadBundle({ bundleUrl, sha256 }: Bundle, file: string): Promise<number> {
   await mkdir(dirname(file), { recursive: true });
   const partial = `${file}.${process.pid}.part`;
   const hash = createHash('sha256');

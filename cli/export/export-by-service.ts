@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type ExportReport, exportReport } from '../../contract/admin-api.ts';
-import { type AdminApi, cancelExport, createBundle, readExport, readReport, startExport } from './admin-api-client.ts';
+import type { AdminApiClient } from '../../client/admin-api-client.ts';
+import type { ExportReport } from '../../contract/admin-api.ts';
 import { downloadBundle } from './download-bundle.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { ExportFailed } from './run-export.ts';
@@ -17,48 +16,46 @@ export interface ServiceExport {
 
 /**
  * Exports a domain by a service with the Admin API, and writes the archive to a file. Aborting the signal cancels the job.
- * @throws ExportFailed if the job fails, CommandError if it is rejected or the archive can't be downloaded
+ * @throws ExportFailed if the job fails, CommandError if the archive can't be downloaded, AdminApiError
  */
 export async function exportByService(
-  api: AdminApi,
+  client: AdminApiClient,
   { domain, file, signal }: { domain: string; file: string; signal: AbortSignal },
 ): Promise<ServiceExport> {
-  const jobId = await startExport(api, domain);
+  // Without the signal: Galley must know the job to cancel it.
+  const { jobId } = await client.exports.start({ domain });
   try {
-    const pageCount = await untilCompleted(api, jobId, { domain, signal });
-    const sizeBytes = await downloadBundle(await createBundle(api, jobId), file);
-    return { jobId, pageCount, sizeBytes, report: await obtainReport(api, jobId) };
+    const pageCount = await untilCompleted(client, jobId, { domain, signal });
+    const sizeBytes = await downloadBundle(await client.exports.bundle(jobId, { signal }), file);
+    return { jobId, pageCount, sizeBytes, report: await obtainReport(client, jobId) };
   } catch (error) {
     if (!signal.aborted) throw error;
-    await cancelExport(api, jobId);
+    // Best effort: a service may have no such endpoint.
+    await client.exports.cancel(jobId).catch(() => undefined);
     throw signal.reason;
   }
 }
 
 async function untilCompleted(
-  api: AdminApi,
+  client: AdminApiClient,
   jobId: string,
   { domain, signal }: { domain: string; signal: AbortSignal },
 ): Promise<number | null> {
   const bar = createProgressBar(domain);
   try {
-    for (;;) {
-      signal.throwIfAborted();
-      const { status, progress, pageCount, error } = await readExport(api, jobId);
-      bar.update({ status, progress: progress ?? 0, pageCount: pageCount ?? 0 });
-      if (status === 'completed') return pageCount ?? null;
-      if (status === 'failed') {
-        throw new ExportFailed(`${error ?? 'no reason given'} (job ${jobId})`, await obtainReport(api, jobId));
-      }
-      await sleep(POLL_MS, undefined, { signal });
-    }
+    const { status, pageCount, error } = await client.waitForJob(jobId, {
+      signal,
+      pollDelayMs: () => POLL_MS,
+      onProgress: (job) => bar.update({ ...job, progress: job.progress ?? 0, pageCount: job.pageCount ?? 0 }),
+    });
+    if (status === 'completed') return pageCount;
+    throw new ExportFailed(`${error ?? 'no reason given'} (job ${jobId})`, await obtainReport(client, jobId));
   } finally {
     bar.stop();
   }
 }
 
 /** A service needs no report, or may have one of another kind. */
-async function obtainReport(api: AdminApi, jobId: string): Promise<ExportReport | undefined> {
-  const response = await readReport(api, jobId).catch(() => undefined);
-  return exportReport.safeParse(response).data;
+async function obtainReport(client: AdminApiClient, jobId: string): Promise<ExportReport | undefined> {
+  return await client.exports.report(jobId).catch(() => undefined);
 }

@@ -6,13 +6,12 @@ import { createExportDeps, type ExportDeps } from '../../exporter/export-deps.ts
 import { ExportFailure } from '../../exporter/export-failure.ts';
 import { exportSite } from '../../exporter/export-site.ts';
 import type { ExportLimits } from '../../exporter/limits.ts';
-import { createLocalStageRunner } from '../../exporter/local-stage-runner.ts';
 import { reportKey } from '../../exporter/object-keys.ts';
-import { storeFailedReport } from '../../exporter/pack/failed-report.ts';
 import type { PackedExport } from '../../exporter/pack/pack-export.ts';
+import { storeFailedReport } from '../../exporter/pack/report.ts';
 import type { ObjectStore } from '../../exporter/ports.ts';
 import type { ExportSettings } from '../../exporter/settings.ts';
-import type { Progress } from '../../exporter/stage.ts';
+import { createLocalStageRunner, type Progress } from '../../exporter/stage.ts';
 import type { MemoryCrawl } from '../../exporter/store/memory-crawl.ts';
 import { createMemoryCrawlStore } from '../../exporter/store/memory-crawl-store.ts';
 import type { Spill } from '../../exporter/store/spill.ts';

@@ -1,7 +1,6 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cp } from 'node:fs/promises';
 import { median } from '../../statistics.ts';
+import { temporaryFolder } from '../../with-cleanups.ts';
 import { type ExportBench, measureExport, measureFullExport, warmUp } from '../bench.ts';
 import { editPages } from '../edit-pages.ts';
 import { type Goal, type RowResult, secondsText } from '../figure.ts';
@@ -47,7 +46,7 @@ export async function incrementalRow(bench: ExportBench, manual: ManualName): Pr
 export async function oneShotIncrementalRow(bench: ExportBench, manual: ManualName): Promise<RowResult> {
   const { name: manualName, folder, origin } = await servedCopy(bench, manual);
   const name = `galley export, ${manualName}`;
-  const state = await temporaryFolder(bench, 'galley-state-');
+  const state = await temporaryFolder(bench.lifetime, 'galley-state-');
   await oneShotExport(bench, { origin, what: `${name}, the export before`, state });
   return await compare(
     bench,
@@ -60,14 +59,8 @@ export async function oneShotIncrementalRow(bench: ExportBench, manual: ManualNa
   );
 }
 
-async function temporaryFolder({ lifetime }: ExportBench, prefix: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), prefix));
-  lifetime.add(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-  return folder;
-}
-
 async function servedCopy(bench: ExportBench, manual: ManualName): Promise<EditedManual> {
-  const folder = await temporaryFolder(bench, 'galley-edited-');
+  const folder = await temporaryFolder(bench.lifetime, 'galley-edited-');
   await cp(bench.folder(manual), folder, { recursive: true, dereference: true, preserveTimestamps: true });
   const { origin } = await startNginxSite(folder, bench.lifetime);
   return { name: `${MANUALS[manual].title}, 1 % of pages changed`, folder, origin };

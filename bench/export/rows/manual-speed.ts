@@ -7,6 +7,7 @@ import { MANUALS, type ManualName } from '../manuals.ts';
 import { oneShotExport } from '../one-shot.ts';
 import { type PeerRun, websiteScraper, wgetAndTar } from '../peers.ts';
 import type { Usage } from '../process-usage.ts';
+import { usageText } from '../process-usage.ts';
 
 interface SpeedRow {
   manual: ManualName;
@@ -93,9 +94,8 @@ export async function speedRow(row: SpeedRow, bench: ExportBench): Promise<RowRe
 
   const against = async (peer: keyof typeof PEERS): Promise<PeerRun> => {
     const run = await PEERS[peer].run(origin, bench.lifetime.signal);
-    const { seconds, pageCount, peakMb, cpuSeconds } = run;
-    const used = `${peakMb.toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of processor`;
-    bench.progress(`${name}: ${PEERS[peer].title}: ${secondsText(seconds)}, ${pageCount} pages; ${used}`);
+    const { seconds, pageCount } = run;
+    bench.progress(`${name}: ${PEERS[peer].title}: ${secondsText(seconds)}, ${pageCount} pages; ${usageText(run)}`);
     return run;
   };
   const scraper: Goal | undefined = row.goals.scraper;

@@ -1,0 +1,29 @@
+import { spreadMs } from '../contract/duration.ts';
+import { type AdminApiError, isTemporary } from './admin-api-error.ts';
+
+/** Every request of the client may be repeated: those that create something carry an `Idempotency-Key`. */
+export type RetryPolicy = {
+  /** In all, the first one included; 4 by default. */
+  attempts?: number;
+  /** The client doesn't wait for a longer `Retry-After`, and throws the error at once; 30 s by default. */
+  longestDelayMs?: number;
+};
+
+const FIRST_DELAY_MS = 200;
+const GROWTH = 3;
+
+/**
+ * How long to wait before the next attempt, with jitter; undefined if there is none.
+ * @param failedAttempts at least 1
+ */
+export function retryDelayMs(
+  error: AdminApiError,
+  failedAttempts: number,
+  { attempts = 4, longestDelayMs = 30_000 }: RetryPolicy,
+): number | undefined {
+  if (!(failedAttempts < attempts) || !isTemporary(error)) return undefined;
+  const retryAfterMs = error.retryAfterMs ?? 0;
+  if (!(retryAfterMs <= longestDelayMs)) return undefined;
+  const grownMs = Math.min(FIRST_DELAY_MS * GROWTH ** (failedAttempts - 1), longestDelayMs);
+  return spreadMs(Math.max(grownMs, retryAfterMs), failedAttempts, Math.random());
+}

@@ -1,0 +1,107 @@
+import { createAdminApiClient, type ExportJob } from '../../client/admin-api-client.ts';
+import { type Scripted, startScriptedServer } from '../helpers/admin-api/scripted-server.ts';
+
+type Server = Awaited<ReturnType<typeof startScriptedServer>>;
+
+const servers: Server[] = [];
+
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+async function service(...script: Scripted[]) {
+  const server = await startScriptedServer(script);
+  servers.push(server);
+  return { server, client: createAdminApiClient({ url: server.url, key: 'galley_secret', retry: false }) };
+}
+
+const job = (status: string, progress: number): Scripted => ({ status: 200, body: { status, progress } });
+const pollDelayMs = (): number => 1;
+
+describe('waiting for a job', () => {
+  it.each(['completed', 'failed'])('polls until it is %s, and reports its progress', async (end) => {
+    const { server, client } = await service(job('queued', 0), job('paused?', 40), job(end, 100));
+    const seen: ExportJob[] = [];
+    const ended = await client.waitForJob('se_1', { pollDelayMs, onProgress: (each) => seen.push(each) });
+    expect(ended).toMatchObject({ jobId: 'se_1', status: end });
+    expect(seen.map(({ status, progress }) => [status, progress])).toEqual([
+      ['queued', 0],
+      ['running', 40],
+      [end, 100],
+    ]);
+    expect(server.received).toHaveLength(3);
+  });
+
+  it('of an agent ends when it is no longer active', async () => {
+    const { client } = await service(job('active', 0), job('thinking', 0), job('archived', 0));
+    const ended = await client.waitForAgentJob({ projectId: 'p', id: 'a' }, { pollDelayMs });
+    expect(ended).toMatchObject({ id: 'a', status: 'archived' });
+  });
+
+  it('survives failures of the service that pass', async () => {
+    const limited: Scripted = { status: 429, headers: { 'retry-after': '0.01' } };
+    const { server, client } = await service('reset', { status: 500 }, limited, 'cut', job('completed', 100));
+    await expect(client.waitForJob('se_1', { pollDelayMs })).resolves.toMatchObject({ status: 'completed' });
+    expect(server.received).toHaveLength(5);
+  });
+
+  it.each([401, 404])('ends with a failure that lasts: %i', async (status) => {
+    const { client } = await service(job('running', 1), { status });
+    await expect(client.waitForJob('se_1', { pollDelayMs })).rejects.toMatchObject({ status });
+  });
+
+  it('ends with a failure that lasts longer than a minute', async () => {
+    const { client } = await service({ status: 500 });
+    const realNow = performance.now;
+    const startedMs = performance.now();
+    let polls = 0;
+    performance.now = () => startedMs + polls * 20_000;
+    try {
+      const pollDelay = (): number => {
+        polls += 1;
+        return 1;
+      };
+      await expect(client.waitForJob('se_1', { pollDelayMs: pollDelay })).rejects.toMatchObject({ status: 500 });
+      expect(polls).toBe(4);
+    } finally {
+      performance.now = realNow;
+    }
+  });
+
+  it('ends after its time, also in the middle of a request', async () => {
+    const { client } = await service(job('running', 1), 'silence');
+    const wait = client.waitForJob('se_1', { pollDelayMs, timeoutMs: 100 });
+    await expect(wait).rejects.toMatchObject({
+      name: 'AdminApiError',
+      message: 'se_1: not ended within 0.1 s',
+      status: null,
+    });
+  });
+
+  it.each<[string, Scripted]>([
+    ['a request', 'silence'],
+    ['a pause', { status: 200, headers: { 'retry-after': '60' }, body: { status: 'running' } }],
+  ])("ends with its signal's reason, also in %s", async (_, last) => {
+    const { server, client } = await service(job('running', 1), last);
+    const stop = new AbortController();
+    const wait = client.waitForJob('se_1', {
+      pollDelayMs: () => {
+        if (server.received.length === 2) setImmediate(() => stop.abort(new Error('enough')));
+        return 1;
+      },
+      signal: stop.signal,
+      onProgress: () => {
+        if (last === 'silence') setTimeout(() => stop.abort(new Error('enough')), 50);
+      },
+    });
+    await expect(wait).rejects.toThrow('enough');
+    expect(server.received).toHaveLength(2);
+  });
+
+  it('polls often at first and every five seconds at last', async () => {
+    const delays: number[] = [];
+    const { client } = await service(job('running', 1), job('completed', 100));
+    const startedMs = performance.now();
+    await client.waitForJob('se_1', { onProgress: () => delays.push(performance.now() - startedMs) });
+    expect(delays).toHaveLength(2);
+    expect((delays[1] ?? 0) - (delays[0] ?? 0)).toBeGreaterThanOrEqual(240);
+  });
+});
