@@ -14,10 +14,13 @@ import { rawBody, requireJson } from './json-body.ts';
 import { createReceiverMetrics, processMetrics } from './metrics.ts';
 import { observeDeliveries } from './observe-deliveries.ts';
 import { operatorAccess } from './operator-access.ts';
+import { addPages } from './pages/routes.tsx';
+import type { SignInLinks } from './pages/sign-in-links.ts';
 import { createReceiver } from './receive.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';
 import { createRejections } from './reject.ts';
 import { RejectedDeliveries } from './rejected-deliveries.ts';
+import { createSiteActions } from './site-actions.ts';
 import { createSiteStatus, type SiteStatusReader } from './site-status.ts';
 import { addSteeringRoutes } from './steer-sites.ts';
 import { createTemporalGateway, type TemporalGateway } from './temporal-gateway.ts';
@@ -31,8 +34,14 @@ export const DELIVERY_DEADLINE_MS = 1_500;
 export type ApiDeps = {
   client: Client;
   config: GalleyConfig;
-  /** Required to read the sites' states; undefined rejects every such request. */
+  /** Required to read the sites' states and to sign in; undefined rejects every such request. */
   operatorToken: string | undefined;
+  /** Links that sign in to the sites page once. */
+  signInLinks?: SignInLinks;
+  /** Of Temporal's UI, for links to workflows. */
+  temporalUiUrl?: string | undefined;
+  /** Ends live updates, which would otherwise keep a stopping server waiting. */
+  stopped?: AbortSignal;
   /** Also verifies links to unsubscribe, besides the Admin API key. */
   unsubscribeSecret?: string | undefined;
   logger: Logger;
@@ -43,6 +52,8 @@ export type ApiDeps = {
   /** Whether the namespace has our search attributes. Without them, workflows start without any. */
   searchAttributesReady?: () => boolean;
   now?: () => Date;
+  /** Of the request's span, if traces are on. */
+  traceparent?: (() => string | undefined) | undefined;
   /** After this time without Temporal's acknowledgment, a delivery gets a 503. */
   deliveryDeadlineMs?: number;
 };
@@ -63,7 +74,13 @@ export function createApi(deps: ApiDeps): express.Express {
   const find = sourceFinder(config);
   const { requireSource, onError } = createRejections({ find, metrics, rejected, logger, now });
   const dispatch = createDispatch({ config, exports, prompts, gateway });
-  const receive = createReceiver({ find, dispatch, onOutcome: observeDeliveries({ metrics, recent }), now });
+  const receive = createReceiver({
+    find,
+    dispatch,
+    onOutcome: observeDeliveries({ metrics, recent }),
+    now,
+    traceparent: deps.traceparent,
+  });
 
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -83,8 +100,15 @@ export function createApi(deps: ApiDeps): express.Express {
 
   const operator = operatorAccess(operatorToken);
   addSiteRoutes(app, { operator, status });
-  addSteeringRoutes(app, { config, gateway, status, operator, logger });
+  const actions = createSiteActions({ config, gateway, status, logger });
+  addSteeringRoutes(app, { actions, status, operator });
   addHealthRoutes(app, { temporalReady, registry });
+
+  const { signInLinks, temporalUiUrl, stopped } = deps;
+  addPages(app, {
+    ...{ client, config, gateway, status, actions, operatorToken, searchAttributesReady, logger, now },
+    ...{ signInLinks, temporalUiUrl, stopped },
+  });
 
   app.use(unknownPath);
   app.use(renderErrors(logger));

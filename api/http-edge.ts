@@ -51,7 +51,7 @@ function routeOf(request: Request): string | undefined {
 }
 
 /** Express throws errors with a status, such as for an undecodable path. Any other error is a fault of this program. */
-function asHttpError(error: unknown): Pick<HttpError, 'status' | 'message' | 'headers'> {
+export function asHttpError(error: unknown): Pick<HttpError, 'status' | 'message' | 'headers'> {
   if (error instanceof HttpError) return error;
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) return new HttpError(status, 'bad request');

@@ -19,6 +19,13 @@ export const requireJson: RequestHandler = (request, _response, next) => {
   next();
 };
 
+/** The same for a request that needs no body. */
+export const allowJson: RequestHandler = (request, response, next) => {
+  const hasBody = request.get('transfer-encoding') !== undefined || Number(request.get('content-length') ?? 0) > 0;
+  if (hasBody) requireJson(request, response, next);
+  else next();
+};
+
 /**
  * Reads up to 1 MiB into `request.body`, without decoding, because the raw bytes are signed. Express's own reader waits for
  * the end of a body that is too large; this one responds at once, and Node discards the rest.

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { HttpError } from '../contract/http-error.ts';
 import { equalInConstantTime } from './webhooks/signature.ts';
 
@@ -11,4 +11,19 @@ export function operatorAccess(operatorToken: string | undefined): RequestHandle
     }
     next();
   };
+}
+
+/** The header in which a client of the operator token names its user. */
+export const ACTOR_HEADER = 'X-Galley-Actor';
+
+/**
+ * Who sends the request that `operatorAccess` accepted, for the history of what operators do. Everyone with the token can
+ * send any name, so the actor says that the token was used. Throws HttpError 400 for a name that isn't printable.
+ */
+export function actorOf(request: Request): string {
+  const name = request.get(ACTOR_HEADER)?.trim() ?? '';
+  if (!/^[\x20-\x7e]{0,100}$/.test(name)) {
+    throw new HttpError(400, `${ACTOR_HEADER}: expected up to 100 printable ASCII characters`);
+  }
+  return name === '' ? 'operator token' : `operator token: ${name}`;
 }

@@ -18,10 +18,12 @@ export type ReceiverDeps = {
   /** Called once for each verified delivery, before the response. */
   onOutcome: (delivery: ReceivedDelivery, outcome: Outcome) => void;
   now: () => Date;
+  /** Of the request's span, if traces are on. */
+  traceparent?: (() => string | undefined) | undefined;
 };
 
 /** Verifies the raw bytes of a delivery, parses them, dispatches the result to the workflows, and responds with 202. */
-export function createReceiver({ find, dispatch, onOutcome, now }: ReceiverDeps) {
+export function createReceiver({ find, dispatch, onOutcome, now, traceparent }: ReceiverDeps) {
   return async function receive(request: Request<{ site: string; source: string }>, response: Response): Promise<void> {
     const { site, source: name } = request.params;
     const source = find(site, name);
@@ -36,7 +38,12 @@ export function createReceiver({ find, dispatch, onOutcome, now }: ReceiverDeps)
     const parsed = source.parse({ body: parseJson(webhook.body), header: webhook.header, id, receivedAt });
 
     const dedupe = dedupeOf(vendorId, source.dedupeMs);
-    const delivery = { site, ref: { id, source: name, receivedAt: receivedAt.toISOString(), ...dedupe }, parsed };
+    const trace = traceparent?.();
+    const ref = {
+      ...{ id, source: name, receivedAt: receivedAt.toISOString(), ...dedupe },
+      ...(trace !== undefined && { traceparent: trace }),
+    };
+    const delivery = { site, ref, parsed };
     let workflowIds: readonly string[];
     try {
       workflowIds = await dispatch(delivery);

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { GalleyConfig, SiteConfig } from '../contract/galley-config.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
-import { type SiteState, sitePhase, siteState } from '../contract/site-state.ts';
+import { type SiteState, type StateQuery, sitePhase, siteState } from '../contract/site-state.ts';
 import { readJobProgress } from './job-progress.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
 import type { Rejected, RejectedDeliveries } from './rejected-deliveries.ts';
@@ -13,7 +13,8 @@ import { unavailable } from './unavailable.ts';
 
 /** After this time without a response, the state comes from Temporal's own record of the workflow. */
 const FALL_BACK_AFTER_MS = 2_000;
-const MAX_DELIVERIES_LISTED = 50;
+/** Of one site in a list: enough to see that its webhook works. */
+const MAX_DELIVERIES_IN_LIST = 5;
 /** Concurrent queries for one page: each may wake a workflow on a worker. */
 const QUERIES_AT_A_TIME = 10;
 
@@ -21,7 +22,7 @@ const QUERIES_AT_A_TIME = 10;
  * `current` is false if the workflow didn't respond in time and the state comes from Temporal's own record. `rejected`
  * counts what this process rejected since it started.
  */
-type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
+export type SiteStatus = SiteState & { current: boolean; rejected: readonly Rejected[] };
 
 /** The part of Temporal's record that is read. */
 type Recorded = Pick<WorkflowExecutionInfo, 'typedSearchAttributes'>;
@@ -62,9 +63,9 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
     });
 
   /** The workflow's own state; undefined if it doesn't respond, which is no error for one of many sites. */
-  const queryState = async (site: string): Promise<SiteState | undefined> => {
+  const queryState = async (site: string, query: StateQuery): Promise<SiteState | undefined> => {
     try {
-      return siteState.parse(await gateway.queryState(site, FALL_BACK_AFTER_MS));
+      return siteState.parse(await gateway.queryState(site, query, FALL_BACK_AFTER_MS));
     } catch (error) {
       logger.debug({ site, error: String(error) }, 'The workflow did not respond to its query');
       return undefined;
@@ -79,7 +80,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
   ): SiteStatus => {
     const state = queried ?? (info === undefined ? idle(site, siteConfig) : recorded(site, siteConfig, info));
     const current = queried !== undefined || info === undefined;
-    const deliveries = recent.merge(site, state.deliveries, { current }).slice(0, MAX_DELIVERIES_LISTED);
+    const deliveries = recent.merge(site, state.deliveries, { current });
     return { ...state, deliveries, rejected: rejected.of(site), current };
   };
 
@@ -88,7 +89,7 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       const siteConfig = Object.hasOwn(config.sites, site) ? config.sites[site] : undefined;
       const [description, state] = await Promise.all([
         reached(gateway.describe(site, FALL_BACK_AFTER_MS)),
-        queryState(site),
+        queryState(site, {}),
       ]);
       const runs = description !== undefined && description.closeTime === undefined;
       if (siteConfig === undefined && !runs) throw new HttpError(404, 'no such site');
@@ -104,14 +105,22 @@ export function createSiteStatus(deps: SiteStatusDeps): SiteStatusReader {
       const rest = after === undefined ? names : names.filter((name) => name > after);
       const chosen = rest.slice(0, limit);
       const running = await reached(gateway.listRunning(chosen, FALL_BACK_AFTER_MS));
-      const states = await queryInTurn([...running.keys()], queryState);
+      const states = await queryInTurn([...running.keys()], (site) => queryState(site, { brief: true }));
       const sites = chosen.flatMap((site) => {
         const siteConfig = config.sites[site];
-        return siteConfig === undefined ? [] : [assemble(site, siteConfig, running.get(site), states.get(site))];
+        return siteConfig === undefined
+          ? []
+          : [inList(assemble(site, siteConfig, running.get(site), states.get(site)))];
       });
       return { sites, nextCursor: rest.length > limit ? (chosen.at(-1) ?? null) : null };
     },
   };
+}
+
+/** Without histories, because a page may have 200 sites. */
+function inList(status: SiteStatus): SiteStatus {
+  const deliveries = status.deliveries.slice(0, MAX_DELIVERIES_IN_LIST);
+  return { ...status, deliveries, exports: [], refreshes: [], actions: [] };
 }
 
 /** Queries a few at a time and stops once one doesn't respond: without a worker the rest won't either. */
@@ -156,6 +165,9 @@ function idle(site: string, config: SiteConfig | undefined): SiteState {
     })),
     pendingCount: 0,
     deliveries: [],
+    exports: [],
+    refreshes: [],
+    actions: [],
     trouble: null,
     progress: null,
   };

@@ -12,6 +12,8 @@ import {
 } from '../contract/names.ts';
 import type { PublishedSignal } from '../contract/publish-event.ts';
 import type { PullRequestChanged, Reviewed } from '../contract/pull-request-event.ts';
+import type { ActionOptions } from '../contract/site-action.ts';
+import type { Acted, StateQuery } from '../contract/site-state.ts';
 import { withinDeadline } from './deadline.ts';
 import { findChanges } from './find-changes.ts';
 
@@ -20,6 +22,9 @@ type SiteStart = { site: string; domain: string };
 
 /** An agent rule of a site, by its name in galley.yaml. */
 export type RuleStart = { site: string; rule: string };
+
+/** An update with its arguments, the last of which says who sends it. */
+export type Update = { name: string; args: [ActionOptions] | [string, ActionOptions] };
 
 /** A signal about a pull request, with its payload. */
 export type PullRequestSignal =
@@ -46,15 +51,20 @@ export interface TemporalGateway {
   signalChanges(site: string, signal: PullRequestSignal): Promise<string[]>;
   /** Undefined if the site has no workflow. Rejects after `deadlineMs`. */
   describe(site: string, deadlineMs: number): Promise<WorkflowExecutionDescription | undefined>;
-  /** The workflow's unvalidated response. Rejects after `deadlineMs`, such as without a worker. */
-  queryState(site: string, deadlineMs: number): Promise<unknown>;
+  /**
+   * The workflow's unvalidated response, for a list without most of the histories (`brief`). Rejects after `deadlineMs`,
+   * such as without a worker.
+   */
+  queryState(site: string, query: StateQuery, deadlineMs: number): Promise<unknown>;
   /**
    * Sends an update to a running site or rule and resolves with its unvalidated result. Rejects with
    * WorkflowNotFoundError if none runs, with WorkflowUpdateFailedError if the update is rejected, and after `deadlineMs`.
    */
-  update(target: string | RuleStart, name: string, deadlineMs: number, arg?: string): Promise<unknown>;
+  update(target: string | RuleStart, update: Update, deadlineMs: number): Promise<unknown>;
   /** Sends `exportNow`, and starts the site's workflow if it doesn't run. */
-  exportNow(site: SiteStart, deadlineMs: number): Promise<unknown>;
+  exportNow(site: SiteStart, options: ActionOptions, deadlineMs: number): Promise<unknown>;
+  /** Lists an action on one of the site's rules with the site, if its workflow runs. */
+  listAction(site: string, action: Acted, deadlineMs: number): Promise<void>;
   /** The names of the site's agent rules that run. */
   listRules(site: string, deadlineMs: number): Promise<string[]>;
   /** The running workflows among these sites, by site. */
@@ -149,26 +159,30 @@ function createUpdates(
   client: Client,
   within: Within,
   starts: StartOptions,
-): Pick<TemporalGateway, 'update' | 'exportNow'> {
+): Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction'> {
   return {
-    async update(target, name, deadlineMs, arg) {
+    async update(target, { name, args }, deadlineMs) {
       const id =
         typeof target === 'string' ? WORKFLOW_IDS.exportSite(target) : WORKFLOW_IDS.agentRule(target.site, target.rule);
       const handle = client.workflow.getHandle(id);
-      return await within(deadlineMs, () =>
-        arg === undefined
-          ? handle.executeUpdate<unknown, []>(name)
-          : handle.executeUpdate<unknown, [string]>(name, { args: [arg] }),
-      );
+      return await within(deadlineMs, () => handle.executeUpdate<unknown, Update['args']>(name, { args }));
     },
 
-    async exportNow(site, deadlineMs) {
+    async listAction(site, action, deadlineMs) {
+      await within(deadlineMs, () => signalRunning(client, WORKFLOW_IDS.exportSite(site), SIGNALS.acted, action));
+    },
+
+    async exportNow(site, options, deadlineMs) {
       const startWorkflowOperation = new WithStartWorkflowOperation(WORKFLOW_TYPES.exportSite, {
         ...starts.ofSite(site),
         workflowIdConflictPolicy: 'USE_EXISTING',
       });
-      const options = { startWorkflowOperation };
-      return await within(deadlineMs, () => client.workflow.executeUpdateWithStart(UPDATES.exportNow, options));
+      return await within(deadlineMs, () =>
+        client.workflow.executeUpdateWithStart(UPDATES.exportNow, {
+          startWorkflowOperation,
+          args: [options],
+        }),
+      );
     },
   };
 }
@@ -188,9 +202,9 @@ function createReads(
       }
     },
 
-    queryState(site, deadlineMs) {
+    queryState(site, query, deadlineMs) {
       const handle = client.workflow.getHandle(WORKFLOW_IDS.exportSite(site));
-      return within(deadlineMs, () => handle.query<unknown>(QUERIES.state));
+      return within(deadlineMs, () => handle.query<unknown, [StateQuery]>(QUERIES.state, query));
     },
 
     async listRules(site, deadlineMs) {

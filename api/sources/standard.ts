@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { commonSettings, oneOrMore, secret } from '../../contract/webhook-settings.ts';
+import { commonSettings, oneOrMore, standardSecret } from '../../contract/webhook-settings.ts';
 import { parseJsonDelivery } from '../webhooks/json-delivery.ts';
 import { withFilteredFields } from '../webhooks/sample.ts';
 import { filters } from '../webhooks/settings.ts';
@@ -8,11 +8,6 @@ import { defineSource, rejected } from '../webhooks/source.ts';
 
 /** A rotation needs two signatures. Each one costs work before the sender is known. */
 const MAX_SIGNATURES = 20;
-
-const standardSecret = secret.regex(
-  /^(?:whsec_)?(?=[A-Za-z0-9+/])(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/,
-  'expected whsec_ and the key in base64',
-);
 
 /**
  * Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks), as Svix and others send them:

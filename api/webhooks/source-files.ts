@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 const folder = new URL('../sources/', import.meta.url);
 
 /** `name.ts`, or `name.js` once compiled; not the `name.d.ts` beside it. */
+const CODE_FILE = /(?<!\.d)\.(?:ts|js)$/;
 const SOURCE_FILE = /^([a-z][a-z\d]*)\.(?:ts|js)$/;
 
 /**
@@ -14,8 +15,14 @@ export function sourceFiles(): ReadonlyMap<string, string> {
     readdirSync(folder)
       .sort()
       .flatMap((file) => {
+        if (!CODE_FILE.test(file)) return [];
         const name = SOURCE_FILE.exec(file)?.[1];
-        return name === undefined ? [] : [[name, new URL(file, folder).href]];
+        if (name === undefined) {
+          throw new Error(
+            `api/sources/${file}: expected a name of lower-case letters and digits, as it becomes part of a URL`,
+          );
+        }
+        return [[name, new URL(file, folder).href]];
       }),
   );
 }

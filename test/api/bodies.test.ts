@@ -14,7 +14,7 @@ const api = await startRecordingApi(
 
 afterAll(() => api.stop());
 
-const postSigned = (body: string | Buffer, headers: Record<string, string> = {}) =>
+const postSigned = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
   fetch(api.url + PATH, { method: 'POST', headers: { ...signBody(SECRET, body), ...headers }, body });
 
 const newest = () => api.published().at(-1)?.newest;

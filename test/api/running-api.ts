@@ -2,6 +2,7 @@ import { Client, Connection, type WorkflowClientInterceptor, WorkflowNotFoundErr
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { type ApiDeps, createApi } from '../../api/app.ts';
+import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { galleyConfig } from '../../cli/config.ts';
 import { type HttpTimeouts, serve } from '../../cli/serve.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
@@ -57,7 +58,7 @@ export async function startRecordingApi(
   deps: Partial<ApiDeps> = {},
 ): Promise<RecordingApi> {
   const sent: SentSignal[] = [];
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION });
   const recorder: WorkflowClientInterceptor = {
     async signalWithStart({ workflowType: type, options, signalName: name, signalArgs: [payload] }) {
       sent.push({ workflowId: options.workflowId, type, taskQueue: options.taskQueue, name, payload });

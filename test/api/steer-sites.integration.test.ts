@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { siteState } from '../../contract/site-state.ts';
 import { runWorker } from '../helpers/run-worker.ts';
 import { waitFor } from '../helpers/system/wait-for.ts';
@@ -14,7 +15,8 @@ beforeAll(async () => {
   const site = {
     projectId: 'prj_docs',
     webhooks: { token: { secret: 'hush', filters: { event: 'publish' } } },
-    agent: [{ name: 'changelog', on: 'publish', prompt: 'Go.', reviewers: ['ada@example.com'] }],
+    // No change starts while the tests run.
+    agent: [{ name: 'changelog', on: 'publish', prompt: 'Go.', reviewers: ['ada@example.com'], quietPeriod: '1h' }],
   };
   sites = await startSites({ docs: site, paused: site });
   ({ temporal, api } = sites);
@@ -26,10 +28,18 @@ afterAll(async () => {
   await sites.stop();
 });
 
-const answer = siteState.pick({ jobId: true, phase: true, deployments: true }).partial().loose();
+const { jobId, phase, deployments, deliveries, exports, actions } = siteState.shape;
+const answer = z
+  .object({ jobId, phase, deployments, deliveries, exports: exports.unwrap(), actions: actions.unwrap() })
+  .partial()
+  .loose();
 
-async function ask(method: string, path: string, token = OPERATOR_TOKEN, body?: object) {
-  const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
+async function ask(method: string, path: string, token = OPERATOR_TOKEN, body?: object, actor?: string) {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(body && { 'content-type': 'application/json' }),
+    ...(actor !== undefined && { 'x-galley-actor': actor }),
+  };
   const response = await fetch(`${api.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   return { status: response.status, body: answer.parse(await response.json()) };
 }
@@ -108,6 +118,73 @@ describe('an operator', () => {
       body: { site: 'docs', phase: 'live', endedRules: ['changelog'] },
     });
     expect(await ask('GET', '/sites/docs')).toMatchObject({ status: 200, body: { phase: 'idle', jobId: null } });
+  });
+
+  it('is listed with each action, by the name that the client gave', async () => {
+    const actionsOf = async () => (await ask('GET', '/sites/paused')).body.actions ?? [];
+    const before = (await actionsOf()).length;
+    const listed = await ask('POST', '/sites/paused/pause', OPERATOR_TOKEN, undefined, 'ada');
+    expect(listed).toMatchObject({ status: 200, body: { actions: [], exports: [] } });
+    await ask('POST', '/sites/paused/resume');
+    await ask('POST', '/sites/paused/rollback', OPERATOR_TOKEN, { version: 'v99' }, ` ${'x'.repeat(100)} `);
+    const [rollback, resume, pause, ...others] = await actionsOf();
+    expect(pause).toMatchObject({ actor: 'operator token: ada', action: 'pause', detail: null, error: null });
+    expect(resume).toMatchObject({ actor: 'operator token', action: 'resume' });
+    expect(rollback).toMatchObject({ actor: `operator token: ${'x'.repeat(100)}`, action: 'rollback', detail: 'v99' });
+    expect(rollback?.error).toContain("v99 can't be deployed");
+    expect(others).toHaveLength(before);
+    expect(others.map(({ action }) => action)).toEqual(expect.arrayContaining(['export', 'refresh', 'rollback']));
+    for (const wrong of ['x'.repeat(101), 'Ren\u00e9', 'a\tb']) {
+      expect(await ask('POST', '/sites/paused/pause', OPERATOR_TOKEN, undefined, wrong)).toMatchObject({
+        status: 400,
+        body: { error: 'X-Galley-Actor: expected up to 100 printable ASCII characters' },
+      });
+    }
+    expect(await actionsOf()).toHaveLength(before + 3);
+  });
+
+  it('runs a delivery again as an export, or as a prompt of a rule that is idle', async () => {
+    const published = await fetch(`${api.url}/webhooks/paused/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer hush' },
+      body: JSON.stringify({ event: 'publish', id: 'a/b c' }),
+    });
+    const { deliveryId } = z.object({ deliveryId: z.string() }).parse(await published.json());
+    const path = `/sites/paused/deliveries/${encodeURIComponent(deliveryId)}/run-again`;
+    const stateOf = async () => (await ask('GET', '/sites/paused')).body;
+    const collected = async () => {
+      const { deliveries = [], exports = [] } = await stateOf();
+      const number = deliveries.find(({ id }) => id === deliveryId)?.exportNumber;
+      return exports.find((each) => each.number === number && each.outcome === 'deployed');
+    };
+    expect(await waitFor(collected, { describe: 'exported the delivery' })).toMatchObject({
+      trigger: 'publish',
+      publishCount: 1,
+      deployedAt: expect.any(String),
+    });
+    const { exports: [last] = [] } = await stateOf();
+    expect(await ask('POST', path, OPERATOR_TOKEN, undefined, 'ada')).toMatchObject({ status: 200 });
+    const again = async () => {
+      const { exports: [newest] = [] } = await stateOf();
+      return newest !== undefined && newest.number > (last?.number ?? 0) && newest.outcome === 'deployed' && newest;
+    };
+    expect(await waitFor(again, { describe: 'exported again' })).toMatchObject({
+      trigger: 'request',
+      author: 'operator token: ada',
+    });
+    expect((await stateOf()).actions?.[0]).toMatchObject({ action: 'run-again', detail: deliveryId });
+
+    const waits = { status: 409, body: { error: expect.stringContaining('wait to be prompted already') } };
+    expect(await ask('POST', path, OPERATOR_TOKEN, { rule: 'changelog' })).toEqual(waits);
+    for (const body of [{ rule: '' }, { rule: 1 }, { other: 'x' }]) {
+      expect((await ask('POST', path, OPERATOR_TOKEN, body)).status).toBe(400);
+    }
+    expect(await ask('POST', path, OPERATOR_TOKEN, { rule: "a'b" })).toMatchObject({ status: 409 });
+    expect(await ask('POST', '/sites/paused/deliveries/unknown/run-again')).toMatchObject({
+      status: 404,
+      body: { error: 'the site lists no delivery with this id' },
+    });
+    expect((await ask('POST', path, 'wrong')).status).toBe(401);
   });
 
   it('gets 404 for an unknown site, and 401 without the token', async () => {

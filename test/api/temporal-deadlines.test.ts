@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { DELIVERY_DEADLINE_MS } from '../../api/app.ts';
-import { retryDelayMs } from '../../api/temporal-connection.ts';
+import { RECEIVER_CONNECTION, retryDelayMs } from '../../api/temporal-connection.ts';
 import { createTemporalGateway } from '../../api/temporal-gateway.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
 
@@ -18,7 +18,7 @@ afterEach(() => {
 test('a signal that Temporal does not answer fails after 1.5 s', async () => {
   jest.useFakeTimers();
   const hanging = { signalWithStart: () => new Promise<never>(() => {}) };
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const connection = Connection.lazy({ address: '127.0.0.1:1', ...RECEIVER_CONNECTION });
   const gateway = createTemporalGateway({
     client: new Client({ connection, interceptors: { workflow: [hanging] } }),
     searchAttributesReady: () => false,

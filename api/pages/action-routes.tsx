@@ -1,0 +1,148 @@
+import type { Request, RequestHandler, Response, Router } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { sendPage } from '../../ui/send-page.ts';
+import { onlyMethods } from '../http-edge.ts';
+import type { SteerAction } from '../site-actions.ts';
+import { fieldOf, queryOf, readForm, requireCsrf, sameOriginOnly, signedOf } from './access.ts';
+import { createAgentReader, siteOfChange } from './agent-reader.ts';
+import { type Done, withMessage } from './done-messages.ts';
+import { changePath, Layout, sitePath } from './layout.tsx';
+import type { PagesDeps } from './pages-deps.ts';
+import { nameOf } from './site-routes.tsx';
+
+/** Every form passes these first. */
+const FORM: RequestHandler[] = [sameOriginOnly, readForm, requireCsrf];
+
+const ACTIONS: readonly SteerAction[] = ['export', 'refresh', 'pause', 'resume'];
+
+/** The forms that act on sites and changes. Needs a session before them. */
+export function addActionRoutes(router: Router, deps: PagesDeps): void {
+  addSiteForms(router, deps);
+  addRollback(router, deps);
+  addRemoval(router, deps);
+  addCancel(router, deps);
+}
+
+function addSiteForms(router: Router, { actions }: PagesDeps): void {
+  for (const action of ACTIONS) {
+    form(router, `/ui/sites/:site/${action}`, async (request) => {
+      const site = nameOf(request, 'site');
+      await actions.steer(site, action, actorOf(request));
+      return withMessage(sitePath(site), action);
+    });
+  }
+  form(router, '/ui/sites/:site/run-again', async (request) => {
+    const site = nameOf(request, 'site');
+    const rule = fieldOf(request, 'rule');
+    const delivery = { deliveryId: fieldOf(request, 'delivery'), ...(rule !== '' && { rule }) };
+    await actions.runAgain(site, delivery, actorOf(request));
+    return withMessage(sitePath(site), 'run-again');
+  });
+}
+
+function actorOf(request: Request): string {
+  return signedOf(request).session.name;
+}
+
+/** A route for a form, which leads to a page when it is done. */
+function form(router: Router, path: string, act: (request: Request) => Promise<string>): void {
+  router
+    .route(path)
+    .post(FORM, async (request: Request, response: Response) => {
+      response.redirect(303, await act(request));
+    })
+    .all(onlyMethods('POST'));
+}
+
+function addRollback(router: Router, { actions, status }: PagesDeps): void {
+  router
+    .route('/ui/sites/:site/rollback')
+    .get(async (request, response) => {
+      const { site, exports } = await status.one(nameOf(request, 'site'));
+      const record = exports.find(({ jobId }) => jobId !== null && jobId === queryOf(request, 'job'));
+      if (record?.jobId === undefined || record.jobId === null) throw new HttpError(404, 'no such export');
+      const version = record.version ?? record.jobId;
+      const page = confirmPage(request, site, {
+        title: `Roll back ${site}`,
+        question: `Roll back to ${version}?`,
+        text: 'The deployments serve this version until the next publish. A paused site stays paused.',
+        action: 'rollback',
+        fields: { job: record.jobId },
+        confirmLabel: 'Roll back',
+      });
+      await sendPage(request, response, page);
+    })
+    .post(FORM, async (request: Request, response: Response) => {
+      const site = nameOf(request, 'site');
+      await actions.rollback(site, fieldOf(request, 'job'), actorOf(request));
+      response.redirect(303, withMessage(sitePath(site), 'rollback'));
+    })
+    .all(onlyMethods('GET', 'HEAD', 'POST'));
+}
+
+function addRemoval(router: Router, { actions, status }: PagesDeps): void {
+  router
+    .route('/ui/sites/:site/remove')
+    .get(async (request, response) => {
+      const { site } = await status.one(nameOf(request, 'site'));
+      const page = confirmPage(request, site, {
+        title: `Remove ${site}`,
+        question: `Remove ${site}?`,
+        text:
+          'Its workflow ends: a running export is canceled, and the link is no longer refreshed, so a deployment that ' +
+          'restarts after it has expired can not fetch the bundle. Its agent rules end too; their open pull requests ' +
+          'stay. The next publish starts the site again while galley.yaml has it.',
+        action: 'remove',
+        fields: {},
+        confirmLabel: 'Remove the site',
+      });
+      await sendPage(request, response, page);
+    })
+    .post(FORM, async (request: Request, response: Response) => {
+      await actions.remove(nameOf(request, 'site'), actorOf(request));
+      response.redirect(303, withMessage('/', 'remove'));
+    })
+    .all(onlyMethods('GET', 'HEAD', 'POST'));
+}
+
+type Question = {
+  title: string;
+  question: string;
+  text: string;
+  action: Done;
+  fields: Readonly<Record<string, string>>;
+  confirmLabel: string;
+};
+
+function confirmPage(request: Request, site: string, { title, question, text, action, ...rest }: Question) {
+  const signed = signedOf(request);
+  const crumbs = [
+    { label: 'Sites', href: '/' },
+    { label: site, href: sitePath(site) },
+  ];
+  return (
+    <Layout signed={signed} title={title} crumbs={crumbs}>
+      <Confirm
+        {...rest}
+        question={question}
+        action={sitePath(site, action)}
+        csrf={signed.csrf}
+        cancelHref={sitePath(site)}
+      >
+        <p>{text}</p>
+      </Confirm>
+    </Layout>
+  );
+}
+
+function addCancel(router: Router, { client, logger }: PagesDeps): void {
+  const agents = createAgentReader(client);
+  form(router, '/ui/changes/:workflowId/cancel', async (request) => {
+    const workflowId = String(request.params.workflowId);
+    if (siteOfChange(workflowId) === undefined) throw new HttpError(404, 'no such change');
+    if (!(await agents.cancelChange(workflowId))) throw new HttpError(409, 'the change has ended already');
+    logger.info({ workflowId, operator: actorOf(request) }, 'An operator cancelled a change');
+    return withMessage(changePath(workflowId), 'cancel');
+  });
+}

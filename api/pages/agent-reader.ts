@@ -1,0 +1,51 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type AgentChangeState,
+  type AgentRuleState,
+  agentChangeState,
+  agentRuleState,
+} from '../../contract/agent-state.ts';
+import { changesOfSite, QUERIES, UPDATES, WORKFLOW_IDS } from '../../contract/names.ts';
+import { withinDeadline } from '../deadline.ts';
+
+const QUERY_DEADLINE_MS = 2_000;
+const UPDATE_DEADLINE_MS = 20_000;
+
+export type AgentReader = {
+  /** Undefined if the rule has collected nothing yet, or its workflow doesn't respond. */
+  rule: (site: string, rule: string) => Promise<AgentRuleState | undefined>;
+  /** Undefined if there is no such change, or its workflow doesn't respond. */
+  change: (workflowId: string) => Promise<AgentChangeState | undefined>;
+  /** Cancels a change. False if it has ended. */
+  cancelChange: (workflowId: string) => Promise<boolean>;
+};
+
+/** Reads the states of rules and changes from their workflows. */
+export function createAgentReader(client: Client): AgentReader {
+  const query = (workflowId: string): Promise<unknown> => {
+    const handle = client.workflow.getHandle(workflowId);
+    const call = client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () => handle.query<unknown>(QUERIES.state));
+    return withinDeadline(QUERY_DEADLINE_MS, call).catch(() => undefined);
+  };
+  return {
+    rule: async (site, rule) => agentRuleState.safeParse(await query(WORKFLOW_IDS.agentRule(site, rule))).data,
+    change: async (workflowId) => agentChangeState.safeParse(await query(workflowId)).data,
+    async cancelChange(workflowId) {
+      const handle = client.workflow.getHandle(workflowId);
+      const call = client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () => handle.executeUpdate(UPDATES.cancel));
+      try {
+        await withinDeadline(UPDATE_DEADLINE_MS, call);
+        return true;
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** The site of a change, by the id of its workflow; undefined if it is the id of none. */
+export function siteOfChange(workflowId: string): string | undefined {
+  const site = workflowId.split(':')[1] ?? '';
+  return workflowId.startsWith(changesOfSite(site)) && site !== '' ? site : undefined;
+}

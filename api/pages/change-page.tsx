@@ -1,0 +1,154 @@
+import type { AgentChangeState, MailOutcome } from '../../contract/agent-state.ts';
+import { Badge, type Tone } from '../../ui/components/badge.tsx';
+import { DefinitionList } from '../../ui/components/definition-list.tsx';
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { ActionButton } from '../../ui/components/form.tsx';
+import { Message } from '../../ui/components/message.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { LongText, Text } from '../../ui/components/text.tsx';
+import { RelativeTime } from '../../ui/components/time.tsx';
+import { changePath, Layout, type LayoutProps, sitePath } from './layout.tsx';
+import { CHANGE_PHASES } from './rule-page.tsx';
+
+type ChangePageProps = Pick<LayoutProps, 'signed' | 'temporalUiUrl' | 'messages'> & {
+  workflowId: string;
+  state: AgentChangeState;
+  workflowUrl: string | undefined;
+  now: Date;
+};
+
+const RUNNING: readonly AgentChangeState['phase'][] = ['prompting', 'working', 'notifying', 'in-review'];
+
+export function ChangePage({ workflowId, state, workflowUrl, now, ...layout }: ChangePageProps) {
+  const { site, rule, phase, pullRequest, error } = state;
+  const crumbs = [
+    { label: 'Sites', href: '/' },
+    { label: site, href: sitePath(site) },
+    { label: rule, href: sitePath(site, 'rules', rule) },
+  ];
+  const title = pullRequest?.title ?? `A change by ${rule}`;
+  return (
+    <Layout {...layout} title={title} crumbs={crumbs}>
+      <div class="title">
+        <div class="title-line">
+          <h1>
+            <Text>{title}</Text>
+          </h1>
+          <Badge tone={CHANGE_PHASES[phase].tone}>{CHANGE_PHASES[phase].label}</Badge>
+        </div>
+        <div class="actions">
+          {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
+          {RUNNING.includes(phase) && (
+            <ActionButton action={`${changePath(workflowId)}/cancel`} csrf={layout.signed.csrf} variant="danger">
+              Cancel change
+            </ActionButton>
+          )}
+        </div>
+      </div>
+      {error !== null && <Message kind="error">{error}</Message>}
+      {state.notes.map((note) => (
+        <Message key={note} kind="info">
+          {note}
+        </Message>
+      ))}
+      <ChangeFacts state={state} now={now} />
+      {state.lastWords !== null && (
+        <section class="panel">
+          <h2>The agent's last words</h2>
+          <LongText>{state.lastWords}</LongText>
+        </section>
+      )}
+      <Mails state={state} now={now} />
+      <Reviews state={state} />
+    </Layout>
+  );
+}
+
+function ChangeFacts({ state, now }: { state: AgentChangeState; now: Date }) {
+  const { jobId, prLink, pullRequest, reviewRequests, nextReminderAt, expiresAt } = state;
+  return (
+    <section class="panel">
+      <DefinitionList
+        items={[
+          { term: 'Agent job', value: jobId === null ? 'not started' : <code>{jobId}</code> },
+          {
+            term: 'Pull request',
+            value: prLink === null ? 'none yet' : <PullRequestLink href={prLink} state={pullRequest?.state} />,
+          },
+          { term: 'Reviewers', value: reviewRequests.requested.join(', ') || 'none requested' },
+          { term: 'Next reminder', value: <RelativeTime at={nextReminderAt} now={now} none="none" /> },
+          { term: 'Expires', value: <RelativeTime at={expiresAt} now={now} /> },
+        ]}
+      />
+      {reviewRequests.refused.map(({ name, reason }) => (
+        <p key={name} class="field-error">
+          The forge rejected the reviewer <Text>{name}</Text>: <Text>{reason}</Text>
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** Only a web page: the link comes from another service. */
+function PullRequestLink({ href, state }: { href: string; state: string | undefined }) {
+  const text = state ?? 'open it';
+  return /^https?:\/\//i.test(href) ? <a href={href}>{text}</a> : <Text>{href}</Text>;
+}
+
+const MAIL_OUTCOMES: Record<MailOutcome, { tone: Tone; label: string }> = {
+  sent: { tone: 'good', label: 'Sent' },
+  unknown: { tone: 'warn', label: 'Unknown' },
+  refused: { tone: 'bad', label: 'Refused' },
+  unsubscribed: { tone: 'neutral', label: 'Unsubscribed' },
+};
+
+function Mails({ state: { mails }, now }: { state: AgentChangeState; now: Date }) {
+  return (
+    <section class="panel">
+      <h2>Mail to reviewers</h2>
+      {mails.length === 0 ? (
+        <EmptyState title="No mail yet" />
+      ) : (
+        <Table
+          caption="Mail to reviewers"
+          rows={mails}
+          keyOf={({ event, to, at }) => `${event} ${to} ${at}`}
+          columns={[
+            { label: 'To', cell: ({ to }) => <Text>{to}</Text> },
+            { label: 'About', cell: ({ event }) => <Text>{event}</Text> },
+            {
+              label: 'Result',
+              cell: ({ outcome, detail }) => (
+                <span class="title-line">
+                  <Badge tone={MAIL_OUTCOMES[outcome].tone}>{MAIL_OUTCOMES[outcome].label}</Badge>
+                  {detail !== null && (
+                    <span class="soft">
+                      <Text>{detail}</Text>
+                    </span>
+                  )}
+                </span>
+              ),
+            },
+            { label: 'When', cell: ({ at }) => <RelativeTime at={at} now={now} /> },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+function Reviews({ state: { reviews } }: { state: AgentChangeState }) {
+  if (reviews.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>Reviews</h2>
+      <ul class="plain">
+        {reviews.map(({ reviewer, verdict, at }) => (
+          <li key={`${reviewer} ${at}`}>
+            <Text>{reviewer}</Text>: {verdict.replace('-', ' ')}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

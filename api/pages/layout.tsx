@@ -1,0 +1,64 @@
+import type { ComponentChildren } from 'preact';
+import { ActionButton } from '../../ui/components/form.tsx';
+import { Icon } from '../../ui/components/icon.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { Page, type PageProps } from '../../ui/page.tsx';
+import type { Signed } from './access.ts';
+
+export type LayoutProps = Pick<PageProps, 'title' | 'crumbs' | 'messages'> & {
+  signed: Signed;
+  /** Of Temporal's UI, if known. */
+  temporalUiUrl?: string | undefined;
+  children: ComponentChildren;
+};
+
+/** The layout of the pages behind the sign-in. */
+export function Layout({ signed, temporalUiUrl, children, ...page }: LayoutProps) {
+  return (
+    <Page
+      {...page}
+      name="Galley"
+      nav={[{ label: 'Sites', href: '/', current: true }]}
+      account={
+        <>
+          <span class="account-name">
+            <Icon name="user" />
+            <Text>{signed.session.name}</Text>
+          </span>
+          <ActionButton action="/ui/sign-out" csrf={signed.csrf}>
+            Sign out
+          </ActionButton>
+        </>
+      }
+      footer={
+        <>
+          Galley's orchestrator. Times are in UTC.
+          {temporalUiUrl !== undefined && (
+            <>
+              {' '}
+              <a href={temporalUiUrl}>Temporal's UI</a>
+            </>
+          )}
+        </>
+      }
+    >
+      {children}
+    </Page>
+  );
+}
+
+/** Of a workflow in Temporal's UI. */
+export function workflowUrl(temporalUiUrl: string, namespace: string, workflowId: string): string {
+  const base = temporalUiUrl.replace(/\/+$/, '');
+  return `${base}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
+}
+
+/** The path of a site's page. */
+export function sitePath(site: string, ...below: string[]): string {
+  return ['/ui/sites', site, ...below].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join('/');
+}
+
+/** The path of a change's page. */
+export function changePath(workflowId: string): string {
+  return `/ui/changes/${encodeURIComponent(workflowId)}`;
+}

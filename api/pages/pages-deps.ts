@@ -1,0 +1,26 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+import type { SiteActions } from '../site-actions.ts';
+import type { SiteStatusReader } from '../site-status.ts';
+import type { TemporalGateway } from '../temporal-gateway.ts';
+import type { SignInLinks } from './sign-in-links.ts';
+
+export type PagesDeps = {
+  client: Client;
+  config: GalleyConfig;
+  gateway: TemporalGateway;
+  status: SiteStatusReader;
+  actions: SiteActions;
+  /** Undefined: there is no way to sign in. */
+  operatorToken: string | undefined;
+  /** Links that sign in once; undefined: there are none. */
+  signInLinks: SignInLinks | undefined;
+  /** Of Temporal's UI, for links to workflows; undefined if unknown. */
+  temporalUiUrl: string | undefined;
+  searchAttributesReady: () => boolean;
+  /** Ends the live updates. */
+  stopped: AbortSignal | undefined;
+  logger: Logger;
+  now: () => Date;
+};

@@ -1,0 +1,27 @@
+import { Badge, type Tone } from '../../ui/components/badge.tsx';
+
+/** How each phase is named and colored. */
+const PHASES: Record<string, { tone: Tone; label: string }> = {
+  idle: { tone: 'neutral', label: 'Not published' },
+  debouncing: { tone: 'busy', label: 'Collecting' },
+  exporting: { tone: 'busy', label: 'Exporting' },
+  bundling: { tone: 'busy', label: 'Bundling' },
+  deploying: { tone: 'busy', label: 'Deploying' },
+  live: { tone: 'good', label: 'Live' },
+  held: { tone: 'warn', label: 'Held' },
+  off: { tone: 'warn', label: 'Off' },
+  paused: { tone: 'warn', label: 'Paused' },
+  review: { tone: 'warn', label: 'Waiting for review' },
+  failed: { tone: 'bad', label: 'Failed' },
+  unconfigured: { tone: 'bad', label: 'Not configured' },
+};
+
+export function PhaseBadge({ phase }: { phase: string | undefined }) {
+  const { tone, label } = PHASES[phase ?? ''] ?? { tone: 'neutral' as const, label: phase ?? 'Unknown' };
+  return <Badge tone={tone}>{label}</Badge>;
+}
+
+/** For the filter of the list, in the order of a publish. */
+export const PHASE_OPTIONS = Object.entries(PHASES)
+  .filter(([phase]) => phase !== 'review')
+  .map(([value, { label }]) => ({ value, label }));

@@ -1,0 +1,57 @@
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import { ASSETS_PATH, serveAssets } from '../../ui/assets.ts';
+import { sendPage } from '../../ui/send-page.ts';
+import { asHttpError, onlyMethods } from '../http-edge.ts';
+import { requireSession } from './access.ts';
+import { addActionRoutes } from './action-routes.tsx';
+import type { PagesDeps } from './pages-deps.ts';
+import { createSessions } from './session.ts';
+import { ErrorPage } from './sign-in-page.tsx';
+import { addSignInRoutes } from './sign-in-routes.tsx';
+import { addSiteRoutes } from './site-routes.tsx';
+
+/**
+ * The sites page: `/` and everything below `/ui`. Operators sign in with the operator token. Errors are pages, too.
+ */
+export function addPages(app: Express, deps: PagesDeps): void {
+  const { operatorToken, now } = deps;
+  const sessions = operatorToken === undefined ? undefined : createSessions(operatorToken, now);
+  const router = express.Router();
+  router
+    .route(`${ASSETS_PATH}/:file`)
+    .get(serveAssets(), () => {
+      throw new HttpError(404, 'no such file');
+    })
+    .all(onlyMethods('GET', 'HEAD'));
+  addSignInRoutes(router, { ...deps, sessions });
+  // By path, because the router also sees the requests of other routes.
+  router.use(['/ui', /^\/$/], requireSession(sessions));
+  addSiteRoutes(router, deps, sessions);
+  addActionRoutes(router, deps);
+  router.use('/ui', () => {
+    throw new HttpError(404, 'there is no such page');
+  });
+  router.use(renderErrorPages(deps));
+  app.use(router);
+}
+
+function renderErrorPages({ logger }: PagesDeps): ErrorRequestHandler {
+  return async (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const { status, message, headers } = asHttpError(error);
+    if (status === 500) logger.error({ err: error, requestId: response.get('x-request-id') }, 'A page failed');
+    response.set(headers);
+    const page = <ErrorPage status={status} message={message} backHref={backOf(request.path)} />;
+    await sendPage(request, response, page, status);
+  };
+}
+
+/** The page to go on to after an error: the site's, if it has one. */
+function backOf(path: string): string {
+  const site = /^\/ui\/sites\/[\w-]+(?=\/)/.exec(path)?.[0];
+  return site ?? '/';
+}

@@ -1,0 +1,121 @@
+import type { AgentChangePhase, AgentRuleState } from '../../contract/agent-state.ts';
+import { Badge, type Tone } from '../../ui/components/badge.tsx';
+import { DefinitionList } from '../../ui/components/definition-list.tsx';
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { Message } from '../../ui/components/message.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { RelativeTime } from '../../ui/components/time.tsx';
+import { changePath, Layout, type LayoutProps, sitePath } from './layout.tsx';
+
+type RulePageProps = Pick<LayoutProps, 'signed' | 'temporalUiUrl'> & {
+  site: string;
+  rule: string;
+  /** Undefined: it has collected nothing yet, or its workflow doesn't respond. */
+  state: AgentRuleState | undefined;
+  workflowUrl: string | undefined;
+  now: Date;
+};
+
+const RULE_PHASES: Record<AgentRuleState['phase'], { tone: Tone; label: string }> = {
+  idle: { tone: 'good', label: 'Ready' },
+  collecting: { tone: 'busy', label: 'Collecting' },
+  limited: { tone: 'warn', label: 'At its limit' },
+  unconfigured: { tone: 'bad', label: 'Not configured' },
+};
+
+export const CHANGE_PHASES: Record<AgentChangePhase, { tone: Tone; label: string }> = {
+  prompting: { tone: 'busy', label: 'Prompting' },
+  working: { tone: 'busy', label: 'Agent at work' },
+  notifying: { tone: 'busy', label: 'Notifying' },
+  'in-review': { tone: 'busy', label: 'In review' },
+  merged: { tone: 'good', label: 'Merged' },
+  closed: { tone: 'neutral', label: 'Closed' },
+  expired: { tone: 'warn', label: 'Expired' },
+  unchanged: { tone: 'neutral', label: 'No change' },
+  failed: { tone: 'bad', label: 'Failed' },
+  cancelled: { tone: 'neutral', label: 'Cancelled' },
+};
+
+export function RulePage({ site, rule, state, workflowUrl, now, ...layout }: RulePageProps) {
+  const crumbs = [
+    { label: 'Sites', href: '/' },
+    { label: site, href: sitePath(site) },
+  ];
+  return (
+    <Layout {...layout} title={`${rule} of ${site}`} crumbs={crumbs}>
+      <div class="title">
+        <div class="title-line">
+          <h1>{rule}</h1>
+          {state !== undefined && <Badge tone={RULE_PHASES[state.phase].tone}>{RULE_PHASES[state.phase].label}</Badge>}
+        </div>
+        {workflowUrl !== undefined && <a href={workflowUrl}>Workflow</a>}
+      </div>
+      {state === undefined ? (
+        <section class="panel">
+          <EmptyState title="No prompts yet">
+            <p>The rule has collected no event, or its workflow does not respond.</p>
+          </EmptyState>
+        </section>
+      ) : (
+        <RuleParts state={state} now={now} />
+      )}
+    </Layout>
+  );
+}
+
+function RuleParts({ state, now }: { state: AgentRuleState; now: Date }) {
+  const { pendingCount, dueAt, changes, unsubscribed, error } = state;
+  return (
+    <>
+      {error !== null && <Message kind="error">{error}</Message>}
+      <section class="panel">
+        <DefinitionList
+          items={[
+            { term: 'Events collected', value: String(pendingCount) },
+            { term: 'Next prompt', value: <RelativeTime at={dueAt} now={now} none="with the next event" /> },
+            { term: 'Unsubscribed', value: unsubscribed.length === 0 ? 'none' : unsubscribed.join(', ') },
+          ]}
+        />
+      </section>
+      <section class="panel">
+        <h2>Changes</h2>
+        {changes.length === 0 ? (
+          <EmptyState title="No changes yet" />
+        ) : (
+          <Table
+            caption="Changes"
+            rows={changes}
+            keyOf={({ workflowId }) => workflowId}
+            columns={[
+              {
+                label: 'Change',
+                kind: 'main',
+                cell: ({ workflowId }) => (
+                  <a href={changePath(workflowId)}>{workflowId.split(':').slice(3).join(':')}</a>
+                ),
+              },
+              { label: 'Started', cell: ({ startedAt }) => <RelativeTime at={startedAt} now={now} /> },
+              { label: 'Result', cell: ({ end }) => <ChangeEnd end={end} /> },
+            ]}
+          />
+        )}
+      </section>
+    </>
+  );
+}
+
+function ChangeEnd({ end }: { end: AgentRuleState['changes'][number]['end'] }) {
+  if (end === undefined) return <Badge tone="busy">In progress</Badge>;
+  const { tone, label } = CHANGE_PHASES[end.phase];
+  return (
+    <span class="title-line">
+      <Badge tone={tone}>{label}</Badge>
+      {end.message !== null && (
+        <span class="soft">
+          <Text>{end.message}</Text>
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,102 @@
+import type { Request, Response, Router } from 'express';
+import { HttpError } from '../../contract/http-error.ts';
+import { sendPage } from '../../ui/send-page.ts';
+import { onlyMethods } from '../http-edge.ts';
+import { equalInConstantTime } from '../webhooks/signature.ts';
+import {
+  fieldOf,
+  localPath,
+  queryOf,
+  readForm,
+  requireCsrf,
+  requireSession,
+  SIGN_IN,
+  sameOriginOnly,
+  sessionOf,
+  setSession,
+  signedOf,
+} from './access.ts';
+import type { PagesDeps } from './pages-deps.ts';
+import { operatorName, type Sessions } from './session.ts';
+import { createSignInLimit } from './sign-in-limit.ts';
+import { NoTokenPage, SignInPage } from './sign-in-page.tsx';
+
+type SignInDeps = Pick<PagesDeps, 'operatorToken' | 'signInLinks' | 'logger' | 'now'> & {
+  sessions: Sessions | undefined;
+};
+
+const NAME_EXPECTED = "Expected 1 to 60 letters, digits, spaces and . , ' @ + _ -";
+
+/** The pages to sign in with the operator token or a one-time link, and to sign out. */
+export function addSignInRoutes(router: Router, deps: SignInDeps): void {
+  const { sessions, signInLinks, logger } = deps;
+  const signIn = createSignIn(deps);
+
+  router
+    .route(SIGN_IN)
+    .get(async (request, response) => {
+      const link = queryOf(request, 'link');
+      const to = localPath(queryOf(request, 'to'));
+      if (sessions === undefined) await sendPage(request, response, <NoTokenPage />);
+      else if (link === '' && sessionOf(request, sessions) !== undefined) response.redirect(303, to);
+      else if (link === '') await sendPage(request, response, <SignInPage to={to} />);
+      else {
+        const isValid = signInLinks?.isValid(link) ?? false;
+        const message = isValid ? undefined : 'This link was used or has expired. Sign in with the operator token.';
+        await sendPage(request, response, <SignInPage to={to} message={message} link={isValid ? link : undefined} />);
+      }
+    })
+    .post(sameOriginOnly, readForm, signIn)
+    .all(onlyMethods('GET', 'HEAD', 'POST'));
+
+  router
+    .route('/ui/sign-out')
+    .post(sameOriginOnly, requireSession(sessions), readForm, requireCsrf, (request, response) => {
+      const { session } = signedOf(request);
+      sessions?.end(session);
+      setSession(request, response, undefined);
+      logger.info({ operator: session.name }, 'An operator signed out');
+      response.redirect(303, SIGN_IN);
+    })
+    .all(onlyMethods('POST'));
+}
+
+/** Checks the name, then the link or the token, and starts a session. */
+function createSignIn({ operatorToken, sessions, signInLinks, logger, now }: SignInDeps) {
+  const limit = createSignInLimit(now);
+
+  return async (request: Request, response: Response): Promise<void> => {
+    if (sessions === undefined || operatorToken === undefined) throw new HttpError(403, 'OPERATOR_TOKEN is not set');
+    const address = request.ip ?? '';
+    const waitSeconds = limit.waitSeconds(address);
+    if (waitSeconds > 0) {
+      const headers = { 'Retry-After': String(waitSeconds) };
+      throw new HttpError(429, `too many failed attempts: please wait ${waitSeconds} seconds`, headers);
+    }
+    const to = localPath(fieldOf(request, 'to'));
+    const link = fieldOf(request, 'link');
+    const entered = fieldOf(request, 'name');
+    const again = (status: number, problem: { nameError?: string; tokenError?: string; message?: string }) =>
+      sendPage(
+        request,
+        response,
+        <SignInPage to={to} name={entered} link={link === '' ? undefined : link} {...problem} />,
+        status,
+      );
+
+    const name = operatorName.safeParse(entered);
+    if (!name.success) return await again(400, { nameError: NAME_EXPECTED });
+    const isTrusted =
+      link === '' ? equalInConstantTime(fieldOf(request, 'token'), operatorToken) : signInLinks?.use(link) === true;
+    if (!isTrusted) {
+      limit.failed(address);
+      logger.warn({ address, by: link === '' ? 'token' : 'link' }, 'A sign-in to the sites page failed');
+      if (link !== '') return response.redirect(303, `${SIGN_IN}?link=used`);
+      return await again(401, { tokenError: 'This is not the operator token' });
+    }
+    limit.succeeded(address);
+    setSession(request, response, sessions.seal(sessions.start(name.data)));
+    logger.info({ operator: name.data }, 'An operator signed in');
+    response.redirect(303, to);
+  };
+}

@@ -1,0 +1,139 @@
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { Button, Field, Form, Select } from '../../ui/components/form.tsx';
+import { Message } from '../../ui/components/message.tsx';
+import { None } from '../../ui/components/none.tsx';
+import { Pager } from '../../ui/components/pager.tsx';
+import { type Column, Table } from '../../ui/components/table.tsx';
+import { Text } from '../../ui/components/text.tsx';
+import { RelativeTime } from '../../ui/components/time.tsx';
+import { formatCount } from '../../ui/format.ts';
+import { Layout, type LayoutProps, sitePath } from './layout.tsx';
+import { PHASE_OPTIONS, PhaseBadge } from './phase-badge.tsx';
+import type { ListedSite, SiteListPage, SiteListQuery } from './site-list.ts';
+
+type SiteListPageProps = Pick<LayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & {
+  list: SiteListPage;
+  query: SiteListQuery;
+  now: Date;
+};
+
+const ANY_PHASE = { value: '', label: 'Any phase' };
+
+export function SiteListView({ list, query, now, ...layout }: SiteListPageProps) {
+  const { attention, sites, configured, phasesKnown } = list;
+  return (
+    <Layout {...layout} title="Sites">
+      <div class="title">
+        <div class="title-line">
+          <h1>Sites</h1>
+          <span class="soft">{formatCount(configured, 'site')}</span>
+        </div>
+        <search>
+          <Form action="/" inline>
+            <Field label="Name or domain" name="search" type="search" value={query.search} maxLength={100} />
+            <Select label="Phase" name="phase" value={query.phase} options={[ANY_PHASE, ...PHASE_OPTIONS]} />
+            <Button icon="search">Search</Button>
+          </Form>
+        </search>
+      </div>
+      {!phasesKnown && (
+        <Message kind="warning">
+          Phases, versions and links are not listed: Temporal's namespace lacks Galley's search attributes. Register
+          them as the production guide describes.
+        </Message>
+      )}
+      {attention.length > 0 && (
+        <section class="panel same-columns">
+          <div class="panel-head">
+            <h2>Needs a person</h2>
+            <span class="soft">{formatCount(attention.length, 'site')}</span>
+          </div>
+          <SiteTable caption="Sites that need a person" sites={attention} now={now} />
+        </section>
+      )}
+      <section class="panel same-columns">
+        {attention.length > 0 && <h2>All other sites</h2>}
+        {sites.length === 0 ? <NoSites list={list} query={query} /> : <SiteTable sites={sites} now={now} />}
+      </section>
+      <ListPager list={list} query={query} />
+    </Layout>
+  );
+}
+
+function SiteTable({ caption = 'Sites', sites, now }: { caption?: string; sites: readonly ListedSite[]; now: Date }) {
+  const columns: Column<ListedSite>[] = [
+    { label: 'Site', kind: 'main', cell: SiteCell },
+    { label: 'Phase', cell: ({ phase }) => <PhaseBadge phase={phase} /> },
+    { label: 'Version', cell: ({ version }) => <Version>{version}</Version> },
+    { label: 'Link expires', cell: ({ linkExpiresAt }) => <RelativeTime at={linkExpiresAt} now={now} /> },
+    { label: 'Last publish', cell: ({ lastPublishAt }) => <RelativeTime at={lastPublishAt} now={now} /> },
+    { label: 'Last error', cell: ({ lastError }) => <LastError>{lastError}</LastError> },
+  ];
+  return <Table caption={caption} columns={columns} rows={sites} keyOf={({ site }) => site} />;
+}
+
+function SiteCell({ site, domain }: ListedSite) {
+  return (
+    <>
+      <a href={sitePath(site)}>{site}</a>
+      {domain !== undefined && (
+        <div class="soft small">
+          <Text>{domain}</Text>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function Version({ children }: { children: string | null }) {
+  return children === null ? <None /> : <span class="mono">{children}</span>;
+}
+
+const MAX_ERROR = 140;
+
+function LastError({ children }: { children: string | null | undefined }) {
+  if (children === null || children === undefined) return <None />;
+  return (
+    <span class="small">
+      <Text>{children.length > MAX_ERROR ? `${children.slice(0, MAX_ERROR)}…` : children}</Text>
+    </span>
+  );
+}
+
+function NoSites({ list, query }: { list: SiteListPage; query: SiteListQuery }) {
+  if (list.configured === 0) {
+    return (
+      <EmptyState title="No sites yet">
+        <p>
+          Add one to <code>galley.yaml</code> and start Galley again.
+        </p>
+      </EmptyState>
+    );
+  }
+  if (list.attention.length > 0) return <EmptyState title="Every other site is as it should be" />;
+  const isFiltered = query.search !== '' || query.phase !== '';
+  return (
+    <EmptyState title={isFiltered ? 'No site matches' : 'No more sites'}>
+      <p>
+        <a href="/">All sites</a>
+      </p>
+    </EmptyState>
+  );
+}
+
+function ListPager({ list, query }: { list: SiteListPage; query: SiteListQuery }) {
+  const href = (after: string): string => {
+    const parameters = new URLSearchParams(Object.entries({ ...query, after }).filter(([, value]) => value !== ''));
+    return parameters.size === 0 ? '/' : `/?${parameters}`;
+  };
+  if (query.after === '' && list.nextAfter === undefined) return null;
+  return (
+    <Pager
+      summary={
+        query.search === '' ? formatCount(list.configured, 'site') : `${formatCount(list.matching, 'site')} found`
+      }
+      firstHref={query.after === '' ? undefined : href('')}
+      nextHref={list.nextAfter === undefined ? undefined : href(list.nextAfter)}
+    />
+  );
+}

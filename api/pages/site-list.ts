@@ -1,0 +1,175 @@
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { GalleyConfig } from '../../contract/galley-config.ts';
+import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/names.ts';
+import { type SitePhase, sitePhase, siteState } from '../../contract/site-state.ts';
+import { withinDeadline } from '../deadline.ts';
+import type { TemporalGateway } from '../temporal-gateway.ts';
+
+const LIST_DEADLINE_MS = 2_000;
+/** What hasn't responded by then is left out: the page must not wait for slow workflows. */
+const STATES_DEADLINE_MS = 150;
+const PAGE_SIZE = 50;
+/** Sites of one visibility query with their names. */
+const SCANNED = 200;
+/** More sites than a person works through before reloading the page. */
+const MAX_ATTENTION = 100;
+
+/** Phases that wait for a person, in the order of the list. */
+export const ATTENTION_PHASES = ['failed', 'review', 'unconfigured', 'held', 'off', 'paused'] as const;
+
+const ATTENTION_ORDER: readonly (string | undefined)[] = ATTENTION_PHASES;
+
+/** One line of the list. `phase` is undefined if Temporal doesn't know it, `state` if the workflow didn't respond. */
+export type ListedSite = {
+  site: string;
+  domain: string | undefined;
+  phase: string | undefined;
+  version: string | null;
+  linkExpiresAt: string | null;
+  lastPublishAt?: string | null | undefined;
+  lastError?: string | null | undefined;
+};
+
+export type SiteListQuery = { search: string; phase: string; after: string };
+
+export type SiteListPage = {
+  /** Only on the first page: the sites that wait for a person. */
+  attention: readonly ListedSite[];
+  sites: readonly ListedSite[];
+  /** How many sites are configured and match the search. */
+  matching: number;
+  configured: number;
+  nextAfter: string | undefined;
+  /** False: the namespace lacks the search attributes, so phases are unknown. */
+  phasesKnown: boolean;
+};
+
+type SiteListDeps = {
+  client: Client;
+  config: GalleyConfig;
+  gateway: Pick<TemporalGateway, 'queryState' | 'listRunning'>;
+  searchAttributesReady: () => boolean;
+  logger: Logger;
+};
+
+export type SiteList = (query: SiteListQuery) => Promise<SiteListPage>;
+
+/**
+ * Lists sites by Temporal's visibility, whose indexes hold phase, version and link of each. Its cost doesn't depend on
+ * the number of sites: a page is at most three visibility queries, and short queries of the workflows that it shows.
+ */
+export function createSiteList(deps: SiteListDeps): SiteList {
+  const { config, searchAttributesReady } = deps;
+  const names = Object.keys(config.sites).sort();
+
+  return async ({ search, phase, after }) => {
+    const phasesKnown = searchAttributesReady();
+    const matching = names.filter((name) => matches(name, config.sites[name]?.domain ?? '', search));
+    const rest = after === '' ? matching : matching.filter((name) => name > after);
+    const isFirst = after === '' && phase === '';
+    const [attention, scan] = await Promise.all([
+      isFirst && phasesKnown ? listAttention(deps, search) : [],
+      scanSites(deps, rest, phase),
+    ]);
+    const shown = new Set(attention.map(({ site }) => site));
+    const others = scan.sites.filter(({ site }) => !shown.has(site));
+    const states = await briefStates(deps, [...attention, ...others]);
+    const withState = (listed: ListedSite): ListedSite => ({ ...listed, ...states.get(listed.site) });
+    return {
+      attention: attention.map(withState),
+      sites: others.map(withState),
+      matching: matching.length,
+      configured: names.length,
+      nextAfter: scan.nextAfter,
+      phasesKnown,
+    };
+  };
+}
+
+function matches(name: string, domain: string, search: string): boolean {
+  const wanted = search.toLowerCase();
+  return name.toLowerCase().includes(wanted) || domain.toLowerCase().includes(wanted);
+}
+
+/** The next page of these sites, in their order; with a phase, those of the next `SCANNED` sites that are in it. */
+async function scanSites(
+  { config, gateway }: SiteListDeps,
+  rest: readonly string[],
+  phase: string,
+): Promise<{ sites: ListedSite[]; nextAfter: string | undefined }> {
+  const scanned = rest.slice(0, phase === '' ? PAGE_SIZE : SCANNED);
+  const running = await gateway.listRunning(scanned, LIST_DEADLINE_MS);
+  const listed = scanned.map((site) => listedOf(site, config.sites[site]?.domain, running.get(site)));
+  const found = phase === '' ? listed : listed.filter((each) => each.phase === phase);
+  const sites = found.slice(0, PAGE_SIZE);
+  const last = found.length > PAGE_SIZE ? sites.at(-1)?.site : scanned.at(-1);
+  return { sites, nextAfter: last === rest.at(-1) ? undefined : last };
+}
+
+function listedOf(site: string, domain: string | undefined, info: WorkflowExecutionInfo | undefined): ListedSite {
+  // Without a workflow, nothing was published yet.
+  const phase = info === undefined ? 'idle' : info.typedSearchAttributes.get(phaseKey);
+  const version = info?.typedSearchAttributes.get(versionKey) ?? null;
+  const linkExpiresAt = info?.typedSearchAttributes.get(linkKey)?.toISOString() ?? null;
+  return { site, domain, phase, version, linkExpiresAt };
+}
+
+const phaseKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.phase, SearchAttributeType.KEYWORD);
+const versionKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.version, SearchAttributeType.KEYWORD);
+const linkKey = defineSearchAttributeKey(SEARCH_ATTRIBUTES.linkExpiresAt, SearchAttributeType.DATETIME);
+
+/** Also finds sites that galley.yaml no longer has. */
+async function listAttention({ client, config, logger }: SiteListDeps, search: string): Promise<ListedSite[]> {
+  const phases = ATTENTION_PHASES.map((phase) => `'${phase}'`).join(', ');
+  const query = `WorkflowType = '${WORKFLOW_TYPES.exportSite}' AND ExecutionStatus = 'Running' AND ${SEARCH_ATTRIBUTES.phase} IN (${phases})`;
+  const prefix = WORKFLOW_IDS.exportSite('');
+  const list = async (): Promise<ListedSite[]> => {
+    const found: ListedSite[] = [];
+    for await (const info of client.workflow.list({ query, pageSize: MAX_ATTENTION })) {
+      const site = info.workflowId.slice(prefix.length);
+      const domain = Object.hasOwn(config.sites, site) ? config.sites[site]?.domain : undefined;
+      if (matches(site, domain ?? '', search)) found.push(listedOf(site, domain, info));
+      if (found.length === MAX_ATTENTION) break;
+    }
+    return found;
+  };
+  try {
+    const found = await withinDeadline(LIST_DEADLINE_MS, list());
+    return found.sort((a, b) => urgency(a.phase) - urgency(b.phase) || a.site.localeCompare(b.site));
+  } catch (error) {
+    logger.warn({ error: String(error) }, 'Temporal did not list the sites that wait for a person');
+    return [];
+  }
+}
+
+function urgency(phase: string | undefined): number {
+  return ATTENTION_ORDER.indexOf(phase);
+}
+
+type BriefState = Pick<ListedSite, 'lastPublishAt' | 'lastError'>;
+
+/** What the indexes lack, of the sites whose workflows respond in time. */
+async function briefStates(
+  { gateway }: SiteListDeps,
+  listed: readonly ListedSite[],
+): Promise<ReadonlyMap<string, BriefState>> {
+  const states = new Map<string, BriefState>();
+  const asked = listed.filter(({ phase, version }) => phase !== 'idle' || version !== null);
+  const queries = asked.map(async ({ site }) => {
+    const parsed = siteState.safeParse(await gateway.queryState(site, { brief: true }, STATES_DEADLINE_MS));
+    if (!parsed.success) return;
+    const { deliveries, lastError } = parsed.data;
+    states.set(site, { lastPublishAt: deliveries[0]?.at ?? null, lastError: lastError?.message ?? null });
+  });
+  // Each has the same deadline, so the slowest ends soon after the others.
+  await Promise.allSettled(queries);
+  return new Map(states);
+}
+
+/** The phase of a filter; empty for any other text. */
+export function phaseFilter(text: string): SitePhase | '' {
+  const phase = sitePhase.safeParse(text);
+  return phase.success ? phase.data : '';
+}

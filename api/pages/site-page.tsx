@@ -1,0 +1,224 @@
+import type { ComponentChildren } from 'preact';
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { Live, LiveIndicator } from '../../ui/components/live.tsx';
+import { Message } from '../../ui/components/message.tsx';
+import type { SiteStatus } from '../site-status.ts';
+import { Layout, type LayoutProps, sitePath } from './layout.tsx';
+import { PhaseBadge } from './phase-badge.tsx';
+import { SiteActionsBar } from './site-action-forms.tsx';
+import { SiteFacts } from './site-facts.tsx';
+import {
+  ActionsTable,
+  DeliveriesTable,
+  DeploymentsTable,
+  ExportsTable,
+  RejectedTable,
+  RulesTable,
+} from './site-tables.tsx';
+import { timelineOf } from './timeline.ts';
+import { TallTimeline, TimelineList, WideTimeline } from './timeline-picture.tsx';
+
+/** How many of each list the site's page has; a page of its own has all. */
+const SHOWN = { exports: 8, deliveries: 10, actions: 5 } as const;
+
+/** What the parts of a site's pages are rendered from. */
+export type SiteView = {
+  status: SiteStatus;
+  domain: string | undefined;
+  /** Undefined if galley.yaml no longer has the site. */
+  rules: readonly string[];
+  /** Of the session, for forms. */
+  csrf: string;
+  /** The export whose timeline is shown; undefined for the newest. */
+  exportNumber: number | undefined;
+  now: Date;
+  /** Of the site's workflow in Temporal's UI, if known. */
+  workflowUrl: string | undefined;
+};
+
+type SitePageProps = Pick<LayoutProps, 'signed' | 'messages' | 'temporalUiUrl'> & { view: SiteView };
+
+export function SitePage({ view, ...layout }: SitePageProps) {
+  const { status, exportNumber } = view;
+  const query = exportNumber === undefined ? '' : `?export=${exportNumber}`;
+  return (
+    <Layout {...layout} title={status.site} crumbs={[{ label: 'Sites', href: '/' }]}>
+      <Live id="site" url={`${sitePath(status.site, 'events')}${query}`}>
+        <SiteParts view={view} />
+      </Live>
+    </Layout>
+  );
+}
+
+/** Everything that changes with the site's state. */
+export function SiteParts({ view }: { view: SiteView }) {
+  const { status, domain, workflowUrl, csrf, now } = view;
+  return (
+    <div class="stack">
+      <div class="title">
+        <div>
+          <div class="title-line">
+            <h1>{status.site}</h1>
+            <PhaseBadge phase={status.phase} />
+            <LiveIndicator />
+          </div>
+          <div class="title-line">
+            {domain !== undefined && <a href={`https://${domain}`}>{domain}</a>}
+            {workflowUrl !== undefined && <a href={workflowUrl}>Workflow in Temporal</a>}
+          </div>
+        </div>
+        <SiteActionsBar status={status} csrf={csrf} />
+      </div>
+      <SiteMessages status={status} />
+      <section class="panel">
+        <SiteFacts status={status} now={now} />
+      </section>
+      <TimelinePanel view={view} />
+      <section class="panel">
+        <h2>Deployments</h2>
+        <DeploymentsTable status={status} now={now} />
+      </section>
+      <ListPanel
+        title="Exports"
+        total={status.exports.length}
+        shown={SHOWN.exports}
+        href={sitePath(status.site, 'list', 'exports')}
+      >
+        <ExportsTable view={view} exports={status.exports.slice(0, SHOWN.exports)} />
+      </ListPanel>
+      <ListPanel
+        title="Deliveries"
+        total={status.deliveries.length}
+        shown={SHOWN.deliveries}
+        href={sitePath(status.site, 'list', 'deliveries')}
+      >
+        <DeliveriesTable view={view} deliveries={status.deliveries.slice(0, SHOWN.deliveries)} />
+      </ListPanel>
+      <RejectedPanel view={view} />
+      {view.rules.length > 0 && (
+        <section class="panel">
+          <h2>Agent rules</h2>
+          <RulesTable view={view} />
+        </section>
+      )}
+      <ListPanel
+        title="Actions"
+        total={status.actions.length}
+        shown={SHOWN.actions}
+        href={sitePath(status.site, 'list', 'actions')}
+      >
+        <ActionsTable actions={status.actions.slice(0, SHOWN.actions)} now={now} />
+      </ListPanel>
+    </div>
+  );
+}
+
+type ListPanelProps = { title: string; total: number; shown: number; href: string; children: ComponentChildren };
+
+function ListPanel({ title, total, shown, href, children }: ListPanelProps) {
+  return (
+    <section class="panel">
+      <div class="panel-head">
+        <h2>{title}</h2>
+        {total > shown && (
+          <a href={href} aria-label={`All ${total} ${title.toLowerCase()}`}>
+            All {total}
+          </a>
+        )}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+function SiteMessages({ status }: { status: SiteStatus }) {
+  const { current, withheld, lastError, phase } = status;
+  return (
+    <>
+      {!current && (
+        <Message kind="warning">
+          The site's workflow did not respond in time, so this is what Temporal recorded last. Check that a worker runs.
+        </Message>
+      )}
+      {withheld !== null && (
+        <Message kind="info">
+          Rolled back: the newer version {withheld.version ?? withheld.exportedAt} is not served until the next publish.
+        </Message>
+      )}
+      {phase === 'paused' && <Message kind="info">Paused: publishes are collected and exported after Resume.</Message>}
+      {lastError !== null && (
+        <Message kind={phase === 'failed' || phase === 'unconfigured' ? 'error' : 'warning'}>
+          {lastError.message}
+        </Message>
+      )}
+    </>
+  );
+}
+
+function TimelinePanel({ view: { status, exportNumber, now } }: { view: SiteView }) {
+  const timeline = timelineOf(status, exportNumber, now.getTime());
+  if (timeline === undefined) {
+    return (
+      <section class="panel">
+        <h2>Timeline</h2>
+        <EmptyState title="Nothing to show yet">
+          <p>The first publish appears here: its delivery, export, deployment, and each refresh of its link.</p>
+        </EmptyState>
+      </section>
+    );
+  }
+  const { number, outcome, error } = timeline;
+  return (
+    <section class="panel" id="timeline">
+      <div class="panel-head">
+        <h2>{number === null ? 'Timeline of the next export' : `Timeline of export ${number}`}</h2>
+        {exportNumber !== undefined && <a href={sitePath(status.site)}>Newest export</a>}
+      </div>
+      <WideTimeline timeline={timeline} now={now} />
+      <TallTimeline timeline={timeline} now={now} />
+      {error !== null && <p class="field-error">{error}</p>}
+      {outcome !== null && error === null && <p class="soft">This export was {outcome}.</p>}
+      <TimelineList timeline={timeline} now={now} />
+    </section>
+  );
+}
+
+function RejectedPanel({ view }: { view: SiteView }) {
+  if (view.status.rejected.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>Rejected deliveries</h2>
+      <p class="soft small">Counted by this process since it started.</p>
+      <RejectedTable rejected={view.status.rejected} now={view.now} />
+    </section>
+  );
+}
+
+const LISTS = { exports: 'Exports', deliveries: 'Deliveries', actions: 'Actions' } as const;
+export type SiteListName = keyof typeof LISTS;
+
+export function isSiteList(name: string): name is SiteListName {
+  return Object.hasOwn(LISTS, name);
+}
+
+/** All that the workflow keeps of one list. */
+export function SiteListPage({ view, list, ...layout }: SitePageProps & { list: SiteListName }) {
+  const { status } = view;
+  return (
+    <Layout
+      {...layout}
+      title={`${LISTS[list]} of ${status.site}`}
+      crumbs={[
+        { label: 'Sites', href: '/' },
+        { label: status.site, href: sitePath(status.site) },
+      ]}
+    >
+      <h1>{LISTS[list]}</h1>
+      <section class="panel">
+        {list === 'exports' && <ExportsTable view={view} exports={status.exports} />}
+        {list === 'deliveries' && <DeliveriesTable view={view} deliveries={status.deliveries} />}
+        {list === 'actions' && <ActionsTable actions={status.actions} now={view.now} />}
+      </section>
+    </Layout>
+  );
+}

@@ -1,0 +1,166 @@
+import type { Request, Response, Router } from 'express';
+import type { VNode } from 'preact';
+import { HttpError } from '../../contract/http-error.ts';
+import { WORKFLOW_IDS } from '../../contract/names.ts';
+import { renderPart } from '../../ui/page.tsx';
+import { sendPage } from '../../ui/send-page.ts';
+import { onlyMethods } from '../http-edge.ts';
+import type { SiteStatus } from '../site-status.ts';
+import { unavailable } from '../unavailable.ts';
+import { queryOf, type Signed, sessionOf, signedOf } from './access.ts';
+import { createAgentReader, siteOfChange } from './agent-reader.ts';
+import { ChangePage } from './change-page.tsx';
+import { messageOf } from './done-messages.ts';
+import { startEventStream } from './event-stream.ts';
+import { workflowUrl } from './layout.tsx';
+import type { PagesDeps } from './pages-deps.ts';
+import { RulePage } from './rule-page.tsx';
+import type { Sessions } from './session.ts';
+import { createSiteList, phaseFilter } from './site-list.ts';
+import { SiteListView } from './site-list-page.tsx';
+import { isSiteList, SiteListPage, SitePage, SiteParts, type SiteView } from './site-page.tsx';
+import { createSiteWatches } from './site-watches.ts';
+
+/** The pages that show sites, rules and changes. Needs a session before them. */
+export function addSiteRoutes(router: Router, deps: PagesDeps, sessions: Sessions | undefined): void {
+  addList(router, deps);
+  addSite(router, deps, sessions);
+  addAgents(router, deps);
+}
+
+type Show = (request: Request, response: Response) => Promise<VNode>;
+
+/** A page that is only read. */
+function page(router: Router, path: string, show: Show): void {
+  router
+    .route(path)
+    .get(async (request, response) => sendPage(request, response, await show(request, response)))
+    .all(onlyMethods('GET', 'HEAD'));
+}
+
+function addList(router: Router, deps: PagesDeps): void {
+  const listSites = createSiteList(deps);
+  page(router, '/', async (request) => {
+    const query = {
+      search: queryOf(request, 'search').trim().slice(0, 100),
+      phase: phaseFilter(queryOf(request, 'phase')),
+      after: queryOf(request, 'after').slice(0, 100),
+    };
+    const list = await listSites(query).catch((error: unknown) => {
+      deps.logger.warn({ error: String(error) }, 'Temporal did not list the sites');
+      throw unavailable('Temporal can not be reached');
+    });
+    return (
+      <SiteListView
+        signed={signedOf(request)}
+        messages={messageOf(request)}
+        temporalUiUrl={deps.temporalUiUrl}
+        list={list}
+        query={query}
+        now={deps.now()}
+      />
+    );
+  });
+}
+
+function addSite(router: Router, deps: PagesDeps, sessions: Sessions | undefined): void {
+  const { status, now, temporalUiUrl } = deps;
+  const watches = createSiteWatches({ read: status.one });
+
+  page(router, '/ui/sites/:site', async (request) => {
+    const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), exportNumberOf(request));
+    const layout = { signed: signedOf(request), messages: messageOf(request), temporalUiUrl };
+    return <SitePage {...layout} view={view} />;
+  });
+
+  router
+    .route('/ui/sites/:site/events')
+    .get(async (request, response) => {
+      const signed = signedOf(request);
+      const exportNumber = exportNumberOf(request);
+      const site = nameOf(request, 'site');
+      await status.one(site);
+      let unwatch: (() => void) | undefined;
+      const stream = startEventStream(request, response, { stopped: deps.stopped, onEnd: () => unwatch?.() });
+      unwatch = watches.watch(site, (state) => {
+        // A session that has ended in the meantime sees no more.
+        if (sessionOf(request, sessions) === undefined) response.end();
+        else stream.send(renderPart(<SiteParts view={viewOf(deps, state, signed, exportNumber)} />));
+      });
+      if (unwatch === undefined) response.end();
+      else if (response.closed) unwatch();
+    })
+    .all(onlyMethods('GET', 'HEAD'));
+
+  page(router, '/ui/sites/:site/list/:list', async (request) => {
+    const list = nameOf(request, 'list');
+    if (!isSiteList(list)) throw new HttpError(404, 'there is no such list');
+    const view = viewOf(deps, await status.one(nameOf(request, 'site')), signedOf(request), undefined);
+    return (
+      <SiteListPage
+        signed={signedOf(request)}
+        temporalUiUrl={temporalUiUrl}
+        view={{ ...view, now: now() }}
+        list={list}
+      />
+    );
+  });
+}
+
+function viewOf(
+  { config, client, temporalUiUrl, now }: PagesDeps,
+  status: SiteStatus,
+  { csrf }: Signed,
+  exportNumber: number | undefined,
+): SiteView {
+  const siteConfig = Object.hasOwn(config.sites, status.site) ? config.sites[status.site] : undefined;
+  const { namespace } = client.options;
+  return {
+    status,
+    domain: siteConfig?.domain,
+    rules: siteConfig?.agent.map(({ name }) => name) ?? [],
+    csrf,
+    exportNumber,
+    now: now(),
+    workflowUrl: temporalUiUrl && workflowUrl(temporalUiUrl, namespace, WORKFLOW_IDS.exportSite(status.site)),
+  };
+}
+
+function addAgents(router: Router, deps: PagesDeps): void {
+  const { client, now, temporalUiUrl } = deps;
+  const agents = createAgentReader(client);
+  const urlOf = (id: string) => temporalUiUrl && workflowUrl(temporalUiUrl, client.options.namespace, id);
+
+  page(router, '/ui/sites/:site/rules/:rule', async (request) => {
+    const [site, rule] = [nameOf(request, 'site'), nameOf(request, 'rule')];
+    const state = await agents.rule(site, rule);
+    const isConfigured = deps.config.sites[site]?.agent.some(({ name }) => name === rule) ?? false;
+    if (state === undefined && !isConfigured) throw new HttpError(404, 'no such rule');
+    const url = state && urlOf(WORKFLOW_IDS.agentRule(site, rule));
+    const layout = { signed: signedOf(request), temporalUiUrl, workflowUrl: url };
+    return <RulePage {...layout} site={site} rule={rule} state={state} now={now()} />;
+  });
+
+  page(router, '/ui/changes/:workflowId', async (request) => {
+    const { workflowId = '' } = request.params;
+    const id = String(workflowId);
+    const state = siteOfChange(id) === undefined ? undefined : await agents.change(id);
+    if (state === undefined) throw new HttpError(404, 'no such change, or its workflow does not respond');
+    const layout = { signed: signedOf(request), messages: messageOf(request), temporalUiUrl, workflowUrl: urlOf(id) };
+    return <ChangePage {...layout} workflowId={id} state={state} now={now()} />;
+  });
+}
+
+/** As in galley.yaml: a name becomes part of a workflow's id. */
+const NAME = /^[a-z\d-]{1,63}$/i;
+
+export function nameOf(request: Request, parameter: string): string {
+  const name = request.params[parameter];
+  if (typeof name !== 'string' || !NAME.test(name)) throw new HttpError(404, `no such ${parameter}`);
+  return name;
+}
+
+function exportNumberOf(request: Request): number | undefined {
+  const text = queryOf(request, 'export');
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,158 @@
+import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { GalleyConfig } from '../contract/galley-config.ts';
+import { HttpError } from '../contract/http-error.ts';
+import { UPDATES } from '../contract/names.ts';
+import type { ActionOptions } from '../contract/site-action.ts';
+import { type Acted, type SiteState, siteState } from '../contract/site-state.ts';
+import type { SiteStatusReader } from './site-status.ts';
+import type { TemporalGateway, Update } from './temporal-gateway.ts';
+import { unavailable } from './unavailable.ts';
+
+/** A refresh waits for the Admin API and the deployments, a removal for the cancellation of a job. */
+const UPDATE_DEADLINE_MS = 45_000;
+
+/** As in galley.yaml. A name becomes part of a workflow's id and of a query. */
+const NAME = /^[a-z\d-]{1,63}$/i;
+
+/** Actions without a further value, and the update of each. */
+export const STEER = {
+  export: UPDATES.exportNow,
+  refresh: UPDATES.refreshNow,
+  pause: UPDATES.pause,
+  resume: UPDATES.resume,
+} as const;
+
+export type SteerAction = keyof typeof STEER;
+
+/**
+ * What operators do with sites. Each resolves with the state of the site, without its histories, and rejects with
+ * HttpError 404 if there is no such site, 409 with the reason if the action isn't possible now, and 503 if Temporal
+ * doesn't respond. The site's workflow lists it with the `actor`.
+ */
+export type SiteActions = {
+  steer: (site: string, action: SteerAction, actor: string) => Promise<SiteState>;
+  /** Deploys an earlier job, by its id or its version. */
+  rollback: (site: string, jobId: string, actor: string) => Promise<SiteState>;
+  /** Exports the site for a listed delivery; or prompts a rule again, and resolves with the rule's unvalidated state. */
+  runAgain: (
+    site: string,
+    delivery: { deliveryId: string; rule?: string | undefined },
+    actor: string,
+  ) => Promise<unknown>;
+  /** Ends the site and its agent rules. Changes that these started go on until their pull requests end. */
+  remove: (site: string, actor: string) => Promise<SiteState & { endedRules: string[] }>;
+  /** Ends one rule, and resolves with its unvalidated last state. */
+  removeRule: (site: string, rule: string, actor: string) => Promise<unknown>;
+};
+
+type SiteActionsDeps = {
+  config: GalleyConfig;
+  gateway: Pick<TemporalGateway, 'update' | 'exportNow' | 'listAction' | 'listRules'>;
+  status: Pick<SiteStatusReader, 'one'>;
+  logger: Logger;
+};
+
+export function createSiteActions(deps: SiteActionsDeps): SiteActions {
+  const { gateway, status } = deps;
+  const act = createAct(deps);
+
+  /** Starts the workflow of a configured site if it doesn't run. */
+  async function exportNow(site: string, options: ActionOptions): Promise<SiteState> {
+    const siteConfig = Object.hasOwn(deps.config.sites, site) ? deps.config.sites[site] : undefined;
+    const call = () =>
+      siteConfig === undefined
+        ? gateway.update(site, { name: UPDATES.exportNow, args: [options] }, UPDATE_DEADLINE_MS)
+        : gateway.exportNow({ site, domain: siteConfig.domain }, options, UPDATE_DEADLINE_MS);
+    return siteState.parse(await act(site, call));
+  }
+
+  async function update(site: string, sent: Update): Promise<SiteState> {
+    return siteState.parse(await act(site, () => gateway.update(site, sent, UPDATE_DEADLINE_MS)));
+  }
+
+  return {
+    async steer(site, action, actor) {
+      if (action === 'export') return await exportNow(site, { actor });
+      return await update(site, { name: STEER[action], args: [{ actor }] });
+    },
+    rollback: (site, jobId, actor) => update(site, { name: UPDATES.rollback, args: [jobId, { actor }] }),
+    async runAgain(site, { deliveryId, rule }, actor) {
+      await requireDelivery(status, site, deliveryId);
+      const options = { actor, deliveryId };
+      if (rule === undefined) return await exportNow(site, options);
+      const missing = new HttpError(409, `the rule ${rule.slice(0, 63)} doesn't run: it has collected no event yet`);
+      if (!NAME.test(rule)) throw missing;
+      const sent: Update = { name: UPDATES.runAgain, args: [options] };
+      const state = await act(site, () => gateway.update({ site, rule }, sent, UPDATE_DEADLINE_MS), missing);
+      await listRuleAction(deps, site, { action: 'run-again', actor, detail: `${deliveryId} by the rule ${rule}` });
+      return state;
+    },
+    async remove(site, actor) {
+      const sent: Update = { name: UPDATES.remove, args: [{ actor }] };
+      const state = await update(site, sent);
+      return { ...state, endedRules: await act(site, () => endRules(gateway, site, sent)) };
+    },
+    async removeRule(site, rule, actor) {
+      const missing = new HttpError(404, 'no such rule runs');
+      if (!NAME.test(rule)) throw missing;
+      const sent: Update = { name: UPDATES.remove, args: [{ actor }] };
+      const state = await act(site, () => gateway.update({ site, rule }, sent, UPDATE_DEADLINE_MS), missing);
+      await listRuleAction(deps, site, { action: 'remove', actor, detail: `the rule ${rule}` });
+      return state;
+    },
+  };
+}
+
+/** Runs an action on a workflow. If there is none, it rejects with `missing`. */
+type Act = <T>(site: string, action: () => Promise<T>, missing?: HttpError) => Promise<T>;
+
+function createAct({ config, logger }: SiteActionsDeps): Act {
+  /** Why a site has no workflow: it was never published, or it is unknown. */
+  const noWorkflow = (site: string): HttpError =>
+    Object.hasOwn(config.sites, site)
+      ? new HttpError(409, 'nothing was published yet: the site has no workflow')
+      : new HttpError(404, 'no such site');
+
+  return async (site, action, missing = noWorkflow(site)) => {
+    if (!NAME.test(site)) throw new HttpError(404, 'no such site');
+    try {
+      return await action();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) throw missing;
+      if (error instanceof WorkflowUpdateFailedError) {
+        throw new HttpError(409, error.cause instanceof Error ? error.cause.message : error.message);
+      }
+      logger.warn({ site, error: String(error) }, 'Temporal did not respond to an action on a site');
+      throw unavailable('no response in time: the action may still happen. Look at the state of the site');
+    }
+  };
+}
+
+async function requireDelivery(status: SiteActionsDeps['status'], site: string, deliveryId: string): Promise<void> {
+  if (!NAME.test(site)) throw new HttpError(404, 'no such site');
+  const { deliveries, current } = await status.one(site);
+  if (deliveries.some(({ id }) => id === deliveryId)) return;
+  if (!current) throw unavailable('the workflow of the site did not respond, so its deliveries are not known');
+  throw new HttpError(404, 'the site lists no delivery with this id');
+}
+
+/** The history of the rule's workflow has the action, so a failure is only logged. */
+async function listRuleAction({ gateway, logger }: SiteActionsDeps, site: string, action: Acted): Promise<void> {
+  await gateway.listAction(site, action, UPDATE_DEADLINE_MS).catch((error: unknown) => {
+    logger.warn({ site, error: String(error) }, "An action on a rule could not be added to the site's history");
+  });
+}
+
+async function endRules(gateway: SiteActionsDeps['gateway'], site: string, remove: Update): Promise<string[]> {
+  const rules = await gateway.listRules(site, UPDATE_DEADLINE_MS);
+  const ended = rules.map(async (rule) => {
+    try {
+      await gateway.update({ site, rule }, remove, UPDATE_DEADLINE_MS);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  });
+  await Promise.all(ended);
+  return rules;
+}

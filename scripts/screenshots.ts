@@ -1,0 +1,55 @@
+// Takes pictures of the sites page with sample data, in light and dark, for a desktop and a phone:
+//   node --import ./scripts/typescript.js scripts/screenshots.ts FOLDER [PAGE…]
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import express from 'express';
+import { type Browser, chromium } from 'playwright-core';
+import { SAMPLE_PAGES } from '../test/api/pages/sample-pages.tsx';
+import { ASSETS_PATH, serveAssets } from '../ui/assets.ts';
+import { sendPage } from '../ui/send-page.ts';
+
+const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
+/** The rest of a longer page is more of the same lists. */
+const MAX_HEIGHT_PX = 1_900;
+const THEMES = ['light', 'dark'] as const;
+
+const [folder = 'screenshots', ...wanted] = process.argv.slice(2);
+const names = Object.keys(SAMPLE_PAGES).filter((name) => wanted.length === 0 || wanted.includes(name));
+
+const app = express();
+app.get(`${ASSETS_PATH}/:file`, serveAssets());
+for (const [name, render] of Object.entries(SAMPLE_PAGES)) {
+  app.get(`/${name}`, (request, response) => sendPage(request, response, render()));
+}
+const server = app.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const address = server.address();
+const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+
+await mkdir(folder, { recursive: true });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
+for (const [screen, viewport] of Object.entries(SCREENS)) {
+  for (const colorScheme of THEMES) await takePictures(browser, { screen, viewport, colorScheme });
+}
+await browser.close();
+server.close();
+
+type Setting = { screen: string; viewport: { width: number; height: number }; colorScheme: 'light' | 'dark' };
+
+async function takePictures(browser: Browser, { screen, viewport, colorScheme }: Setting): Promise<void> {
+  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  const page = await context.newPage();
+  for (const name of names) {
+    await page.goto(`${origin}/${name}`);
+    const path = join(folder, `${name}-${screen}-${colorScheme}.png`);
+    const heightPx = await page.evaluate(() => document.documentElement.scrollHeight);
+    const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(heightPx, MAX_HEIGHT_PX) };
+    await page.screenshot({ path, fullPage: true, clip });
+    console.log(path);
+  }
+  await context.close();
+}

@@ -1,0 +1,204 @@
+import { createSignInLinks } from '../../../api/pages/sign-in-links.ts';
+import { configWith, OPERATOR_TOKEN, startRecordingApi } from '../running-api.ts';
+
+const links = createSignInLinks();
+let atMs = Date.now();
+const config = configWith({ handbook: { agent: [{ name: 'changelog', on: 'publish', prompt: 'Update' }] } });
+const api = await startRecordingApi(config, {}, { signInLinks: links, now: () => new Date(atMs) });
+const withoutToken = await startRecordingApi(config, {}, { operatorToken: undefined });
+
+afterAll(async () => {
+  await api.stop();
+  await withoutToken.stop();
+});
+
+type Sent = { cookie?: string; headers?: Record<string, string>; form?: Record<string, string>; base?: string };
+
+async function send(path: string, { cookie, headers = {}, form, base = api.url }: Sent = {}) {
+  const response = await fetch(base + path, {
+    redirect: 'manual',
+    headers: { ...headers, ...(cookie !== undefined && { cookie }) },
+    ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+  });
+  const setCookie = response.headers.get('set-cookie');
+  return {
+    status: response.status,
+    location: response.headers.get('location'),
+    setCookie,
+    cookie: setCookie?.split(';')[0],
+    headers: response.headers,
+    text: await response.text(),
+  };
+}
+
+async function signIn(fields: Record<string, string> = {}, headers: Record<string, string> = {}) {
+  return await send('/ui/sign-in', { form: { name: 'Ada', token: OPERATOR_TOKEN, ...fields }, headers });
+}
+
+async function session(): Promise<{ cookie: string; csrf: string }> {
+  const { cookie = '' } = await signIn();
+  const page = await send('/ui/sites/handbook', { cookie });
+  return { cookie, csrf: /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '' };
+}
+
+const PAGES = ['/', '/ui/sites/handbook', '/ui/sites/handbook/events', '/ui/sites/handbook/rules/changelog'];
+const FORMS = ['export', 'refresh', 'pause', 'resume', 'rollback', 'remove', 'run-again'].map(
+  (action) => `/ui/sites/handbook/${action}`,
+);
+
+describe('signing in', () => {
+  it('sets a cookie that scripts and other sites can not use, and leads to the page that was wanted', async () => {
+    const response = await signIn({ to: '/ui/sites/handbook' });
+    expect(response).toMatchObject({ status: 303, location: '/ui/sites/handbook' });
+    expect(response.setCookie).toMatch(/^galley_session=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect((await signIn({}, { 'x-forwarded-proto': 'https' })).setCookie).toContain('; Secure');
+  });
+
+  test.each([
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '/sites',
+    'javascript:alert(1)',
+    '/ui/sign-out',
+  ])('never leads to %s', async (to) => {
+    expect(await signIn({ to })).toMatchObject({ status: 303, location: '/' });
+  });
+
+  it('rejects a wrong token and a missing name on the same page', async () => {
+    const wrong = await signIn({ token: `${OPERATOR_TOKEN}x` });
+    expect(wrong).toMatchObject({ status: 401, setCookie: null });
+    expect(wrong.text).toContain('This is not the operator token');
+    expect(wrong.text).not.toContain(`${OPERATOR_TOKEN}x`);
+    expect(await signIn({ name: '<b>' })).toMatchObject({ status: 400, setCookie: null });
+  });
+
+  it('rejects a form from another site', async () => {
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]) {
+      expect(await signIn({}, headers)).toMatchObject({ status: 403, setCookie: null });
+    }
+    expect(await signIn({}, { origin: api.url })).toMatchObject({ status: 303 });
+    expect(await signIn({}, { 'sec-fetch-site': 'same-origin', origin: 'https://public.example' })).toMatchObject({
+      status: 303,
+    });
+  });
+
+  it('works once by a link, which a page asks to use', async () => {
+    const link = links.create();
+    const page = await send(`/ui/sign-in?link=${link}`);
+    expect(page).toMatchObject({ status: 200, setCookie: null });
+    expect(page.text).not.toContain('name="token"');
+    const signed = await signIn({ token: '', link });
+    expect(signed.cookie).toBeDefined();
+    expect(await signIn({ token: '', link })).toMatchObject({ status: 303, setCookie: null });
+    expect((await send(`/ui/sign-in?link=${link}`)).text).toContain('was used or has expired');
+  });
+
+  it('has to wait after ten failures', async () => {
+    for (let count = 0; count < 20; count += 1) await signIn({ token: 'wrong' });
+    const limited = await signIn();
+    expect(limited).toMatchObject({ status: 429, setCookie: null });
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+    atMs += 5 * 60 * 1000;
+    expect(await signIn()).toMatchObject({ status: 303 });
+  });
+
+  it('is off without OPERATOR_TOKEN, and says which variable to set', async () => {
+    const page = await send('/ui/sign-in', { base: withoutToken.url });
+    expect(page.text).toContain('OPERATOR_TOKEN');
+    expect(page.text).not.toContain('<form');
+    expect(
+      await send('/ui/sign-in', { base: withoutToken.url, form: { name: 'Ada', token: 'undefined' } }),
+    ).toMatchObject({ status: 403 });
+    expect(await send('/', { base: withoutToken.url })).toMatchObject({ status: 303, location: '/ui/sign-in?to=%2F' });
+  });
+});
+
+describe('without a session', () => {
+  test.each(PAGES)('%s leads to the sign-in', async (path) => {
+    const location = `/ui/sign-in?to=${encodeURIComponent(path)}`;
+    expect(await send(path)).toMatchObject({ status: 303, location });
+    expect(await send(path, { cookie: 'galley_session=x.y' })).toMatchObject({ status: 303, location });
+  });
+
+  test.each(FORMS)('%s does nothing', async (path) => {
+    expect(await send(path, { form: { csrf: '' } })).toMatchObject({ status: 303, location: '/ui/sign-in' });
+    const { cookie, csrf } = await session();
+    atMs += 8 * 60 * 60 * 1000;
+    expect(await send(path, { cookie, form: { csrf } })).toMatchObject({ status: 303, location: '/ui/sign-in' });
+  });
+
+  it('the JSON routes still need the bearer token', async () => {
+    const { cookie } = await session();
+    expect(await send('/sites', { cookie })).toMatchObject({ status: 401 });
+    expect(await send('/sites/handbook', { cookie })).toMatchObject({ status: 401 });
+    expect(await send('/sites/handbook/pause', { cookie, form: {} })).toMatchObject({ status: 401 });
+  });
+});
+
+describe('with a session', () => {
+  test.each(FORMS)('%s needs the CSRF token of this session and this origin', async (path) => {
+    const [{ cookie, csrf }, other] = [await session(), await session()];
+    expect(csrf).not.toBe('');
+    for (const wrong of ['', 'x', other.csrf]) {
+      expect(await send(path, { cookie, form: { csrf: wrong } })).toMatchObject({ status: 403 });
+    }
+    expect(await send(path, { cookie, form: { csrf }, headers: { origin: 'https://evil.example' } })).toMatchObject({
+      status: 403,
+    });
+    expect(await send(path, { cookie, headers: { 'sec-fetch-site': 'cross-site' }, form: { csrf } })).toMatchObject({
+      status: 403,
+    });
+  });
+
+  it('shows a site that was never published, and 404 as a page for one that there is not', async () => {
+    const { cookie } = await session();
+    const page = await send('/ui/sites/handbook', { cookie });
+    expect(page).toMatchObject({ status: 200 });
+    expect(page.text).toContain('Not published');
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    for (const path of [
+      '/ui/sites/other',
+      '/ui/sites/a%2fb',
+      '/ui/nothing',
+      '/ui/changes/agent:handbook:changelog:1',
+      '/ui/changes/export:handbook',
+    ]) {
+      const missing = await send(path, { cookie });
+      expect(missing).toMatchObject({ status: 404 });
+      expect(missing.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    }
+  });
+
+  it('asks before a removal', async () => {
+    const { cookie } = await session();
+    const page = await send('/ui/sites/handbook/remove', { cookie });
+    expect(page.text).toContain('Remove handbook?');
+  });
+
+  it('reports Temporal as unavailable on a page', async () => {
+    const { cookie } = await session();
+    expect(await send('/', { cookie })).toMatchObject({ status: 503 });
+  });
+
+  it('ends by signing out, also if the cookie is kept', async () => {
+    const { cookie, csrf } = await session();
+    expect(await send('/ui/sign-out', { cookie, form: { csrf: 'wrong' } })).toMatchObject({ status: 403 });
+    const signedOut = await send('/ui/sign-out', { cookie, form: { csrf } });
+    expect(signedOut).toMatchObject({ status: 303, location: '/ui/sign-in' });
+    expect(signedOut.setCookie).toContain('Max-Age=0');
+    expect(await send('/', { cookie })).toMatchObject({ status: 303, location: '/ui/sign-in?to=%2F' });
+  });
+
+  it('logs neither the token nor a cookie', async () => {
+    const { cookie } = await session();
+    const log = api.log.join('\n');
+    expect(log).not.toContain(`"${OPERATOR_TOKEN}"`);
+    expect(log).not.toContain(cookie.slice('galley_session='.length));
+  });
+});

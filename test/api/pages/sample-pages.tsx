@@ -1,0 +1,165 @@
+import type { VNode } from 'preact';
+import type { Signed } from '../../../api/pages/access.ts';
+import { ChangePage } from '../../../api/pages/change-page.tsx';
+import { RulePage } from '../../../api/pages/rule-page.tsx';
+import { SignInPage } from '../../../api/pages/sign-in-page.tsx';
+import type { ListedSite, SiteListPage as SiteListData } from '../../../api/pages/site-list.ts';
+import { SiteListView } from '../../../api/pages/site-list-page.tsx';
+import { SiteListPage, SitePage, type SiteView } from '../../../api/pages/site-page.tsx';
+import type { SiteStatus } from '../../../api/site-status.ts';
+import type { AgentChangeState, AgentRuleState } from '../../../contract/agent-state.ts';
+import { ago, exportRecord, NOW, siteStatus } from './site-fixture.ts';
+
+export const SIGNED: Signed = {
+  session: { id: 'session', name: 'Ada', signedInMs: NOW.getTime(), expiresMs: NOW.getTime() + 1_000_000 },
+  csrf: 'a-csrf-token',
+};
+
+export function siteView(status: Partial<SiteStatus> = {}, changes: Partial<SiteView> = {}): SiteView {
+  return {
+    status: siteStatus(status),
+    domain: 'docs.example.com',
+    rules: ['changelog', 'translations'],
+    csrf: SIGNED.csrf,
+    exportNumber: undefined,
+    now: NOW,
+    workflowUrl: 'http://127.0.0.1:8233/namespaces/default/workflows/export%3Ahandbook',
+    ...changes,
+  };
+}
+
+function listed(site: string, changes: Partial<ListedSite> = {}): ListedSite {
+  return {
+    site,
+    domain: `${site}.example.com`,
+    phase: 'live',
+    version: '2026-11-21.12',
+    linkExpiresAt: ago(-80_000),
+    lastPublishAt: ago(4_000),
+    lastError: null,
+    ...changes,
+  };
+}
+
+export function siteListData(changes: Partial<SiteListData> = {}): SiteListData {
+  return {
+    attention: [
+      listed('handbook', {
+        phase: 'failed',
+        lastError: 'the origin docs.example.com responds with 503',
+        linkExpiresAt: ago(-3_000),
+      }),
+      listed('status-page', { phase: 'paused' }),
+    ],
+    sites: [
+      listed('api-reference', { phase: 'exporting', lastPublishAt: ago(20) }),
+      listed('blog'),
+      listed('changelog', { lastPublishAt: ago(400_000) }),
+      listed('new-site', { phase: 'idle', version: null, linkExpiresAt: null, lastPublishAt: null }),
+    ],
+    matching: 6,
+    configured: 6,
+    nextAfter: undefined,
+    phasesKnown: true,
+    ...changes,
+  };
+}
+
+export function ruleState(changes: Partial<AgentRuleState> = {}): AgentRuleState {
+  return {
+    site: 'handbook',
+    rule: 'changelog',
+    phase: 'collecting',
+    pendingCount: 2,
+    dueAt: ago(-25),
+    changes: [
+      { workflowId: 'agent:handbook:changelog:0d1c9a6e-1', startedAt: ago(600) },
+      {
+        workflowId: 'agent:handbook:changelog:0d1c9a6e-0',
+        startedAt: ago(90_000),
+        end: { phase: 'merged', message: null },
+      },
+    ],
+    unsubscribed: [],
+    error: null,
+    newest: null,
+    ...changes,
+  };
+}
+
+export function changeState(changes: Partial<AgentChangeState> = {}): AgentChangeState {
+  return {
+    site: 'handbook',
+    rule: 'changelog',
+    phase: 'in-review',
+    jobId: 'aj_0123456789abcdef',
+    prLink: 'https://git.example.com/docs/handbook/pulls/12',
+    pullRequest: { title: 'Add "Release notes 12" to the changelog', state: 'open' },
+    error: null,
+    lastWords: null,
+    notes: [],
+    mails: [
+      { event: 'opened', to: 'ada@example.com', outcome: 'sent', detail: null, at: ago(500) },
+      { event: 'opened', to: 'grace@example.com', outcome: 'unknown', detail: 'the connection was lost', at: ago(500) },
+    ],
+    reviewRequests: { requested: ['ada', 'grace'], refused: [] },
+    reviews: [{ reviewer: 'ada', verdict: 'approved', at: ago(100) }],
+    nextReminderAt: ago(-170_000),
+    expiresAt: ago(-2_500_000),
+    ...changes,
+  };
+}
+
+const layout = { signed: SIGNED, temporalUiUrl: 'http://127.0.0.1:8233' };
+const running = exportRecord(13, {
+  ...{
+    outcome: 'running',
+    requestedAt: ago(40),
+    startedAt: ago(35),
+    exportedAt: null,
+    deployedAt: null,
+    endedAt: null,
+  },
+  version: null,
+});
+
+/** Each page with sample data, by a name for its picture. */
+export const SAMPLE_PAGES: Record<string, () => VNode> = {
+  'sign-in': () => <SignInPage to="/" />,
+  sites: () => (
+    <SiteListView {...layout} list={siteListData()} query={{ search: '', phase: '', after: '' }} now={NOW} />
+  ),
+  site: () => <SitePage {...layout} view={siteView()} />,
+  'site-exporting': () => (
+    <SitePage
+      {...layout}
+      view={siteView({
+        phase: 'exporting',
+        exports: [running, ...siteStatus().exports],
+        progress: { percent: 42.5, pageCount: 512 },
+      })}
+    />
+  ),
+  'site-failed': () => (
+    <SitePage
+      {...layout}
+      view={siteView(
+        { phase: 'failed', lastError: { message: 'the origin responds with 503', status: 503, at: ago(60) } },
+        { exportNumber: 8 },
+      )}
+    />
+  ),
+  deliveries: () => <SiteListPage {...layout} view={siteView()} list="deliveries" />,
+  rule: () => (
+    <RulePage {...layout} site="handbook" rule="changelog" state={ruleState()} workflowUrl={undefined} now={NOW} />
+  ),
+  change: () => (
+    <ChangePage
+      {...layout}
+      workflowId="agent:handbook:changelog:0d1c9a6e-1"
+      state={changeState()}
+      workflowUrl={undefined}
+      now={NOW}
+    />
+  ),
+};

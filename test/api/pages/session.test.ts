@@ -1,0 +1,123 @@
+import { createSessions, operatorName } from '../../../api/pages/session.ts';
+import { createSignInLimit } from '../../../api/pages/sign-in-limit.ts';
+import { createSignInLinks } from '../../../api/pages/sign-in-links.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** A clock that tests move. */
+function clock() {
+  let atMs = Date.parse('2026-11-21T10:00:00Z');
+  const pass = (ms: number): void => {
+    atMs += ms;
+  };
+  return { now: () => new Date(atMs), pass };
+}
+
+describe('a session', () => {
+  it('is opened from its cookie by every process with the same token', () => {
+    const { now } = clock();
+    const session = createSessions('token', now).start('Ada');
+    const value = createSessions('token', now).seal(session);
+    expect(createSessions('token', now).open(value)).toEqual(session);
+    expect(value).not.toContain('token');
+  });
+
+  it('is rejected with another token, if it was altered, and if it is no session', () => {
+    const { now } = clock();
+    const sessions = createSessions('token', now);
+    const value = sessions.seal(sessions.start('Ada'));
+    const [text = '', signature = ''] = value.split('.');
+    const forged = Buffer.from(JSON.stringify({ ...sessions.open(value), name: 'Eve' })).toString('base64url');
+    expect(createSessions('another', now).open(value)).toBeUndefined();
+    for (const wrong of [`${forged}.${signature}`, text, `${text}.`, `.${signature}`, '', '.', `${value}x`]) {
+      expect(sessions.open(wrong)).toBeUndefined();
+    }
+  });
+
+  it('ends 8 hours after its last renewal, and at the latest after 7 days', () => {
+    const { now, pass } = clock();
+    const sessions = createSessions('token', now);
+    let session = sessions.start('Ada');
+    expect(sessions.renew(session)).toBeUndefined();
+    let hours = 0;
+    for (; sessions.open(sessions.seal(session)) !== undefined && hours < 1_000; hours += 1) {
+      session = sessions.renew(session) ?? session;
+      pass(HOUR_MS);
+    }
+    expect(hours).toBe(7 * 24);
+    const idle = sessions.start('Ada');
+    pass(8 * HOUR_MS - 1);
+    expect(sessions.open(sessions.seal(idle))).toEqual(idle);
+    pass(1);
+    expect(sessions.open(sessions.seal(idle))).toBeUndefined();
+  });
+
+  it('is over after signing out, also with its renewed cookies', () => {
+    const { now, pass } = clock();
+    const sessions = createSessions('token', now);
+    const session = sessions.start('Ada');
+    pass(HOUR_MS);
+    const renewed = sessions.renew(session);
+    sessions.end(session);
+    expect(renewed && sessions.open(sessions.seal(renewed))).toBeUndefined();
+  });
+
+  it('has a CSRF token of its own', () => {
+    const sessions = createSessions('token');
+    const [one, other] = [sessions.start('Ada'), sessions.start('Ada')];
+    expect(sessions.csrfOf(one)).toBe(sessions.csrfOf(one));
+    expect(sessions.csrfOf(one)).not.toBe(sessions.csrfOf(other));
+  });
+});
+
+describe('a name', () => {
+  test.each(['Ada', ' Ada Lovelace ', 'ada@example.com', 'Zoë O’Neil'.replace('’', "'"), '田中'])(
+    'can be %j',
+    (name) => {
+      expect(operatorName.parse(name)).toBe(name.trim());
+    },
+  );
+
+  test.each(['', '   ', '<script>', 'a\nb', '\u202eevil', 'x'.repeat(61)])('can not be %j', (name) => {
+    expect(operatorName.safeParse(name).success).toBe(false);
+  });
+});
+
+describe('failed sign-ins', () => {
+  it('make an address wait after ten within five minutes, and no other address', () => {
+    const { now, pass } = clock();
+    const limit = createSignInLimit(now);
+    for (let count = 0; count < 10; count += 1) {
+      expect(limit.waitSeconds('192.0.2.1')).toBe(0);
+      limit.failed('192.0.2.1');
+      pass(1_000);
+    }
+    expect(limit.waitSeconds('192.0.2.1')).toBe(290);
+    expect(limit.waitSeconds('192.0.2.2')).toBe(0);
+    pass(290_000);
+    expect(limit.waitSeconds('192.0.2.1')).toBe(0);
+  });
+
+  it('are forgotten after a success', () => {
+    const limit = createSignInLimit();
+    for (let count = 0; count < 10; count += 1) limit.failed('192.0.2.1');
+    limit.succeeded('192.0.2.1');
+    expect(limit.waitSeconds('192.0.2.1')).toBe(0);
+  });
+});
+
+describe('a link to sign in', () => {
+  it('works once, within 15 minutes', () => {
+    const { now, pass } = clock();
+    const links = createSignInLinks(now);
+    const [used, late] = [links.create(), links.create()];
+    expect([links.isValid(used), links.use(used), links.use(used), links.isValid(used)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    pass(15 * 60 * 1000);
+    expect([links.isValid(late), links.use(late), links.use('never made')]).toEqual([false, false, false]);
+  });
+});

@@ -1,0 +1,92 @@
+import type { SiteStatus } from '../../../api/site-status.ts';
+import type { DeliveryRecord, ExportRecord } from '../../../contract/site-state.ts';
+
+export const NOW = new Date('2026-11-21T10:30:00Z');
+
+/** The time that many seconds before NOW. */
+export function ago(seconds: number): string {
+  return new Date(NOW.getTime() - seconds * 1000).toISOString();
+}
+
+export function exportRecord(number: number, changes: Partial<ExportRecord> = {}): ExportRecord {
+  const startSeconds = (12 - number) * 7_200 + 900;
+  return {
+    number,
+    jobId: `se_${number.toString(16).padStart(16, '0')}`,
+    version: `2026-11-21.${number}`,
+    trigger: 'publish',
+    publishCount: number % 4 === 0 ? 3 : 1,
+    title: `Release notes ${number}`,
+    author: 'Ada',
+    requestedAt: ago(startSeconds + 5),
+    startedAt: ago(startSeconds),
+    exportedAt: ago(startSeconds - 42),
+    deployedAt: ago(startSeconds - 44),
+    endedAt: ago(startSeconds - 44),
+    outcome: 'deployed',
+    error: null,
+    pageCount: 1_204 + number,
+    ...changes,
+  };
+}
+
+function delivery(index: number): DeliveryRecord {
+  return {
+    id: `0d1c9a6e-${index}`,
+    source: 'contentful',
+    at: ago(900 + index * 3_600),
+    outcome: index % 5 === 3 ? 'filtered' : index % 3 === 1 ? 'coalesced' : 'started',
+    workflowId: index % 5 === 3 ? null : 'export:handbook',
+    topic: 'ContentManagement.Entry.publish',
+    title: `Release notes ${Math.max(1, 12 - index)}`,
+    author: 'Ada',
+    action: 'publish',
+    ...(index % 5 === 3 ? { why: 'no rule of `only` matches' } : { exportNumber: Math.max(1, 12 - index) }),
+  };
+}
+
+/** A site with something in each of its lists. */
+export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
+  const valuesFile = { jobId: 'se_000000000000000c', version: '2026-11-21.12', updatedAt: ago(856) };
+  return {
+    site: 'handbook',
+    phase: 'live',
+    jobId: 'se_000000000000000c',
+    version: '2026-11-21.12',
+    linkExpiresAt: ago(-85_000),
+    exportedAt: ago(858),
+    withheld: null,
+    nextRefreshAt: ago(-68_000),
+    lastError: null,
+    deployments: [
+      { ...valuesFile, valuesFile: 'deploy/values.yaml', held: false, pin: null, off: false, error: null },
+      {
+        ...{ valuesFile: 'deploy/values-eu.yaml', jobId: 'se_000000000000000b', version: '2026-11-21.11' },
+        ...{ updatedAt: ago(7_300), held: true, pin: '2026-11-21.11', off: false, error: null },
+      },
+    ],
+    pendingCount: 0,
+    deliveries: Array.from({ length: 40 }, (_each, index) => delivery(index)),
+    exports: Array.from({ length: 12 }, (_each, index) =>
+      exportRecord(
+        12 - index,
+        index === 4 ? { outcome: 'failed', deployedAt: null, error: 'the origin responds with 503' } : {},
+      ),
+    ),
+    refreshes: [
+      { at: ago(120), version: '2026-11-21.12', expiresAt: ago(-85_000), error: null },
+      { at: ago(400), version: '2026-11-21.12', expiresAt: ago(-84_000), error: 'the Admin API responds with 503' },
+      { at: ago(600), version: '2026-11-21.12', expiresAt: ago(-84_000), error: null },
+    ],
+    actions: [
+      { at: ago(4_000), actor: 'Grace', action: 'resume', detail: null, error: null },
+      { at: ago(5_000), actor: 'Grace', action: 'pause', detail: null, error: null },
+      { at: ago(90_000), actor: 'Ada', action: 'rollback', detail: '2026-11-21.2', error: 'that version is gone' },
+    ],
+    trouble: null,
+    progress: null,
+    current: true,
+    rejected: [{ source: 'contentful', reason: 'the signature is wrong', count: 3, lastAt: ago(1_000) }],
+    ...changes,
+  };
+}

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import express from 'express';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { z } from 'zod';
+import { ASSETS_PATH, serveAssets } from '../../../ui/assets.ts';
+import { sendPage } from '../../../ui/send-page.ts';
+import { locateRealTool } from '../../helpers/real-tool.ts';
+import { runWorker } from '../../helpers/run-worker.ts';
+import { OPERATOR_TOKEN } from '../running-api.ts';
+import { type SitesFixture, startSites } from '../sites-fixture.ts';
+import { SAMPLE_PAGES } from './sample-pages.tsx';
+
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: await locateRealTool('chromium'), args: ['--no-sandbox'] });
+});
+
+afterAll(() => browser?.close());
+
+/** A page whose errors, such as violations of its content security policy, are collected. */
+async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; errors: string[] }> {
+  const page = await (await browser.newContext({ reducedMotion: 'reduce', ...options })).newPage();
+  const errors: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(String(error)));
+  return { page, errors };
+}
+
+/** What axe finds wrong. Evaluated by the debugger, which no policy of the page forbids. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(
+    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + nodes[0].html))',
+  );
+  return z.array(z.string()).parse(found);
+}
+
+describe('every page', () => {
+  let origin: string;
+  let close: () => void;
+
+  beforeAll(async () => {
+    const app = express();
+    app.get(`${ASSETS_PATH}/:file`, serveAssets());
+    for (const [name, render] of Object.entries(SAMPLE_PAGES)) {
+      app.get(`/${name}`, (request, response) => sendPage(request, response, render()));
+    }
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    close = () => void server.close();
+  });
+
+  afterAll(() => close());
+
+  test.each(['light', 'dark'] as const)('has no accessibility violation in the %s theme', async (colorScheme) => {
+    for (const viewport of [
+      { width: 1280, height: 800 },
+      { width: 390, height: 844 },
+    ]) {
+      const { page } = await openPage({ colorScheme, viewport });
+      for (const name of Object.keys(SAMPLE_PAGES)) {
+        await page.goto(`${origin}/${name}`);
+        expect({ name, violations: await violationsOf(page) }).toEqual({ name, violations: [] });
+      }
+      await page.context().close();
+    }
+  });
+
+  it('fits a phone of 360 pixels without scrolling sideways', async () => {
+    const { page } = await openPage({ viewport: { width: 360, height: 700 } });
+    for (const name of Object.keys(SAMPLE_PAGES)) {
+      await page.goto(`${origin}/${name}`);
+      const excess = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      expect({ name, excess }).toEqual({ name, excess: false });
+    }
+    await page.context().close();
+  });
+});
+
+describe('an operator', () => {
+  let sites: SitesFixture;
+  let worker: { stop(): Promise<void> };
+
+  beforeAll(async () => {
+    sites = await startSites({ docs: { projectId: 'prj_docs', webhooks: { token: { secret: 'hush' } } } });
+    worker = runWorker(await sites.createWorker());
+  });
+
+  afterAll(async () => {
+    await worker?.stop();
+    await sites?.stop();
+  });
+
+  async function signIn(page: Page): Promise<void> {
+    await page.goto(`${sites.api.url}/ui/sites/docs`);
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('Operator token').fill(OPERATOR_TOKEN);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${sites.api.url}/ui/sites/docs`);
+  }
+
+  const phase = (page: Page) => page.locator('.title-line .badge').first();
+
+  it('signs in, exports and sees the site go live without a reload', async () => {
+    const { page, errors } = await openPage();
+    await signIn(page);
+    expect(await phase(page).textContent()).toBe('Not published');
+    await page.evaluate('globalThis.notReloaded = false');
+    await page.getByRole('button', { name: 'Export now' }).click();
+    await page.getByText('An export was requested.').waitFor();
+    await page.evaluate('globalThis.notReloaded = true');
+    await page.locator('.badge', { hasText: 'Live' }).first().waitFor();
+    await page
+      .locator('dd', { hasText: /ago|just now/ })
+      .first()
+      .waitFor();
+    expect(await page.evaluate('globalThis.notReloaded')).toBe(true);
+    expect(await page.evaluate('document.documentElement.dataset.live')).toBe('on');
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('pauses and resumes, also without scripts', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const { page } = await openPage({ javaScriptEnabled });
+      await signIn(page);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByText('The site is paused.').waitFor();
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByText('no longer paused').waitFor();
+      expect(await phase(page).textContent()).toBe('Live');
+      await page.context().close();
+    }
+  });
+
+  it('removes a site after being asked, and signs out', async () => {
+    const { page } = await openPage();
+    await signIn(page);
+    await page.getByRole('link', { name: 'Remove' }).click();
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Remove the site' }).click();
+    await page.getByText('The site was removed').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Operator token').waitFor();
+    await page.goto(`${sites.api.url}/`);
+    await page.getByLabel('Operator token').waitFor();
+    await page.context().close();
+  });
+});

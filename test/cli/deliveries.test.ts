@@ -1,0 +1,110 @@
+import { userInfo } from 'node:os';
+import { galley } from '../helpers/galley.ts';
+import { startHttpSite } from '../helpers/http-site.ts';
+
+const at = '2026-11-21T08:13:42Z';
+
+const record = {
+  number: 7,
+  jobId: 'se_1',
+  version: 'v7',
+  trigger: 'publish',
+  publishCount: 2,
+  title: 'Moving',
+  author: 'ada@example.com',
+  requestedAt: at,
+  startedAt: '2026-11-21T08:13:47Z',
+  exportedAt: '2026-11-21T08:14:01Z',
+  deployedAt: '2026-11-21T08:14:02Z',
+  endedAt: '2026-11-21T08:14:03Z',
+  outcome: 'deployed',
+  error: null,
+  pageCount: 12,
+};
+
+const site = {
+  site: 'docs',
+  deliveries: [
+    { id: 'd5', source: 'github', at, outcome: 'verified', workflowId: 'agent:docs:changelog:d1', topic: 'review' },
+    { id: 'd4', source: 'github', at, outcome: 'filtered', workflowId: null, topic: 'push', why: 'not to main' },
+    { id: 'd3', source: 'cms', at, outcome: 'started', workflowId: 'export:docs', exportNumber: null },
+    { id: 'd2', source: 'cms', at, outcome: 'started', workflowId: 'export:docs', exportNumber: 3 },
+    {
+      ...{ id: 'd1/x', source: 'cms', at, outcome: 'started', workflowId: 'export:docs', exportNumber: 7 },
+      ...{ topic: 'Entry.publish', title: 'Mov\u001b[2Jing', author: 'ada@example.com', action: 'publish' },
+    },
+  ],
+  exports: [record],
+  rejected: [{ source: 'cms', reason: 'bad-signature', count: 2, lastAt: at }],
+};
+
+const NOTE = 'Filtered and rejected deliveries are those of the api process that responded, since it started.';
+
+/** Runs `galley deliveries` against an api that responds like this. */
+async function run(response: { status?: number; body: unknown }, ...args: string[]) {
+  const requests: unknown[] = [];
+  const api = await startHttpSite(async (request, reply) => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    requests.push([request.method, request.url, request.headers['x-galley-actor'], Buffer.concat(chunks).toString()]);
+    reply.writeHead(response.status ?? 200).end(JSON.stringify(response.body));
+  });
+  const ended = await galley(['deliveries', ...args, '--url', api.origin], { OPERATOR_TOKEN: 'token' });
+  await api.close();
+  return { ...ended, requests, lines: ended.stdout.split('\n') };
+}
+
+test('deliveries list shows what became of each, and what is only of one process', async () => {
+  const { lines } = await run({ body: site }, 'list', 'docs');
+  expect(lines).toEqual([
+    `${at}\tgithub\td5\treview\tverified\tagent change agent:docs:changelog:d1`,
+    `${at}\tgithub\td4\tpush\tfiltered\tnot to main`,
+    `${at}\tcms\td3\tstarted\twaits for an export`,
+    `${at}\tcms\td2\tstarted\texport 3`,
+    `${at}\tcms\td1/x\tEntry.publish\tMov [2Jing\tstarted\texport 7: deployed`,
+    `${at}\tcms\trejected: bad-signature\t2 times`,
+    NOTE,
+    '',
+  ]);
+  const { stdout } = await run({ body: site }, 'list', 'docs', '--json');
+  expect(JSON.parse(stdout)).toEqual({ deliveries: site.deliveries, rejected: site.rejected });
+  expect((await run({ body: { site: 'docs', deliveries: [] } }, 'list', 'docs')).lines).toEqual([
+    'no deliveries',
+    NOTE,
+    '',
+  ]);
+});
+
+test('deliveries show names the export that collected the delivery, with its times', async () => {
+  expect((await run({ body: site }, 'show', 'docs', 'd1/x')).lines).toEqual([
+    `d1/x from cms at ${at}: started`,
+    'Entry.publish (publish) Mov [2Jing by ada@example.com',
+    'export 7: deployed',
+    '  job se_1, version v7, 12 pages, 2 publish(es)',
+    `  requested ${at}`,
+    '  started 2026-11-21T08:13:47Z',
+    '  exported 2026-11-21T08:14:01Z',
+    '  deployed 2026-11-21T08:14:02Z',
+    '  ended 2026-11-21T08:14:03Z',
+    '',
+  ]);
+  const { stdout } = await run({ body: site }, 'show', 'docs', 'd3', '--json');
+  expect(JSON.parse(stdout)).toEqual({ delivery: site.deliveries[2], export: null });
+  const unknown = await run({ body: site }, 'show', 'docs', 'd9');
+  expect(unknown).toMatchObject({ code: 1, stdout: '' });
+  expect(unknown.stderr).toContain('docs lists no delivery d9');
+});
+
+test('deliveries run-again exports the site, or prompts a rule, as the user of the machine', async () => {
+  const path = '/sites/docs/deliveries/d1%2Fx/run-again';
+  const user = userInfo().username;
+  const exported = await run({ body: { site: 'docs' } }, 'run-again', 'docs', 'd1/x');
+  expect(exported.requests).toEqual([['POST', path, user, '']]);
+  expect(exported.stdout).toBe('docs is exported again.\n');
+  const rule = { newest: { title: 'Moving', at } };
+  const prompted = await run({ body: rule }, 'run-again', 'docs', 'd1/x', '--rule', 'changelog');
+  expect(prompted.requests).toEqual([['POST', path, user, '{"rule":"changelog"}']]);
+  expect(prompted.stdout).toBe('The rule changelog is prompted again, with its newest event: Moving.\n');
+  const rejected = await run({ status: 409, body: { error: 'the site is paused' } }, 'run-again', 'docs', 'd1/x');
+  expect(rejected).toMatchObject({ code: 1, stderr: expect.stringContaining('the site is paused') });
+});

@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import express from 'express';
+import { request } from 'undici';
+import { ASSETS_PATH, assetPath, serveAssets } from '../../ui/assets.ts';
+import { Badge } from '../../ui/components/badge.tsx';
+import { CodeBlock, CopyField } from '../../ui/components/code.tsx';
+import { Confirm } from '../../ui/components/confirm.tsx';
+import { DefinitionList } from '../../ui/components/definition-list.tsx';
+import { EmptyState } from '../../ui/components/empty-state.tsx';
+import { ActionButton, Field, Select } from '../../ui/components/form.tsx';
+import { Live } from '../../ui/components/live.tsx';
+import { Pager } from '../../ui/components/pager.tsx';
+import { Table } from '../../ui/components/table.tsx';
+import { LongText, Text } from '../../ui/components/text.tsx';
+import { Duration, RelativeTime, Time } from '../../ui/components/time.tsx';
+import { formatBytes, formatCount, formatDuration, formatRelative } from '../../ui/format.ts';
+import { Page, renderPage, renderPart } from '../../ui/page.tsx';
+import { sendPage } from '../../ui/send-page.ts';
+
+const SCRIPT = `</title></textarea><script>alert(1)</script>"' onload=alert(1) x='`;
+const HOSTILE = [SCRIPT, '\u202egnp.exe', 'x'.repeat(10_000), '\u0000\u001b[31m', '{{7*7}}'];
+
+/** Every component with the same text in all of its places. */
+function everything(text: string) {
+  return (
+    <Page
+      title={text}
+      name={text}
+      nav={[{ label: text, href: '/', current: true }]}
+      account={<Text>{text}</Text>}
+      crumbs={[{ label: text, href: '/' }]}
+      messages={[{ kind: 'error', text }]}
+      footer={text}
+    >
+      <Text>{text}</Text>
+      <LongText>{text}</LongText>
+      <CodeBlock>{text}</CodeBlock>
+      <CopyField id="copied" label={text} value={text} />
+      <Badge tone="bad">{text}</Badge>
+      <Table
+        caption={text}
+        columns={[{ label: text, cell: (row: string) => row }]}
+        rows={[text]}
+        keyOf={(row: string) => row}
+      />
+      <ActionButton action="/act" csrf={text} fields={{ field: text }} label={text}>
+        {text}
+      </ActionButton>
+      <Confirm question={text} action="/act" csrf={text} confirmLabel={text} cancelHref="/">
+        {text}
+      </Confirm>
+      <Field label={text} name="one" value={text} hint={text} error={text} />
+      <Field label={text} name="two" value={text} rows={3} />
+      <Select label={text} name="three" value={text} options={[{ value: text, label: text }]} />
+      <DefinitionList items={[{ term: text, value: text }]} />
+      <EmptyState title={text} />
+      <Pager summary={text} firstHref="/" nextHref="/?cursor=1" />
+      <RelativeTime at={text} />
+      <Time at={text} />
+      <Duration from={text} to={text} />
+    </Page>
+  );
+}
+
+describe('a page', () => {
+  test.each(HOSTILE)('shows a hostile text as text: %j', (text) => {
+    const html = renderPage(everything(text));
+    const harmless = renderPage(everything('harmless'));
+    const elements = (of: string) => [...of.matchAll(/<[a-z][a-z\d]*/gi)].map(([tag]) => tag);
+    expect(elements(html)).toEqual(elements(harmless));
+    expect(html).not.toContain('<script>alert');
+  });
+
+  it('has no inline script, style or handler', () => {
+    const html = renderPage(everything('harmless'));
+    expect(html).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)/);
+  });
+
+  it('shows characters that hide or reorder text by their code', () => {
+    expect(renderPart(<Text>{'\u202egnp.exe'}</Text>)).toBe('<bdi>⟨U+202E⟩gnp.exe</bdi>');
+  });
+
+  it('connects a live part to its events', () => {
+    expect(
+      renderPart(
+        <Live id="state" url="/events">
+          now
+        </Live>,
+      ),
+    ).toBe('<div id="state" hx-swap="innerMorph" hx-sse:connect="/events">now</div>');
+  });
+
+  it('is under 100 kB with everything it loads', async () => {
+    const app = express();
+    app.get('/', (request, response) => sendPage(request, response, everything('A title')));
+    app.get(`${ASSETS_PATH}/:file`, serveAssets(), (_request, response) => void response.sendStatus(404));
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const load = async (path: string, encoding: string) => {
+      const response = await request(`${origin}${path}`, { headers: { 'accept-encoding': encoding } });
+      return { ...response, bytes: (await response.body.bytes()).length };
+    };
+
+    const page = await load('/', 'identity');
+    expect(page.headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    );
+    const loaded = [...renderPage(everything('A title')).matchAll(/(?:src|href)="(\/ui\/[^"]+)"/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(loaded).toHaveLength(5);
+    const assets = await Promise.all(loaded.map((path) => load(path, 'identity')));
+    expect(page.bytes + assets.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(100_000);
+    for (const { statusCode, headers } of assets) {
+      expect({ statusCode, cache: headers['cache-control'] }).toEqual({
+        statusCode: 200,
+        cache: 'public, max-age=31536000, immutable',
+      });
+    }
+    for (const encoding of ['br', 'gzip']) {
+      const compressed = await load(assetPath('htmx'), encoding);
+      expect(compressed.headers['content-encoding']).toBe(encoding);
+      expect(compressed.bytes).toBeLessThan(16_000);
+    }
+    expect((await load(`${ASSETS_PATH}/galley.000000000000.css`, 'br')).statusCode).toBe(404);
+    server.close();
+  });
+});
+
+describe('formats', () => {
+  test.each([
+    [0, '0 ms'],
+    [4_240, '4.2 s'],
+    [59_900, '59 s'],
+    [185_000, '3 min 5 s'],
+    [7_200_000, '2 h'],
+    [100_000_000, '1 day 3 h'],
+    [-5, '0 ms'],
+  ])('a duration of %d ms is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  const now = new Date('2026-11-21T10:00:00Z');
+  test.each([
+    ['2026-11-21T09:59:58Z', 'just now'],
+    ['2026-11-21T10:00:02Z', 'in a moment'],
+    ['2026-11-21T09:55:00Z', '5 min ago'],
+    ['2026-11-21T13:00:00Z', 'in 3 h'],
+    ['2026-11-18T10:00:00Z', '3 days ago'],
+  ])('%s is %s', (at, text) => expect(formatRelative(new Date(at), now)).toBe(text));
+
+  test.each([
+    [12, '12 B'],
+    [999_600, '1.0 MB'],
+    [123_456_789, '123 MB'],
+  ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+
+  it('counts in words', () => {
+    expect([formatCount(1, 'page'), formatCount(1_204, 'page')]).toEqual(['1 page', '1,204 pages']);
+  });
+});

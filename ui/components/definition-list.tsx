@@ -1,0 +1,16 @@
+import type { ComponentChildren } from 'preact';
+
+export type Definition = { term: string; value: ComponentChildren };
+
+export function DefinitionList({ items }: { items: readonly Definition[] }) {
+  return (
+    <dl class="definitions">
+      {items.map(({ term, value }) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,145 @@
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+/** The name of the hidden field with a session's CSRF token. */
+export const CSRF_FIELD = 'csrf';
+
+type FormProps = {
+  action: string;
+  /** Undefined: the form only reads, and is sent with GET. */
+  csrf?: string | undefined;
+  /** One line of fields and a button. */
+  inline?: boolean;
+  children: ComponentChildren;
+};
+
+export function Form({ action, csrf, inline = false, children }: FormProps) {
+  return (
+    <form class={inline ? 'form inline' : 'form'} method={csrf === undefined ? 'get' : 'post'} action={action}>
+      {csrf !== undefined && <input type="hidden" name={CSRF_FIELD} value={csrf} />}
+      {children}
+    </form>
+  );
+}
+
+/** `danger` is for what can't be undone. */
+export type ButtonVariant = 'primary' | 'plain' | 'danger';
+
+type ButtonProps = {
+  children: string;
+  variant?: ButtonVariant;
+  icon?: IconName;
+  /** What the button is for, if its text doesn't say it on its own, such as in a row of a table. */
+  label?: string;
+  name?: string;
+  value?: string;
+  disabled?: boolean;
+};
+
+export function Button({ children, variant = 'plain', icon, label, ...rest }: ButtonProps) {
+  return (
+    <button class="button" type="submit" data-variant={variant} aria-label={label} {...rest}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button, such as to a page that asks for confirmation. */
+export function ButtonLink({ href, children, variant = 'plain', icon, label }: ButtonProps & { href: string }) {
+  return (
+    <a class="button" href={href} data-variant={variant} aria-label={label}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </a>
+  );
+}
+
+type ActionProps = ButtonProps & { action: string; csrf: string; fields?: Readonly<Record<string, string>> };
+
+/** A form that is one button. */
+export function ActionButton({ action, csrf, fields = {}, ...button }: ActionProps) {
+  return (
+    <Form action={action} csrf={csrf} inline>
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <Button {...button} />
+    </Form>
+  );
+}
+
+type FieldProps = {
+  label: string;
+  name: string;
+  type?: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'datetime-local';
+  value?: string;
+  hint?: string;
+  /** Why the value was rejected. */
+  error?: string | undefined;
+  required?: boolean;
+  autocomplete?: string;
+  maxLength?: number;
+  /** More than one line. */
+  rows?: number;
+};
+
+export function Field({ label, name, type = 'text', value, hint, error, rows, autocomplete, ...rest }: FieldProps) {
+  const id = `field-${name}`;
+  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  // A record, because the types of preact know each input by one literal type.
+  const inputType: Record<string, string> = { type };
+  const common = {
+    id,
+    name,
+    'aria-describedby': describedBy === '' ? undefined : describedBy,
+    'aria-invalid': error === undefined ? undefined : ('true' as const),
+    ...(autocomplete !== undefined && { autocomplete }),
+    ...rest,
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {rows === undefined ? (
+        <input {...inputType} value={value} {...common} />
+      ) : (
+        <textarea rows={rows} {...common}>
+          {value}
+        </textarea>
+      )}
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p class="field-error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type SelectProps = {
+  label: string;
+  name: string;
+  value?: string;
+  options: readonly { value: string; label: string }[];
+};
+
+export function Select({ label, name, value, options }: SelectProps) {
+  const id = `field-${name}`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} name={name}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

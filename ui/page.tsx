@@ -1,0 +1,115 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { assetPath } from './assets.ts';
+import { Logo } from './components/icon.tsx';
+import { Message, type MessageKind } from './components/message.tsx';
+import { visibleText } from './visible-text.ts';
+
+export type NavItem = { label: string; href: string; current?: boolean };
+
+/** A page above this one. */
+export type Crumb = { label: string; href: string };
+
+export type PageProps = {
+  title: string;
+  /** Beside the logo: the program's pages. Leads to `homeHref`. */
+  name: string;
+  homeHref?: string;
+  nav?: readonly NavItem[];
+  /** At the end of the header: who is signed in, and the button to sign out. */
+  account?: ComponentChildren;
+  crumbs?: readonly Crumb[];
+  messages?: readonly { kind: MessageKind; text: ComponentChildren }[];
+  /** At the end of the page, beside the program's version. */
+  footer?: ComponentChildren;
+  /** A single short form, such as to sign in. */
+  narrow?: boolean;
+  children: ComponentChildren;
+};
+
+/** No styles of htmx's own, no cache of pages, and errors don't replace content. */
+const HTMX_CONFIG = JSON.stringify({
+  extensions: 'sse',
+  includeIndicatorCSS: false,
+  history: false,
+  noSwap: [204, 304, '4xx', '5xx'],
+});
+
+/** The layout of every page. */
+export function Page(props: PageProps) {
+  const { title, name, homeHref = '/', nav = [], account, crumbs = [], messages = [], footer, narrow = false } = props;
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="htmx-config" content={HTMX_CONFIG} />
+        <title>{`${title} · ${name}`}</title>
+        <link rel="icon" href={assetPath('favicon')} />
+        <link rel="stylesheet" href={assetPath('style')} />
+        <script src={assetPath('htmx')} defer />
+        <script src={assetPath('htmxSse')} defer />
+        <script src={assetPath('script')} defer />
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header class="header">
+          <div class="wrap">
+            <a class="home" href={homeHref}>
+              <Logo />
+              <span>{name}</span>
+            </a>
+            {nav.length > 0 && (
+              <nav class="nav" aria-label="Main">
+                {nav.map(({ label, href, current = false }) => (
+                  <a key={href} href={href} aria-current={current ? 'page' : undefined}>
+                    {label}
+                  </a>
+                ))}
+              </nav>
+            )}
+            {account !== undefined && <div class="account">{account}</div>}
+          </div>
+        </header>
+        <main class={narrow ? 'wrap narrow' : 'wrap'} id="main" tabIndex={-1}>
+          {crumbs.length > 0 && <Crumbs crumbs={crumbs} />}
+          {messages.map(({ kind, text }) => (
+            <Message key={text} kind={kind}>
+              {text}
+            </Message>
+          ))}
+          {props.children}
+        </main>
+        <footer class="footer">
+          <div class="wrap">{footer ?? 'Galley'}</div>
+        </footer>
+      </body>
+    </html>
+  );
+}
+
+function Crumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
+  return (
+    <nav class="crumbs" aria-label="Breadcrumb">
+      {crumbs.map(({ label, href }) => (
+        <a key={href} href={href}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** The HTML of a whole page. */
+export function renderPage(page: VNode): string {
+  return `<!doctype html>${renderPart(page)}`;
+}
+
+/** The HTML of a part of a page, such as a live one. Hidden characters of all texts and attributes are shown. */
+export function renderPart(part: VNode): string {
+  return visibleText(renderToString(part), { multiline: true });
+}
