@@ -1,18 +1,22 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { createAdminApiClient } from '../client/admin-api-client.ts';
+import type { NotifyConfig } from '../contract/galley-config.ts';
 import type { ForgeReader } from '../forge/forge.ts';
 import { createAdminApiActivities } from './admin-api/activities.ts';
-import { createAdminApiClient } from './admin-api/http-client.ts';
 import { createAgentJobActivities } from './agents/activities.ts';
 import { createReadRuleSettings } from './agents/read-rule-settings.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
+import { createSendNotification, type SendNotificationDeps } from './notifications/send-notification.ts';
+import { createStartNotifications } from './notifications/start-notifications.ts';
+import { targetsOf, wantedTypes } from './notifications/targets.ts';
 import { createReviewerActivities } from './reviewers/activities.ts';
 import type { Mailer } from './reviewers/mailer.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
 
-export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' | 'mail'> & {
+export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' | 'mail' | 'notify'> & {
   adminApi: {
     url: string;
     key: string;
@@ -31,15 +35,20 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' |
   client?: Client | undefined;
   /** Mail addresses that get reports of failures. */
   operators?: readonly string[];
+  /** Targets of notifications. */
+  notify?: NotifyConfig;
   logger: Logger;
 };
 
 /** All activities of the orchestrator. Keys stay in here: none is an argument or a result. */
 export function createActivities(deps: ActivityDeps) {
-  const { quickAsksMs } = deps.adminApi;
-  const client = createAdminApiClient(deps.adminApi);
+  const { url, key, quickAsksMs } = deps.adminApi;
+  // Temporal retries, by what each outcome means.
+  const client = createAdminApiClient({ url, key, retry: false });
   const quickly = quickAsksMs === undefined ? {} : { quickAsksMs };
-  const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined };
+  const targets = targetsOf(deps.notify ?? []);
+  const notify = wantedTypes(targets);
+  const operatorSettings = { operators: deps.operators ?? [], mail: deps.mailer !== undefined, notify };
   return {
     ...createAdminApiActivities(client, quickly),
     ...createAgentJobActivities(client, { readSite: deps.readSite, ...quickly }),
@@ -47,6 +56,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
+    startNotifications: createStartNotifications({ ...deps, targets }),
     readSiteSettings: createReadSiteSettings({
       ...deps,
       ...operatorSettings,
@@ -56,3 +66,13 @@ export function createActivities(deps: ActivityDeps) {
 }
 
 export type Activities = ReturnType<typeof createActivities>;
+
+/** The activity of the notifications' own task queue. */
+export function createNotificationActivities({
+  notify = [],
+  ...deps
+}: Omit<SendNotificationDeps, 'targets'> & { notify?: NotifyConfig | undefined }) {
+  return { sendNotification: createSendNotification({ ...deps, targets: targetsOf(notify) }) };
+}
+
+export type NotificationActivities = ReturnType<typeof createNotificationActivities>;

@@ -91,7 +91,7 @@ async function readConfig(file: string): Promise<string> {
 /** Without sites nothing calls the Admin API, so neither its URL nor a key is required. */
 function withoutFile(env: Environment): GalleyConfig {
   const adminApi = { url: env.ADMIN_API_URL ?? 'http://127.0.0.1:3100', key: env.ADMIN_API_KEY ?? '' };
-  return { adminApi, operators: [], sites: {} };
+  return { adminApi, operators: [], notify: [], sites: {} };
 }
 
 function withAbsolutePaths(config: GalleyConfig, folder: string): GalleyConfig {

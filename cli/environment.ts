@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { adminApiKey, adminApiUrl } from '../contract/admin-api.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { positiveDurationMs } from '../contract/duration.ts';
 import type { WorkerVersion } from '../contract/worker-version.ts';
@@ -48,6 +49,7 @@ const schema = z.object({
   DEPLOYMENT_PORT: port.default(3200),
   TEMPORAL_PORT: port.default(7233),
   TEMPORAL_UI_PORT: port.default(8233),
+  TEMPORAL_UI_URL: httpUrl.optional(),
   TEMPORAL_ADDRESS: z.string().optional(),
   TEMPORAL_NAMESPACE: z.string().optional(),
   TEMPORAL_PROFILE: z.string().optional(),
@@ -70,13 +72,14 @@ const schema = z.object({
     .string()
     .regex(/^[\x21-\x7e]+$/, 'expected letters, digits and signs without spaces')
     .optional(),
-  ADMIN_API_URL: httpUrl.optional(),
-  ADMIN_API_KEY: z.string().optional(),
+  ADMIN_API_URL: adminApiUrl.optional(),
+  ADMIN_API_KEY: z.string().trim().pipe(adminApiKey).optional(),
   GALLEY_HOME: z.string().default('.galley'),
   GALLEY_CONFIG: z.string().optional(),
   GALLEY_ENCRYPTION_KEY: encryptionKeys.default([]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   MIN_REFRESH_INTERVAL: positiveDurationMs.default(30_000),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   WORKER_DEPLOYMENT: deploymentName.optional(),
   WORKER_BUILD_ID: buildId.optional(),
 });
@@ -91,6 +94,8 @@ export interface Settings {
   deploymentPort: number;
   temporalPort: number;
   temporalUiPort: number;
+  /** Of Temporal's UI, for links to it; undefined: there are none, except with the embedded Temporal. */
+  temporalUiUrl: string | undefined;
   /** False: no Temporal service is configured, so `up` starts its own. */
   temporalConfigured: boolean;
   databaseUrl: string | undefined;
@@ -118,6 +123,8 @@ export interface Settings {
   encryptionKeys: readonly Buffer[];
   logLevel: (typeof LOG_LEVELS)[number];
   minRefreshIntervalMs: number;
+  /** Record and send traces. */
+  traces: boolean;
   /** For Temporal's Worker Versioning; undefined: workers poll their queue unversioned. */
   workerVersion: WorkerVersion | undefined;
   /**
@@ -151,6 +158,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     deploymentPort: env.DEPLOYMENT_PORT,
     temporalPort: env.TEMPORAL_PORT,
     temporalUiPort: env.TEMPORAL_UI_PORT,
+    temporalUiUrl: withoutSlash(env.TEMPORAL_UI_URL),
     temporalConfigured: [env.TEMPORAL_ADDRESS, env.TEMPORAL_PROFILE, env.TEMPORAL_CONFIG_FILE].some(Boolean),
     databaseUrl: env.DATABASE_URL,
     objectStoreUrl: env.OBJECT_STORE_URL,
@@ -170,6 +178,7 @@ export function readSettings(variables: Variables = process.env): Settings {
     encryptionKeys: env.GALLEY_ENCRYPTION_KEY,
     logLevel: env.LOG_LEVEL,
     minRefreshIntervalMs: env.MIN_REFRESH_INTERVAL,
+    traces: env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && filled.OTEL_SDK_DISABLED?.toLowerCase() !== 'true',
     workerVersion: version.version,
     variables: filled,
   };

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
+import { AdminApiError } from '../client/admin-api-client.ts';
 import { ConfigurationError } from '../contract/configuration-error.ts';
 import { HttpError } from '../contract/http-error.ts';
 import { errorText } from '../embedded/report.ts';
@@ -8,6 +9,7 @@ import { agentWorkerCommand } from './commands/agent-worker.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { apiCommand } from './commands/api.ts';
 import { configCommand } from './commands/config.ts';
+import { deliveriesCommand } from './commands/deliveries.ts';
 import { demoCommand } from './commands/demo.ts';
 import { deploymentCommand } from './commands/deployment.ts';
 import { exportCommand } from './commands/export.ts';
@@ -54,6 +56,7 @@ function createProgram(): Command {
     organizationsCommand(),
     projectsCommand(),
     sitesCommand(),
+    deliveriesCommand(),
     agentsCommand(),
     webhookCommand(),
     configCommand(),
@@ -72,9 +75,9 @@ function inheritExitOverride(command: Command): void {
   }
 }
 
-/** A value that the platform's own rules reject: the option is wrong. */
+/** A value that the platform rejects: the option is wrong. */
 function isBadRequest(error: unknown): boolean {
-  return error instanceof HttpError && error.status === 400;
+  return (error instanceof HttpError || error instanceof AdminApiError) && error.status === 400;
 }
 
 /** Runs one command line and reports errors on standard error; resolves with the exit code. */

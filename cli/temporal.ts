@@ -10,6 +10,7 @@ import { errorText } from '../embedded/report.ts';
 import type { Settings } from './environment.ts';
 import type { Lifetime } from './lifetime.ts';
 import { createPayloadEncryption } from './payload-encryption.ts';
+import { tracing } from './tracing.ts';
 
 export interface Temporal {
   namespace: string;
@@ -58,7 +59,12 @@ export function createTemporal({ settings, logger, embedded }: TemporalOptions):
     namespace,
     address,
     dataConverter,
-    client: new Client({ connection, namespace, dataConverter }),
+    client: new Client({
+      connection,
+      namespace,
+      dataConverter,
+      interceptors: { workflow: [tracing()?.client ?? {}] },
+    }),
     ready: async () =>
       await connection
         .withDeadline(Date.now() + READY_DEADLINE_MS, () => connection.workflowService.describeNamespace({ namespace }))

@@ -5,6 +5,23 @@ import { z } from 'zod';
  * Clients must be more tolerant and read only the seed's fields.
  */
 
+/** The base URL of an Admin API, with or without a path. */
+export const adminApiUrl = z
+  .url({ protocol: /^https?$/, error: 'expected an http(s) URL', abort: true })
+  .refine((text) => {
+    const { username, password, search, hash } = new URL(text);
+    return username + password + search + hash === '';
+  }, 'expected a URL without user name, password, query and fragment');
+
+/** Its characters can be sent in a header. Empty for a program without sites, which calls no Admin API. */
+export const adminApiKey = z.string().regex(/^[\x21-\x7e]*$/, 'expected printable ASCII characters without spaces');
+
+/** An id of a service: opaque, and a segment of a path once it is escaped. "." and ".." can't be one. */
+export const opaqueId = z
+  .string()
+  .max(500, 'expected at most 500 characters')
+  .regex(/^(?!\.\.?$)(?=\P{Surrogate}+$).*\S/su, 'expected an id');
+
 const timestamp = z.iso.datetime({ offset: true });
 
 export const exportJobStatus = z.enum(['queued', 'running', 'completed', 'failed']);

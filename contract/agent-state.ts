@@ -47,6 +47,8 @@ export const agentRuleState = z.object({
   unsubscribed: z.array(z.string()),
   /** What is wrong with the rule; null if nothing. Releases before 0.2 gave none. */
   error: z.string().nullable().default(null),
+  /** The newest event collected, which `runAgain` prompts again. Releases before 0.2 gave none. */
+  newest: z.object({ title: z.string(), at: z.string() }).nullable().default(null),
 });
 export type AgentRuleState = z.infer<typeof agentRuleState>;
 

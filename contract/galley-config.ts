@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { domainName } from './admin-api.ts';
+import { adminApiKey, adminApiUrl, domainName, opaqueId } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
+import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
-import { secret, type WebhooksSection } from './webhook-settings.ts';
+import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
 
 /**
  * galley.yaml after `${VAR}` interpolation. An unknown key is an error, so that a typo never means a default. Durations
@@ -55,6 +56,50 @@ const agentRule = z.strictObject({
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
 
+/** Node sends no request to a URL with credentials. */
+const targetUrl = httpUrl.refine(
+  (url) => !URL.canParse(url) || (new URL(url).username === '' && new URL(url).password === ''),
+  'expected a URL without user name and password',
+);
+
+const notifyTarget = z
+  .strictObject({
+    slack: targetUrl.optional(),
+    webhook: targetUrl.optional(),
+    /** Signs; each secret of a list adds a signature, so that a secret can be rotated without a gap. */
+    secret: oneOrMore(standardSecret).optional(),
+    on: z
+      .array(z.enum(NOTIFICATION_TYPES, { error: `expected any of ${NOTIFICATION_TYPES.join(', ')}` }))
+      .min(1)
+      .default([...NOTIFICATION_TYPES]),
+  })
+  .superRefine(({ slack, webhook, secret }, context) => {
+    const problem = (key: string, message: string): void => {
+      context.addIssue({ code: 'custom', path: [key], message });
+    };
+    if (slack === undefined && webhook === undefined) problem('slack', 'expected slack: URL or webhook: URL');
+    if (slack !== undefined && webhook !== undefined)
+      problem('webhook', 'expected one URL: slack or webhook, not both');
+    if (webhook !== undefined && secret === undefined) {
+      problem('secret', 'expected the secret that signs: whsec_ and the key in base64');
+    }
+    if (webhook === undefined && secret !== undefined) problem('secret', 'expected no secret: only webhook is signed');
+  });
+
+/** Each event is delivered to a URL once, so a second entry would have no effect. */
+const notify = z
+  .array(notifyTarget)
+  .max(20)
+  .superRefine((targets, context) => {
+    const seen = new Set<string>();
+    for (const [index, { slack, webhook }] of targets.entries()) {
+      const url = slack ?? webhook ?? '';
+      const key = slack === undefined ? 'webhook' : 'slack';
+      if (seen.has(url)) context.addIssue({ code: 'custom', path: [index, key], message: 'expected each URL once' });
+      seen.add(url);
+    }
+  });
+
 /**
  * The schema of galley.yaml. The section `webhooks` is a parameter because each source in api/sources/ has its own
  * settings, which this folder can't import.
@@ -62,7 +107,7 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' }
 export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
   const site = z.strictObject({
     domain: domainName,
-    projectId: z.string().min(1).optional(),
+    projectId: opaqueId.optional(),
     webhooks: webhooks.default({}),
     export: exportSettings.prefault({}),
     agent: z
@@ -71,7 +116,7 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
       .refine((rules) => new Set(rules.map((rule) => rule.name)).size === rules.length, 'rule names must differ'),
   });
   return z.strictObject({
-    adminApi: z.strictObject({ url: httpUrl, key: secret }),
+    adminApi: z.strictObject({ url: adminApiUrl, key: secret.pipe(adminApiKey) }),
     smtp: z
       .strictObject({
         url: z.url({ protocol: /^smtps?$/, error: 'expected an smtp(s) URL' }),
@@ -79,6 +124,7 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
       })
       .optional(),
     operators: z.array(mailAddress).default([]),
+    notify: notify.default([]),
     forge: z
       .strictObject({
         kind: z.enum(['github', 'gitea', 'embedded']),
@@ -91,5 +137,6 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
 }
 
 export type GalleyConfig = z.infer<ReturnType<typeof galleyConfigSchema>>;
+export type NotifyConfig = GalleyConfig['notify'];
 export type SiteConfig = GalleyConfig['sites'][string];
 export type ExportSettings = SiteConfig['export'];

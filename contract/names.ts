@@ -10,6 +10,14 @@ export const TASK_QUEUES = {
   platform: 'galley-platform',
 } as const;
 
+/**
+ * The queue of an orchestrator's outgoing notifications (`galley-notifications`), separate so that a target that hangs
+ * delays nothing else.
+ */
+export function notificationTaskQueue(orchestratorQueue: string): string {
+  return orchestratorQueue.replace('orchestrator', 'notifications');
+}
+
 /** The queue of a platform's agents, separate so that waiting agents don't block anything else. */
 export function agentTaskQueue(platformQueue: string): string {
   return `${platformQueue}-agents`;
@@ -19,6 +27,7 @@ export const WORKFLOW_TYPES = {
   exportSite: 'exportSite',
   agentRule: 'agentRule',
   agentChange: 'agentChange',
+  notification: 'notification',
   staticExportJob: 'staticExportJob',
   agentJob: 'agentJob',
 } as const;
@@ -31,6 +40,9 @@ export const WORKFLOW_IDS = {
   /** One per first collected delivery: a resent delivery can't prompt the agent twice. */
   agentChange: (site: string, rule: string, deliveryId: string): string =>
     `${changesOfSite(site)}${rule}:${deliveryId}`,
+  /** One per event and target: an event that is handed over twice is delivered once. */
+  notification: (site: string, eventId: string, targetHash: string): string =>
+    `notify:${site}:${eventId}:${targetHash}`,
 } as const;
 
 /** The id prefix of all changes of one site. Unambiguous, because site names have no ":". */
@@ -43,6 +55,8 @@ export const SIGNALS = {
   configChanged: 'configChanged',
   pullRequestChanged: 'pullRequestChanged',
   reviewed: 'reviewed',
+  /** To `exportSite`: what an operator did to one of the site's rules, for its history. */
+  acted: 'acted',
   /** To `agentRule`: a reviewer has unsubscribed from this rule's mail. */
   unsubscribed: 'unsubscribed',
   /** From `agentChange` to its rule: the commit that merged its pull request; its push must not prompt. */
@@ -61,6 +75,8 @@ export const UPDATES = {
   rollback: 'rollback',
   remove: 'remove',
   cancel: 'cancel',
+  /** To `agentRule`: prompts with the newest event again. */
+  runAgain: 'runAgain',
 } as const;
 
 export const SEARCH_ATTRIBUTES = {

@@ -28,6 +28,8 @@ const deliveryRef = z.object({
    * resend while the first delivery waits.
    */
   byBody: z.boolean().optional(),
+  /** Of the span of its request, if traces are on (trace.ts). */
+  traceparent: z.string().optional(),
 });
 export type DeliveryRef = z.infer<typeof deliveryRef>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { notificationType } from './notification.ts';
 
 /**
  * The part of galley.yaml that workflows need, as an activity reads it. No secrets and no templates: it enters the
@@ -6,6 +7,9 @@ import { z } from 'zod';
  */
 
 const ms = z.number();
+
+/** The types of events that any target of `notify` gets. Releases before 0.2 gave none. */
+const notify = z.array(notificationType).optional();
 
 /**
  * What the operator has set in a values file: a pin, and whether it is switched off. Releases before 0.2 only gave
@@ -34,6 +38,9 @@ export const siteSettings = z.object({
   operators: z.array(z.string()).optional(),
   /** How long a failure must last before they get a mail. */
   tellAfterMs: ms.optional(),
+  /** The site's page, if the api's public URL is known. Releases before 0.2 gave none. */
+  pageUrl: z.string().optional(),
+  notify,
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
   /** The worker's build. Only releases before 0.2 gave it. */
@@ -58,6 +65,7 @@ export const ruleSettings = z.object({
   mail: z.boolean(),
   /** How long a failure must last before the operators get a mail. Releases before 0.2 gave none. */
   tellAfterMs: ms.optional(),
+  notify,
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
   /** The worker's build. Only releases before 0.2 gave it. */

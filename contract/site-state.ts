@@ -39,10 +39,86 @@ export const deliveryRecord = z.object({
   workflowId: z.string().nullable(),
   /** The sender's own word for the event, if still known. */
   topic: z.string().optional(),
-  /** Why no workflow has it. */
+  /** Why no workflow has it, or why no export will collect it. */
   why: z.string().optional(),
+  /** The event, if still known: of deliveries that share a signal, only the newest has one. */
+  title: z.string().max(200).optional(),
+  author: z.string().optional(),
+  action: z.enum(['publish', 'unpublish', 'other']).optional(),
+  /** The export that collected it; null while it waits. Missing if it waits for none, or isn't known. */
+  exportNumber: z.int().nullable().optional(),
 });
 export type DeliveryRecord = z.infer<typeof deliveryRecord>;
+
+/** One export of a site. A failed one that is started again with a new job is another export. */
+export const exportRecord = z.object({
+  /** Counts the exports of the site, from 1. */
+  number: z.int(),
+  /** Null until the service has started it. */
+  jobId: z.string().nullable(),
+  version: z.string().nullable(),
+  /** `lost-bundle`: the service no longer had the bundle of the deployed job. */
+  trigger: z.enum(['publish', 'request', 'lost-bundle']),
+  /** Publishes collected; 0 if there was only a request. */
+  publishCount: z.int(),
+  /** Of the newest event. */
+  title: z.string().nullable(),
+  /** Of the newest event, otherwise the operator who asked. */
+  author: z.string().nullable(),
+  /** The oldest publish, or the request. */
+  requestedAt: z.string(),
+  startedAt: z.string(),
+  /** When the job completed. */
+  exportedAt: z.string().nullable(),
+  /** When the first deployment got it; null also if every deployment is held, off or failing. */
+  deployedAt: z.string().nullable(),
+  endedAt: z.string().nullable(),
+  /** `replaced` by a newer publish. `canceled` by a rollback or the removal of the site. */
+  outcome: z.enum(['running', 'deployed', 'failed', 'replaced', 'canceled']),
+  /** Why it failed, or why it is being tried again while it runs. */
+  error: z.string().nullable(),
+  pageCount: z.int().nullable(),
+});
+export type ExportRecord = z.infer<typeof exportRecord>;
+
+/** One refresh of a link. `expiresAt` is the new link's; `error` says why there is none. */
+export const refreshRecord = z.object({
+  at: z.string(),
+  version: z.string().nullable(),
+  expiresAt: z.string().nullable(),
+  error: z.string().nullable(),
+});
+export type RefreshRecord = z.infer<typeof refreshRecord>;
+
+export const actionName = z.enum([
+  'export',
+  'refresh',
+  'pause',
+  'resume',
+  'rollback',
+  'approve',
+  'reject',
+  'remove',
+  'run-again',
+]);
+export type ActionName = z.infer<typeof actionName>;
+
+/** What an operator did. `detail`: for example the version of a rollback. `error`: why it failed. */
+export const actionRecord = z.object({
+  at: z.string(),
+  actor: z.string(),
+  action: actionName,
+  detail: z.string().nullable(),
+  error: z.string().nullable(),
+});
+export type ActionRecord = z.infer<typeof actionRecord>;
+
+/** The payload of the signal `acted`. */
+export const acted = actionRecord.omit({ at: true, error: true });
+export type Acted = z.infer<typeof acted>;
+
+/** How many of each a site's workflow keeps. */
+export const HISTORY_LIMITS = { deliveries: 200, exports: 50, refreshes: 20, actions: 100 } as const;
 
 const deploymentState = z.object({
   valuesFile: z.string(),
@@ -74,8 +150,14 @@ export const siteState = z.object({
   deployments: z.array(deploymentState),
   /** Publishes waiting for an export. Releases before 0.2 gave none. */
   pendingCount: z.int().default(0),
-  /** Newest first, limited. */
+  /**
+   * The histories, newest first, at most `HISTORY_LIMITS`. Releases before 0.2 gave 20 deliveries and none of the others.
+   * Lists of sites and the results of actions have a few deliveries and none of the others.
+   */
   deliveries: z.array(deliveryRecord),
+  exports: z.array(exportRecord).default([]),
+  refreshes: z.array(refreshRecord).default([]),
+  actions: z.array(actionRecord).default([]),
   /** If operators get mail: since when something fails, and the outcome of each mail about it. */
   trouble: z
     .object({ since: z.string(), mails: z.array(mailRecord) })
@@ -85,3 +167,6 @@ export const siteState = z.object({
   progress: z.object({ percent: z.number().nullable(), pageCount: z.number().nullable() }).nullable(),
 });
 export type SiteState = z.infer<typeof siteState>;
+
+/** The optional argument of the query `state`: `brief` leaves the histories out, except a few deliveries. */
+export type StateQuery = { brief?: boolean };

@@ -32,6 +32,7 @@ import { rereadSettings, watchSettings } from './entity/configuration.ts';
 import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil } from './entity/coroutines.ts';
 import { handleSignal } from './entity/handle-signal.ts';
+import { watchOutbox } from './notifications/outbox.ts';
 
 type AgentChangeInput = {
   site: string;
@@ -50,7 +51,6 @@ export const pullRequestChanged = defineSignal<[PullRequestChanged]>(SIGNALS.pul
 export const reviewed = defineSignal<[Reviewed]>(SIGNALS.reviewed);
 export const configChanged = defineSignal(SIGNALS.configChanged);
 export const getState = defineQuery<AgentChangeState>(QUERIES.state);
-/** Ends the change and cancels a running job. An open pull request stays open. */
 export const cancel = defineUpdate<AgentChangeState>(UPDATES.cancel);
 
 /**
@@ -72,6 +72,7 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
         () => runPhases(run),
         () => watchSettings(settingsSource(run), () => endBackOff(run.state)),
         () => visibility.watch(),
+        () => watchOutbox(run),
       ],
       () => run.done || run.cancelRequested || (shouldContinueAsNew(run) && canContinueAsNew(run)),
     );
@@ -96,12 +97,15 @@ export async function agentChange(input: AgentChangeInput): Promise<void> {
 
 function setHandlers(run: ChangeRun): void {
   const { state } = run;
-  handleSignal(pullRequestChanged, pullRequestChangedPayload, (event) => applyEvent(state, event));
-  handleSignal(reviewed, reviewedPayload, (event) => applyEvent(state, event));
-  setHandler(configChanged, () => {
+  handleSignal(pullRequestChanged, pullRequestChangedPayload, 'The pull request changed on the forge.', (event) =>
+    applyEvent(state, event),
+  );
+  handleSignal(reviewed, reviewedPayload, 'Someone reviewed the pull request.', (event) => applyEvent(state, event));
+  const reread = (): void => {
     run.configChanged = true;
-  });
-  setHandler(getState, () => changeStateOf(run));
+  };
+  setHandler(configChanged, reread, { description: 'Reads the settings of the rule again.' });
+  setHandler(getState, () => changeStateOf(run), { description: 'The change, from the prompt to the end.' });
   setHandler(
     cancel,
     async () => {
@@ -110,6 +114,7 @@ function setHandlers(run: ChangeRun): void {
       return changeStateOf(run);
     },
     {
+      description: 'Ends the change and cancels a running job. An open pull request stays open.',
       validator() {
         const { phase } = state;
         if (isOver(phase)) throw ApplicationFailure.nonRetryable(`the change is over: ${phase}`, 'Refused');

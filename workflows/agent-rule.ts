@@ -15,12 +15,14 @@ import type { RuleMailInput } from '../activities/reviewers/mail-input.ts';
 import { type AgentRuleState, type ChangeEnded, changeEnded as changeEndedPayload } from '../contract/agent-state.ts';
 import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../contract/publish-event.ts';
+import type { ActionOptions } from '../contract/site-action.ts';
 import { settingsSource } from './agent-rule/configuration.ts';
 import { startChanges } from './agent-rule/start-changes.ts';
 import { newRun, newState, type RuleRun, restoreState, serializeState } from './agent-rule/state.ts';
 import * as transitions from './agent-rule/transitions.ts';
 import { ruleStateOf, watchVisibility } from './agent-rule/visibility.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
+import { rejectIf, rejectInvalidOptions } from './entity/action-options.ts';
 import { rereadSettings, watchSettings } from './entity/configuration.ts';
 import { isHistoryLong, shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil } from './entity/coroutines.ts';
@@ -39,17 +41,16 @@ type AgentRuleInput = {
 const ownMergePayload = z.object({ sha: z.string().min(1).max(200) });
 const unsubscribedPayload = z.object({ address: z.string() });
 
+// The handlers in `setHandlers` say what each does.
 export const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
 export const configChanged = defineSignal(SIGNALS.configChanged);
-/** This commit merged a pull request of the rule: its push causes no prompt. */
 export const ownMerge = defineSignal<[z.infer<typeof ownMergePayload>]>(SIGNALS.ownMerge);
-/** A change of the rule has ended. */
 export const changeEnded = defineSignal<[ChangeEnded]>(SIGNALS.changeEnded);
-/** The address gets no more mails of the rule. */
 export const unsubscribed = defineSignal<[z.infer<typeof unsubscribedPayload>]>(SIGNALS.unsubscribed);
 export const getState = defineQuery<AgentRuleState>(QUERIES.state);
-/** Ends the workflow and drops the collected events. Started changes continue. Returns the last state. */
-export const remove = defineUpdate<AgentRuleState>(UPDATES.remove);
+export const remove = defineUpdate<AgentRuleState, [ActionOptions?]>(UPDATES.remove);
+
+export const runAgain = defineUpdate<AgentRuleState, [ActionOptions?]>(UPDATES.runAgain);
 
 const { sendRuleMail } = proxyActivities<Activities>(mailTimeouts);
 
@@ -89,20 +90,48 @@ export async function agentRule(input: AgentRuleInput): Promise<void> {
 
 function setHandlers(run: RuleRun): void {
   const { state } = run;
-  handleSignal(published, publishedSignal, (signal) => {
+  handleSignal(published, publishedSignal, 'Events to prompt.', (signal) => {
     transitions.applyDeliveries(state, run.seen, signal, Date.now());
   });
-  setHandler(configChanged, () => {
+  const reread = (): void => {
     run.configChanged = true;
-  });
-  handleSignal(ownMerge, ownMergePayload, ({ sha }) => transitions.applyOwnMerge(state, sha));
-  handleSignal(changeEnded, changeEndedPayload, (end) => transitions.changeEnded(state, end));
-  handleSignal(unsubscribed, unsubscribedPayload, ({ address }) => transitions.unsubscribe(state, address));
-  setHandler(getState, () => ruleStateOf(run));
-  setHandler(remove, () => {
+  };
+  setHandler(configChanged, reread, { description: 'Reads the settings of the rule again.' });
+  handleSignal(
+    ownMerge,
+    ownMergePayload,
+    'This commit merged a pull request of the rule: its push causes no prompt.',
+    ({ sha }) => transitions.applyOwnMerge(state, sha),
+  );
+  handleSignal(changeEnded, changeEndedPayload, 'A change of the rule has ended.', (end) =>
+    transitions.changeEnded(state, end),
+  );
+  handleSignal(unsubscribed, unsubscribedPayload, 'The address gets no more mails of the rule.', ({ address }) =>
+    transitions.unsubscribe(state, address),
+  );
+  setHandler(getState, () => ruleStateOf(run), { description: 'The rule: its events, changes and failures.' });
+  setHandler(
+    runAgain,
+    () => {
+      transitions.runAgain(state, Date.now());
+      return ruleStateOf(run);
+    },
+    {
+      description: 'Prompts with the newest event again, without a quiet period.',
+      validator(options?: unknown) {
+        rejectInvalidOptions(options);
+        const why = transitions.whyNotAgain(state);
+        rejectIf(why !== null, why ?? '');
+      },
+    },
+  );
+  const end = (): AgentRuleState => {
     const lastState = ruleStateOf(run);
     run.removed = true;
     return lastState;
+  };
+  setHandler(remove, end, {
+    description: 'Ends the workflow and drops the collected events. Started changes continue. Returns the last state.',
   });
 }
 

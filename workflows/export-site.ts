@@ -14,21 +14,33 @@ import type { Activities } from '../activities/create-activities.ts';
 import type { SiteMailInput } from '../activities/reviewers/mail-input.ts';
 import { QUERIES, SIGNALS, UPDATES } from '../contract/names.ts';
 import { type PublishedSignal, publishedSignal } from '../contract/publish-event.ts';
-import type { SiteState } from '../contract/site-state.ts';
+import { type ActionOptions, UNKNOWN_ACTOR } from '../contract/site-action.ts';
+import {
+  type Acted,
+  type ActionName,
+  type ActionRecord,
+  acted as actedPayload,
+  type SiteState,
+  type StateQuery,
+} from '../contract/site-state.ts';
 import { createSeenDeliveries } from './deliveries/seen-deliveries.ts';
+import { readOptions, rejectIf, rejectInvalidOptions } from './entity/action-options.ts';
 import { rereadSettings } from './entity/configuration.ts';
 import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil, waitAtMost } from './entity/coroutines.ts';
 import { handleSignal } from './entity/handle-signal.ts';
 import { settingsSource, watchConfiguration } from './export-site/configuration.ts';
 import { cancelJob, exportLoop } from './export-site/export.ts';
+import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
+import { notifyFailed, notifyRecovered } from './export-site/notifications.ts';
 import { refreshLinks, refreshLoop, watchPins } from './export-site/refresh.ts';
 import { rollBack } from './export-site/rollback.ts';
 import { newRun, newState, restoreState, type SiteRun, serializeState } from './export-site/state.ts';
 import { firstToExpire } from './export-site/targets.ts';
 import { applyDeliveries, endBackOff, requestExport, setPaused } from './export-site/transitions.ts';
-import { lastErrorOf, siteStateOf, watchVisibility } from './export-site/visibility.ts';
+import { briefSiteStateOf, lastErrorOf, siteStateWithHistories, watchVisibility } from './export-site/visibility.ts';
 import { type IncidentSource, notifyOperators } from './mails/notify-operators.ts';
+import { wants, watchOutbox } from './notifications/outbox.ts';
 import { mailTimeouts } from './retry/activity-timeouts.ts';
 
 export type ExportSiteInput = {
@@ -38,20 +50,17 @@ export type ExportSiteInput = {
   carry?: unknown;
 };
 
+// The handlers in `setHandlers` say what each does.
 export const published = defineSignal<[PublishedSignal]>(SIGNALS.published);
+export const acted = defineSignal<[Acted]>(SIGNALS.acted);
 export const configChanged = defineSignal(SIGNALS.configChanged);
-export const getState = defineQuery<SiteState>(QUERIES.state);
-/** Exports now, without a quiet period. */
-export const exportNow = defineUpdate<SiteState>(UPDATES.exportNow);
-/** Refreshes all links now. Returns when they are deployed. */
-export const refreshNow = defineUpdate<SiteState>(UPDATES.refreshNow);
-/** Collects publishes without exporting them until `resume`. The deployed links are still refreshed. */
-export const pause = defineUpdate<SiteState>(UPDATES.pause);
-export const resume = defineUpdate<SiteState>(UPDATES.resume);
-/** Ends the workflow and cancels the running export. Returns the last state. */
-export const remove = defineUpdate<SiteState>(UPDATES.remove);
-/** Deploys an earlier job, by its id or its version, until the next publish. */
-export const rollback = defineUpdate<SiteState, [string]>(UPDATES.rollback);
+export const getState = defineQuery<SiteState, [StateQuery?]>(QUERIES.state);
+export const exportNow = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.exportNow);
+export const refreshNow = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.refreshNow);
+export const pause = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.pause);
+export const resume = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.resume);
+export const remove = defineUpdate<SiteState, [ActionOptions?]>(UPDATES.remove);
+export const rollback = defineUpdate<SiteState, [string, ActionOptions?]>(UPDATES.rollback);
 
 const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
 
@@ -93,6 +102,7 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
           () => watchPins(run),
           () => notifyOperators(incidentSource(run)),
           () => watchVisibility(run),
+          () => watchOutbox(run),
         ],
         () => mustEnd(run) && canEnd(run),
       );
@@ -105,55 +115,110 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
 
 function setHandlers(run: SiteRun): void {
   const { state } = run;
-  handleSignal(published, publishedSignal, (signal) => {
-    applyDeliveries(state, run.seen, signal, { ms: Date.now(), workflowId: workflowInfo().workflowId });
+  handleSignal(published, publishedSignal, 'Publishes that wait for an export.', (signal) => {
+    applyDeliveries(state, run.seen, signal, Date.now());
   });
-  setHandler(configChanged, () => {
+  handleSignal(acted, actedPayload, 'An operator acted on a rule of the site.', (action) => {
+    actionBegan(state.histories, action);
+  });
+  const reread = (): void => {
     run.configChanged = true;
-  });
-  setHandler(getState, () => siteStateOf(run));
+  };
+  setHandler(configChanged, reread, { description: 'Reads the settings of the site again.' });
+  const answer = (query?: StateQuery): SiteState =>
+    query?.brief === true ? briefSiteStateOf(run) : siteStateWithHistories(run);
+  setHandler(getState, answer, { description: 'The site, as GET /sites/{site} has it.' });
+  setActionHandlers(run);
+}
 
+/** What operators do. Each update that isn't rejected is recorded. */
+function setActionHandlers(run: SiteRun): void {
+  const { state } = run;
   setHandler(
     exportNow,
-    () => {
-      requestExport(state, Date.now());
+    (options) => {
+      const { deliveryId } = readOptions(options);
+      const action = recordAction(run, deliveryId === undefined ? 'export' : 'run-again', options, deliveryId);
+      requestExport(state, Date.now(), { by: action.actor, lostBundle: false });
       endBackOff(state);
-      return siteStateOf(run);
+      return briefSiteStateOf(run);
     },
-    { validator: () => rejectIf(state.paused, 'the site is paused: resume it first') },
-  );
-  setHandler(
-    refreshNow,
-    async () => {
-      await refreshLinks(run, { force: true });
-      const { refreshError } = state;
-      if (refreshError) throw ApplicationFailure.nonRetryable(refreshError.message, 'RefreshFailed');
-      return siteStateOf(run);
+    {
+      description: 'Exports now, without a quiet period.',
+      validator(options?: unknown) {
+        rejectInvalidOptions(options);
+        rejectIf(state.paused, 'the site is paused: resume it first');
+      },
     },
-    { validator: () => rejectIf(state.live === null, 'nothing is deployed yet, so there is no link to refresh') },
   );
-  setHandler(pause, () => {
-    setPaused(state, true);
-    return siteStateOf(run);
+  setHandler(refreshNow, (options) => refreshBy(run, options), {
+    description: 'Refreshes all links. Returns when they are deployed.',
+    validator(options?: unknown) {
+      rejectInvalidOptions(options);
+      rejectIf(state.live === null, 'nothing is deployed yet, so there is no link to refresh');
+    },
   });
-  setHandler(resume, () => {
-    setPaused(state, false);
-    return siteStateOf(run);
+  const validator = rejectInvalidOptions;
+  setHandler(pause, (options) => setPausedBy(run, true, options), {
+    description: 'Collects publishes without exporting them until `resume`. The deployed links are still refreshed.',
+    validator,
   });
-  setHandler(remove, () => removeSite(run));
-  setHandler(
-    rollback,
-    async (versionOrJobId) => {
-      await rollBack(run, versionOrJobId);
-      return siteStateOf(run);
+  setHandler(resume, (options) => setPausedBy(run, false, options), { description: 'Ends a pause.', validator });
+  setHandler(remove, (options) => removeSite(run, options), {
+    description: 'Ends the workflow and cancels the running export. Returns the last state.',
+    validator,
+  });
+  setHandler(rollback, (versionOrJobId, options) => rollBackBy(run, versionOrJobId, options), {
+    description: 'Deploys an earlier job, by its id or its version, until the next publish.',
+    validator(name: unknown, options?: unknown) {
+      rejectInvalidOptions(options);
+      rejectIf(!isJobName(name), 'expected a version or the id of a completed job');
     },
-    { validator: (name: unknown) => rejectIf(!isJobName(name), 'expected a version or the id of a completed job') },
-  );
+  });
+}
+
+function recordAction(
+  { state }: SiteRun,
+  action: ActionName,
+  options: unknown,
+  detail: string | null = null,
+): ActionRecord {
+  const { actor = UNKNOWN_ACTOR } = readOptions(options);
+  return actionBegan(state.histories, { action, actor, detail });
+}
+
+async function refreshBy(run: SiteRun, options: unknown): Promise<SiteState> {
+  const action = recordAction(run, 'refresh', options);
+  await refreshLinks(run, { force: true });
+  const { refreshError } = run.state;
+  if (refreshError) {
+    actionFailed(action, refreshError.message);
+    throw ApplicationFailure.nonRetryable(refreshError.message, 'RefreshFailed');
+  }
+  return briefSiteStateOf(run);
+}
+
+async function rollBackBy(run: SiteRun, versionOrJobId: string, options: unknown): Promise<SiteState> {
+  const action = recordAction(run, 'rollback', options, versionOrJobId);
+  try {
+    await rollBack(run, versionOrJobId);
+  } catch (error) {
+    actionFailed(action, error instanceof Error ? error.message : 'unknown');
+    throw error;
+  }
+  return briefSiteStateOf(run);
+}
+
+function setPausedBy(run: SiteRun, paused: boolean, options: unknown): SiteState {
+  recordAction(run, paused ? 'pause' : 'resume', options);
+  setPaused(run.state, paused);
+  return briefSiteStateOf(run);
 }
 
 /** Cancels the running export and drops what is pending. What is deployed stays, but its link is no longer refreshed. */
-async function removeSite(run: SiteRun): Promise<SiteState> {
-  const lastState = siteStateOf(run);
+async function removeSite(run: SiteRun, options: unknown): Promise<SiteState> {
+  const lastState = briefSiteStateOf(run);
+  recordAction(run, 'remove', options);
   run.removed = true;
   const { exporting } = run.state;
   if (exporting !== null) {
@@ -162,6 +227,7 @@ async function removeSite(run: SiteRun): Promise<SiteState> {
     if (!isStarted()) await waitAtMost(isStarted, START_TIMEOUT_MS, summary);
     const { stage, jobId } = exporting;
     if (stage === 'polling' && jobId !== null) await cancelJob(jobId, 'the site was removed');
+    exportEnded(run.state.histories, 'canceled', { waiting: false });
   }
   return lastState;
 }
@@ -175,6 +241,11 @@ function incidentSource(run: SiteRun): IncidentSource<SiteMailInput['event']> {
     notifyAfterMs: () => run.settings.tellAfterMs ?? 0,
     events: { failing: 'site-trouble', recovered: 'site-recovered' },
     patch: 'tell-operators-2026-11',
+    report: {
+      isWanted: () => wants(run, 'failed') || wants(run, 'recovered'),
+      failed: (since) => notifyFailed(run, since),
+      recovered: (since) => notifyRecovered(run, since),
+    },
     send(event, since) {
       const mail = {
         site,
@@ -207,8 +278,4 @@ function canEnd(run: SiteRun): boolean {
 
 function isJobName(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === value && value.length > 0 && value.length <= 500;
-}
-
-function rejectIf(rejected: boolean, why: string): void {
-  if (rejected) throw ApplicationFailure.nonRetryable(why, 'Refused');
 }

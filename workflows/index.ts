@@ -6,7 +6,9 @@
 //   visibility.ts     what queries and the Temporal UI show
 //   configuration.ts  where the settings come from
 //   other files       the steps of the flow, with the activities that they call
-// The three workflows share entity/ (what every long-running workflow needs), retry/, failures/, deliveries/ and mails/.
+// tracing/ adds spans to traces; its interceptors.ts is only bundled for workers with traces.
+// The long-running workflows share entity/ (what every long-running workflow needs), retry/, failures/, deliveries/, mails/ and notifications/.
 export { agentChange } from './agent-change.ts';
 export { agentRule } from './agent-rule.ts';
 export { exportSite } from './export-site.ts';
+export { notification } from './notification.ts';

@@ -1,10 +1,9 @@
+import type { AdminApiClient } from '../../client/admin-api-client.ts';
 import { createAdminApiCaller } from '../admin-api/call-admin-api.ts';
-import type { AdminApiClient } from '../admin-api/http-client.ts';
 import { QUICK_ASKS_MS } from '../admin-api/poll-job.ts';
 import type { ReadSite } from '../sites/read-site.ts';
-import { createCancelAgentJob } from './cancel-agent-job.ts';
+import { createCancelAgentJob, createPollAgentJob } from './agent-job.ts';
 import { createCreateAgentJob } from './create-agent-job.ts';
-import { createPollAgentJob } from './poll-agent-job.ts';
 import { createReadLastWords } from './read-last-words.ts';
 import { createRenderAgentPrompt } from './render-agent-prompt.ts';
 

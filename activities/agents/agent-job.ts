@@ -1,8 +1,13 @@
-import { temporaryFailure } from '../admin-api/call-admin-api.ts';
-import type { AdminApiResponse } from '../admin-api/http-client.ts';
+import { z } from 'zod';
+import type { AgentJob, AgentJobRef } from '../../client/admin-api-client.ts';
+import { statusText } from '../../client/job-schemas.ts';
+import { type CallAdminApi, reportProgress } from '../admin-api/call-admin-api.ts';
+import { type CancelOutcome, cancelJob } from '../admin-api/cancel-export.ts';
 import { finalFailure } from '../admin-api/outcomes.ts';
-import { field, textField } from '../admin-api/response-fields.ts';
-import { unreadable } from '../admin-api/start-export.ts';
+import { pollJob, readOrGone } from '../admin-api/poll-job.ts';
+
+/** An agent job as workflows name it. */
+type JobInput = { projectId: string; jobId: string };
 
 /** An agent job that has ended. */
 export type FinishedAgentJob = {
@@ -19,30 +24,46 @@ const MAX_ERROR = 2_000;
 /** No pull request has a longer URL. */
 const MAX_LINK = 2_000;
 
-/** Project and job ids are opaque, so escape them. */
-export function agentJobPath({ projectId, jobId }: { projectId: string; jobId?: string }): string {
-  const job = `/v2/agent/${encodeURIComponent(projectId)}/job`;
-  return jobId === undefined ? job : `${job}/${encodeURIComponent(jobId)}`;
+export function refOf({ projectId, jobId }: JobInput): AgentJobRef {
+  return { projectId, id: jobId };
 }
 
-/** A job's end, or its status: an unknown status means the job is still running. */
-export function readAgentJob(response: AdminApiResponse): { finished: FinishedAgentJob } | { running: string } {
-  const status = textField(response, 'status')?.toLowerCase();
-  if (status === undefined)
-    throw temporaryFailure(unreadable(response.status, 'status', response.text), response.status);
-  if (status !== 'completed' && status !== 'failed' && status !== 'archived') return { running: status };
-  const error = field(response, 'error');
-  const said = typeof error === 'string' && error.trim() !== '' ? error.slice(0, MAX_ERROR) : null;
+/**
+ * Polls an agent job until it ends (poll-job.ts). Throws `JobGone` if the job is unknown.
+ * @param quickAsksMs pauses between the first polls, all within the first attempt.
+ */
+export function createPollAgentJob(call: CallAdminApi, quickAsksMs: readonly number[]) {
+  return async function pollAgentJob(input: JobInput): Promise<FinishedAgentJob> {
+    return await pollJob(async () => {
+      const outcome = await call('read', ({ agentJobs }, options) => agentJobs.get(refOf(input), options));
+      const { job, response } = readOrGone(outcome);
+      const finished = finishedJob(job, response.status);
+      reportProgress({ percent: null, pageCount: null });
+      if (finished !== null) return { finished };
+      return { running: `${input.jobId} is ${word.parse(response.body).status.slice(0, 500)}`, response };
+    }, quickAsksMs);
+  };
+}
+
+/** The service's own word for a job that is active. */
+const word = z.object({ status: statusText });
+
+function finishedJob({ status, prLink, error }: AgentJob, httpStatus: number): FinishedAgentJob | null {
+  if (status === 'active') return null;
+  const said = error?.slice(0, MAX_ERROR) ?? null;
   // A failed job's `prLink` may be anything, and mustn't hide the error.
-  return { finished: { status, prLink: status === 'failed' ? null : linkOf(response), error: said } };
+  return { status, prLink: status === 'failed' ? null : webLink(prLink, httpStatus), error: said };
 }
 
 /** People read it and mails link to it, so accept web URLs only. */
-function linkOf(response: AdminApiResponse): string | null {
-  const value = field(response, 'prLink');
-  if (value === undefined || value === null || value === '') return null;
-  if (typeof value === 'string' && value.length <= MAX_LINK && URL.canParse(value)) {
-    if (/^https?:$/.test(new URL(value).protocol)) return value;
-  }
-  throw finalFailure('Rejected', 'the Admin API gave a prLink that is not a web URL', response.status);
+function webLink(prLink: string | null, httpStatus: number): string | null {
+  if (prLink === null) return null;
+  if (prLink.length <= MAX_LINK && URL.canParse(prLink) && /^https?:$/.test(new URL(prLink).protocol)) return prLink;
+  throw finalFailure('Rejected', 'the Admin API gave a prLink that is not a web URL', httpStatus);
+}
+
+export function createCancelAgentJob(call: CallAdminApi) {
+  return async function cancelAgentJob(input: JobInput): Promise<CancelOutcome> {
+    return await cancelJob(call, ({ agentJobs }, options) => agentJobs.cancel(refOf(input), options));
+  };
 }

@@ -1,10 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { type CallAdminApi, temporaryFailure } from '../admin-api/call-admin-api.ts';
-import { describeResponse, finalFailure } from '../admin-api/outcomes.ts';
-import { textField } from '../admin-api/response-fields.ts';
-import { unreadable } from '../admin-api/start-export.ts';
+import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
+import { finalFailure } from '../admin-api/outcomes.ts';
 import type { ReadSite } from '../sites/read-site.ts';
-import { agentJobPath } from './agent-job.ts';
 import { type AgentPrompt, createRenderAgentPrompt, type RenderAgentPromptInput } from './render-agent-prompt.ts';
 
 export type CreateAgentJobInput = AgentPrompt & {
@@ -30,18 +27,12 @@ export function createCreateAgentJob(call: CallAdminApi, { readSite }: { readSit
   const render = createRenderAgentPrompt(readSite);
   return async function createAgentJob(input: CreateAgentJobInput | UnrenderedAgentJobInput): Promise<CreatedAgentJob> {
     const { projectId, prompt } = 'prompt' in input ? input : await render(input);
-    const request = {
-      method: 'POST',
-      path: agentJobPath({ projectId }),
-      body: { prompt },
-      headers: { 'idempotency-key': input.idempotencyKey },
-    } as const;
-    const { verdict, response } = await call('prompt', request).catch(explainReusedKey);
-    if (verdict !== 'success') throw finalFailure('Rejected', describeResponse(request, response), response.status);
-    const jobId = textField(response, 'id');
-    // The response may have been cut. The same key returns the same job.
-    if (jobId === undefined) throw temporaryFailure(unreadable(response.status, 'id', response.text), response.status);
-    return { projectId, jobId };
+    const { idempotencyKey } = input;
+    const outcome = await call('prompt', ({ agentJobs }, options) =>
+      agentJobs.create({ projectId, prompt }, { ...options, idempotencyKey }),
+    ).catch(explainReusedKey);
+    if (outcome.verdict !== 'success') throw finalFailure('Rejected', outcome.error.message, outcome.error.status);
+    return { projectId, jobId: outcome.result.id };
   };
 }
 

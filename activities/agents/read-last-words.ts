@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { CallAdminApi } from '../admin-api/call-admin-api.ts';
 import { plainLine } from '../reviewers/plain-line.ts';
-import { agentJobPath } from './agent-job.ts';
+import { refOf } from './agent-job.ts';
 
 /** How much of the log's end is read: the agent's last sentences. */
 const END_BYTES = 16_384;
@@ -18,10 +18,10 @@ const RUN_LINE = /^=== run \d+.* ===$/;
  */
 export function createReadLastWords(call: CallAdminApi) {
   return async function readLastWords(job: { projectId: string; jobId: string }): Promise<string | null> {
-    const path = `${agentJobPath(job)}/log`;
-    const { verdict, response } = await call('log', { method: 'GET', path, endBytes: END_BYTES });
-    if (verdict !== 'success' || !/^text\/plain\b/i.test(response.contentType)) return null;
-    return lastWords(response.text);
+    const outcome = await call('log', ({ agentJobs }, options) =>
+      agentJobs.log(refOf(job), { ...options, endBytes: END_BYTES }),
+    );
+    return outcome.verdict === 'success' ? lastWords(outcome.result) : null;
   };
 }
 

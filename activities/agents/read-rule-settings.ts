@@ -1,3 +1,4 @@
+import type { NotificationType } from '../../contract/notification.ts';
 import type { RuleSettings } from '../../contract/settings.ts';
 import { findRule, type ReadSite } from '../sites/read-site.ts';
 
@@ -6,6 +7,8 @@ type RuleSettingsDeps = {
   operators: readonly string[];
   forge: boolean;
   mail: boolean;
+  /** The types of events that any target of notifications gets. */
+  notify: readonly NotificationType[];
   searchAttributes: boolean;
 };
 
@@ -16,7 +19,7 @@ type RuleSettingsDeps = {
 export function createReadRuleSettings(deps: RuleSettingsDeps) {
   return async function readRuleSettings(input: { site: string; rule: string }): Promise<RuleSettings> {
     const { site, rule } = await findRule(deps.readSite, input, deps.mail ? deps.operators : []);
-    const { operators, forge, mail, searchAttributes } = deps;
+    const { operators, forge, mail, notify, searchAttributes } = deps;
     return {
       rules: site.agent.map(({ name }) => name),
       reviewers: rule.reviewers,
@@ -28,6 +31,7 @@ export function createReadRuleSettings(deps: RuleSettingsDeps) {
       forge,
       mail,
       tellAfterMs: site.export.tellAfter,
+      notify: [...notify],
       searchAttributes,
     };
   };

@@ -16,9 +16,9 @@ type Tokens = ReturnType<typeof Mustache.parse>;
  * @param eventCount how many events there were; at least those in `events`, oldest first.
  */
 export function renderPrompt(template: string, events: readonly PublishEvent[], eventCount: number): string {
-  const tellable = fitting(template, events, eventCount);
-  const whole = render(template, events, tellable, eventCount);
-  const leftOut = eventCount - tellable;
+  const fittingCount = fitting(template, events, eventCount);
+  const whole = render(template, events, fittingCount, eventCount);
+  const leftOut = eventCount - fittingCount;
   // A template that doesn't list events has left none out.
   const note =
     leftOut > 0 && listsEvents(Mustache.parse(template)) ? `\n\n(${leftOut} older events are not listed here.)` : '';

@@ -82,7 +82,7 @@ function openingOf(
   return {
     preview: `Waiting${waited === null ? '' : ` for ${waited}`}: ${what}`,
     heading: 'This pull request still awaits a review',
-    lead: `It has been waiting since ${dayAndTime(since)}${waited === null ? '' : `, that is for ${waited}`}. Please have a look, or close it if it isn’t wanted.`,
+    lead: `It has been waiting ${waited === null ? '' : `for ${waited}, `}since ${dayAndTime(since)}. Please have a look, or close it if it isn’t wanted.`,
   };
 }
 

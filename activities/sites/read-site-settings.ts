@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NotificationType } from '../../contract/notification.ts';
 import type { PinnedFile, SiteSettings } from '../../contract/settings.ts';
 import type { Switches } from '../deployments/deployment-target.ts';
 import { notConfigured } from '../not-configured.ts';
@@ -12,7 +13,11 @@ export type SiteSettingsDeps = {
   operators: readonly string[];
   /** Whether a mail server is configured. */
   mail: boolean;
+  /** The types of events that any target of notifications gets. */
+  notify: readonly NotificationType[];
   searchAttributes: boolean;
+  /** The public URL of the api; without it, Temporal's UI has no link to the site's page. */
+  publicUrl?: string | undefined;
 };
 
 /** A hanging file system must not keep a site from its settings. */
@@ -42,6 +47,8 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       pins: pins.flat(),
       operators,
       tellAfterMs: tellAfter,
+      ...(deps.publicUrl !== undefined && { pageUrl: `${deps.publicUrl}/ui/sites/${site}` }),
+      notify: [...deps.notify],
       searchAttributes: deps.searchAttributes,
     };
   };

@@ -20,12 +20,14 @@ export function apiCommand(): Command {
         const { startOrchestratorApi } = await import('../programs/orchestrator-api.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');
         const { openTemporal } = await import('../temporal.ts');
+        const { startTracing } = await import('../tracing.ts');
+        await startTracing(settings, 'api', lifetime);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
-        const { operatorToken, unsubscribeSecret, host, port } = settings;
+        const { operatorToken, unsubscribeSecret, temporalUiUrl, host, port } = settings;
         const api = await startOrchestratorApi(
-          { config, operatorToken, unsubscribeSecret, host, port },
+          { config, operatorToken, unsubscribeSecret, temporalUiUrl, host, port },
           { temporal, searchAttributes, logger, lifetime },
         );
         return `api ${api.url}`;

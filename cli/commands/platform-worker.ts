@@ -19,7 +19,7 @@ export function platformWorkerCommand(): Command {
         const { startPlatformWorker } = await import('../programs/platform-worker.ts');
         const { openWorkerParts } = await import('../programs/worker-parts.ts');
         const { registerSearchAttributes } = await import('../search-attributes.ts');
-        const parts = await openWorkerParts(context, lifetime);
+        const parts = await openWorkerParts(context, lifetime, 'platform-worker');
         const { client, namespace, address } = parts.temporal;
         const { signal } = lifetime;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger: context.logger, signal });

@@ -17,6 +17,8 @@ export function platformCommand(): Command {
         const { startPlatformApi } = await import('../programs/platform-api.ts');
         const { openPlatformStore } = await import('../programs/platform-store.ts');
         const { openTemporal } = await import('../temporal.ts');
+        const { startTracing } = await import('../tracing.ts');
+        await startTracing(settings, 'platform', lifetime);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const store = await openPlatformStore({ settings, home: openHome(settings.home), logger, lifetime });
         const { operatorToken } = settings;

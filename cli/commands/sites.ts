@@ -16,6 +16,9 @@ const status = siteState
     trouble: siteState.shape.trouble.unwrap(),
     pendingCount: siteState.shape.pendingCount.unwrap(),
     withheld: siteState.shape.withheld.unwrap(),
+    exports: siteState.shape.exports.unwrap(),
+    refreshes: siteState.shape.refreshes.unwrap(),
+    actions: siteState.shape.actions.unwrap(),
   })
   .partial()
   .required({ site: true })

@@ -23,7 +23,9 @@ export function workerCommand(): Command {
         const { registerSearchAttributes } = await import('../search-attributes.ts');
         const { openTemporal } = await import('../temporal.ts');
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
+        const { startTracing } = await import('../tracing.ts');
         installTemporalRuntime(logger);
+        await startTracing(settings, 'worker', lifetime);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });

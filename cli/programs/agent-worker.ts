@@ -1,5 +1,6 @@
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import { createAgentWorker } from '../../platform/worker.ts';
+import { tracing } from '../tracing.ts';
 import { agentDepsOf, warnAboutAgentCommand } from './agents.ts';
 import { runWorker } from './run-worker.ts';
 import type { WorkerParts } from './worker-parts.ts';
@@ -20,6 +21,7 @@ export async function startAgentWorker(parts: WorkerParts): Promise<void> {
       dataConverter,
       agents,
       version: settings.workerVersion,
+      tracing: tracing()?.worker,
       logger,
     });
   await runWorker({ name: 'agent worker', create }, { temporal, logger, lifetime });

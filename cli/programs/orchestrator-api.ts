@@ -1,15 +1,20 @@
 import type { Logger } from 'pino';
 import { createApi } from '../../api/app.ts';
+import type { SignInLinks } from '../../api/pages/sign-in-links.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
 import { type HttpService, serve } from '../serve.ts';
 import type { Temporal } from '../temporal.ts';
+import { tracing } from '../tracing.ts';
 
 interface Options {
   config: GalleyConfig;
   operatorToken: string | undefined;
   unsubscribeSecret: string | undefined;
+  /** Links that sign in to the sites page once. */
+  signInLinks?: SignInLinks;
+  temporalUiUrl: string | undefined;
   host: string;
   port: number;
 }
@@ -29,11 +34,16 @@ export async function startOrchestratorApi(options: Options, context: Context): 
     config: options.config,
     operatorToken: options.operatorToken,
     unsubscribeSecret: options.unsubscribeSecret,
+    temporalUiUrl: options.temporalUiUrl,
+    ...(options.signInLinks && { signInLinks: options.signInLinks }),
+    stopped: lifetime.signal,
     logger: context.logger.child({ part: 'api' }),
     temporalReady: temporal.ready,
     searchAttributesReady: searchAttributes.ready,
+    traceparent: tracing()?.current,
   });
-  const service = await serve(app, { host: options.host, port: options.port, variable: 'PORT' });
+  const traced = tracing()?.server(app, { trusted: false }) ?? app;
+  const service = await serve(traced, { host: options.host, port: options.port, variable: 'PORT' });
   lifetime.onStop('api server', service.stop);
   return service;
 }

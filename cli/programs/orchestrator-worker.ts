@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
-import { createOrchestratorWorker } from '../../worker/worker.ts';
+import { createNotificationWorker, createOrchestratorWorker } from '../../worker/worker.ts';
 import type { Lifetime } from '../lifetime.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
 import type { Temporal } from '../temporal.ts';
+import { tracing } from '../tracing.ts';
 import { workflowBundle } from '../workflow-bundles.ts';
 import { forgeReaderOf } from './forges.ts';
 import type { MailLinks } from './mail-links.ts';
@@ -55,12 +56,32 @@ export async function startOrchestratorWorker(options: Options, context: Context
       minRefreshIntervalMs,
       smtp: config.smtp,
       operators: config.operators,
+      notify: config.notify,
       forge,
       ...mailLinks,
       searchAttributes: searchAttributes.ready(),
       version,
+      tracing: tracing()?.worker,
       logger,
     });
   };
-  await runWorker({ name: 'orchestrator worker', create }, { temporal, logger, lifetime });
+  tracing()?.propagateTo(config.adminApi.url);
+  const createNotifications: typeof create = (connection) => {
+    const { namespace, dataConverter } = temporal;
+    const { publicUrl } = mailLinks;
+    return createNotificationWorker({
+      connection,
+      namespace,
+      dataConverter,
+      notify: config.notify,
+      publicUrl,
+      version,
+      tracing: tracing()?.worker,
+      logger,
+    });
+  };
+  await Promise.all([
+    runWorker({ name: 'orchestrator worker', create }, { temporal, logger, lifetime }),
+    runWorker({ name: 'notification worker', create: createNotifications }, { temporal, logger, lifetime }),
+  ]);
 }

@@ -10,6 +10,7 @@ import type { Settings } from '../environment.ts';
 import type { Lifetime } from '../lifetime.ts';
 import { type HttpService, serve } from '../serve.ts';
 import type { Temporal } from '../temporal.ts';
+import { tracing } from '../tracing.ts';
 import type { PlatformStore } from './platform-store.ts';
 
 interface Context {
@@ -51,7 +52,8 @@ export async function startPlatformApi(context: Context): Promise<PlatformServic
     }),
   );
   const { host, platformPort: port } = settings;
-  const service = await serve(app, { host, port, variable: 'PLATFORM_PORT' });
+  const traced = tracing()?.server(app, { trusted: true }) ?? app;
+  const service = await serve(traced, { host, port, variable: 'PLATFORM_PORT' });
   listeningUrl = service.url;
   lifetime.onStop('platform server', service.stop);
   const migrated = migrateWhenReachable(store.db, { logger, signal: lifetime.signal });

@@ -2,6 +2,7 @@ import { createBrowserPool } from '../../exporter/render/browser-pool.ts';
 import { migrateWhenReachable } from '../../platform/store/migrate.ts';
 import { createPlatformWorker } from '../../platform/worker.ts';
 import type { SearchAttributes } from '../search-attributes.ts';
+import { tracing } from '../tracing.ts';
 import { workflowBundle } from '../workflow-bundles.ts';
 import { agentDepsOf, warnAboutAgentCommand } from './agents.ts';
 import { runWorker } from './run-worker.ts';
@@ -35,6 +36,7 @@ export async function startPlatformWorker(context: Context): Promise<void> {
       workflowBundle: workflowBundle('platform', temporal.dataConverter),
       searchAttributes: searchAttributes.ready(),
       version: settings.workerVersion,
+      tracing: tracing()?.worker,
       agents,
       runsAgents,
       browser,

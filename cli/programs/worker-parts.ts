@@ -5,6 +5,7 @@ import type { Lifetime } from '../lifetime.ts';
 import { listeningUrl } from '../serve.ts';
 import { openTemporal, type Temporal } from '../temporal.ts';
 import { installTemporalRuntime } from '../temporal-runtime.ts';
+import { startTracing } from '../tracing.ts';
 import { openPlatformStore, type PlatformStore } from './platform-store.ts';
 
 /** What all workers of the platform need. */
@@ -21,13 +22,16 @@ export interface WorkerParts {
 
 /**
  * Creates the parts from the variables; nothing is connected yet.
+ * @param program its name in traces
  * @throws ConfigurationError if the database or the object store is missing or invalid.
  */
 export async function openWorkerParts(
   { settings, logger }: Pick<WorkerParts, 'settings' | 'logger'>,
   lifetime: Lifetime,
+  program: string,
 ): Promise<WorkerParts> {
   installTemporalRuntime(logger);
+  await startTracing(settings, program, lifetime);
   const temporal = openTemporal({ settings, logger }, lifetime);
   const home = openHome(settings.home);
   const store = await openPlatformStore({ settings, home, logger, lifetime });

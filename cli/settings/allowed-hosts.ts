@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isPublicAddress } from '../../exporter/fetch/address.ts';
-import { hostAndPort, withoutBrackets } from '../../exporter/fetch/address-guard.ts';
+import { hostAndPort, isPublicAddress, withoutBrackets } from '../../exporter/fetch/address-guard.ts';
 
 const EXPECTED = 'expected host:port, separated by commas, such as api.example.com:443';
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createSignInLinks } from '../../api/pages/sign-in-links.ts';
 import { ConfigurationError } from '../../contract/configuration-error.ts';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Admin } from '../admin/admin.ts';
@@ -31,6 +32,8 @@ export interface Everything {
   admin: Admin | undefined;
   operatorToken: string;
   config: GalleyConfig;
+  /** Signs in to the sites page once, within 15 minutes. */
+  signInUrl: string;
 }
 
 /**
@@ -66,7 +69,12 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
   const { host, port, minRefreshIntervalMs } = settings;
   const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
-  const api = await startOrchestratorApi({ config, operatorToken, unsubscribeSecret, host, port }, orchestrator);
+  const signInLinks = createSignInLinks();
+  const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
+  const api = await startOrchestratorApi(
+    { config, operatorToken, unsubscribeSecret, signInLinks, temporalUiUrl, host, port },
+    orchestrator,
+  );
   const deployments = await startDeployments(planned, { home, logger, lifetime });
   const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
   await startOrchestratorWorker({ config, minRefreshIntervalMs, mailLinks }, orchestrator);
@@ -80,7 +88,8 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   };
   await home.announce(addresses);
   lifetime.onStop('announcement', () => home.announce(null));
-  return { addresses, temporal, admin: platform?.admin, operatorToken, config };
+  const signInUrl = `${api.url}/ui/sign-in?link=${signInLinks.create()}`;
+  return { addresses, temporal, admin: platform?.admin, operatorToken, config, signInUrl };
 }
 
 /** Stored even if it was configured, so that commands beside this `up` don't find one of an earlier start. */
@@ -106,7 +115,7 @@ async function onOwnPlatform(
 }
 
 /** To check galley.yaml before there is a platform and a key. */
-const STAND_IN = { url: 'http://127.0.0.1', key: 'made at the first start' };
+const STAND_IN = { url: 'http://127.0.0.1', key: 'made-at-the-first-start' };
 
 /** The orchestrator calls the embedded platform unless the variables name another Admin API. */
 async function loadConfiguration(settings: Settings, own: { url: string; key: string }): Promise<GalleyConfig> {

@@ -20,7 +20,7 @@ export interface ConfiguredWebhook {
 }
 
 /** The configuration needs an Admin API, but signing doesn't call it. */
-const ADMIN_API = { url: 'http://127.0.0.1', key: 'not called' };
+const ADMIN_API = { url: 'http://127.0.0.1', key: 'not-called' };
 
 /**
  * Reads one source of one site from galley.yaml. Only the variables in that section must be set.

@@ -1,7 +1,7 @@
 import { galley } from '../helpers/galley.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 
-const AT = '2026-11-21T08:13:42Z';
+const AT = '2026-11-21T08:13:42.000Z';
 const EXPORT = {
   ...{ jobId: 'se_0123456789abcdef', status: 'running', progress: 41.7, pageCount: 12, version: '2026-11-21.1' },
   ...{ domain: 'docs.example.com', createdAt: AT, updatedAt: AT, error: null },

@@ -114,13 +114,53 @@ describe('galley.yaml', () => {
   });
 
   it.each([
-    ['zzzzzzzz: 1', 'zzzzzzzz: unknown key: expected one of adminApi, smtp, operators, forge, sites (line 1)'],
+    ['zzzzzzzz: 1', 'zzzzzzzz: unknown key: expected one of adminApi, smtp, operators, notify, forge, sites (line 1)'],
     ['sites: {a: {}}', 'sites.a.domain: expected text, but the key is missing (line 1)'],
     ['sites: {a: {domain: "https://a.b"}}', 'sites.a.domain: expected a domain name such as docs.example.com (line 1)'],
     ['sites: {"a/b": {domain: a.b}}', 'sites.a/b: expected letters, digits and "-", at most 63 characters (line 1)'],
     ['sites: []', 'sites: expected a mapping, got a list (line 1)'],
     ['- 1', 'galley.yaml: expected a mapping with keys such as adminApi and sites'],
     ['adminApi: {url: "ftp://x", key: k}', 'adminApi.url: expected an http(s) URL (line 1)'],
+    ['notify: [{slack: 5}]', 'notify.0.slack: expected an http(s) URL (line 1)'],
+    ['notify: [{}]', 'notify.0.slack: expected slack: URL or webhook: URL (line 1)'],
+    ['notify: [{slack: "https://x.test", onn: [failed]}]', 'notify.0.onn: unknown key: did you mean on? (line 1)'],
+    [
+      'notify: [{webhook: "https://x.test"}]',
+      'notify.0.secret: expected the secret that signs: whsec_ and the key in base64 (line 1)',
+    ],
+    [
+      'notify: [{webhook: "https://x.test", secret: "not base64!"}]',
+      'notify.0.secret: expected whsec_ and the key in base64 (line 1)',
+    ],
+    [
+      'notify: [{webhook: "https://x.test", secret: [dGVzdA==, ""]}]',
+      'notify.0.secret.1: a secret must not be empty: check that its variable is set (line 1)',
+    ],
+    [
+      'notify: [{slack: "https://x.test", secret: dGVzdA==}]',
+      'notify.0.secret: expected no secret: only webhook is signed (line 1)',
+    ],
+    [
+      'notify: [{slack: "https://x.test", webhook: "https://y.test", secret: dGVzdA==}]',
+      'notify.0.webhook: expected one URL: slack or webhook, not both (line 1)',
+    ],
+    [
+      'notify: [{slack: "https://x.test", on: [publish]}]',
+      'notify.0.on.0: expected any of published, served, failed, recovered, pull-request (line 1)',
+    ],
+    ['notify: [{slack: "https://x.test", on: []}]', 'notify.0.on: expected a list that is not empty (line 1)'],
+    [
+      'notify: [{slack: "https://user:pass@x.test"}]',
+      'notify.0.slack: expected a URL without user name and password (line 1)',
+    ],
+    [
+      'notify: [{slack: "https://x.test"}, {webhook: "https://x.test", secret: dGVzdA==}]',
+      'notify.1.webhook: expected each URL once (line 1)',
+    ],
+    [
+      `notify: [{slack: "\${SLACK_URL}"}]`,
+      'notify.0.slack: expected the environment variable SLACK_URL to be set (line 1)',
+    ],
   ])('names the key, the line and what was expected for %s', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
   });

@@ -1,6 +1,7 @@
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
+import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { registerSearchAttributes } from '../../cli/search-attributes.ts';
 
 type Refusals = { list?: number; add?: number; count?: number };
@@ -43,7 +44,7 @@ async function startServer(refusals: Refusals): Promise<{ client: Client; calls:
       error ? reject(error) : resolve(bound),
     ),
   );
-  const connection = Connection.lazy({ address: `127.0.0.1:${port}` });
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, ...RECEIVER_CONNECTION });
   stops.push(
     () => server.forceShutdown(),
     () => connection.close(),

@@ -95,7 +95,7 @@ describe('the documentation', () => {
     const rows = [...table.matchAll(/^\| .+ \| `(.+)` \| .+ \|$/gm)];
     const patterns = rows.flatMap(([, cell = '']) => patternsOf(cell));
     const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.test.ts'),
+      /\.test\.tsx?$/.test(file),
     );
     expect(files.filter((file) => !patterns.some((pattern) => picomatch.isMatch(file, pattern)))).toEqual([]);
     expect(patterns.filter((pattern) => !files.some((file) => picomatch.isMatch(file, pattern)))).toEqual([]);

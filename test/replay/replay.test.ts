@@ -7,7 +7,7 @@ import { workflowBundles } from '../helpers/workflow-bundles.ts';
 // A replay is a worker of its own, which logs that it starts and ends.
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
-const { orchestrator, platform } = workflowBundles;
+const { orchestrator, platform, traced } = workflowBundles;
 
 const words = (text: string): string[] => text.split(/\s+/);
 
@@ -20,7 +20,8 @@ const WORKFLOWS = [
     branches: words(`bundle-gone continued-as-new-for-another-build continued-as-new-for-another-build-run-before-1
       continued-as-new-while-exporting continued-as-new-while-exporting-run-before-1
       continued-as-new-while-paused continued-as-new-while-paused-run-before-1 failed-and-published-again
-      given-up-after-its-timeout held-by-a-pin-and-let-go key-refused-and-mended old-job-refused
+      given-up-after-its-timeout held-by-a-pin-and-let-go key-refused-and-mended
+      notified-of-a-burst-and-a-rollback notified-of-a-failure-and-its-end old-job-refused
       operators-told-of-trouble-and-its-end paused-and-resumed pinned-while-live published-and-refreshed
       published-while-exporting removed-while-exporting replaced-by-a-newer-publish
       rolled-back-while-exporting sent-away-for-an-hour switched-off-and-on taken-out-of-the-configuration
@@ -47,6 +48,13 @@ const WORKFLOWS = [
       first-of-several-started-before limited operators-told-that-no-worker-knew-it
       own-merge-dropped-from-what-waits same-id-after-its-window started-before taken-out-of-the-configuration`),
     changed: ['limited', 'readRuleSettings'],
+  },
+  {
+    folder: 'notification',
+    bundle: orchestrator,
+    workflowId: 'notify:docs:served-1:00000000',
+    branches: words('delivered target-removed'),
+    changed: ['delivered', 'sendNotification'],
   },
   {
     folder: 'agent-job',
@@ -87,6 +95,16 @@ describe.each(WORKFLOWS)('the recorded histories of $folder', ({ folder, bundle,
     const failed = names.map((name, index) => [name, errors[index]?.message]).filter(([, message]) => message);
     expect(failed).toEqual([]);
     expect(errors.at(-1)?.message).toMatch(/[Nn]ondeterminism/);
+  });
+});
+
+describe('the recorded histories, which have no traces', () => {
+  it.each(['export-site', 'agent-change', 'agent-rule'])('of %s replay on a worker with traces', async (folder) => {
+    const path = join(process.cwd(), 'test/replay', folder);
+    const files = readdirSync(path).filter((name) => name.endsWith('.json'));
+    const workflowId = WORKFLOWS.find((each) => each.folder === folder)?.workflowId ?? '';
+    const runs = files.map((name) => ({ workflowId, history: JSON.parse(readFileSync(join(path, name), 'utf8')) }));
+    expect(await replayErrors(traced, runs)).toEqual(runs.map(() => undefined));
   });
 });
 

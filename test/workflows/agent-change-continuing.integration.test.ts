@@ -27,6 +27,25 @@ describe('a change that continues as new', () => {
     expect((await change.describe()).memo).toMatchObject({ prLink: PR_LINK });
   });
 
+  it('reports its pull request once, opened and merged, also across runs', async () => {
+    const agents = await startAgents({ notify: ['pull-request'] });
+    const change = await agents.startChange('reported');
+    await waitFor(() => agents.notified.length === 1, { describe: 'reported the pull request' });
+    const { runId } = await change.describe();
+    await agents.newBuild('reported');
+    await change.signal('reviewed', reviewed);
+    await waitFor(async () => (await change.describe()).runId !== runId, { describe: 'continued as new' });
+    await change.signal('pullRequestChanged', merged);
+    await change.result();
+    expect(agents.notified.map(({ type, data }) => ({ type, ...data }))).toEqual(
+      ['opened', 'merged'].map((action) => ({
+        ...{ type: 'pull-request', site: agents.site, rule: 'changelog', action },
+        ...{ title: expect.any(String), url: PR_LINK },
+      })),
+    );
+    expect(new Set(agents.notified.map(({ id }) => id)).size).toBe(2);
+  });
+
   it('while its job runs goes on with the same job', async () => {
     const agents = await startAgents();
     agents.outside.end = null;

@@ -16,6 +16,7 @@ import type {
 import type { AgentChangeState, AgentRuleState } from '../../contract/agent-state.ts';
 import { agentChangeState, agentRuleState } from '../../contract/agent-state.ts';
 import { QUERIES, SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
+import type { NotificationEvent } from '../../contract/notification.ts';
 import type { PublishEvent, PublishedSignal } from '../../contract/publish-event.ts';
 import type { PullRequestReading } from '../../contract/pull-request-event.ts';
 import type { RuleSettings } from '../../contract/settings.ts';
@@ -63,6 +64,8 @@ export type AgentFixture = {
   cancelled: string[];
   /** `event to`, each mail that was taken. */
   mails: string[];
+  /** Events whose notifications were started. */
+  notified: NotificationEvent[];
   requests: string[][];
   reads: number;
   rule: WorkflowHandle<typeof agentRule>;
@@ -222,6 +225,9 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     sendReviewMail: send,
     sendOperatorMail: send,
     sendRuleMail: send,
+    async startNotifications({ events }) {
+      fixture.notified.push(...events);
+    },
   };
 
   const changeHandle = (id: string): ChangeHandle => {
@@ -243,6 +249,7 @@ export async function startAgentFixture(options: AgentFixtureOptions): Promise<A
     creates: 0,
     cancelled: [],
     mails: [],
+    notified: [],
     requests: [],
     reads: 0,
     rule: client.workflow.getHandle<typeof agentRule>(WORKFLOW_IDS.agentRule(site, RULE)),

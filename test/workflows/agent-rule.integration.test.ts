@@ -139,3 +139,26 @@ describe('a change that was started for a delivery already', () => {
     expect(changes.map(({ workflowId }) => workflowId)).toEqual([agents.change('new').workflowId]);
   });
 });
+
+describe('an operator', () => {
+  it('prompts with the newest event again, once for each time, if no event waits', async () => {
+    const agents = await startAgents({ quietPeriodMs: 30 * MINUTE_MS });
+    await agents.publish();
+    await agents.publish();
+    const again = () => agents.rule.executeUpdate('runAgain', { args: [{ actor: 'ada' }] });
+    await expect(again()).rejects.toThrow();
+    await sleep(HOUR_MS);
+    expect(await again()).toMatchObject({ pendingCount: 1, newest: { title: 'Page 2' } });
+    await sleep(MINUTE_MS);
+    await again();
+    await sleep(MINUTE_MS);
+    expect(agents.jobs.map(({ events }) => events.map(({ title }) => title))).toEqual([
+      ['Page 1', 'Page 2'],
+      ['Page 2'],
+      ['Page 2'],
+    ]);
+    const ids = (await agents.ruleState()).changes.map(({ workflowId }) => workflowId);
+    expect(ids[0]).toMatch(/:delivery-2~[\w.:-]+$/);
+    expect(new Set(ids).size).toBe(3);
+  });
+});

@@ -20,6 +20,7 @@ const NAMES = [
   'sendReviewMail',
   'sendOperatorMail',
   'sendRuleMail',
+  'startNotifications',
 ] as const;
 
 export type AgentActivities = Pick<Activities, (typeof NAMES)[number]>;

@@ -37,7 +37,14 @@ describe('a site', () => {
     const refreshes = await Promise.all([1, 2, 3].map(() => site.handle.executeUpdate('refreshNow')));
     expect(refreshes).toHaveLength(3);
     await continued;
-    expect(await site.state()).toMatchObject({ phase: 'exporting', jobId: site.api.jobs[1]?.jobId });
+    const next = await site.state();
+    expect(next).toMatchObject({ phase: 'exporting', jobId: site.api.jobs[1]?.jobId });
+    expect(next.exports.map(({ number, outcome }) => [number, outcome])).toEqual([
+      [2, 'running'],
+      [1, 'deployed'],
+    ]);
+    expect(next.actions.map(({ action }) => action)).toEqual(['refresh', 'refresh', 'refresh', 'pause']);
+    expect(next.deliveries).toHaveLength(200);
 
     site.api.behaviour.content = 3;
     site.api.behaviour.jobDurationMs = 0;

@@ -5,10 +5,10 @@ import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkflowBundleOption } from '@temporalio/worker';
 import { pino } from 'pino';
 import { z } from 'zod';
-import type { SiteConfig } from '../../contract/galley-config.ts';
+import type { NotifyConfig, SiteConfig } from '../../contract/galley-config.ts';
 import { TASK_QUEUES } from '../../contract/names.ts';
 import type { WorkerVersion } from '../../contract/worker-version.ts';
-import { createOrchestratorWorker } from '../../worker/worker.ts';
+import { createNotificationWorker, createOrchestratorWorker } from '../../worker/worker.ts';
 import { createFakeAdminApi, type FakeAdminApi, type RunningAdminApi } from '../helpers/admin-api/fake-admin-api.ts';
 import { startHttpSite } from '../helpers/http-site.ts';
 import { runWorker } from '../helpers/run-worker.ts';
@@ -24,6 +24,9 @@ export type SiteWorkerOptions = {
   /** The mail server, and who is told of trouble. */
   smtp?: { url: string; from: string };
   operators?: readonly string[];
+  /** The targets of notifications, and how patient their deliveries are. */
+  notify?: NotifyConfig;
+  timing?: Parameters<typeof createNotificationWorker>[0]['timing'];
 };
 
 export type SiteWorker = {
@@ -73,22 +76,24 @@ export async function createSiteWorker(options: SiteWorkerOptions): Promise<Site
 
   async function run(
     readSite: (site: string) => SiteConfig | undefined,
-    options: { workflowBundle: WorkflowBundleOption; version?: WorkerVersion | undefined },
+    started: { workflowBundle: WorkflowBundleOption; version?: WorkerVersion | undefined },
   ): Promise<{ stop(): Promise<void> }> {
+    const logger = pino({ level: 'silent' });
+    const { namespace } = client.options;
+    const shared = { connection, namespace, taskQueue, logger, notify: options.notify };
     const made = await createOrchestratorWorker({
-      connection,
+      ...shared,
       client,
-      namespace: client.options.namespace,
-      taskQueue,
       readSite,
       adminApi: { url, key: 'galley_test', ...(quickAsksMs ? { quickAsksMs } : {}) },
       minRefreshIntervalMs,
       searchAttributes,
-      logger: pino({ level: 'silent' }),
       ...(smtp === undefined ? {} : { smtp, operators }),
-      ...options,
+      ...started,
     });
-    return runWorker(made);
+    if (options.notify === undefined) return runWorker(made);
+    const running = [made, await createNotificationWorker({ ...shared, timing: options.timing })].map(runWorker);
+    return { stop: async () => void (await Promise.all(running.map((worker) => worker.stop()))) };
   }
 
   const worker: SiteWorker = {

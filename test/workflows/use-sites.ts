@@ -1,9 +1,11 @@
 import { type SiteFixture, startSiteFixture } from './site-fixture.ts';
 import { createSiteWorker, type SiteWorker, type SiteWorkerOptions } from './site-worker.ts';
-import { useTemporal, type WorkflowServer } from './use-temporal.ts';
+import { type TemporalFixture, useTemporal, type WorkflowServer } from './use-temporal.ts';
 
 export type Sites = {
   server: () => WorkflowServer;
+  /** As of useTemporal. */
+  closeLater: TemporalFixture['closeLater'];
   /** A site of its own. All sites of a file share one worker. */
   startSite: (settings?: Record<string, unknown>) => Promise<SiteFixture>;
 };
@@ -25,6 +27,7 @@ export function useSites(
   atTheEnd(async () => await (await worker)?.close());
   return {
     server,
+    closeLater,
     async startSite(settings = {}) {
       worker ??= createWorker();
       return closeLater(await startSiteFixture({ server: server(), worker: await worker, settings }));

@@ -2,8 +2,10 @@ import { getExternalWorkflowHandle, isCancellation, log, patched, workflowInfo }
 import type { ChangeEnded } from '../../contract/agent-state.ts';
 import { cutText } from '../../contract/cut-text.ts';
 import { SIGNALS, WORKFLOW_IDS } from '../../contract/names.ts';
+import { emptyOutbox } from '../notifications/outbox.ts';
 import { cancelJob } from './job.ts';
 import { mailOperators } from './mails.ts';
+import { notifyPullRequest } from './notifications.ts';
 import { readPullRequest } from './review.ts';
 import { type ChangeRun, isOver } from './state.ts';
 import { addNote, end, reportLostJob } from './transitions.ts';
@@ -17,6 +19,9 @@ export async function notifyEnd(run: ChangeRun): Promise<void> {
   if (run.state.phase === 'merged') await signalMerge(run);
   // Releases before 0.2 didn't signal the end.
   if (patched('end-signaled-2026-11')) await signalEnd(run);
+  const { phase } = run.state;
+  if (phase === 'merged' || phase === 'closed') notifyPullRequest(run, phase);
+  await emptyOutbox(run);
 }
 
 /** The rule's state lists how its changes ended. */

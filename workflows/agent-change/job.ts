@@ -5,6 +5,7 @@ import { formatDurationMs } from '../../contract/duration.ts';
 import { readFailure } from '../failures/read-failure.ts';
 import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
 import { retryUntil } from '../retry/retry-until.ts';
+import { notifyPullRequest } from './notifications.ts';
 import { isTooLate } from './schedule.ts';
 import { type ChangeRun, inProgress } from './state.ts';
 import {
@@ -153,10 +154,12 @@ function resultOf({ status, prLink, error }: FinishedAgentJob): 'pull-request' |
   return status === 'failed' || (status === 'archived' && error !== null) ? 'failed' : 'unchanged';
 }
 
-function applyResult({ state }: ChangeRun, job: FinishedAgentJob): void {
+function applyResult(run: ChangeRun, job: FinishedAgentJob): void {
+  const { state } = run;
   switch (resultOf(job)) {
     case 'pull-request':
       pullRequestOpened(state, job.prLink, Date.now());
+      notifyPullRequest(run, 'opened');
       break;
     case 'failed':
       fail(state, job.error ?? 'the service gave no reason');

@@ -9,6 +9,7 @@ import { publishEvent } from '../../contract/publish-event.ts';
 import { pullRequestChanged, pullRequestState, review, reviewed } from '../../contract/pull-request-event.ts';
 import { type RuleSettings, ruleSettings } from '../../contract/settings.ts';
 import { type EntityRun, newEntityRun, type ReadonlyState } from '../entity/continue-as-new.ts';
+import { outbox } from '../notifications/outbox.ts';
 
 /**
  * What a change keeps from one run to the next. Everything is bounded, because the input of a run is. Numbers ending in
@@ -68,6 +69,8 @@ const continueAsNewInput = z.object({
   earlyNews: z.array(pullRequestEvent),
   /** Hashes of the deliveries of events, newest last. */
   seenNews: z.array(z.string()),
+  /** What is reported to the targets of `notify`. */
+  outbox,
 });
 
 export type MutableState = z.infer<typeof continueAsNewInput>;
@@ -139,6 +142,7 @@ export function newState({ events, eventCount, settings = null }: FirstInput, no
     reminders: { sent: 0, doneUpToMs: 0 },
     earlyNews: [],
     seenNews: [],
+    outbox: [],
   };
 }
 

@@ -18,13 +18,16 @@ export type Due = {
   limited: boolean;
 };
 
-/** After a quiet period, and not before `maxPerHour` allows another start. */
+/** After a quiet period unless it is immediate, and not before `maxPerHour` allows another start. */
 export function dueOf(
-  waiting: { firstAtMs: number; lastAtMs: number },
+  waiting: { firstAtMs: number; lastAtMs: number; immediate?: boolean },
   startsMs: readonly number[],
   { quietPeriodMs, maxPerHour }: PromptSettings,
 ): Due {
-  const quietAtMs = Math.min(waiting.lastAtMs + quietPeriodMs, waiting.firstAtMs + MAX_QUIET_PERIODS * quietPeriodMs);
+  const { firstAtMs, lastAtMs, immediate = false } = waiting;
+  const quietAtMs = immediate
+    ? firstAtMs
+    : Math.min(lastAtMs + quietPeriodMs, firstAtMs + MAX_QUIET_PERIODS * quietPeriodMs);
   const freeAtMs = freeAtMsOf(startsMs, maxPerHour);
   return { atMs: Math.max(quietAtMs, freeAtMs), limited: freeAtMs > quietAtMs };
 }

@@ -12,6 +12,7 @@ import { SEARCH_ATTRIBUTES, WORKFLOW_IDS, WORKFLOW_TYPES } from '../../contract/
 import type { agentChange } from '../agent-change.ts';
 import { rereadSettings } from '../entity/configuration.ts';
 import { waitAtMost } from '../entity/coroutines.ts';
+import { inSpan } from '../tracing/span.ts';
 import { settingsSource } from './configuration.ts';
 import { dueOfRun } from './schedule.ts';
 import type { RuleRun, Waiting } from './state.ts';
@@ -51,7 +52,9 @@ async function startForWaiting(run: RuleRun): Promise<void> {
   dropWaiting(state);
   run.starting = true;
   try {
-    const workflowId = await CancellationScope.nonCancellable(() => startForNew(run, waiting));
+    const workflowId = await CancellationScope.nonCancellable(() =>
+      inSpan({ name: 'prompt', traces: waiting.traces }, () => startForNew(run, waiting)),
+    );
     if (workflowId !== null) changeStarted(state, workflowId, Date.now());
   } finally {
     run.starting = false;

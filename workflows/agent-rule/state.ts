@@ -27,6 +27,10 @@ const waiting = z.object({
   events: z.array(z.object({ changeKeys, event: publishEvent })).min(1),
   /** Hashes of the waiting bodies of deliveries without an id (waiting-bodies.ts). Releases before 0.2 had none. */
   bodies: z.array(z.string().max(20)).max(1_000).default([]),
+  /** The `traceparent` of their requests, if traces are on (tracing/span.ts). */
+  traces: z.array(z.string().max(55)).max(20).optional(),
+  /** Due at once, because an operator runs an event again. Releases before 0.2 had none. */
+  immediate: z.boolean().default(false),
 });
 /** Events that wait to be prompted. */
 export type Waiting = z.infer<typeof waiting>;
@@ -40,6 +44,8 @@ const continueAsNewInput = z.object({
   /** The present failure and the mails about it. Releases before 0.2 had none. */
   trouble: incident.nullable().default(null),
   waiting: waiting.nullable(),
+  /** The newest event collected, for `runAgain`. Releases before 0.2 had none. */
+  newest: waiting.shape.events.element.nullable().default(null),
   /** The starts of the last hour, oldest first, for `maxPerHour`. */
   startsMs: z.array(ms),
   changes: z.array(startedChange),
@@ -76,6 +82,7 @@ export function newState(): MutableState {
     unconfigured: null,
     trouble: null,
     waiting: null,
+    newest: null,
     startsMs: [],
     changes: [],
     unsubscribed: [],

@@ -4,6 +4,7 @@ import type { PublishEvent, PublishedSignal } from '../../contract/publish-event
 import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
+import { addTraces } from '../tracing/span.ts';
 import { changeKeysOf } from './change-id.ts';
 import { addStart } from './schedule.ts';
 import type { MutableState, Waiting } from './state.ts';
@@ -55,6 +56,7 @@ export function applyDeliveries(
   // Deliveries without an event can only be counted together with others.
   const [first] = entries;
   if (first === undefined) return;
+  state.newest = entries.at(-1) ?? null;
   const { waiting } = state;
   state.waiting = {
     count: (waiting?.count ?? 0) + count,
@@ -63,7 +65,29 @@ export function applyDeliveries(
     changeKeys: waiting?.changeKeys ?? first.changeKeys,
     events: newest([...(waiting?.events ?? []), ...entries]),
     bodies: bodies.hashes(),
+    ...addTraces(
+      waiting?.traces,
+      deliveries.map(({ traceparent }) => traceparent),
+    ),
+    immediate: waiting?.immediate ?? false,
   };
+}
+
+/** Why the newest event can't be prompted again; null if it can. */
+export function whyNotAgain({ newest, waiting }: Pick<MutableState, 'newest' | 'waiting'>): string | null {
+  if (waiting !== null) return `${waiting.count} event(s) wait to be prompted already`;
+  return newest === null ? 'the rule knows no event: it keeps the newest one from its next publish on' : null;
+}
+
+/** Prompts with the newest event again, by a change with an id of its own. */
+export function runAgain(state: MutableState, nowMs: number): void {
+  const { newest } = state;
+  if (newest === null) return;
+  const [firstKey = ''] = newest.changeKeys;
+  const [id = ''] = firstKey.split('~');
+  const changeKeys = changeKeysOf({ id, receivedAt: new Date(nowMs).toISOString(), dedupeMs: 0 }, true);
+  const events = [{ changeKeys, event: newest.event }];
+  state.waiting = { count: 1, firstAtMs: nowMs, lastAtMs: nowMs, changeKeys, events, bodies: [], immediate: true };
 }
 
 /** A commit merged the agent's own work: its push is dropped, even if it waits already. */

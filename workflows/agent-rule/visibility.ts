@@ -23,6 +23,7 @@ export function ruleStateOf(run: RuleRun): AgentRuleState {
     changes: state.changes,
     unsubscribed: state.unsubscribed,
     error: state.unconfigured,
+    newest: state.newest && { title: state.newest.event.title, at: state.newest.event.at },
   };
 }
 

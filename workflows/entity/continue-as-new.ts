@@ -19,10 +19,12 @@ export type EntityRun = {
   build: string;
   /** Another build took over. Only releases before 0.2 learned it from the settings. */
   buildChanged: boolean;
+  /** Deliveries of notifications are being started (notifications/outbox.ts). */
+  notifying: boolean;
 };
 
 export function newEntityRun(): EntityRun {
-  return { configChanged: false, build: currentBuild(), buildChanged: false };
+  return { configChanged: false, build: currentBuild(), buildChanged: false, notifying: false };
 }
 
 /**
@@ -56,7 +58,12 @@ export function limitSeenDeliveries<T extends { seen: SeenBucket[] }>(input: T, 
 }
 
 export function exceedsMaxInput(input: unknown): boolean {
-  return new TextEncoder().encode(JSON.stringify(input)).byteLength > MAX_INPUT_BYTES;
+  return sizeBytes(input) > MAX_INPUT_BYTES;
+}
+
+/** As JSON in UTF-8. */
+export function sizeBytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).byteLength;
 }
 
 /** Temporal records it in the history, so a replay sees the same build. Empty if the worker has no deployment version. */

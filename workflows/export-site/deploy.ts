@@ -9,6 +9,8 @@ import {
 import type { Activities } from '../../activities/create-activities.ts';
 import { readFailure } from '../failures/read-failure.ts';
 import { activityTimeouts, retryPolicy } from '../retry/activity-timeouts.ts';
+import { jobDeployed } from './histories.ts';
+import { notifyServed } from './notifications.ts';
 import type { SiteRun, State, Target } from './state.ts';
 import { applyReport, catchUpSequence, nextSequence, wantedJobId, writeFailed } from './targets.ts';
 
@@ -57,6 +59,7 @@ export function deploy(run: SiteRun, link: Deploy): Promise<string | null> {
   return newerAt.finally(() => {
     run.deploysWaiting--;
     run.refreshChanges++;
+    notifyServed(run);
   });
 }
 
@@ -100,6 +103,7 @@ async function write({ state }: SiteRun, target: Target, link: Deploy, sequence:
     const summary = `${kind} ${link.version ?? jobId} to ${valuesFile} (${link.reason})`.slice(0, 200);
     const report = await writeDeployment.executeWithOptions({ summary }, [input]);
     applyReport(target, report, { jobId, version, newest });
+    if (report.outcome === 'written') jobDeployed(state.histories, jobId);
     catchUpSequence(state, report.newest);
     return report.outcome;
   } catch (error) {

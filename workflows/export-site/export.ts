@@ -18,8 +18,10 @@ import { readFailure } from '../failures/read-failure.ts';
 import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { backOffSummary } from '../retry/retry-until.ts';
+import { inSpan } from '../tracing/span.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
+import { notifyPublished } from './notifications.ts';
 import { olderJob, whyOlder } from './older-job.ts';
 import { exportDueAtMs, shouldReplace } from './schedule.ts';
 import type { Exporting, SiteRun } from './state.ts';
@@ -72,6 +74,7 @@ export async function exportLoop(run: SiteRun): Promise<void> {
       if (!(await rereadSettings(settingsSource(run)))) return;
       if (!(await waitForBurst(run))) continue;
       beginExport(run.state, run.settings.domain, Date.now());
+      notifyPublished(run);
     }
     await continueExport(run);
   }
@@ -115,9 +118,11 @@ async function continueExport(run: SiteRun): Promise<void> {
   const { exporting } = state;
   if (exporting === null) return;
   backOffElapsed(state);
-  run.exportScope = new CancellationScope();
+  const scope = new CancellationScope();
+  run.exportScope = scope;
   try {
-    const outcome = await runExport(run, exporting, run.exportScope);
+    const { traces } = exporting.publishes;
+    const outcome = await inSpan({ name: 'export', traces }, () => runExport(run, exporting, scope));
     if (state.exporting === exporting) endExport(state, exporting, outcome);
   } catch (error) {
     // A rollback dropped the export.
@@ -186,7 +191,7 @@ async function poll(run: SiteRun, exporting: Exporting): Promise<'finished' | 'r
     });
     if (finished === 'replaced' || (finished.status === 'failed' && exporting.cancelling)) return 'replaced';
     if (finished.status === 'failed') throw jobFailed(`${jobId} failed: ${finished.error}`);
-    jobFinished(exporting, finished);
+    jobFinished(run.state, exporting, finished);
     return 'finished';
   } catch (error) {
     if (!isCancellation(error) && readFailure(error).type === 'TimedOut') await giveUp(run, jobId);
@@ -211,7 +216,7 @@ async function replacement(run: SiteRun, exporting: Exporting, jobId: string): P
 async function bundle(run: SiteRun, exporting: Exporting): Promise<BundleLink> {
   const jobId = jobOf(exporting);
   const link = await createBundle.executeWithOptions(timeLimit(run, exporting, `bundle of ${jobId}`), [{ jobId }]);
-  bundleCreated(exporting, link);
+  bundleCreated(run.state, exporting, link);
   return link;
 }
 

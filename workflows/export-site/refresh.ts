@@ -14,6 +14,7 @@ import { activityTimeouts, quickActivity } from '../retry/activity-timeouts.ts';
 import { spreadRetryAfterMs } from '../retry/retry-after.ts';
 import { settingsSource } from './configuration.ts';
 import { createBundle, deploy } from './deploy.ts';
+import { refreshEnded } from './histories.ts';
 import { goneDelayMs, nextRefreshAtMs, refreshDueAtMs, refreshRetryMs } from './schedule.ts';
 import type { SiteRun } from './state.ts';
 import {
@@ -97,13 +98,14 @@ async function refreshDueLinks(run: SiteRun, force: boolean): Promise<void> {
 }
 
 async function refreshLink(run: SiteRun, jobId: string): Promise<void> {
-  const version = run.state.jobs.find((job) => job.jobId === jobId)?.version ?? null;
+  const version = versionOf(run.state, jobId);
   const options = { scheduleToCloseTimeout: LINK_TIMEOUT, summary: `fresh link for ${version ?? jobId}` } as const;
   const link = await createBundle.executeWithOptions(options, [{ jobId }]);
   const fresh = { jobId, version: link.version ?? version, bundleUrl: link.bundleUrl, reason: 'refresh' };
   // A deployment has a newer job than this reset or restored workflow knows of.
   if ((await deploy(run, fresh)) !== null) requestExportInsteadOf(run.state, jobId, Date.now());
   rememberLink(run.state, jobId, link);
+  refreshEnded(run.state.histories, { version: fresh.version, expiresAt: link.expiresAt, error: null });
 }
 
 function applyFailure({ state }: SiteRun, jobId: string, failure: Failure): void {
@@ -113,7 +115,12 @@ function applyFailure({ state }: SiteRun, jobId: string, failure: Failure): void
   const delayMs = gone ? goneDelayMs(failures) : refreshRetryMs(failures);
   const waitMs = Math.max(delayMs, spreadRetryAfterMs(failure, failures));
   linkRefreshFailed(state, jobId, toSiteError(failure, nowMs), nowMs + waitMs);
+  refreshEnded(state.histories, { version: versionOf(state, jobId), expiresAt: null, error: failure.message });
   if (gone) requestExportInsteadOf(state, jobId, nowMs);
+}
+
+function versionOf({ jobs }: SiteRun['state'], jobId: string): string | null {
+  return jobs.find((job) => job.jobId === jobId)?.version ?? null;
 }
 
 /** Searches the service for the jobs of pinned versions. */

@@ -3,6 +3,7 @@ import type { SiteSettings } from '../../contract/settings.ts';
 import { DIGITS, hash64 } from '../deliveries/hash64.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { backoff } from '../retry/backoff.ts';
+import { addTraces } from '../tracing/span.ts';
 import type { Pending, State } from './state.ts';
 import { isBehind, jobsInUse, pinSearchAtMs, wantedJobId } from './targets.ts';
 
@@ -31,13 +32,14 @@ export function addPublishes(
     newest: publishes.newest,
     bodies: publishes.bodies ?? pending?.bodies ?? [],
     immediate: false,
+    request: pending?.request ?? null,
   };
 }
 
 /** Makes what waits due at once, even if that is no publish. */
-export function addRequest(pending: Pending | null, nowMs: number): Pending {
-  const request = { count: 0, oldestAtMs: nowMs, firstAtMs: nowMs, lastAtMs: nowMs, newest: null, bodies: [] };
-  return { ...(pending ?? request), immediate: true };
+export function addRequest(pending: Pending | null, nowMs: number, request: Pending['request'] = null): Pending {
+  const nothing = { count: 0, oldestAtMs: nowMs, firstAtMs: nowMs, lastAtMs: nowMs, newest: null, bodies: [] };
+  return { ...(pending ?? nothing), immediate: true, request };
 }
 
 /** Adds the publishes of an unfinished export to those that came since. */
@@ -51,6 +53,8 @@ export function putBack(unfinished: Pending, since: Pending | null): Pending {
     newest: since.newest ?? unfinished.newest,
     bodies: createWaitingBodies([...unfinished.bodies, ...since.bodies]).hashes(),
     immediate: since.immediate,
+    ...addTraces(unfinished.traces, since.traces ?? []),
+    request: since.request ?? unfinished.request,
   };
 }
 

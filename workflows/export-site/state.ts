@@ -2,16 +2,20 @@ import type { CancellationScope } from '@temporalio/workflow';
 import { z } from 'zod';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { type SiteSettings, siteSettings } from '../../contract/settings.ts';
-import { deliveryRecord, siteError } from '../../contract/site-state.ts';
+import { siteError } from '../../contract/site-state.ts';
 import { createSeenDeliveries, isWholeBucket, type SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import {
   type EntityRun,
   exceedsMaxInput,
   limitSeenDeliveries,
+  MAX_INPUT_BYTES,
   newEntityRun,
   type ReadonlyState,
+  sizeBytes,
 } from '../entity/continue-as-new.ts';
 import { incident } from '../mails/notify-operators.ts';
+import { outbox } from '../notifications/outbox.ts';
+import { fitHistories, type Histories, histories, noHistories } from './histories.ts';
 
 /**
  * What a site keeps from one run to the next. Everything is bounded, because the input of a run is. Numbers ending in `Ms`
@@ -36,6 +40,13 @@ const pending = z.object({
   bodies: z.array(z.string().max(20)).max(1_000).default([]),
   /** Due at once: requested by a person, or the retry of a failed export. */
   immediate: z.boolean(),
+  /** The `traceparent` of their requests, if traces are on (tracing/span.ts). */
+  traces: z.array(z.string().max(55)).max(20).optional(),
+  /** The newest request, for people. Releases before 0.2 had none. */
+  request: z
+    .object({ by: z.string().max(200).nullable(), lostBundle: z.boolean() })
+    .nullable()
+    .default(null),
 });
 /** Publishes that wait to be exported. */
 export type Pending = z.infer<typeof pending>;
@@ -139,16 +150,24 @@ const continueAsNewInput = z.object({
   targets: z.array(target),
   /** The present failure and the mails about it. Earlier releases had none. */
   trouble: incident.nullable().default(null),
+  /** What is reported to the targets of `notify`. */
+  outbox,
+  /** The newest publish that was reported, and the job last reported as served. Missing after a release before 0.2. */
+  reportedPublishMs: ms.default(0),
+  reportedServed: jobId.nullable().optional(),
   exportError: siteError.nullable(),
   refreshError: siteError.nullable(),
   /** The duration of the last refresh, and the job whose bundle is gone, for which a new export was requested. */
   refresh: z.object({ tookMs: ms, goneJobId: jobId.nullable() }),
-  deliveries: z.array(deliveryRecord).max(20),
+  /** Missing in releases before 0.2, which had only `deliveries`. Unreadable ones are dropped: the site needs none. */
+  histories: histories.optional().catch(undefined),
+  /** Of releases before 0.2, which reject an input without the field. */
+  deliveries: histories.shape.deliveries,
   seen: z.array(z.object({ hour: z.int(), entries: z.string() }).refine(isWholeBucket, 'cut in the middle of an id')),
 });
 type ContinueAsNewInput = z.infer<typeof continueAsNewInput>;
 
-export type MutableState = Omit<ContinueAsNewInput, 'seen'>;
+export type MutableState = Omit<ContinueAsNewInput, 'seen' | 'deliveries' | 'histories'> & { histories: Histories };
 export type State = ReadonlyState<MutableState>;
 
 /** One run of the workflow. Only `state` and `seen` are handed to the next run. */
@@ -191,24 +210,35 @@ export function newState(nowMs: number): MutableState {
     jobs: [],
     targets: [],
     trouble: null,
+    outbox: [],
+    reportedPublishMs: 0,
+    reportedServed: null,
     exportError: null,
     refreshError: null,
     refresh: { tookMs: 0, goneJobId: null },
-    deliveries: [],
+    histories: noHistories(),
   };
 }
 
-/** The input of the next run. If it is too large, the oldest seen deliveries are dropped first. */
+/** With ordinary texts, full histories take about 110 kB. */
+const MAX_HISTORIES_BYTES = 160_000;
+
+/**
+ * The input of the next run. If it is too large, the oldest records of the histories are dropped, then the oldest seen
+ * deliveries.
+ */
 export function serializeState(state: State, seen: SeenDeliveries): ContinueAsNewInput {
-  const input = continueAsNewInput.parse({ ...state, seen: seen.toBuckets() });
-  const limited = limitSeenDeliveries(input, seen);
-  return exceedsMaxInput(limited) ? { ...limited, deliveries: [], jobs: [] } : limited;
+  const none = fitHistories(state.histories, 0);
+  const input = continueAsNewInput.parse({ ...state, histories: none, deliveries: [], seen: seen.toBuckets() });
+  const roomBytes = Math.min(MAX_INPUT_BYTES - sizeBytes(input) + sizeBytes(none), MAX_HISTORIES_BYTES);
+  const limited = limitSeenDeliveries({ ...input, histories: fitHistories(state.histories, roomBytes) }, seen);
+  return exceedsMaxInput(limited) ? { ...limited, jobs: [] } : limited;
 }
 
 /** Throws if it can't read the input. That fails the workflow task, so nothing is lost until a fixed release runs. */
 export function restoreState(input: unknown): { state: MutableState; seen: SeenDeliveries } {
-  const { seen, ...state } = continueAsNewInput.parse(input);
-  return { state, seen: createSeenDeliveries(seen) };
+  const { seen, deliveries, histories: kept, ...state } = continueAsNewInput.parse(input);
+  return { state: { ...state, histories: kept ?? { ...noHistories(), deliveries } }, seen: createSeenDeliveries(seen) };
 }
 
 export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRun {

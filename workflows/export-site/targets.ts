@@ -194,6 +194,19 @@ export function writeFailed(target: MutableTarget, message: string): void {
   target.retryAtMs = Date.now() + writeDelayMs(target.failures);
 }
 
+/** Whether a deployment serves the live job, and this wasn't reported before. Then it is now. */
+export function reportServed(state: MutableState): boolean {
+  const { live, targets, reportedServed } = state;
+  if (live === null || reportedServed === live.jobId) return false;
+  const isServed = targets.some(
+    ({ jobId, held, off, error }) => jobId === live.jobId && !held && !off && error === null,
+  );
+  if (!isServed) return false;
+  state.reportedServed = live.jobId;
+  // An earlier release deployed it.
+  return reportedServed !== undefined;
+}
+
 export function nextSequence(state: MutableState): number {
   state.sequence++;
   return state.sequence;

@@ -1,25 +1,31 @@
 import type { BundleLink } from '../../activities/admin-api/create-bundle.ts';
 import type { FinishedExport } from '../../activities/admin-api/poll-export.ts';
 import type { StartedExport } from '../../activities/admin-api/start-export.ts';
-import { cutText } from '../../contract/cut-text.ts';
 import type { PublishedSignal } from '../../contract/publish-event.ts';
+import { HISTORY_LIMITS } from '../../contract/site-state.ts';
 import { cutEvent } from '../deliveries/cut-event.ts';
 import type { SeenDeliveries } from '../deliveries/seen-deliveries.ts';
 import { createWaitingBodies } from '../deliveries/waiting-bodies.ts';
 import { type Failure, isRetryable, toSiteError } from '../failures/read-failure.ts';
 import { adminApiDelayMs, skipBackOff } from '../retry/retry-until.ts';
+import { addTraces } from '../tracing/span.ts';
+import {
+  deliveryArrived,
+  exportBegan,
+  exportContinued,
+  exportEnded,
+  exportHindered,
+  waitingDropped,
+} from './histories.ts';
 import { comparableTime } from './older-job.ts';
 import { addPublishes, addRequest, exportDelayMs, putBack } from './schedule.ts';
-import type { Exporting, MutableState } from './state.ts';
+import type { Exporting, MutableState, Pending } from './state.ts';
 import { type LiveJob, setLive } from './targets.ts';
 
 /** The named changes of a site's state. Those of its deployments and links are in targets.ts. */
 
 type MutableExporting = NonNullable<MutableState['exporting']>;
 type CompletedExport = Exclude<FinishedExport, { status: 'failed' }>;
-
-const MAX_DELIVERIES = 20;
-const MAX_TOPIC = 100;
 
 /** Keeps the time of the first failed read. */
 export function reportUnconfigured(state: MutableState, message: string): void {
@@ -42,52 +48,48 @@ export function applyDeliveries(
   state: MutableState,
   seen: SeenDeliveries,
   signal: PublishedSignal,
-  now: { ms: number; workflowId: string },
+  nowMs: number,
 ): void {
   let count = 0;
   const bodies = createWaitingBodies(state.pending?.bodies ?? []);
   // A signal has the whole event of its newest delivery only.
   const newest = signal.deliveries.at(-1);
-  const topic = cutText(signal.newest.topic, MAX_TOPIC);
-  const firstListed = signal.deliveries.length - MAX_DELIVERIES;
+  const firstListed = signal.deliveries.length - HISTORY_LIMITS.deliveries;
   for (const [index, delivery] of signal.deliveries.entries()) {
     const receivedMs = Date.parse(delivery.receivedAt);
-    const atMs = Number.isNaN(receivedMs) ? now.ms : receivedMs;
+    const atMs = Number.isNaN(receivedMs) ? nowMs : receivedMs;
     const resend = delivery.byBody ? !bodies.add(delivery) : seen.isResend(delivery, atMs);
     const outcome = resend ? 'duplicate' : state.pending === null && count === 0 ? 'started' : 'coalesced';
     if (!resend) count++;
     if (index < firstListed) continue;
-    const record = {
-      id: delivery.id.slice(0, 200),
-      source: delivery.source.slice(0, 100),
-      at: delivery.receivedAt.slice(0, 50),
-      outcome,
-      workflowId: now.workflowId,
-      ...(delivery === newest && topic !== '' && { topic }),
-    } as const;
-    state.deliveries = [record, ...state.deliveries].slice(0, MAX_DELIVERIES);
+    deliveryArrived(state.histories, delivery, outcome, delivery === newest ? signal.newest : null);
   }
   if (count === 0) return;
   const publishes = { count, newest: cutEvent(signal.newest), bodies: bodies.hashes() };
-  state.pending = addPublishes(state.pending, publishes, now.ms);
+  const traces = addTraces(
+    state.pending?.traces,
+    signal.deliveries.map(({ traceparent }) => traceparent),
+  );
+  state.pending = { ...addPublishes(state.pending, publishes, nowMs), ...traces };
   endBackOff(state);
 }
 
 /** A person or a lost bundle needs an export, without a quiet period. */
-export function requestExport(state: MutableState, nowMs: number): void {
-  state.pending = addRequest(state.pending, nowMs);
+export function requestExport(state: MutableState, nowMs: number, request: NonNullable<Pending['request']>): void {
+  state.pending = addRequest(state.pending, nowMs, request);
 }
 
 /** A bundle is gone, so only a new export brings a link. Requests one export per job. */
 export function requestExportInsteadOf(state: MutableState, jobId: string, nowMs: number): void {
   if (state.live?.jobId !== jobId || state.refresh.goneJobId === jobId) return;
   state.refresh.goneJobId = jobId;
-  requestExport(state, nowMs);
+  requestExport(state, nowMs, { by: null, lostBundle: true });
 }
 
 export function beginExport(state: MutableState, domain: string, nowMs: number): void {
   const { pending, cycle, attempt } = state;
   if (pending === null) return;
+  exportBegan(state.histories, pending, nowMs);
   state.pending = null;
   state.exporting = {
     cycle,
@@ -106,6 +108,13 @@ export function beginExport(state: MutableState, domain: string, nowMs: number):
   };
 }
 
+/** Returns false if these publishes were reported before. */
+export function publishesReported(state: MutableState, lastAtMs: number): boolean {
+  if (lastAtMs <= state.reportedPublishMs) return false;
+  state.reportedPublishMs = lastAtMs;
+  return true;
+}
+
 export function setIdempotencyKey(exporting: MutableExporting, key: string): void {
   exporting.idempotencyKey = key;
 }
@@ -115,6 +124,7 @@ export function jobStarted(state: MutableState, exporting: MutableExporting, job
   exporting.version = job.version;
   exporting.createdAt = comparableTime(state, job);
   exporting.stage = 'polling';
+  exportContinued(state.histories, { jobId: job.jobId, version: job.version });
 }
 
 export function olderJobReturned(state: MutableState, jobId: string): void {
@@ -131,14 +141,29 @@ export function cancelRefused(exporting: MutableExporting): void {
   exporting.uncancellable = true;
 }
 
-export function jobFinished(exporting: MutableExporting, { version, exportedAt }: CompletedExport): void {
+export function jobFinished(
+  state: MutableState,
+  exporting: MutableExporting,
+  { version, exportedAt, pageCount }: CompletedExport,
+): void {
   exporting.version = version ?? exporting.version;
   exporting.exportedAt = exportedAt ?? new Date().toISOString();
   exporting.stage = 'bundling';
+  exportContinued(state.histories, {
+    version: exporting.version,
+    exportedAt: exporting.exportedAt,
+    pageCount: toWhole(pageCount),
+  });
 }
 
-export function bundleCreated(exporting: MutableExporting, { version }: BundleLink): void {
+export function bundleCreated(state: MutableState, exporting: MutableExporting, { version }: BundleLink): void {
   exporting.version = version ?? exporting.version;
+  exportContinued(state.histories, { version: exporting.version });
+}
+
+/** The number comes from the service. */
+function toWhole(count: number | null): number | null {
+  return Number.isSafeInteger(count) ? count : null;
 }
 
 /** The job of the export becomes the newest one and the live one. */
@@ -161,6 +186,7 @@ export function endExport(state: MutableState, exporting: Exporting, outcome: 'd
   state.cycle++;
   state.attempt = 1;
   state.backOff = null;
+  exportEnded(state.histories, outcome, { waiting: outcome === 'replaced' });
   if (outcome === 'replaced') state.pending = putBack(exporting.publishes, state.pending);
   else {
     state.exportError = null;
@@ -180,9 +206,11 @@ export function failExport(
   retryAfterMs: number,
 ): void {
   state.exportError = toSiteError(failure, nowMs);
+  exportHindered(state.histories, failure.message);
   startBackOff(state, failure, nowMs, retryAfterMs);
   // An export that was refused before it began includes what is published meanwhile.
   if (isRetryable(failure) && !(exporting.stage === 'starting' && failure.type !== 'Unavailable')) return;
+  exportEnded(state.histories, 'failed', { waiting: true });
   state.exporting = null;
   state.attempt = exporting.attempt + 1;
   state.pending = putBack({ ...exporting.publishes, immediate: true }, state.pending);
@@ -197,6 +225,8 @@ export function endRefresh(state: MutableState, tookMs: number): void {
 
 /** Drops the running export and everything published so far. */
 export function dropExports(state: MutableState): void {
+  exportEnded(state.histories, 'canceled', { waiting: false });
+  waitingDropped(state.histories, 'a rollback dropped it');
   state.exporting = null;
   state.pending = null;
   state.backOff = null;

@@ -1,7 +1,8 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
-import { SEARCH_ATTRIBUTES } from '../../contract/names.ts';
-import type { SiteError, SitePhase, SiteState } from '../../contract/site-state.ts';
+import { SEARCH_ATTRIBUTES, WORKFLOW_IDS } from '../../contract/names.ts';
+import type { ExportRecord, SiteError, SitePhase, SiteState } from '../../contract/site-state.ts';
 import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibility.ts';
+import type { Histories } from './histories.ts';
 import { nextRefreshAtMs, type Site } from './schedule.ts';
 import type { SiteRun, State } from './state.ts';
 import { firstToExpire } from './targets.ts';
@@ -12,6 +13,22 @@ export async function watchVisibility(run: SiteRun): Promise<void> {
 }
 
 /** The result of the query `state`. */
+export function siteStateWithHistories(site: Site): SiteState {
+  const { deliveries, exports, refreshes, actions } = site.state.histories;
+  return { ...siteStateOf(site), deliveries: withWorkflow(site, deliveries), exports, refreshes, actions };
+}
+
+/** The result of updates, which the history keeps, and of the query for a list of sites. */
+export function briefSiteStateOf(site: Site): SiteState {
+  return { ...siteStateOf(site), deliveries: withWorkflow(site, site.state.histories.deliveries.slice(0, 5)) };
+}
+
+function withWorkflow({ site }: Site, deliveries: Histories['deliveries']): SiteState['deliveries'] {
+  const workflowId = WORKFLOW_IDS.exportSite(site);
+  return deliveries.map((delivery) => ({ ...delivery, workflowId }));
+}
+
+/** Without histories. */
 export function siteStateOf({ site, state, settings }: Site): SiteState {
   const { exporting, live, trouble } = state;
   // An overdue refresh is due now.
@@ -30,7 +47,10 @@ export function siteStateOf({ site, state, settings }: Site): SiteState {
       return { valuesFile, jobId, version, updatedAt, held, pin, off, error };
     }),
     pendingCount: state.pending?.count ?? 0,
-    deliveries: state.deliveries,
+    deliveries: [],
+    exports: [],
+    refreshes: [],
+    actions: [],
     trouble: trouble && { since: new Date(trouble.sinceMs).toISOString(), mails: trouble.mails },
     progress: null,
   };
@@ -90,9 +110,12 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
 
 function details(run: SiteRun): string {
   const { phase, withheld, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
-  const { pending, backOff, exporting, live, targets } = run.state;
+  const { pending, backOff, exporting, live, targets, histories } = run.state;
+  const { domain, pageUrl } = run.settings;
+  const lastExport = histories.exports.find(({ endedAt }) => endedAt !== null);
   return paragraphs([
-    `**${run.settings.domain}**: ${phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
+    `**${escapeMarkdown(domain)}**: ${phase}${live?.rolledBack ? ' (rolled back; held until the next publish)' : ''}`,
+    pageUrl && `[Page of the site](${encodeURI(pageUrl)})`,
     live && `serves ${escapeMarkdown(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
     withheld && `withholds the newer ${escapeMarkdown(withheld.version ?? 'export')}, exported ${withheld.exportedAt}`,
     linkExpiresAt && `link ends ${linkExpiresAt}, next refresh ${nextRefreshAt ?? 'unknown'}`,
@@ -103,5 +126,26 @@ function details(run: SiteRun): string {
     ...targets.map((target) => target.off && `${target.valuesFile} is off: its operator set enabled to false`),
     ...targets.map((target) => target.held && `${target.valuesFile} is held at ${target.pin ?? 'its version'}`),
     lastError && `last error (${lastError.at}): ${escapeMarkdown(lastError.message)}`,
+    lastError && `**What to do**: ${adviceOf(run.state, lastError)}`,
+    lastExport && lastExportDetails(lastExport),
   ]);
+}
+
+function lastExportDetails({ number, outcome, version, endedAt, publishCount, author }: ExportRecord): string {
+  const what = `last export: number ${number}, ${outcome} at ${endedAt}, ${publishCount} publish(es)`;
+  const named = [version && `version ${escapeMarkdown(version)}`, author && `by ${escapeMarkdown(author)}`];
+  return [what, ...named.filter(Boolean)].join(', ');
+}
+
+/** What the operator can do about the last error, in Markdown. */
+function adviceOf(state: State, { status }: SiteError): string {
+  const retried = 'Galley retries by itself, and at once after the next publish or `galley sites export`.';
+  if (state.unconfigured !== null) {
+    return 'add the site to the `galley.yaml` of every worker, or end it with `galley sites remove`.';
+  }
+  if (status === 401) return 'set a valid `adminApi.key` in `galley.yaml` and restart the workers.';
+  if (status === 403) return 'check that the organization of the Admin API key has a plan with static exports.';
+  if (state.exportError !== null) return `\`galley exports show\` and its report say why the job failed. ${retried}`;
+  if (state.refreshError !== null) return 'check that the Admin API responds. Galley retries until the link is fresh.';
+  return 'check that a worker can write the values file. Galley retries every minute.';
 }

@@ -7,8 +7,12 @@ import { mailRecord, resultOfFailedSend, uniqueAddresses } from './mail-record.t
 
 const MAX_OPERATORS = 50;
 
-/** A failure that persists: when it began, and the mails about it. */
-export const incident = z.object({ sinceMs: z.number(), mails: z.array(mailRecordSchema).max(100) });
+/** A failure that persists: when it began, the mails about it, and whether it was reported to other targets. */
+export const incident = z.object({
+  sinceMs: z.number(),
+  mails: z.array(mailRecordSchema).max(100),
+  reported: z.boolean().optional(),
+});
 
 /** What is watched for failures, and how its operators are notified. */
 export type IncidentSource<Event extends string> = {
@@ -20,28 +24,43 @@ export type IncidentSource<Event extends string> = {
   events: { failing: Event; recovered: Event };
   /** The patch id of these commands, which older histories don't have. */
   patch: string;
+  /** Reports to other targets than the operators' addresses, at the same moments. */
+  report?: { isWanted: () => boolean; failed: (since: Date) => void; recovered: (since: Date) => void };
   /** Sends one mail to one address. */
   send: (event: Event, since: Date) => (to: string, summary: string) => Promise<MailResult>;
 };
 
 /**
- * Sends each operator one mail when a failure persists, and one when it is over. Does nothing without operators or a mail
- * server.
+ * Sends each operator one mail when a failure persists, and one when it is over, and reports both to other targets. Does
+ * nothing without operators (or a mail server) and other targets.
  */
 export async function notifyOperators<Event extends string>(source: IncidentSource<Event>): Promise<void> {
   const { state, isFailing, events } = source;
   for (;;) {
-    await condition(() => (isFailing() || state.trouble !== null) && source.operators().length > 0);
+    await condition(() => (isFailing() || state.trouble !== null) && isAnyoneNotified(source));
     // Earlier releases sent no mails, and their histories must replay.
     if (!patched(source.patch)) return;
     state.trouble ??= { sinceMs: Date.now(), mails: [] };
     if (await persists(source, state.trouble.sinceMs)) {
+      reportFailed(source);
       await mail(source, events.failing, uniqueAddresses(source.operators()));
     }
     await condition(() => !isFailing());
+    if (state.trouble.reported) source.report?.recovered(new Date(state.trouble.sinceMs));
     await mail(source, events.recovered, notifiedOperators(source));
     state.trouble = null;
   }
+}
+
+function isAnyoneNotified<E extends string>({ operators, report }: IncidentSource<E>): boolean {
+  return operators().length > 0 || report?.isWanted() === true;
+}
+
+/** Once per failure. */
+function reportFailed<E extends string>({ state: { trouble }, report }: IncidentSource<E>): void {
+  if (trouble === null || trouble.reported || report === undefined) return;
+  trouble.reported = true;
+  report.failed(new Date(trouble.sinceMs));
 }
 
 async function persists<E extends string>(source: IncidentSource<E>, sinceMs: number): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { createAdminApiActivities } from '../../../activities/admin-api/activities.ts';
-import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
+import { createAdminApiClient } from '../../../client/admin-api-client.ts';
+import { type Scripted, startScriptedServer } from '../../helpers/admin-api/scripted-server.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
-import { type Scripted, startScriptedServer } from './scripted-server.ts';
 
 type Server = Awaited<ReturnType<typeof startScriptedServer>>;
 type Activities = ReturnType<typeof createAdminApiActivities>;
@@ -13,7 +13,12 @@ afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 async function api(...script: Scripted[]): Promise<{ server: Server; activities: Activities }> {
   const server = await startScriptedServer(script);
   servers.push(server);
-  const client = createAdminApiClient({ url: `${server.url}/base/`, key: 'galley_secret', timeoutMs: 1_000 });
+  const client = createAdminApiClient({
+    url: `${server.url}/base/`,
+    key: 'galley_secret',
+    timeoutMs: 1_000,
+    retry: false,
+  });
   return { server, activities: createAdminApiActivities(client, { quickAsksMs: [] }) };
 }
 
@@ -203,7 +208,7 @@ describe('polling an export', () => {
       { status: 200, body: { status: 'completed' } },
     ]);
     servers.push(server);
-    const activities = createAdminApiActivities(createAdminApiClient({ url: server.url, key: 'k' }), {
+    const activities = createAdminApiActivities(createAdminApiClient({ url: server.url, key: 'k', retry: false }), {
       quickAsksMs: [10, 10, 10],
     });
     await expect(poll(activities, { attempt: 1 })).resolves.toMatchObject({ status: 'completed' });

@@ -1,10 +1,10 @@
-import { createAdminApiClient } from '../../../activities/admin-api/http-client.ts';
 import { createAgentJobActivities } from '../../../activities/agents/activities.ts';
 import { createReadRuleSettings } from '../../../activities/agents/read-rule-settings.ts';
 import { galleyConfig } from '../../../cli/config.ts';
+import { createAdminApiClient } from '../../../client/admin-api-client.ts';
 import type { SiteConfig } from '../../../contract/galley-config.ts';
+import { type Scripted, startScriptedServer } from '../../helpers/admin-api/scripted-server.ts';
 import { activityEnvironment, failureOf } from '../activity-environment.ts';
-import { type Scripted, startScriptedServer } from '../admin-api/scripted-server.ts';
 
 type Server = Awaited<ReturnType<typeof startScriptedServer>>;
 type Activities = ReturnType<typeof createAgentJobActivities>;
@@ -30,7 +30,12 @@ async function api(
 ): Promise<{ server: Server; activities: Activities }> {
   const server = await startScriptedServer(script);
   servers.push(server);
-  const client = createAdminApiClient({ url: `${server.url}/base/`, key: 'galley_secret', timeoutMs: 1_000 });
+  const client = createAdminApiClient({
+    url: `${server.url}/base/`,
+    key: 'galley_secret',
+    timeoutMs: 1_000,
+    retry: false,
+  });
   const readSite = (name: string): SiteConfig | undefined => (name === 'docs' ? site : undefined);
   return { server, activities: createAgentJobActivities(client, { readSite, quickAsksMs: [] }) };
 }
@@ -209,7 +214,7 @@ describe('asking about an agent job', () => {
       { status: 200, body: { status: 'completed', prLink } },
     ]);
     servers.push(server);
-    const client = createAdminApiClient({ url: server.url, key: 'k' });
+    const client = createAdminApiClient({ url: server.url, key: 'k', retry: false });
     const activities = createAgentJobActivities(client, { readSite: () => undefined, quickAsksMs: [10, 10] });
     await expect(poll(activities, { attempt: 1 })).resolves.toMatchObject({ prLink });
     expect(server.received).toHaveLength(3);
@@ -252,7 +257,7 @@ describe('cancelling an agent job', () => {
 });
 
 describe("a rule's settings", () => {
-  const deps = { operators: ['ops@example.com'], forge: true, mail: false, searchAttributes: true };
+  const deps = { operators: ['ops@example.com'], forge: true, mail: false, notify: [], searchAttributes: true };
 
   it('are read each time, with their defaults, and contain no template', async () => {
     const read = createReadRuleSettings({ ...deps, readSite: () => siteOf('a secret {{ event.title }}') });

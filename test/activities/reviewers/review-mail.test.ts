@@ -147,8 +147,8 @@ describe('all mail of one pull request', () => {
     const { mail } = await review({ event: 'reminder-2', requestedAt: '2026-11-21T08:00:00Z' });
     const words = mail.text.replace(/\s+/g, ' ');
     expect(words).toContain('still awaits a review');
-    expect(words).toContain('waiting since 21 November 2026 at 08:00 UTC, that is for 2 days');
-    expect(mail.html).toContain('21 November 2026 at 08:00 UTC, that is for 2 days');
+    expect(words).toContain('waiting for 2 days, since 21 November 2026 at 08:00 UTC');
+    expect(mail.html).toContain('for 2 days, since 21 November 2026 at 08:00 UTC');
   });
 });
 

@@ -4,6 +4,7 @@ import { CancelledFailure } from '@temporalio/common';
 import { createReviewerActivities, type ReviewerActivityDeps } from '../../../activities/reviewers/activities.ts';
 import { createMailer } from '../../../activities/reviewers/mailer.ts';
 import { createSendingMark } from '../../../activities/reviewers/sending-mark.ts';
+import { RECEIVER_CONNECTION } from '../../../api/temporal-connection.ts';
 import {
   at,
   lastLines,
@@ -50,7 +51,7 @@ function attempt(smtpUrl: string, options: AttemptOptions = {}) {
 
 /** A client whose notes go through `store` instead of to Temporal. */
 function clientThat(store: (note: unknown) => Promise<void>): Client {
-  const client = new Client({ connection: Connection.lazy() });
+  const client = new Client({ connection: Connection.lazy(RECEIVER_CONNECTION) });
   return interceptHeartbeats(client, (_real, note) => store(note));
 }
 

@@ -26,6 +26,7 @@ const read = createReadSiteSettings({
   minRefreshIntervalMs: 30_000,
   operators: ['ops@example.com'],
   mail: true,
+  notify: [],
   searchAttributes: true,
 });
 
@@ -43,6 +44,7 @@ describe('the settings of a site', () => {
       pins: [{ valuesFile: 'a.yaml', pin: 'v1', off: true }],
       operators: ['ops@example.com'],
       tellAfterMs: 600_000,
+      notify: [],
       searchAttributes: true,
     });
   });

@@ -1,10 +1,14 @@
 import type { PublishEvent, PublishedSignal } from '../../../contract/publish-event.ts';
+import { dueOf } from '../../../workflows/agent-rule/schedule.ts';
 import { type MutableState, newState, restoreState, serializeState } from '../../../workflows/agent-rule/state.ts';
 import {
   applyDeliveries,
   applyOwnMerge,
   changeEnded,
+  dropWaiting,
+  runAgain,
   unsubscribe,
+  whyNotAgain,
   withoutFirst,
 } from '../../../workflows/agent-rule/transitions.ts';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
@@ -39,6 +43,36 @@ function taken(...signals: PublishedSignal[]): MutableState {
 }
 
 const ids = (state: MutableState): string[] => state.waiting?.events.map(({ event: { id } }) => id) ?? [];
+
+describe('a rule that runs again', () => {
+  it('prompts at once with the newest event, by a change with an id of its own', () => {
+    const state = taken(signal([event('a'), event('b')]));
+    expect(whyNotAgain(state)).toBe('2 event(s) wait to be prompted already');
+    dropWaiting(state);
+    expect(whyNotAgain(state)).toBeNull();
+    const { state: restored } = restoreState(JSON.parse(JSON.stringify(serializeState(state, createSeenDeliveries()))));
+    const keys = [NOW_MS, NOW_MS + 1].map((nowMs) => {
+      runAgain(restored, nowMs);
+      return restored.waiting?.changeKeys;
+    });
+    expect(keys).toEqual([['d-b~2026-11-21T12:00:00.000Z'], ['d-b~2026-11-21T12:00:00.001Z']]);
+    expect(ids(restored)).toEqual(['b']);
+    expect(restored.waiting).toMatchObject({ count: 1, immediate: true });
+    const settings = { quietPeriodMs: 30_000, maxPerHour: 2 };
+    if (restored.waiting === null) throw new Error('nothing waits');
+    expect(dueOf(restored.waiting, [], settings).atMs).toBe(NOW_MS + 1);
+    expect(dueOf(restored.waiting, [NOW_MS - 2, NOW_MS - 1], settings)).toEqual({
+      atMs: NOW_MS - 2 + 3_600_000,
+      limited: true,
+    });
+  });
+
+  it('knows no event if it never collected one, or only did in an earlier release', () => {
+    expect(whyNotAgain(newState())).toContain('the rule knows no event');
+    const { newest: _, ...earlier } = serializeState(taken(signal([event('a')])), createSeenDeliveries());
+    expect(restoreState(earlier).state.newest).toBeNull();
+  });
+});
 
 describe('what a rule collects', () => {
   it('is each event once, in the order of arrival', () => {

@@ -23,8 +23,8 @@ let state: MutableState;
 const seen = createSeenDeliveries();
 
 function deliver(...bodies: string[]): string[] {
-  applyDeliveries(state, seen, signal(...bodies), { ms: NOW_MS, workflowId: 'export:docs' });
-  return state.deliveries
+  applyDeliveries(state, seen, signal(...bodies), NOW_MS);
+  return state.histories.deliveries
     .slice(0, bodies.length)
     .map(({ outcome }) => outcome)
     .reverse();

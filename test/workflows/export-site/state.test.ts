@@ -1,7 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { HISTORY_LIMITS } from '../../../contract/site-state.ts';
 import { createSeenDeliveries } from '../../../workflows/deliveries/seen-deliveries.ts';
 import { MAX_INPUT_BYTES } from '../../../workflows/entity/continue-as-new.ts';
+import {
+  actionBegan,
+  actionFailed,
+  deliveryArrived,
+  exportBegan,
+  exportContinued,
+  exportEnded,
+  exportHindered,
+  noHistories,
+  refreshEnded,
+} from '../../../workflows/export-site/histories.ts';
+import { addRequest } from '../../../workflows/export-site/schedule.ts';
 import { type MutableState, newState, restoreState, serializeState } from '../../../workflows/export-site/state.ts';
 import { applyDeliveries } from '../../../workflows/export-site/transitions.ts';
 
@@ -16,6 +29,56 @@ const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
 function size(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
+}
+
+function ordinaryHistories(histories: MutableState['histories']): void {
+  const newest = {
+    source: 'contentful',
+    topic: 'ContentManagement.Entry.publish',
+    action: 'publish',
+    id: '5KsDBWseXY6QegucYAoacS',
+    title: 'How to move a workspace to another region',
+    url: '',
+    author: 'ada@example.com',
+    at: '',
+  } as const;
+  for (let index = 0; index < 200; index++) {
+    const receivedAt = new Date(NOW_MS + index).toISOString();
+    const ref = { id: '7d9f3c52-8f2b-4f6e-9b55-0c5f3e0a8a11', source: 'contentful', receivedAt, dedupeMs: 1 };
+    exportBegan(histories, { ...addRequest(null, NOW_MS), count: 1, newest }, NOW_MS);
+    deliveryArrived(histories, ref, 'started', newest);
+    exportContinued(histories, { jobId: 'se_0123456789abcdef', version: '2026-11-21.3', exportedAt: receivedAt });
+    exportEnded(histories, 'deployed', { waiting: false });
+    refreshEnded(histories, { version: '2026-11-21.3', expiresAt: receivedAt, error: null });
+    actionBegan(histories, { action: 'rollback', actor: 'operator token: ada', detail: '2026-11-21.3' });
+  }
+}
+
+/** The longest texts, of characters that take six bytes each. */
+function fillHistories(histories: MutableState['histories']): void {
+  const longest = '\u0001'.repeat(10_000);
+  const ref = { id: longest, source: longest, receivedAt: longest, dedupeMs: 1 };
+  const newest = {
+    source: '',
+    topic: longest,
+    action: 'publish',
+    id: '',
+    title: longest,
+    url: '',
+    author: longest,
+    at: '',
+  } as const;
+  for (let index = 0; index < 201; index++) {
+    deliveryArrived(histories, { ...ref, id: `${index} ${longest}` }, 'coalesced', newest);
+    const action = actionBegan(histories, { action: 'rollback', actor: longest.slice(0, 200), detail: longest });
+    actionFailed(action, longest);
+    const version = longest.slice(0, 200);
+    refreshEnded(histories, { version, expiresAt: longest.slice(0, 500), error: `${index} ${longest}` });
+    exportBegan(histories, { ...addRequest(null, NOW_MS), count: 1, newest }, NOW_MS);
+    exportContinued(histories, { jobId: longest.slice(0, 500), version });
+    exportHindered(histories, longest);
+    exportEnded(histories, index % 2 === 0 ? 'failed' : 'deployed', { waiting: false });
+  }
 }
 
 /** As full as a site's state can get: the longest texts, the most of everything. */
@@ -42,8 +105,9 @@ function fullState(): { state: MutableState; seen: ReturnType<typeof createSeenD
       author: long,
       at: long,
     } as const;
-    applyDeliveries(state, seen, { deliveries, newest }, { ms: NOW_MS, workflowId: 'export:docs' });
+    applyDeliveries(state, seen, { deliveries, newest }, NOW_MS);
   }
+  fillHistories(state.histories);
   const jobId = 'j'.repeat(500);
   state.jobs = Array.from({ length: 50 }, (_, index) => ({
     jobId,
@@ -94,8 +158,10 @@ describe('the continue-as-new input of a site', () => {
     const data = started?.workflowExecutionStartedEventAttributes?.input.payloads[0]?.data ?? '';
     const input: unknown = JSON.parse(Buffer.from(data, 'base64').toString());
     const { state } = restoreState(z.object({ carry: z.unknown() }).parse(input).carry);
-    expect(state.deliveries.length).toBeGreaterThan(0);
-    expect(state.deliveries.every(({ topic }) => topic === undefined)).toBe(true);
+    const { deliveries, exports } = state.histories;
+    expect(deliveries.length).toBeGreaterThan(0);
+    expect(exports).toEqual([]);
+    expect(deliveries.every(({ topic }) => topic === undefined)).toBe(true);
     expect(state.exporting?.stage).toBe('polling');
   });
 
@@ -106,6 +172,27 @@ describe('the continue-as-new input of a site', () => {
     expect(size(input)).toBeLessThan(MAX_INPUT_BYTES);
     expect(input.seen.reduce((sum, { entries }) => sum + entries.length / 13, 0)).toBe(20_000);
     expect(input.pending?.count).toBe(25_000);
+  });
+
+  it('keeps the newest records of each history if all are of the largest size, and numbers exports on', () => {
+    const input = serializeState(state, createSeenDeliveries());
+    const { histories = noHistories() } = input;
+    expect(size(histories)).toBeLessThan(160_000);
+    expect(histories.deliveries[0]).toEqual(state.histories.deliveries[0]);
+    for (const records of Object.values(histories)) expect(records.length).toBeGreaterThan(0);
+    const { state: restored } = restoreState(JSON.parse(JSON.stringify(input)));
+    exportBegan(restored.histories, addRequest(null, NOW_MS), NOW_MS);
+    expect(restored.histories.exports[0]?.number).toBe(202);
+  });
+
+  it('keeps full histories of ordinary texts', () => {
+    const ordinary = newState(NOW_MS);
+    ordinaryHistories(ordinary.histories);
+    const { histories } = serializeState(ordinary, seen);
+    expect(histories).toEqual(ordinary.histories);
+    const { deliveries, exports, refreshes, actions } = ordinary.histories;
+    const lengths = { deliveries: deliveries.length, exports: exports.length };
+    expect({ ...lengths, refreshes: refreshes.length, actions: actions.length }).toEqual(HISTORY_LIMITS);
   });
 
   it('drops the oldest deliveries if it would be too large', () => {

@@ -6,7 +6,6 @@ import type { Failure } from '../../../workflows/failures/read-failure.ts';
 import { event } from './play-publishes.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
-const workflowId = 'export:docs';
 
 type Delivery = { id: string; atMs?: number; dedupeMs?: number };
 
@@ -21,13 +20,13 @@ function taken(state: MutableState, ...signals: Delivery[][]): MutableState {
       }),
       newest: event(deliveries.at(-1)?.id ?? ''),
     };
-    applyDeliveries(state, seen, signal, { ms: atMs, workflowId });
+    applyDeliveries(state, seen, signal, atMs);
   }
   return state;
 }
 
-const outcomesOf = ({ deliveries }: MutableState): string[] =>
-  deliveries.map(({ id, outcome }) => `${id} ${outcome}`).reverse();
+const outcomesOf = ({ histories }: MutableState): string[] =>
+  histories.deliveries.map(({ id, outcome }) => `${id} ${outcome}`).reverse();
 
 describe('a delivery', () => {
   it.each<[string, Delivery[][], string[], number]>([
@@ -51,13 +50,14 @@ describe('a delivery', () => {
     expect(pending).toMatchObject({ firstAtMs: NOON_MS, lastAtMs: NOON_MS });
   });
 
-  it('is listed with the newest 20, and with its topic if that is known', () => {
-    const deliveries = Array.from({ length: 30 }, (_, index) => ({ id: `d${index}` }));
+  it('is listed with the newest 200, and with its event if that is known', () => {
+    const deliveries = Array.from({ length: 300 }, (_, index) => ({ id: `d${index}` }));
     const state = taken(newState(NOON_MS), deliveries);
-    expect(state.pending?.count).toBe(30);
-    expect(state.deliveries).toHaveLength(20);
-    expect(state.deliveries.slice(0, 2)).toMatchObject([{ id: 'd29', topic: 't', workflowId }, { id: 'd28' }]);
-    expect(state.deliveries[1]).not.toHaveProperty('topic');
+    expect(state.pending?.count).toBe(300);
+    const listed = state.histories.deliveries;
+    expect(listed).toHaveLength(200);
+    expect(listed.slice(0, 2)).toMatchObject([{ id: 'd299', topic: 't', action: 'publish' }, { id: 'd298' }]);
+    expect(listed[1]).not.toHaveProperty('topic');
   });
 });
 

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { NotifyConfig } from '../../contract/galley-config.ts';
+import type { NotificationTarget, NotificationType } from '../../contract/notification.ts';
+
+/** A target of `notify` in galley.yaml. `secrets` is empty for Slack, whose URL is the secret. */
+export type Target = NotificationTarget & {
+  kind: 'slack' | 'webhook';
+  url: string;
+  secrets: readonly string[];
+  on: ReadonlySet<NotificationType>;
+};
+
+/** Enough to notice a change, too little to find out a URL. */
+const HASH_DIGITS = 8;
+
+export function targetsOf(notify: NotifyConfig): Target[] {
+  return notify.map(({ slack, webhook, secret = [], on }, index) => {
+    const url = new URL(slack ?? webhook ?? '');
+    return {
+      number: index + 1,
+      host: url.host,
+      hash: createHash('sha256').update(url.href).digest('hex').slice(0, HASH_DIGITS),
+      kind: slack === undefined ? 'webhook' : 'slack',
+      url: url.href,
+      secrets: [secret].flat().map(canonicalSecret),
+      on: new Set(on),
+    };
+  });
+}
+
+/** galley.yaml may leave out the prefix and the padding, which the signing library doesn't always accept. */
+function canonicalSecret(secret: string): string {
+  return `whsec_${Buffer.from(secret.replace(/^whsec_/, ''), 'base64').toString('base64')}`;
+}
+
+/** The types of events that any target gets. */
+export function wantedTypes(targets: readonly Target[]): NotificationType[] {
+  return [...new Set(targets.flatMap(({ on }) => [...on]))];
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { context, SpanStatusCode } from '@opentelemetry/api';
+import type { Spans } from './spans.ts';
+
+/** Asked every few seconds by monitoring. */
+const UNTRACED = /^\/(?:healthz|readyz|metrics)(?:$|\?)/;
+
+/** Runs each request as a span. Its name has the route but not the path, which may hold an id or a signed link. */
+export function traceServer(spans: Spans, app: RequestListener, { trusted }: { trusted: boolean }): RequestListener {
+  return (request, response) => {
+    if (UNTRACED.test(request.url ?? '')) return app(request, response);
+    const method = request.method ?? '';
+    const sent = [request.headers.traceparent].flat()[0];
+    const [parent, links] = trusted ? [sent, []] : [undefined, sent === undefined ? [] : [sent]];
+    const attributes = { 'http.request.method': method };
+    spans.start({ name: method, kind: 'SERVER', parent, links, attributes }, (span) => {
+      response.once('close', () => {
+        const route = routeOf(request);
+        if (route !== '') span.updateName(`${method} ${route}`).setAttribute('http.route', route);
+        span.setAttribute('http.response.status_code', response.statusCode);
+        if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      });
+      // Otherwise what runs after the body was read, by an event of the request, is outside the span.
+      context.bind(context.active(), request);
+      context.bind(context.active(), response);
+      app(request, response);
+    });
+  };
+}
+
+/** Express sets it when a route matches. */
+function routeOf(request: IncomingMessage): string {
+  const route: unknown = Reflect.get(request, 'route');
+  const path: unknown = typeof route === 'object' && route !== null ? Reflect.get(route, 'path') : undefined;
+  const base: unknown = Reflect.get(request, 'baseUrl');
+  return typeof path === 'string' ? `${typeof base === 'string' ? base : ''}${path}` : '';
+}

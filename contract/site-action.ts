@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/**
+ * The optional last argument of the updates that operators send to a site's workflow or an agent rule's. Releases before
+ * 0.2 sent none.
+ */
+export const actionOptions = z.object({
+  /** Who does it, for the site's history. */
+  actor: z.string().min(1).max(200).optional(),
+  /** To `exportNow`: the delivery to run again. */
+  deliveryId: z.string().min(1).max(1_000).optional(),
+});
+export type ActionOptions = z.infer<typeof actionOptions>;
+
+/** For updates without an actor, such as those of Temporal's own tools. */
+export const UNKNOWN_ACTOR = 'unknown';

@@ -1,0 +1,201 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { z } from 'zod';
+import { createStartNotifications } from '../../activities/notifications/start-notifications.ts';
+import { targetsOf } from '../../activities/notifications/targets.ts';
+import { galleyConfig } from '../../cli/config.ts';
+import type { NotifyConfig } from '../../contract/galley-config.ts';
+import type { NotificationEvent } from '../../contract/notification.ts';
+import { activityEnvironment } from '../activities/activity-environment.ts';
+import { type NotificationReceiver, startNotificationReceiver } from '../helpers/notification-receiver.ts';
+import { waitFor } from '../helpers/system/wait-for.ts';
+import type { SiteFixture } from './site-fixture.ts';
+import { useSites } from './use-sites.ts';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+const webhookBody = z.object({
+  type: z.string(),
+  timestamp: z.string(),
+  data: z.looseObject({ site: z.string() }),
+});
+
+let receivers: Record<'webhook' | 'slack' | 'hanging' | 'failing', NotificationReceiver> | undefined;
+/** The worker's own array: a test removes a target from it. */
+const notify: NotifyConfig = [];
+
+beforeAll(async () => {
+  const [webhook, slack, hanging, failing] = await Promise.all([1, 2, 3, 4].map(startNotificationReceiver));
+  if (!webhook || !slack || !hanging || !failing) throw new Error('no receiver');
+  receivers = { webhook, slack, hanging, failing };
+  hanging.answer = () => {};
+  const adminApi = { url: 'http://127.0.0.1', key: 'unused' };
+  const targets = [
+    { webhook: webhook.url, secret: SECRET },
+    { slack: slack.url, on: ['served'] },
+    { webhook: hanging.url, secret: SECRET },
+    { webhook: failing.url, secret: SECRET, on: ['failed', 'recovered'] },
+  ];
+  notify.push(...galleyConfig.parse({ adminApi, notify: targets }).notify);
+});
+afterAll(async () => {
+  await Promise.all(Object.values(receivers ?? {}).map((receiver) => receiver.close()));
+});
+
+const { startSite, server, closeLater } = useSites('dev-server', () => ({
+  notify,
+  timing: { timeoutMs: 3_000, unknownForMs: 1_000 },
+}));
+
+function receiver(name: 'webhook' | 'slack' | 'hanging' | 'failing'): NotificationReceiver {
+  if (receivers === undefined) throw new Error('the receivers are started by beforeAll');
+  return receivers[name];
+}
+
+/** What the webhook got about a site, without repetitions of an attempt. */
+function eventsOf({ site }: SiteFixture, from = receiver('webhook')) {
+  const deliveries = from.received.map(({ headers, body }) => ({
+    id: String(headers['webhook-id']),
+    ...webhookBody.parse(JSON.parse(body)),
+  }));
+  return deliveries.filter(({ data }) => data.site === site);
+}
+
+async function untilTypes(site: SiteFixture, types: string[], from = receiver('webhook')) {
+  await waitFor(() => eventsOf(site, from).length >= types.length, { describe: `sent ${types.join(', ')}` });
+  const events = eventsOf(site, from);
+  expect(events.map(({ type }) => type).sort()).toEqual([...types].sort());
+  return events;
+}
+
+/** The deliveries of a site, as workflows. They are replayed and recorded when the test is over. */
+async function deliveriesOf({ site }: SiteFixture): Promise<string[]> {
+  const ids: string[] = [];
+  const query = `WorkflowType = 'notification'`;
+  for await (const { workflowId } of server().client.workflow.list({ query })) {
+    if (workflowId.startsWith(`notify:${site}:`)) ids.push(workflowId);
+  }
+  return ids;
+}
+
+async function sentTo(site: SiteFixture, hostOf: NotificationReceiver): Promise<string[]> {
+  const { host } = new URL(hostOf.url);
+  const ids: string[] = [];
+  for (const id of await deliveriesOf(site)) {
+    const { memo } = await server().client.workflow.getHandle(id).describe();
+    if (memo?.host === host) ids.push(id);
+  }
+  return ids;
+}
+
+describe('a site with targets of notifications', () => {
+  it.concurrent('reports a burst of publishes once and the served version once, also if one target hangs', async () => {
+    const site = await startSite({ quietPeriod: '1s' });
+    await Promise.all(Array.from({ length: 30 }, (_, number) => site.publish({ title: `Page ${number}` })));
+    const { version } = await site.until('live', ({ phase }) => phase === 'live');
+    const [published, served] = (await untilTypes(site, ['published', 'served'])).toSorted((a, b) =>
+      a.type.localeCompare(b.type),
+    );
+    expect(published?.data).toMatchObject({ publishes: 30, title: expect.stringContaining('Page') });
+    expect(served?.data).toMatchObject({ version, jobId: site.api.jobs[0]?.jobId, rolledBack: false });
+    await waitFor(() => eventsOf(site, receiver('hanging')).length >= 2, { describe: 'tried the hanging target' });
+    const text = `*${site.site}*: serves ${version}`;
+    await waitFor(
+      () =>
+        receiver('slack')
+          .bodies()
+          .some((body) => JSON.stringify(body).includes(text)),
+      {
+        describe: 'told Slack',
+      },
+    );
+
+    // Neither a refresh nor a repeated hand-over is an event.
+    await site.handle.executeUpdate('refreshNow');
+    await site.publish();
+    await untilTypes(site, ['published', 'published', 'served', 'served']);
+    await site.handle.executeUpdate('rollback', { args: [String(version)] });
+    const all = await untilTypes(site, ['published', 'published', 'served', 'served', 'served']);
+    expect(all.at(-1)?.data).toMatchObject({ version, rolledBack: true });
+    expect(new Set(all.map(({ id }) => id)).size).toBe(5);
+    const delivered = await sentTo(site, receiver('webhook'));
+    expect(delivered).toHaveLength(5);
+    closeLater({ workflowIds: () => delivered, close: async () => {} });
+  });
+
+  it.concurrent('reports a lasting failure once, and its end, through a receiver that is down', async () => {
+    const failing = receiver('failing');
+    const away = new Set<string>();
+    failing.answer = (response, { headers }) => {
+      const id = String(headers['webhook-id']);
+      response.writeHead(away.has(id) ? 200 : 503).end();
+      away.add(id);
+    };
+    const site = await startSite({ tellAfter: '1s' });
+    site.api.behaviour.succeed = false;
+    await site.publish();
+    await waitFor(() => eventsOf(site, failing).length >= 2, { describe: 'reported the failure' });
+    await site.continueAsNew();
+    site.api.behaviour.succeed = true;
+    await site.publish();
+    await site.until('over', ({ phase, trouble }) => phase === 'live' && trouble === null);
+    await waitFor(() => eventsOf(site, failing).length >= 4, { describe: 'reported the end' });
+    // Each was repeated under its id after the 503.
+    const events = eventsOf(site, failing);
+    expect(events.map(({ type }) => type)).toEqual(['failed', 'failed', 'recovered', 'recovered']);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(2);
+    expect(events[0]?.data).toMatchObject({ error: expect.stringContaining('failed'), since: expect.any(String) });
+    expect(events[2]?.data).toMatchObject({ since: events[0]?.data.since, version: expect.any(String) });
+    const ids = await sentTo(site, failing);
+    await Promise.all(ids.map((id) => server().client.workflow.getHandle(id).result()));
+  });
+
+  it.concurrent('delivers an event once, though it is handed over several times', async () => {
+    const site = await startSite();
+    await site.publish();
+    await untilTypes(site, ['published', 'served']);
+    const event: NotificationEvent = {
+      ...{ id: 'served-again', at: new Date().toISOString(), type: 'served' },
+      data: { site: site.site, domain: 'docs.example.com', version: 'v9', jobId: 'se_9', rolledBack: false },
+    };
+    const { taskQueue } = await site.handle.describe();
+    const startNotifications = createStartNotifications({
+      ...{ targets: targetsOf(notify), client: server().client },
+      readSite: () => undefined,
+    });
+    const handOver = () =>
+      activityEnvironment({ taskQueue }).run(startNotifications, { site: site.site, events: [event] });
+    await Promise.all([handOver(), handOver()]);
+    await untilTypes(site, ['published', 'served', 'served']);
+    await handOver();
+    await site.publish();
+    await untilTypes(site, ['published', 'published', 'served', 'served', 'served']);
+  });
+});
+
+// Last, because it changes the configuration of the shared worker.
+describe('a target that is removed', () => {
+  it('ends its waiting deliveries with the reason', async () => {
+    const site = await startSite();
+    await site.publish();
+    await untilTypes(site, ['published', 'served']);
+    const hanging = receiver('hanging');
+    const waiting = await sentTo(site, hanging);
+    expect(waiting.length).toBe(2);
+    await site.stopWorker();
+    notify.splice(2, 1);
+    await site.startWorker();
+    closeLater({ workflowIds: () => waiting, close: async () => {} });
+    for (const id of waiting) {
+      const result = server().client.workflow.getHandle(id).result();
+      const error: unknown = await result.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      expect(error.cause?.cause).toHaveProperty(
+        'message',
+        `notify 3 (${new URL(hanging.url).host}) was removed from galley.yaml, or its URL was changed`,
+      );
+    }
+  });
+});
