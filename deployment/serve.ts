@@ -84,7 +84,7 @@ function createSiteHandler({ site: currentSite, previous, isOff }: ServeDeps): R
       sendMessagePage(
         res,
         503,
-        'This site is not here yet',
+        'This site is not published yet',
         'Its first version is still on the way. Please try again soon.',
       );
       return;
@@ -129,7 +129,7 @@ function createErrorHandler(logger: Logger): ErrorRequestHandler {
     res.status(known.status).set(known.headers);
     if (req.originalUrl.startsWith('/-/')) res.json({ error: known.message });
     else if (known.status === 405)
-      sendMessagePage(res, 405, 'This can only be read', 'Pages here take no other requests.');
+      sendMessagePage(res, 405, 'Method not allowed', 'Pages can only be requested with GET or HEAD.');
     else sendMessagePage(res, known.status, 'Something went wrong', 'Please try again later.');
   };
 }

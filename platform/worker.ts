@@ -3,6 +3,7 @@ import {
   type DataConverter,
   type NativeConnection,
   Worker,
+  type WorkerInterceptors,
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
@@ -25,6 +26,8 @@ export type PlatformWorkerDeps = PlatformActivityDeps & {
   version?: WorkerVersion | undefined;
   /** False leaves agents to `createAgentWorker` in another process. The steps around them still run here. */
   runsAgents?: boolean;
+  /** Traces activities and, with a traced bundle, workflows. */
+  tracing?: (Pick<WorkerOptions, 'sinks'> & Pick<WorkerInterceptors, 'activity'>) | undefined;
 };
 
 /** Three large exports: one share of each runs here, and other shares wait for a free process. */
@@ -88,11 +91,12 @@ async function discard(worker: Worker): Promise<void> {
 type Shared = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' | 'workflowsPath'>;
 
 function sharedOptions(deps: PlatformWorkerDeps): Shared {
-  const { connection, namespace = 'default', dataConverter, identity, version } = deps;
+  const { connection, namespace = 'default', dataConverter, identity, version, tracing } = deps;
   return {
     connection,
     namespace,
-    interceptors: { activity: [redactQueryValues] },
+    interceptors: { activity: [...(tracing?.activity ?? []), redactQueryValues] },
+    ...(tracing?.sinks && { sinks: tracing.sinks }),
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),
     ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { SWC_OPTIONS } from '../scripts/swc-options.js';
+import { swcOptions } from '../scripts/swc-options.js';
 import { QUARANTINE } from './quarantine.js';
 
-/** The tiers and the ending of their files (docs/development.md). */
+/** The tiers and the ending of their files (docs/development.md), which an `x` may follow. */
 const ENDINGS = { fast: '.test.ts', integration: '.integration.test.ts', system: '.system.test.ts' };
 
 /**
@@ -14,13 +14,16 @@ export function jestConfig(tier) {
   return {
     rootDir: fileURLToPath(new URL('..', import.meta.url)),
     testEnvironment: 'node',
-    extensionsToTreatAsEsm: ['.ts'],
-    transform: { '^.+\\.ts$': ['@swc/jest', SWC_OPTIONS] },
-    testMatch: [`<rootDir>/test/**/*${ENDINGS[tier]}`],
+    extensionsToTreatAsEsm: ['.ts', '.tsx'],
+    transform: {
+      '^.+\\.ts$': ['@swc/jest', swcOptions({ tsx: false })],
+      '^.+\\.tsx$': ['@swc/jest', swcOptions({ tsx: true })],
+    },
+    testMatch: [`<rootDir>/test/**/*${ENDINGS[tier]}?(x)`],
     testPathIgnorePatterns: [
       '/node_modules/',
       '<rootDir>/dist/',
-      ...others.map((ending) => `${ending.replaceAll('.', '\\.')}$`),
+      ...others.map((ending) => `${ending.replaceAll('.', '\\.')}x?$`),
       ...QUARANTINE.map(({ file }) => `<rootDir>/${file}$`),
     ],
     modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.galley/'],

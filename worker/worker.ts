@@ -2,12 +2,21 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
-import { type DataConverter, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  type DataConverter,
+  type NativeConnection,
+  Worker,
+  type WorkerInterceptors,
+  type WorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { type ActivityDeps, createActivities } from '../activities/create-activities.ts';
+import { type ActivityDeps, createActivities, createNotificationActivities } from '../activities/create-activities.ts';
+import { NOTIFICATION_SLOTS } from '../activities/notifications/send-notification.ts';
 import { createMailer, type Mailer } from '../activities/reviewers/mailer.ts';
 import type { ReadSite } from '../activities/sites/read-site.ts';
-import { TASK_QUEUES } from '../contract/names.ts';
+import type { NotifyConfig } from '../contract/galley-config.ts';
+import { notificationTaskQueue, TASK_QUEUES } from '../contract/names.ts';
 import { versioned, type WorkerVersion } from '../contract/worker-version.ts';
 import { announcePins, type WatchedFile } from './announce-pins.ts';
 
@@ -27,6 +36,8 @@ type OrchestratorWorkerDeps = {
   smtp?: { url: string; from: string } | undefined;
   /** Mail addresses that get reports of failures. */
   operators?: readonly string[];
+  /** Targets of notifications. */
+  notify?: NotifyConfig | undefined;
   /** Without it reviews are requested by mail only, and pull requests aren't followed. */
   forge?: ActivityDeps['forge'];
   /** The receiver's public URL for mails. */
@@ -42,7 +53,11 @@ type OrchestratorWorkerDeps = {
   /** For Temporal's Worker Versioning; without it the worker polls the queue unversioned. */
   version?: WorkerVersion | undefined;
   identity?: string;
+  /** Traces activities and, with a traced bundle, workflows. */
+  tracing?: WorkerTracing | undefined;
 };
+
+type WorkerTracing = Pick<WorkerOptions, 'sinks'> & Pick<WorkerInterceptors, 'activity'>;
 
 /** Activities mostly wait for other machines, so many of them cost little. */
 const ACTIVITIES = 100;
@@ -83,6 +98,7 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
       unsubscribeKey: deps.unsubscribeKey,
       client,
       ...(operators === undefined ? {} : { operators }),
+      ...(deps.notify === undefined ? {} : { notify: deps.notify }),
     }),
     ...(workflowBundle === undefined ? { workflowsPath: workflowsPath() } : { workflowBundle }),
     ...(dataConverter === undefined ? {} : { dataConverter }),
@@ -97,10 +113,53 @@ export async function createOrchestratorWorker(deps: OrchestratorWorkerDeps): Pr
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
     shutdownGraceTime: SHUTDOWN_GRACE,
+    ...tracingOptions(deps.tracing),
   });
   if (mailer) closeWhenEnded(worker, mailer);
   if (client) void announcePins({ client, logger, files: deps.deployments ?? [], ended: () => hasEnded(worker) });
   return worker;
+}
+
+type NotificationWorkerDeps = Pick<
+  OrchestratorWorkerDeps,
+  | 'connection'
+  | 'namespace'
+  | 'taskQueue'
+  | 'notify'
+  | 'publicUrl'
+  | 'logger'
+  | 'dataConverter'
+  | 'version'
+  | 'identity'
+  | 'tracing'
+> & { timing?: Parameters<typeof createNotificationActivities>[0]['timing'] };
+
+/**
+ * Creates the worker that delivers notifications, beside the orchestrator's in the same process. Its slots are its own, so
+ * targets that hang delay neither exports nor refreshes.
+ * @param deps `taskQueue`: the orchestrator's
+ */
+export async function createNotificationWorker(deps: NotificationWorkerDeps): Promise<Worker> {
+  const { connection, namespace = 'default', taskQueue, dataConverter, identity, version, timing } = deps;
+  const { notify, publicUrl, logger } = deps;
+  return await Worker.create({
+    connection,
+    namespace,
+    taskQueue: notificationTaskQueue(taskQueue ?? TASK_QUEUES.orchestrator),
+    activities: createNotificationActivities({ notify, publicUrl, logger, ...(timing && { timing }) }),
+    ...(dataConverter === undefined ? {} : { dataConverter }),
+    ...(identity === undefined ? {} : { identity }),
+    ...(version === undefined ? {} : { workerDeploymentOptions: versioned(version) }),
+    maxConcurrentActivityTaskExecutions: NOTIFICATION_SLOTS,
+    // Few polls, because notifications are rare.
+    maxConcurrentActivityTaskPolls: 1,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    ...tracingOptions(deps.tracing),
+  });
+}
+
+function tracingOptions({ sinks, activity = [] }: WorkerTracing = {}): Pick<WorkerOptions, 'sinks' | 'interceptors'> {
+  return { ...(sinks && { sinks }), interceptors: { activity } };
 }
 
 /** Connections to the mail server live as long as the activities that use them. */

@@ -42,6 +42,7 @@ export default defineConfig({
           { text: 'Getting started', link: '/getting-started' },
           { text: 'Concepts', link: '/concepts' },
           { text: 'A hosted Admin API', link: '/guide/hosted-admin-api' },
+          { text: 'The TypeScript client', link: '/guide/client' },
           { text: 'Export one site now', link: '/guide/one-shot-export' },
           { text: 'What an export holds', link: '/guide/what-an-export-holds' },
           { text: 'Site generators', link: '/guide/site-generators' },
@@ -59,6 +60,7 @@ export default defineConfig({
           { text: 'GitHub and Gitea', link: '/guide/forges' },
           { text: 'The embedded forge', link: '/guide/embedded-forge' },
           { text: 'Mail to reviewers', link: '/guide/reviewer-mail' },
+          { text: 'Notifications', link: '/guide/notifications' },
         ],
       },
       {
@@ -66,6 +68,9 @@ export default defineConfig({
         items: [
           { text: 'Production', link: '/operate/production' },
           { text: 'Monitoring', link: '/operate/monitoring' },
+          { text: 'Traces', link: '/operate/traces' },
+          { text: 'Queries', link: '/operate/queries' },
+          { text: 'The sites page', link: '/operate/sites-page' },
           { text: 'States of a site', link: '/operate/states' },
           { text: 'When something fails', link: '/operate/failures' },
           { text: 'Backup and upgrades', link: '/operate/backup-and-upgrades' },

@@ -111,7 +111,8 @@ async function waitUntilHealthy(child: GuardedChild, target: { address: string; 
 
 /** The frontend listens before the namespace exists, so poll the namespace. */
 async function answers({ address, namespace }: { address: string; namespace: string }): Promise<boolean> {
-  const connection = Connection.lazy({ address });
+  // No retries: the caller polls, and a retry that waits when the connection closes would end the process.
+  const connection = Connection.lazy({ address, interceptors: [] });
   try {
     await connection.withDeadline(Date.now() + 1_000, () =>
       connection.workflowService.describeNamespace({ namespace }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { domainName } from '../../contract/admin-api.ts';
-import { canCompress, ZSTD_MISSING } from '../../exporter/zstd-support.ts';
+import { canCompress, ZSTD_MISSING } from '../../exporter/rewrite/precompress.ts';
 import { projectSettings } from '../project-settings.ts';
 import { label } from './text.ts';
 

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 export const workflowBundles = {
   orchestrator: bundle('orchestrator'),
   platform: bundle('platform'),
+  /** The orchestrator's, for a worker with traces. */
+  traced: bundle('orchestrator-traced'),
   /** The tests' own: one that sends a mail, and one that never ends. */
   mail: bundle('mail'),
   restless: bundle('restless'),

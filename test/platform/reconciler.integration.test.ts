@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import pino from 'pino';
+import { RECEIVER_CONNECTION } from '../../api/temporal-connection.ts';
 import { bundleKey } from '../../exporter/object-keys.ts';
 import { createExportWorkflows } from '../../platform/export-workflows.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
@@ -140,7 +141,7 @@ describe('the reconciler', () => {
   it('ends no job while Temporal is away', async () => {
     const jobId = await queuedJob();
     await markExportJobRunning(platform.db, jobId);
-    const connection = Connection.lazy({ address: '127.0.0.1:9' });
+    const connection = Connection.lazy({ address: '127.0.0.1:9', ...RECEIVER_CONNECTION });
     const away = new Client({ connection });
     const later = () => Date.now() + 3_600_000;
     await expect(reconciler({ temporalClient: away, now: later }).reconcile()).rejects.toThrow();

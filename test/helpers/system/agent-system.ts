@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type AgentJob, agentJob } from '../../../contract/admin-api.ts';
+import { type AgentJob, createAdminApiClient } from '../../../client/admin-api-client.ts';
 import {
   type AgentChangeState,
   type AgentRuleState,
@@ -77,6 +77,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
   cleanups.add(programs.stop);
   const platform = await startPlatform({ folder, galley, programs, origin });
 
+  const client = createAdminApiClient({ url: platform.url, key: platform.key });
   const rule = { name: RULE, on: 'publish', prompt: '{{ event.title }}', quietPeriod: '100ms', maxPerHour: 100 };
   const orchestrator = await startOrchestrator({
     ...{ folder, programs, temporalAddress: temporal.address },
@@ -109,11 +110,7 @@ async function start(options: AgentSystemOptions, cleanups: Cleanups): Promise<A
         },
         { describe: `came to the phase ${phase}` },
       ),
-    jobs: async () => {
-      const headers = { authorization: `Bearer ${platform.key}` };
-      const answer = await fetch(`${platform.url}/v2/agent/${PROJECT}/jobs`, { headers });
-      return z.object({ jobs: z.array(agentJob) }).parse(await answer.json()).jobs;
-    },
+    jobs: async () => (await client.agentJobs.list({ projectId: PROJECT }).page()).jobs,
     stop: cleanups.run,
   };
 }

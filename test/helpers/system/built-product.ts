@@ -13,6 +13,7 @@ const SOURCES = [
   'activities',
   'worker',
   'forge',
+  'ui',
   'exporter',
   'platform',
   'deployment',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type ExportJob, exportJobPage } from '../../../contract/admin-api.ts';
+import { createAdminApiClient, type ExportJob } from '../../../client/admin-api-client.ts';
 import { freePort } from '../free-port.ts';
 import type { Programs } from './programs.ts';
 import { runToEnd } from './run-to-end.ts';
@@ -62,10 +62,7 @@ export async function startPlatformService(options: PlatformOptions): Promise<Pl
       const project = ['--project', `prj_${name}`, '--domain', domain, '--origin', origin];
       await command('projects', 'add', '--organization', ORGANIZATION, ...project, '--json');
     },
-    jobs: async (domain, key) => {
-      const headers = { authorization: `Bearer ${key}` };
-      const answer = await fetch(`${url}/v1/static-export/jobs?domain=${domain}&limit=100`, { headers });
-      return exportJobPage.parse(await answer.json()).jobs;
-    },
+    jobs: async (domain, key) =>
+      (await createAdminApiClient({ url, key }).exports.list({ domain, limit: 100 }).page()).jobs,
   };
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExportJob } from '../../../contract/admin-api.ts';
+import type { ExportJob } from '../../../client/admin-api-client.ts';
 import { startPostgres } from '../postgres.ts';
 import { unsyncedFolder } from '../unsynced-folder.ts';
 import { builtGalley } from './built-product.ts';

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
+import { RECEIVER_CONNECTION } from '../../../api/temporal-connection.ts';
 import { BUNDLES_FOLDER, workPrefix } from '../../../exporter/object-keys.ts';
 import { createObjectStore } from '../../../platform/objects/create-object-store.ts';
 import type { ObjectStore } from '../../../platform/objects/object-store.ts';
@@ -101,7 +102,9 @@ describe('uploads that never ended', () => {
       const swept = [`${workPrefix('se_dead')}large/a`, `${BUNDLES_FOLDER}0/bundle.tar.gz`];
       for (const key of [...swept, 'other/d']) await abandon(key);
       const before = await unfinished();
-      const temporalClient = new Client({ connection: Connection.lazy({ address: '127.0.0.1:9' }) });
+      const temporalClient = new Client({
+        connection: Connection.lazy({ address: '127.0.0.1:9', ...RECEIVER_CONNECTION }),
+      });
       const deps = { ...rig, temporalClient, logger: pino({ level: 'silent' }) };
       await createReconciler(deps).reconcile();
       expect(await unfinished()).toEqual(before);

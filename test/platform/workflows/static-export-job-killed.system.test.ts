@@ -64,7 +64,7 @@ describe('a worker killed without warning during an incremental export', () => {
 
   it('loses nothing and leaves nothing behind, whichever step of the known pages or of the archive it was at', async () => {
     // However slow the machine is, nothing that is known shall be left to the crawl.
-    const limits = { walkMs: 60_000 };
+    const limits = { revalidateMs: 60_000 };
     const first = await startWorker('first', limits);
     const before = await Promise.all(POINTS.map(() => rig.run({ origin: site.origin })));
     for (const page of EDITED) editors.pages.set(page, { text: 'New', links: [1], pictures: [], movedTo: null });

@@ -1,11 +1,11 @@
 import { crawlFrontier } from '../../../../exporter/crawl/crawl-frontier.ts';
 import { createCrawlScope } from '../../../../exporter/crawl/crawl-scope.ts';
-import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/stored-urls.ts';
+import { createStoredUrlsOfJobs } from '../../../../exporter/crawl/report-urls.ts';
 import { createJobCache } from '../../../../exporter/job-cache.ts';
 import { DEFAULT_LIMITS } from '../../../../exporter/limits.ts';
-import { readCrawl } from '../../../../exporter/read-crawl.ts';
 import { createBrowserPool } from '../../../../exporter/render/browser-pool.ts';
-import { createSegmentStore, type SegmentStore } from '../../../../exporter/segments/segment-store.ts';
+import { createSegmentStore, type SegmentStore } from '../../../../exporter/segment-store.ts';
+import { readCrawl } from '../../../../exporter/settings.ts';
 import { createPlatformActivities } from '../../../../platform/activities/create-platform-activities.ts';
 import { createCrawlStore } from '../../../../platform/store/crawl-store.ts';
 import { getCrawl } from '../../../../platform/store/crawls.ts';

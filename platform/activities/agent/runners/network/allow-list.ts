@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../../../../../exporter/fetch/address.ts';
 import {
   type AddressGuard,
   hostAndPort,
+  isPublicAddress,
   portOf,
   RefusedUrl,
   type Resolve,

@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { startHttpSite } from '../http-site.ts';
+
+/** One answer: a status with a body, or a connection that breaks before or in the middle of it, or silence. */
+export type Scripted =
+  | { status: number; body?: unknown; text?: string; headers?: Record<string, string> }
+  | 'reset'
+  | 'cut'
+  | 'silence';
+
+export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
+
+/** A real HTTP server that gives the scripted answers one after the other; the last one again and again. */
+export async function startScriptedServer(script: Scripted[]): Promise<{
+  url: string;
+  received: Received[];
+  close(): Promise<void>;
+}> {
+  const received: Received[] = [];
+  const { origin, close } = await startHttpSite(async (request, response) => {
+    const body = await text(request);
+    const { method = '', url: path = '', headers } = request;
+    received.push({ method, path, headers, body });
+    const scripted = script.length > 1 ? script.shift() : script[0];
+    if (scripted === undefined || scripted === 'silence') return;
+    if (scripted === 'reset') return void request.socket.resetAndDestroy();
+    if (scripted === 'cut') {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"jobId":"se_', () => request.socket.destroy());
+      return;
+    }
+    const sent = scripted.text ?? (scripted.body === undefined ? '' : JSON.stringify(scripted.body));
+    response.writeHead(scripted.status, { 'content-type': 'application/json', ...scripted.headers }).end(sent);
+  });
+  return { url: origin, received, close };
+}
