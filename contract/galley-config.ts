@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { adminApiKey, adminApiUrl, domainName, opaqueId } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
+import { EXPORT_DEFAULTS } from './export-defaults.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
@@ -19,13 +20,13 @@ const percent = z
   .refine((share) => share >= 0.01 && share <= 0.9, 'expected 1% to 90%');
 
 const exportSettings = z.strictObject({
-  timeout: positiveDurationMs.default(6 * 3_600_000),
-  quietPeriod: durationMs.default(5_000),
-  maxWait: durationMs.default(60_000),
-  whenBusy: z.enum(['queue', 'cancel']).default('queue'),
-  refreshMargin: percent.default(0.2),
+  timeout: positiveDurationMs.default(EXPORT_DEFAULTS.timeoutMs),
+  quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
+  maxWait: durationMs.default(EXPORT_DEFAULTS.maxWaitMs),
+  whenBusy: z.enum(['queue', 'cancel']).default(EXPORT_DEFAULTS.whenBusy),
+  refreshMargin: percent.default(EXPORT_DEFAULTS.refreshMargin),
   /** Operators get a mail about failures that last this long. */
-  tellAfter: durationMs.default(10 * 60_000),
+  tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
   deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
 });
 

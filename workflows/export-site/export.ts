@@ -27,7 +27,6 @@ import { exportDueAtMs, shouldReplace } from './schedule.ts';
 import type { Exporting, SiteRun } from './state.ts';
 import {
   backOffElapsed,
-  beginExport,
   bundleCreated,
   cancelRefused,
   cancelRequested,
@@ -39,6 +38,7 @@ import {
   jobStarted,
   olderJobReturned,
   setIdempotencyKey,
+  takePending,
   undoDeploy,
 } from './transitions.ts';
 
@@ -73,7 +73,7 @@ export async function exportLoop(run: SiteRun): Promise<void> {
     if (run.state.exporting === null) {
       if (!(await rereadSettings(settingsSource(run)))) return;
       if (!(await waitForBurst(run))) continue;
-      beginExport(run.state, run.settings.domain, Date.now());
+      takePending(run.state, run.settings.domain, Date.now());
       notifyPublished(run);
     }
     await continueExport(run);

@@ -1,5 +1,6 @@
 import type { CancellationScope } from '@temporalio/workflow';
 import { z } from 'zod';
+import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { type SiteSettings, siteSettings } from '../../contract/settings.ts';
 import { siteError } from '../../contract/site-state.ts';
@@ -257,18 +258,13 @@ export function newRun(site: string, state: State, seen: SeenDeliveries): SiteRu
   };
 }
 
-/** Used until a worker knows the settings; publishes wait until then. The defaults are in contract/galley-config.ts. */
+/** Used until a worker knows the settings; publishes wait until then. */
 function unreadSettings(site: string): SiteSettings {
   return {
+    ...EXPORT_DEFAULTS,
     domain: site,
-    timeoutMs: 6 * 3_600_000,
-    quietPeriodMs: 5_000,
-    maxWaitMs: 60_000,
-    whenBusy: 'queue',
-    refreshMargin: 0.2,
     minRefreshIntervalMs: 30_000,
     valuesFiles: [],
-    tellAfterMs: 10 * 60_000,
     searchAttributes: false,
   };
 }

@@ -86,7 +86,7 @@ export function requestExportInsteadOf(state: MutableState, jobId: string, nowMs
   requestExport(state, nowMs, { by: null, lostBundle: true });
 }
 
-export function beginExport(state: MutableState, domain: string, nowMs: number): void {
+export function takePending(state: MutableState, domain: string, nowMs: number): void {
   const { pending, cycle, attempt } = state;
   if (pending === null) return;
   exportBegan(state.histories, pending, nowMs);
