@@ -13,13 +13,20 @@ export function SiteActionsBar({ status: { site, phase, exportedAt }, csrf }: { 
       <ActionButton action={sitePath(site, 'refresh')} csrf={csrf} icon="refresh" disabled={exportedAt === null}>
         Refresh link
       </ActionButton>
-      <ActionButton
-        action={sitePath(site, isPaused ? 'resume' : 'pause')}
-        csrf={csrf}
-        icon={isPaused ? 'play' : 'pause'}
-      >
-        {isPaused ? 'Resume' : 'Pause'}
-      </ActionButton>
+      {/* Two elements with ids: a live update must not turn one button into the other while it is pressed. */}
+      {isPaused ? (
+        <span id="resume">
+          <ActionButton action={sitePath(site, 'resume')} csrf={csrf} icon="play">
+            Resume
+          </ActionButton>
+        </span>
+      ) : (
+        <span id="pause">
+          <ActionButton action={sitePath(site, 'pause')} csrf={csrf} icon="pause">
+            Pause
+          </ActionButton>
+        </span>
+      )}
       <ButtonLink href={sitePath(site, 'remove')} icon="trash" variant="danger">
         Remove
       </ButtonLink>

@@ -140,6 +140,26 @@ describe('an operator', () => {
     }
   });
 
+  it('sees a publish arrive and go live without a reload, and rolls it back', async () => {
+    const { page, errors } = await openPage();
+    await signIn(page);
+    const [first] = sites.adminApi.jobs;
+    sites.adminApi.behaviour.content += 1;
+    const delivery = JSON.stringify({ event: 'publish', title: 'A second page' });
+    const headers = { authorization: 'Bearer hush', 'content-type': 'application/json' };
+    const accepted = await fetch(`${sites.api.url}/webhooks/docs/token`, { method: 'POST', headers, body: delivery });
+    expect(accepted.status).toBe(202);
+    const rollBack = page.getByRole('link', { name: `Roll back to ${first?.version}` });
+    await rollBack.waitFor();
+    await page.getByText('A second page').first().waitFor();
+    await rollBack.click();
+    await page.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByText('The earlier version is being served.').waitFor();
+    expect(await readFile(sites.valuesFile('docs'), 'utf8')).toContain(String(first?.jobId));
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
   it('removes a site after being asked, and signs out', async () => {
     const { page } = await openPage();
     await signIn(page);
