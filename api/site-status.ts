@@ -151,6 +151,7 @@ function idle(site: string, config: SiteConfig | undefined): SiteState {
     linkExpiresAt: null,
     exportedAt: null,
     withheld: null,
+    review: null,
     nextRefreshAt: null,
     lastError: null,
     deployments: (config?.export.deployments ?? []).map(({ valuesFile }) => ({

@@ -10,3 +10,6 @@ export const EXPORT_DEFAULTS = {
   refreshMargin: 0.2,
   tellAfterMs: 10 * 60_000,
 } as const;
+
+/** The limits of `guards`, as far as galley.yaml doesn't set them. Without `guards` nothing is held. */
+export const GUARD_DEFAULTS = { maxShrink: 0.2, maxNewlyBroken: 50, startPage: true } as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { adminApiKey, adminApiUrl, domainName, opaqueId } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
-import { EXPORT_DEFAULTS } from './export-defaults.ts';
+import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
@@ -19,6 +19,16 @@ const percent = z
   .transform((text) => Number(text.slice(0, -1)) / 100)
   .refine((share) => share >= 0.01 && share <= 0.9, 'expected 1% to 90%');
 
+/** An export beyond these is held until someone approves it. */
+const guards = z.strictObject({
+  /** Share of the served version's pages that may go missing. */
+  maxShrink: percent.default(GUARD_DEFAULTS.maxShrink),
+  /** Links that the served version doesn't have as broken. */
+  maxNewlyBroken: z.int().min(0).default(GUARD_DEFAULTS.maxNewlyBroken),
+  /** Whether a start page that has become an error or a sign-in page holds the export. */
+  startPage: z.boolean().default(GUARD_DEFAULTS.startPage),
+});
+
 const exportSettings = z.strictObject({
   timeout: positiveDurationMs.default(EXPORT_DEFAULTS.timeoutMs),
   quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
@@ -28,6 +38,7 @@ const exportSettings = z.strictObject({
   /** Operators get a mail about failures that last this long. */
   tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
   deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
+  guards: guards.optional(),
 });
 
 const promptTemplate = z

@@ -22,6 +22,10 @@ const pinnedFile = z.object({
 });
 export type PinnedFile = z.infer<typeof pinnedFile>;
 
+/** Limits beyond which an export is held for review; `maxShrink` is a share of the served pages. */
+const guards = z.object({ maxShrink: z.number(), maxNewlyBroken: z.int(), startPage: z.boolean() });
+export type Guards = z.infer<typeof guards>;
+
 export const siteSettings = z.object({
   domain: z.string(),
   timeoutMs: ms,
@@ -41,6 +45,8 @@ export const siteSettings = z.object({
   /** The site's page, if the api's public URL is known. Releases before 0.2 gave none. */
   pageUrl: z.string().optional(),
   notify,
+  /** Releases before 0.2 gave none. */
+  guards: guards.optional(),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
   /** The worker's build. Only releases before 0.2 gave it. */

@@ -32,7 +32,7 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
     const config = await deps.readSite(site);
     const operators = deps.mail ? [...deps.operators] : [];
     if (config === undefined) throw notConfigured(`the site ${site}`, operators);
-    const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter } = config.export;
+    const { timeout, quietPeriod, maxWait, whenBusy, refreshMargin, deployments, tellAfter, guards } = config.export;
     const valuesFiles = deployments.map((deployment) => deployment.valuesFile);
     const pins = await Promise.all(valuesFiles.map(pinOf));
     return {
@@ -49,6 +49,7 @@ export function createReadSiteSettings(deps: SiteSettingsDeps) {
       tellAfterMs: tellAfter,
       ...(deps.publicUrl !== undefined && { pageUrl: `${deps.publicUrl}/ui/sites/${site}` }),
       notify: [...deps.notify],
+      ...(guards !== undefined && { guards }),
       searchAttributes: deps.searchAttributes,
     };
   };

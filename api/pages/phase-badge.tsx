@@ -22,6 +22,4 @@ export function PhaseBadge({ phase }: { phase: string | undefined }) {
 }
 
 /** For the filter of the list, in the order of a publish. */
-export const PHASE_OPTIONS = Object.entries(PHASES)
-  .filter(([phase]) => phase !== 'review')
-  .map(([value, { label }]) => ({ value, label }));
+export const PHASE_OPTIONS = Object.entries(PHASES).map(([value, { label }]) => ({ value, label }));

@@ -50,6 +50,8 @@ const OUTCOMES: Record<ExportRecord['outcome'], { tone: Tone; label: string }> =
   failed: { tone: 'bad', label: 'Failed' },
   replaced: { tone: 'neutral', label: 'Replaced' },
   canceled: { tone: 'neutral', label: 'Canceled' },
+  review: { tone: 'warn', label: 'Waits for review' },
+  rejected: { tone: 'neutral', label: 'Rejected' },
 };
 
 const TRIGGERS: Record<ExportRecord['trigger'], string> = {

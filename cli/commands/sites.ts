@@ -16,6 +16,7 @@ const status = siteState
     trouble: siteState.shape.trouble.unwrap(),
     pendingCount: siteState.shape.pendingCount.unwrap(),
     withheld: siteState.shape.withheld.unwrap(),
+    review: siteState.shape.review.unwrap(),
     exports: siteState.shape.exports.unwrap(),
     refreshes: siteState.shape.refreshes.unwrap(),
     actions: siteState.shape.actions.unwrap(),
@@ -34,6 +35,8 @@ const ACTIONS = {
   refresh: 'refresh the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
+  approve: 'deploy the export that a guard holds',
+  reject: 'drop the export that a guard holds; the served version stays',
 } as const;
 
 export function sitesCommand(): Command {
@@ -165,6 +168,8 @@ function line(each: Status): string {
     each.phase ?? 'unknown',
     each.version && `version ${each.version}`,
     each.withheld && `withholds the newer ${plain(each.withheld.version ?? 'export')} of ${each.withheld.exportedAt}`,
+    each.review &&
+      `${plain(each.review.version ?? each.review.jobId)} waits for approve or reject: ${plain(each.review.reasons.join('; '))}`,
     each.linkExpiresAt && `link until ${each.linkExpiresAt}`,
     each.nextRefreshAt && `refresh at ${each.nextRefreshAt}`,
     each.progress && `${each.progress.percent ?? '?'} %, ${each.progress.pageCount ?? '?'} pages`,

@@ -120,6 +120,12 @@ export function exportEnded(
   if (waiting) collect(histories, newest.number, null);
 }
 
+/** What became of an export that a guard held. */
+export function reviewEnded({ exports }: Histories, jobId: string, outcome: ExportRecord['outcome']): void {
+  const record = exports.find((each) => each.jobId === jobId && each.outcome === 'review');
+  if (record !== undefined) Object.assign(record, { outcome, endedAt: new Date().toISOString() });
+}
+
 /** A deployment has the job now. */
 export function jobDeployed({ exports }: Histories, jobId: string): void {
   const record = exports.find((each) => each.jobId === jobId);

@@ -1,5 +1,6 @@
 import type { CancellationScope } from '@temporalio/workflow';
 import { z } from 'zod';
+import { mailRecord } from '../../contract/agent-state.ts';
 import { EXPORT_DEFAULTS } from '../../contract/export-defaults.ts';
 import { publishEvent } from '../../contract/publish-event.ts';
 import { type SiteSettings, siteSettings } from '../../contract/settings.ts';
@@ -145,6 +146,19 @@ const continueAsNewInput = z.object({
     .default(null),
   /** The old job that the service returned instead of a new one; null after the next export (older-job.ts). */
   olderJobId: jobId.nullable().default(null),
+  /** The export that a guard holds until it is approved, rejected or replaced. Releases before 0.2 had none. */
+  review: z
+    .object({
+      jobId,
+      version,
+      exportedAt: z.string(),
+      createdAt: z.string().nullable(),
+      at: z.string(),
+      reasons: z.array(z.string().max(500)).max(10),
+      mails: z.array(mailRecord).max(100),
+    })
+    .nullable()
+    .default(null),
   links: z.array(link).max(100),
   /** Jobs and their versions, newest first, to find the job of a pin. Releases before 0.2 had no times. */
   jobs: z.array(z.object({ jobId, version: z.string(), exportedAt: z.string().nullable().default(null) })).max(50),
@@ -207,6 +221,7 @@ export function newState(nowMs: number): MutableState {
     live: null,
     newest: null,
     olderJobId: null,
+    review: null,
     links: [],
     jobs: [],
     targets: [],

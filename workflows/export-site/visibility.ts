@@ -41,6 +41,7 @@ export function siteStateOf({ site, state, settings }: Site): SiteState {
     linkExpiresAt: firstToExpire(state)?.expiresAt ?? null,
     exportedAt: live?.exportedAt ?? null,
     withheld: withheldVersion(state),
+    review: reviewOf(state),
     nextRefreshAt: live && Number.isFinite(refreshAtMs) ? new Date(refreshAtMs).toISOString() : null,
     lastError: lastErrorOf(state),
     deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, error }) => {
@@ -67,6 +68,7 @@ export function phaseOf(state: State): SitePhase {
   if (state.unconfigured !== null) return 'unconfigured';
   if (failed && (exporting !== null || pending !== null)) return 'failed';
   if (pending !== null) return 'debouncing';
+  if (state.review !== null) return 'review';
   if (targets.length > 0 && targets.every((target) => target.error !== null)) return 'failed';
   if (targets.length > 0 && targets.every((target) => target.off)) return 'off';
   if (targets.some((target) => target.held)) return 'held';
@@ -96,6 +98,12 @@ function withheldVersion({ live, newest }: State): SiteState['withheld'] {
   return { version: newest.version, exportedAt: newest.exportedAt };
 }
 
+function reviewOf({ review }: State): SiteState['review'] {
+  if (review === null) return null;
+  const { jobId, version, at, reasons } = review;
+  return { jobId, version, at, reasons: [...reasons] };
+}
+
 function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
   if (!run.settings.searchAttributes) return null;
   const { site, phase, version, linkExpiresAt } = siteStateOf(run);
@@ -109,7 +117,7 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
 }
 
 function details(run: SiteRun): string {
-  const { phase, withheld, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
+  const { phase, withheld, review, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
   const { pending, backOff, exporting, live, targets, histories } = run.state;
   const { domain, pageUrl } = run.settings;
   const lastExport = histories.exports.find(({ endedAt }) => endedAt !== null);
@@ -118,6 +126,9 @@ function details(run: SiteRun): string {
     pageUrl && `[Page of the site](${encodeURI(pageUrl)})`,
     live && `serves ${escapeMarkdown(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
     withheld && `withholds the newer ${escapeMarkdown(withheld.version ?? 'export')}, exported ${withheld.exportedAt}`,
+    review &&
+      `**${escapeMarkdown(review.version ?? review.jobId)} waits for \`galley sites approve\` or \`reject\`**: ` +
+        escapeMarkdown(review.reasons.join('; ')),
     linkExpiresAt && `link ends ${linkExpiresAt}, next refresh ${nextRefreshAt ?? 'unknown'}`,
     exporting && `export ${exporting.jobId ?? ''} of ${exporting.publishes.count} publish(es): ${exporting.stage}`,
     pending &&

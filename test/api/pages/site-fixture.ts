@@ -56,6 +56,7 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
     linkExpiresAt: ago(-85_000),
     exportedAt: ago(858),
     withheld: null,
+    review: null,
     nextRefreshAt: ago(-68_000),
     lastError: null,
     deployments: [

@@ -89,7 +89,9 @@ describe('an operator', () => {
   let worker: { stop(): Promise<void> };
 
   beforeAll(async () => {
-    sites = await startSites({ docs: { projectId: 'prj_docs', webhooks: { token: { secret: 'hush' } } } });
+    sites = await startSites({
+      docs: { projectId: 'prj_docs', webhooks: { token: { secret: 'hush' } }, guards: { maxShrink: '20%' } },
+    });
     worker = runWorker(await sites.createWorker());
   });
 
@@ -156,6 +158,24 @@ describe('an operator', () => {
     await page.getByRole('button', { name: 'Roll back' }).click();
     await page.getByText('The earlier version is being served.').waitFor();
     expect(await readFile(sites.valuesFile('docs'), 'utf8')).toContain(String(first?.jobId));
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('rejects and approves exports that a guard holds', async () => {
+    const { page, errors } = await openPage();
+    await signIn(page);
+    sites.adminApi.behaviour.pageCount = 1;
+    for (const { button, message } of [
+      { button: 'Reject', message: 'The export was rejected.' },
+      { button: 'Approve', message: 'The export was approved.' },
+    ]) {
+      await page.getByRole('button', { name: 'Export now' }).click();
+      await page.getByText('1 pages instead of 7').waitFor();
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await page.getByText(message).waitFor();
+      expect(await phase(page).textContent()).toBe('Live');
+    }
     expect(errors).toEqual([]);
     await page.context().close();
   });
