@@ -29,6 +29,26 @@ const guards = z.strictObject({
   startPage: z.boolean().default(GUARD_DEFAULTS.startPage),
 });
 
+const statusUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
+
+const deployment = z
+  .strictObject({
+    valuesFile: z.string().min(1),
+    /** The `/-/status` of the deployment, or of each of its replicas. */
+    statusUrl: z.union([statusUrl, z.array(statusUrl).min(1)]).optional(),
+    /** How long it may take until each of them serves a new version. */
+    confirmWithin: positiveDurationMs.optional(),
+    /** `auto`: if it takes longer, the version before it is deployed again. */
+    rollback: z.enum(['auto', 'never']).optional(),
+  })
+  .superRefine(({ confirmWithin, rollback, ...rest }, context) => {
+    if (rest.statusUrl !== undefined) return;
+    for (const [key, value] of Object.entries({ confirmWithin, rollback })) {
+      if (value === undefined) continue;
+      context.addIssue({ code: 'custom', path: [key], message: 'expected only with a statusUrl' });
+    }
+  });
+
 const exportSettings = z.strictObject({
   timeout: positiveDurationMs.default(EXPORT_DEFAULTS.timeoutMs),
   quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
@@ -37,7 +57,7 @@ const exportSettings = z.strictObject({
   refreshMargin: percent.default(EXPORT_DEFAULTS.refreshMargin),
   /** Operators get a mail about failures that last this long. */
   tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
-  deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
+  deployments: z.array(deployment).default([]),
   guards: guards.optional(),
 });
 

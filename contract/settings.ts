@@ -26,6 +26,15 @@ export type PinnedFile = z.infer<typeof pinnedFile>;
 const guards = z.object({ maxShrink: z.number(), maxNewlyBroken: z.int(), startPage: z.boolean() });
 export type Guards = z.infer<typeof guards>;
 
+/** A deployment whose status says what it serves. Its URLs are the worker's: they may hold a password. */
+const confirmation = z.object({
+  valuesFile: z.string(),
+  withinMs: ms,
+  /** Whether a version that isn't served in time is replaced by the one before it. */
+  rollback: z.boolean(),
+});
+export type ConfirmationSettings = z.infer<typeof confirmation>;
+
 export const siteSettings = z.object({
   domain: z.string(),
   timeoutMs: ms,
@@ -47,6 +56,7 @@ export const siteSettings = z.object({
   notify,
   /** Releases before 0.2 gave none. */
   guards: guards.optional(),
+  confirmations: z.array(confirmation).optional(),
   /** Whether the search attributes of names.ts are usable here. */
   searchAttributes: z.boolean(),
   /** The worker's build. Only releases before 0.2 gave it. */

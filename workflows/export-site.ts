@@ -30,11 +30,13 @@ import { shouldContinueAsNew } from './entity/continue-as-new.ts';
 import { runUntil, waitAtMost } from './entity/coroutines.ts';
 import { handleSignal } from './entity/handle-signal.ts';
 import { settingsSource, watchConfiguration } from './export-site/configuration.ts';
+import { confirmLoop } from './export-site/confirm.ts';
 import { cancelJob, exportLoop } from './export-site/export.ts';
 import { actionBegan, actionFailed, exportEnded } from './export-site/histories.ts';
+import { mailNotices } from './export-site/notices.ts';
 import { notifyFailed, notifyRecovered } from './export-site/notifications.ts';
 import { refreshLinks, refreshLoop, watchPins } from './export-site/refresh.ts';
-import { approveReview, mailReviews, rejectReview } from './export-site/review.ts';
+import { approveReview, rejectReview } from './export-site/review.ts';
 import { rollBack } from './export-site/rollback.ts';
 import { newRun, newState, restoreState, type SiteRun, serializeState } from './export-site/state.ts';
 import { firstToExpire } from './export-site/targets.ts';
@@ -106,7 +108,8 @@ export async function exportSite(input: ExportSiteInput): Promise<void> {
           () => notifyOperators(incidentSource(run)),
           () => watchVisibility(run),
           () => watchOutbox(run),
-          () => mailReviews(run),
+          () => mailNotices(run),
+          () => confirmLoop(run),
         ],
         () => mustEnd(run) && canEnd(run),
       );

@@ -37,7 +37,7 @@ export type SiteMailInput = {
   site: string;
   domain: string;
   workflowId: string;
-  event: 'site-trouble' | 'site-recovered' | 'site-review';
+  event: 'site-trouble' | 'site-recovered' | 'site-review' | 'site-not-served';
   to: string;
   /** When the failure began; with `event` and `to` it makes the Message-ID. */
   since: string;
@@ -46,7 +46,7 @@ export type SiteMailInput = {
   /** The served version and its link's expiry. */
   version: string | null;
   linkExpiresAt: string | null;
-  /** Only of `site-review`: the version that is held, and the site's page if its URL is known. */
+  /** Only of `site-review` and `site-not-served`: the version that isn't served, and the site's page if its URL is known. */
   heldVersion?: string;
   pageUrl?: string | null;
 };

@@ -6,7 +6,11 @@ import { plainLine } from './plain-line.ts';
 /** Composes the mail that a site fails, or works again. Both are in one thread. */
 export function composeSiteMail(input: SiteMailInput, context: { sender: Sender; date: Date }): OutgoingMail {
   const { workflowId, event, since } = input;
-  const mail = { ...input, changeId: `${workflowId}\n${since}`, isThread: event !== 'site-review' };
+  const mail = {
+    ...input,
+    changeId: `${workflowId}\n${since}`,
+    isThread: event === 'site-trouble' || event === 'site-recovered',
+  };
   const text = TEXTS[event](input);
   return composeFailureMail(mail, text, context);
 }
@@ -18,6 +22,7 @@ const TEXTS: Record<SiteMailInput['event'], (input: SiteMailInput) => FailureTex
   'site-trouble': failureText,
   'site-recovered': resolvedText,
   'site-review': reviewText,
+  'site-not-served': notServedText,
 };
 
 function failureText(input: SiteMailInput): FailureText {
@@ -67,6 +72,24 @@ function reviewText(input: SiteMailInput): FailureText {
       `What to do: look at the export, then run galley sites approve ${site} or galley sites reject ${site}${where}.`,
       'A newer publish is exported and compared in its turn.',
     ],
+  };
+}
+
+function notServedText(input: SiteMailInput): FailureText {
+  const { site, error, version, heldVersion = '', pageUrl = null } = input;
+  const domain = plainLine(input.domain, 300);
+  const where = pageUrl === null ? `galley sites status ${site}` : plainLine(pageUrl, 500);
+  return {
+    subject: `${plainLine(heldVersion, 100)} isn’t served`,
+    heading: 'A deployed version isn’t served',
+    lead: `A new version of “${domain}” (site “${site}”) was deployed, but the deployment’s status didn’t report it in time.`,
+    facts: [
+      { label: 'Not served', value: plainLine(heldVersion, 200) },
+      { label: 'Since', value: input.since },
+      { label: 'Version deployed now', value: version === null ? 'none known' : plainLine(version, 200) },
+    ],
+    error: error?.message ?? '',
+    paragraphs: [`What to do: GET /-/status of the deployment says why it serves another version. See also ${where}.`],
   };
 }
 

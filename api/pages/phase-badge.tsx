@@ -7,6 +7,7 @@ const PHASES: Record<string, { tone: Tone; label: string }> = {
   exporting: { tone: 'busy', label: 'Exporting' },
   bundling: { tone: 'busy', label: 'Bundling' },
   deploying: { tone: 'busy', label: 'Deploying' },
+  confirming: { tone: 'busy', label: 'Confirming' },
   live: { tone: 'good', label: 'Live' },
   held: { tone: 'warn', label: 'Held' },
   off: { tone: 'warn', label: 'Off' },

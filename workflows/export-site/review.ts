@@ -1,16 +1,7 @@
-import {
-  ActivityCancellationType,
-  ApplicationFailure,
-  condition,
-  patched,
-  proxyActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, ApplicationFailure, patched, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/create-activities.ts';
 import { readFailure } from '../failures/read-failure.ts';
-import { uniqueAddresses } from '../mails/mail-record.ts';
-import { MAX_OPERATORS, mailEach } from '../mails/notify-operators.ts';
-import { activityTimeouts, mailTimeouts } from '../retry/activity-timeouts.ts';
+import { activityTimeouts } from '../retry/activity-timeouts.ts';
 import { createBundle, deploy } from './deploy.ts';
 import type { Exporting, SiteRun } from './state.ts';
 import { deployReviewed, endReview, undoDeploy } from './transitions.ts';
@@ -20,12 +11,8 @@ const { judgeExport } = proxyActivities<Activities>({
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-const { sendSiteMail } = proxyActivities<Activities>(mailTimeouts);
-
 /** A person waits for the result. Two minutes are enough for a restart of the service. */
 const LINK_TIMEOUT = '2m';
-
-const REVIEW_MAIL = 'site-review';
 
 /**
  * Why the finished export must wait for a person; empty if it may be deployed. The first export of a site has nothing to
@@ -69,36 +56,6 @@ export async function approveReview(run: SiteRun): Promise<void> {
 /** Drops the held export: the last good version stays until the next publish. */
 export function rejectReview({ state }: SiteRun): void {
   endReview(state, 'rejected');
-}
-
-/** Asks each operator once by mail to approve or reject the held export. */
-export async function mailReviews(run: SiteRun): Promise<void> {
-  const { state, site } = run;
-  const unasked = (): string[] => {
-    const asked = new Set(state.review?.mails.map(({ to }) => to));
-    const addresses = uniqueAddresses(run.settings.operators ?? []).slice(0, MAX_OPERATORS);
-    return state.review === null ? [] : addresses.filter((to) => !asked.has(to));
-  };
-  for (;;) {
-    await condition(() => unasked().length > 0);
-    const { review } = state;
-    if (review === null) continue;
-    const mail = {
-      site,
-      domain: run.settings.domain,
-      workflowId: workflowInfo().workflowId,
-      event: REVIEW_MAIL,
-      since: review.at,
-      error: { message: review.reasons.join('\n'), status: null },
-      version: state.live?.version ?? null,
-      linkExpiresAt: null,
-      heldVersion: review.version ?? review.jobId,
-      pageUrl: run.settings.pageUrl ?? null,
-    } as const;
-    await mailEach(review.mails, REVIEW_MAIL, unasked(), (to, summary) =>
-      sendSiteMail.executeWithOptions({ summary }, [{ ...mail, to }]),
-    );
-  }
 }
 
 function approveFailed(why: string): ApplicationFailure {

@@ -102,6 +102,11 @@ const target = z.object({
   /** The pin for which the service's list of jobs was searched, and when to repeat a search that failed. */
   searchedPin: z.string().nullable(),
   searchAgainAtMs: ms.nullable().default(null),
+  /** The job that its status must serve; null if nothing is confirmed. Releases before 0.2 had none. */
+  confirmation: z
+    .object({ jobId, sinceMs: ms, servedAt: z.string().nullable(), late: z.boolean() })
+    .nullable()
+    .default(null),
   error: z.string().nullable(),
   failedAt: z.string().nullable(),
   failures: z.int(),
@@ -155,6 +160,20 @@ const continueAsNewInput = z.object({
       createdAt: z.string().nullable(),
       at: z.string(),
       reasons: z.array(z.string().max(500)).max(10),
+      mails: z.array(mailRecord).max(100),
+    })
+    .nullable()
+    .default(null),
+  /** The version that a deployment didn't serve in time, until the next one is deployed. Releases before 0.2 had none. */
+  notServed: z
+    .object({
+      jobId,
+      version,
+      at: z.string(),
+      message: z.string().max(500),
+      /** Whether the automatic rollback ended, and its version if it succeeded. */
+      tried: z.boolean(),
+      rolledBackTo: version,
       mails: z.array(mailRecord).max(100),
     })
     .nullable()
@@ -222,6 +241,7 @@ export function newState(nowMs: number): MutableState {
     newest: null,
     olderJobId: null,
     review: null,
+    notServed: null,
     links: [],
     jobs: [],
     targets: [],

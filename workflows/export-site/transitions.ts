@@ -172,6 +172,7 @@ function toWhole(count: number | null): number | null {
 export function deployExport(state: MutableState, exporting: MutableExporting, job: LiveJob, link: BundleLink): void {
   exporting.stage = 'deploying';
   endReview(state, 'replaced');
+  state.notServed = null;
   state.newest = job;
   setLive(state, job, link, false);
 }
@@ -207,6 +208,7 @@ export function deployReviewed(
   link: BundleLink,
 ): void {
   endReview(state, 'deployed');
+  state.notServed = null;
   const job = { jobId, version: link.version ?? version, exportedAt, createdAt };
   state.newest = job;
   setLive(state, job, link, false);
@@ -280,6 +282,11 @@ export function rollBackTo(state: MutableState, job: LiveJob, link: BundleLink):
     state.newest ??= before;
   }
   setLive(state, job, link, true);
+}
+
+/** The automatic rollback of a version that wasn't served in time has ended; null: it failed or wasn't needed. */
+export function rollbackTried(state: MutableState, version: string | null): void {
+  if (state.notServed !== null) Object.assign(state.notServed, { tried: true, rolledBackTo: version });
 }
 
 export function startBackOff(state: MutableState, failure: Failure, nowMs: number, retryAfterMs: number): void {

@@ -81,6 +81,7 @@ describe('an export in the history of a site', () => {
         startedAt: new Date(NOON_MS + 5_000).toISOString(),
         exportedAt: at,
         deployedAt: expect.any(String),
+        servedAt: null,
         endedAt: expect.any(String),
         outcome: 'deployed',
         error: null,
