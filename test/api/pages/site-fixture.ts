@@ -22,7 +22,7 @@ export function exportRecord(number: number, changes: Partial<ExportRecord> = {}
     startedAt: ago(startSeconds),
     exportedAt: ago(startSeconds - 42),
     deployedAt: ago(startSeconds - 44),
-    servedAt: null,
+    servedAt: number % 2 === 0 ? ago(startSeconds - 49) : null,
     endedAt: ago(startSeconds - 44),
     outcome: 'deployed',
     error: null,
