@@ -14,6 +14,7 @@ import { demoCommand } from './commands/demo.ts';
 import { deploymentCommand } from './commands/deployment.ts';
 import { exportCommand } from './commands/export.ts';
 import { exportsCommand } from './commands/exports.ts';
+import { initCommand } from './commands/init.ts';
 import { keysCommand } from './commands/keys.ts';
 import { organizationsCommand } from './commands/organizations.ts';
 import { platformCommand } from './commands/platform.ts';
@@ -43,6 +44,7 @@ function createProgram(): Command {
     .showSuggestionAfterError()
     .exitOverride();
   const commands = [
+    initCommand(),
     upCommand(),
     apiCommand(),
     workerCommand(),
