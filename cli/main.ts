@@ -12,6 +12,7 @@ import { configCommand } from './commands/config.ts';
 import { deliveriesCommand } from './commands/deliveries.ts';
 import { demoCommand } from './commands/demo.ts';
 import { deploymentCommand } from './commands/deployment.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/export.ts';
 import { exportsCommand } from './commands/exports.ts';
 import { initCommand } from './commands/init.ts';
@@ -62,6 +63,7 @@ function createProgram(): Command {
     agentsCommand(),
     webhookCommand(),
     configCommand(),
+    doctorCommand(),
     demoCommand(),
   ];
   for (const command of commands) program.addCommand(command);
