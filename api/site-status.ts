@@ -153,6 +153,7 @@ function idle(site: string, config: SiteConfig | undefined): SiteState {
     withheld: null,
     nextRefreshAt: null,
     lastError: null,
+    nextTryAt: null,
     deployments: (config?.export.deployments ?? []).map(({ valuesFile }) => ({
       valuesFile,
       jobId: null,

@@ -8,6 +8,7 @@ import { UsageError } from './command-error.ts';
 import { agentWorkerCommand } from './commands/agent-worker.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { apiCommand } from './commands/api.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { deliveriesCommand } from './commands/deliveries.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -17,6 +18,7 @@ import { exportCommand } from './commands/export.ts';
 import { exportsCommand } from './commands/exports.ts';
 import { initCommand } from './commands/init.ts';
 import { keysCommand } from './commands/keys.ts';
+import { openCommand } from './commands/open.ts';
 import { organizationsCommand } from './commands/organizations.ts';
 import { platformCommand } from './commands/platform.ts';
 import { platformWorkerCommand } from './commands/platform-worker.ts';
@@ -35,7 +37,8 @@ const EXIT_CODES_HELP = `
 Exit codes: 0 done, 1 the work failed, 2 the command line or configuration is wrong.
 Configuration: galley.yaml (GALLEY_CONFIG) and the environment; see docs/configuration.md.`;
 
-function createProgram(): Command {
+/** `completes`: with the commands that complete the others. */
+function createProgram({ completes }: { completes: boolean }): Command {
   const program = new Command('galley')
     .description('Keeps self-hosted documentation in sync with your CMS.')
     .version(packageVersion(), '-V, --version', 'print the version')
@@ -64,9 +67,17 @@ function createProgram(): Command {
     webhookCommand(),
     configCommand(),
     doctorCommand(),
+    openCommand(),
     demoCommand(),
   ];
   for (const command of commands) program.addCommand(command);
+  if (completes) {
+    program.addCommand(completionCommand());
+    program.addCommand(
+      completeCommand(() => createProgram({ completes: false })),
+      { hidden: true },
+    );
+  }
   inheritExitOverride(program);
   return program;
 }
@@ -86,7 +97,7 @@ function isBadRequest(error: unknown): boolean {
 
 /** Runs one command line and reports errors on standard error; resolves with the exit code. */
 async function run(argv: readonly string[]): Promise<number> {
-  const program = createProgram();
+  const program = createProgram({ completes: true });
   try {
     if (argv.length === 0) {
       program.outputHelp({ error: true });

@@ -147,6 +147,8 @@ export const siteState = z.object({
   withheld: z.object({ version: z.string().nullable(), exportedAt: z.string() }).nullable().default(null),
   nextRefreshAt: z.string().nullable(),
   lastError: siteError.nullable(),
+  /** When a failed export is tried again; null if none waits. Releases before 0.2 gave none. */
+  nextTryAt: z.string().nullable().default(null),
   deployments: z.array(deploymentState),
   /** Publishes waiting for an export. Releases before 0.2 gave none. */
   pendingCount: z.int().default(0),

@@ -30,7 +30,7 @@ function withWorkflow({ site }: Site, deliveries: Histories['deliveries']): Site
 
 /** Without histories. */
 export function siteStateOf({ site, state, settings }: Site): SiteState {
-  const { exporting, live, trouble } = state;
+  const { exporting, live, trouble, backOff } = state;
   // An overdue refresh is due now.
   const refreshAtMs = Math.max(nextRefreshAtMs({ site, state, settings }), Date.now());
   return {
@@ -43,6 +43,7 @@ export function siteStateOf({ site, state, settings }: Site): SiteState {
     withheld: withheldVersion(state),
     nextRefreshAt: live && Number.isFinite(refreshAtMs) ? new Date(refreshAtMs).toISOString() : null,
     lastError: lastErrorOf(state),
+    nextTryAt: backOff?.waiting ? new Date(backOff.untilMs).toISOString() : null,
     deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, error }) => {
       return { valuesFile, jobId, version, updatedAt, held, pin, off, error };
     }),

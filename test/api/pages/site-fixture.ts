@@ -58,6 +58,7 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
     withheld: null,
     nextRefreshAt: ago(-68_000),
     lastError: null,
+    nextTryAt: null,
     deployments: [
       { ...valuesFile, valuesFile: 'deploy/values.yaml', held: false, pin: null, off: false, error: null },
       {
