@@ -40,3 +40,14 @@ export function wrap(text: string, indent = ''): string {
   }
   return [...lines, indent + line].join('\n');
 }
+
+/** Wraps the lines that are too long, each with its own indent. */
+export function wrapLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? '';
+      return line.length > COLUMNS ? wrap(line.trim(), indent) : line;
+    })
+    .join('\n');
+}
