@@ -155,6 +155,7 @@ function idle(site: string, config: SiteConfig | undefined): SiteState {
     review: null,
     nextRefreshAt: null,
     lastError: null,
+    nextTryAt: null,
     deployments: (config?.export.deployments ?? []).map(({ valuesFile }) => ({
       valuesFile,
       jobId: null,

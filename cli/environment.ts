@@ -201,7 +201,8 @@ function withoutSlash(url: string | undefined): string | undefined {
   return url?.replace(/\/+$/, '');
 }
 
-const DEFAULT_CONFIG = 'galley.yaml';
+/** In the working folder. */
+export const DEFAULT_CONFIG = 'galley.yaml';
 
 /** A configured path must exist, which its reader checks; the default one may be missing. */
 function configPath(asked: string | undefined): string | undefined {

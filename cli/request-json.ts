@@ -1,5 +1,5 @@
 import { errorBody } from '../contract/http-error.ts';
-import { errorText } from '../embedded/report.ts';
+import { errorCode, errorText } from '../embedded/report.ts';
 import { CommandError, UsageError } from './command-error.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -39,6 +39,7 @@ export async function requestJson({
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    if (errorCode(cause) === 'ECONNREFUSED') throw nothingListens(url);
     throw new CommandError(`${url.origin} can't be reached: ${errorText(cause)}`);
   });
   const text = await response.text();
@@ -50,6 +51,10 @@ export async function requestJson({
   } catch {
     throw new CommandError(`${method} ${url.pathname} returned something other than JSON`);
   }
+}
+
+export function nothingListens({ origin }: URL): CommandError {
+  return new CommandError(`Nothing listens at ${origin}. Start galley up or galley api, or name its URL with --url`);
 }
 
 function said(text: string): string {

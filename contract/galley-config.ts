@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { adminApiKey, adminApiUrl, domainName, opaqueId } from './admin-api.ts';
+import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
 import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
@@ -11,7 +11,10 @@ import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webho
  * are parsed to milliseconds.
  */
 
-const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'expected letters, digits and "-", at most 63 characters');
+/** The name of a site or an agent rule. */
+export const siteName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'expected letters, digits and "-", at most 63 characters');
 const mailAddress = z.email('expected a mail address');
 const percent = z
   .string()
@@ -70,7 +73,7 @@ const promptTemplate = z
   });
 
 const agentRule = z.strictObject({
-  name,
+  name: siteName,
   on: z.literal('publish'),
   prompt: promptTemplate,
   reviewers: z.array(mailAddress).default([]),
@@ -139,6 +142,8 @@ const notify = z
 export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
   const site = z.strictObject({
     domain: domainName,
+    /** Where the site is served, if not at its domain. `up` sets it in the project; other programs ignore it. */
+    origin: siteOrigin.optional(),
     projectId: opaqueId.optional(),
     webhooks: webhooks.default({}),
     export: exportSettings.prefault({}),
@@ -164,7 +169,7 @@ export function galleyConfigSchema(webhooks: z.ZodType<WebhooksSection>) {
         token: secret.optional(),
       })
       .optional(),
-    sites: z.record(name, site).default({}),
+    sites: z.record(siteName, site).default({}),
   });
 }
 

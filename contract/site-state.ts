@@ -163,6 +163,8 @@ export const siteState = z.object({
     .default(null),
   nextRefreshAt: z.string().nullable(),
   lastError: siteError.nullable(),
+  /** When a failed export is tried again; null if none waits. Releases before 0.2 gave none. */
+  nextTryAt: z.string().nullable().default(null),
   deployments: z.array(deploymentState),
   /** Publishes waiting for an export. Releases before 0.2 gave none. */
   pendingCount: z.int().default(0),

@@ -22,16 +22,8 @@ DEPLOYMENT_PORT, TEMPORAL_PORT, TEMPORAL_UI_PORT (0: a free one). Without a gall
         installTemporalRuntime(logger);
         await startTracing(settings, 'up', lifetime);
         const { addresses, config, signInUrl } = await startEverything({ settings, logger, lifetime });
-        const { platform, api, deployments, temporal, temporalUi } = addresses;
-        return [
-          platform === null ? `admin-api ${config.adminApi.url}` : `platform ${platform}`,
-          `api ${api}`,
-          ...deployments.map(({ url }) => `deployment ${url}`),
-          `temporal ${temporal}`,
-          ...(temporalUi === null ? [] : [`ui ${temporalUi}`]),
-          `\n  ${api}/  the sites page; sign in with the token in GALLEY_HOME/operator-token, or by this link,`,
-          `\n  which works once within 15 minutes: ${signInUrl}`,
-        ].join(' ');
+        const { describeReady } = await import('../up/describe-ready.ts');
+        return describeReady({ addresses, config, signInUrl, settings });
       });
     });
 }

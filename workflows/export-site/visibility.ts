@@ -30,7 +30,7 @@ function withWorkflow({ site }: Site, deliveries: Histories['deliveries']): Site
 
 /** Without histories. */
 export function siteStateOf({ site, state, settings }: Site): SiteState {
-  const { exporting, live, trouble } = state;
+  const { exporting, live, trouble, backOff } = state;
   // An overdue refresh is due now.
   const refreshAtMs = Math.max(nextRefreshAtMs({ site, state, settings }), Date.now());
   return {
@@ -45,6 +45,7 @@ export function siteStateOf({ site, state, settings }: Site): SiteState {
     review: reviewOf(state),
     nextRefreshAt: live && Number.isFinite(refreshAtMs) ? new Date(refreshAtMs).toISOString() : null,
     lastError: shownErrorOf(state),
+    nextTryAt: backOff?.waiting ? new Date(backOff.untilMs).toISOString() : null,
     deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, confirmation, error }) => {
       const confirmed = confirmation === null ? null : confirmation.servedAt !== null;
       return { valuesFile, jobId, version, updatedAt, held, pin, off, confirmed, error };

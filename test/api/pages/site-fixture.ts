@@ -61,6 +61,7 @@ export function siteStatus(changes: Partial<SiteStatus> = {}): SiteStatus {
     review: null,
     nextRefreshAt: ago(-68_000),
     lastError: null,
+    nextTryAt: null,
     deployments: [
       {
         ...valuesFile,
