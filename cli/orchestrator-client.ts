@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { request } from 'undici';
 import { errorCode } from '../embedded/report.ts';
 import { UsageError } from './command-error.ts';
 import { createContext } from './context.ts';
@@ -38,9 +39,9 @@ export async function openOrchestrator({ url }: { url?: string | undefined }): P
 
 /** False only if the connection is refused: then a token would not help. */
 async function listens(url: URL): Promise<boolean> {
-  return await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
+  return await request(url, { method: 'HEAD', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
     () => true,
-    (error: unknown) => !(error instanceof Error && errorCode(error.cause) === 'ECONNREFUSED'),
+    (error: unknown) => errorCode(error) !== 'ECONNREFUSED',
   );
 }
 

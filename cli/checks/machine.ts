@@ -1,5 +1,5 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { cacheFolder, programName } from '../../embedded/cache-folder.ts';
 import { findOnPath } from '../../embedded/find-on-path.ts';
 import { exists } from '../../embedded/install-once.ts';
@@ -10,6 +10,7 @@ import { OPERATOR_TOKEN_FILE } from '../home.ts';
 import { oldestNode } from '../package-root.ts';
 import { ADMIN_KEY_FILE } from '../up/first-organization.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { nearestFolder } from './nearest-folder.ts';
 
 const GIB = 1024 ** 3;
 /** An export of a large site keeps several copies of it. */
@@ -89,9 +90,4 @@ export async function checkDevServer({ variables }: Pick<Settings, 'variables'>)
   return (await exists(installed))
     ? ok('temporal', `galley up starts ${installed}`)
     : ok('temporal', 'galley up installs a dev server at its first start');
-}
-
-async function nearestFolder(folder: string): Promise<string> {
-  if ((await exists(folder)) || dirname(folder) === folder) return folder;
-  return await nearestFolder(dirname(folder));
 }

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import nodemailer from 'nodemailer';
 import pg from 'pg';
 import type { GalleyConfig } from '../../contract/galley-config.ts';
-import { exists } from '../../embedded/install-once.ts';
 import { errorCode, errorText } from '../../embedded/report.ts';
 import { createObjectStore } from '../../platform/objects/create-object-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { nearestFolder } from './nearest-folder.ts';
 import { reasonOf } from './site-origin.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -64,11 +63,6 @@ export async function checkObjectStore(url: string): Promise<Finding> {
     const reason = `${withoutQuery(url)} can't be written (${errorCode(error) ?? errorText(error)})`;
     return fail(check, reason, 'Check OBJECT_STORE_URL, the credentials and their permissions.');
   }
-}
-
-async function nearestFolder(folder: string): Promise<string> {
-  if ((await exists(folder)) || dirname(folder) === folder) return folder;
-  return await nearestFolder(dirname(folder));
 }
 
 /** Whether the mail server accepts a connection and, if the URL has them, user and password. Sends nothing. */

@@ -1,8 +1,9 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readValuesFile } from '../../deployment/values.ts';
 import { errorCode, errorText } from '../../embedded/report.ts';
 import { type Finding, fail, ok } from './finding.ts';
+import { nearestFolder } from './nearest-folder.ts';
 
 /** Whether Galley can write a values file, which it replaces atomically, so that its folder must be writable too. */
 export async function checkValuesFile(check: string, file: string): Promise<Finding> {
@@ -19,16 +20,5 @@ export async function checkValuesFile(check: string, file: string): Promise<Find
     const code = errorCode(error);
     const reason = code === undefined ? errorText(error) : `${file} can't be written (${code})`;
     return fail(check, reason, 'Correct the file or its permissions, or choose another valuesFile.');
-  }
-}
-
-/** The folder itself, or the one in which it would be created. */
-async function nearestFolder(folder: string): Promise<string> {
-  try {
-    await stat(`${folder}/.`);
-    return folder;
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT' || dirname(folder) === folder) throw error;
-    return nearestFolder(dirname(folder));
   }
 }

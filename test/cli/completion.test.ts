@@ -21,7 +21,7 @@ async function candidates(...words: string[]): Promise<string[]> {
 test('commands, subcommands, options and their values are completed', async () => {
   expect(await candidates('do')).toEqual(['doctor']);
   expect(await candidates('')).not.toContain('complete');
-  expect(await candidates('sites', 're')).toEqual(['refresh', 'resume', 'remove']);
+  expect(await candidates('sites', 're')).toEqual(['refresh', 'resume', 'reject', 'remove']);
   expect(await candidates('sites', 'status', '--j')).toEqual(['--json']);
   expect(await candidates('organizations', 'set', 'acme', '--plan', '')).toEqual(['enterprise', 'free']);
 });

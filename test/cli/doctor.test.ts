@@ -1,5 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describeClock } from '../../cli/checks/services.ts';
 import { galley } from '../helpers/galley.ts';
 import { type HttpSite, startHttpSite } from '../helpers/http-site.ts';
@@ -89,7 +90,7 @@ test('servers that do not respond, wrong keys and secrets that others can read a
   const found = await doctor({
     ADMIN_API_URL: site.origin,
     DATABASE_URL: 'postgres://127.0.0.1:1/galley',
-    OBJECT_STORE_URL: 'file:///proc/galley/objects',
+    OBJECT_STORE_URL: pathToFileURL(join(folder, '.env', 'objects')).href,
     TEMPORAL_ADDRESS: '127.0.0.1:1',
   });
   expect(found).toMatchObject({ code: 1, ok: false });
