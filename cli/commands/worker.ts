@@ -24,7 +24,9 @@ export function workerCommand(): Command {
         const { openTemporal } = await import('../temporal.ts');
         const { installTemporalRuntime } = await import('../temporal-runtime.ts');
         const { startTracing } = await import('../tracing.ts');
-        installTemporalRuntime(logger);
+        const { metricsPart, startWorkerMetrics } = await import('../metrics/worker-metrics.ts');
+        const metrics = await startWorkerMetrics(settings, lifetime);
+        installTemporalRuntime(logger, metrics?.sdkAddress);
         await startTracing(settings, 'worker', lifetime);
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
@@ -34,7 +36,7 @@ export function workerCommand(): Command {
           { config, minRefreshIntervalMs, mailLinks: mailLinksOf(settings, config, logger), version },
           { temporal, searchAttributes, logger, lifetime },
         );
-        return `worker at ${temporal.address}`;
+        return `worker at ${temporal.address}${metricsPart()}`;
       });
     });
 }

@@ -6,6 +6,7 @@ import { listeningUrl } from '../serve.ts';
 import { openTemporal, type Temporal } from '../temporal.ts';
 import { installTemporalRuntime } from '../temporal-runtime.ts';
 import { startTracing } from '../tracing.ts';
+import { startWorkerMetrics } from '../metrics/worker-metrics.ts';
 import { openPlatformStore, type PlatformStore } from './platform-store.ts';
 
 /** What all workers of the platform need. */
@@ -30,7 +31,8 @@ export async function openWorkerParts(
   lifetime: Lifetime,
   program: string,
 ): Promise<WorkerParts> {
-  installTemporalRuntime(logger);
+  const metrics = await startWorkerMetrics(settings, lifetime);
+  installTemporalRuntime(logger, metrics?.sdkAddress);
   await startTracing(settings, program, lifetime);
   const temporal = openTemporal({ settings, logger }, lifetime);
   const home = openHome(settings.home);
