@@ -3,8 +3,8 @@ import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { errorText } from '../../embedded/report.ts';
 import type { Lifetime } from '../lifetime.ts';
-import type { Temporal } from '../temporal.ts';
 import { workerMetrics } from '../metrics/worker-metrics.ts';
+import type { Temporal } from '../temporal.ts';
 import { untilTemporalReturns } from './temporal-return.ts';
 
 /** A Temporal worker, or several as one. */

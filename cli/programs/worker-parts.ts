@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { Settings } from '../environment.ts';
 import { type Home, openHome } from '../home.ts';
 import type { Lifetime } from '../lifetime.ts';
+import { startWorkerMetrics } from '../metrics/worker-metrics.ts';
 import { listeningUrl } from '../serve.ts';
 import { openTemporal, type Temporal } from '../temporal.ts';
 import { installTemporalRuntime } from '../temporal-runtime.ts';
 import { startTracing } from '../tracing.ts';
-import { startWorkerMetrics } from '../metrics/worker-metrics.ts';
 import { openPlatformStore, type PlatformStore } from './platform-store.ts';
 
 /** What all workers of the platform need. */
