@@ -31,9 +31,9 @@ export function workerCommand(): Command {
         const temporal = openTemporal({ settings, logger }, lifetime);
         const { client, namespace } = temporal;
         const searchAttributes = registerSearchAttributes({ client, namespace, logger, signal: lifetime.signal });
-        const { minRefreshIntervalMs, workerVersion: version } = settings;
+        const { minRefreshIntervalMs, heartbeatUrl, workerVersion: version } = settings;
         await startOrchestratorWorker(
-          { config, minRefreshIntervalMs, mailLinks: mailLinksOf(settings, config, logger), version },
+          { config, minRefreshIntervalMs, heartbeatUrl, mailLinks: mailLinksOf(settings, config, logger), version },
           { temporal, searchAttributes, logger, lifetime },
         );
         return `worker at ${temporal.address}${metricsPart()}`;
