@@ -173,7 +173,7 @@ export const SITE_MEMO = 'status';
 
 /**
  * What one visibility query tells of each site, for metrics and the watchdog. Times are RFC 3339. Runs of releases before
- * 0.3 have none.
+ * 0.2 have none.
  */
 export const siteMemo = z.object({
   /** When the newest publish that a deployment serves arrived. */
