@@ -16,6 +16,7 @@ import { targetsOf, wantedTypes } from './notifications/targets.ts';
 import { createReviewerActivities } from './reviewers/activities.ts';
 import type { Mailer } from './reviewers/mailer.ts';
 import { createReadSiteSettings, type SiteSettingsDeps } from './sites/read-site-settings.ts';
+import { createWatchdogActivities } from './watchdog/activities.ts';
 
 export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' | 'mail' | 'notify'> & {
   adminApi: {
@@ -38,6 +39,8 @@ export type ActivityDeps = Omit<SiteSettingsDeps, 'readSwitches' | 'operators' |
   operators?: readonly string[];
   /** Targets of notifications. */
   notify?: NotifyConfig;
+  /** Requested by each successful check of the watchdog. */
+  heartbeatUrl?: string | undefined;
   logger: Logger;
 };
 
@@ -58,6 +61,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
     confirmDeployment: createConfirmDeployment(deps.readSite),
+    ...createWatchdogActivities({ ...deps, ...operatorSettings }),
     startNotifications: createStartNotifications({ ...deps, targets }),
     readSiteSettings: createReadSiteSettings({
       ...deps,

@@ -186,5 +186,25 @@ export const siteState = z.object({
 });
 export type SiteState = z.infer<typeof siteState>;
 
+/** The memo field of a site's workflow that has a `SiteMemo`. */
+export const SITE_MEMO = 'status';
+
+/**
+ * What one visibility query tells of each site, for metrics and the watchdog. Times are RFC 3339. Runs of releases before
+ * 0.2 have none.
+ */
+export const siteMemo = z.object({
+  /** When the newest publish that a deployment serves arrived. */
+  servedPublishAt: z.string().nullable(),
+  /** When the oldest publish arrived that isn't exported and deployed yet; null while the site is paused. */
+  waitingSince: z.string().nullable(),
+  /** When the link that expires first is due to be refreshed. */
+  refreshDueAt: z.string().nullable(),
+  /** The rest is in search attributes if the namespace has them. */
+  phase: sitePhase.optional(),
+  linkExpiresAt: z.string().nullable().optional(),
+});
+export type SiteMemo = z.infer<typeof siteMemo>;
+
 /** The optional argument of the query `state`: `brief` leaves the histories out, except a few deliveries. */
 export type StateQuery = { brief?: boolean };

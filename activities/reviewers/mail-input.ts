@@ -1,5 +1,6 @@
 import type { MailOutcome } from '../../contract/agent-state.ts';
 import type { PublishEvent } from '../../contract/publish-event.ts';
+import type { OpenProblem } from '../../contract/watchdog.ts';
 
 /** The reason for a mail to a reviewer. Each reviewer gets one mail per event. */
 type ReviewMailEvent = 'review-requested' | `reminder-${number}`;
@@ -66,6 +67,18 @@ export type RuleMailInput = {
   pendingCount: number;
   /** Whether the rule continues with its last known settings. */
   keepsSettings: boolean;
+};
+
+/** One mail to one operator about what the watchdog found. The Message-ID is made of `workflowId`, `event` and `to`. */
+export type WatchdogMailInput = {
+  workflowId: string;
+  event: 'watchdog';
+  to: string;
+  /** Found for the first time, and solved since the mail about them. Not both are empty. */
+  opened: OpenProblem[];
+  solved: OpenProblem[];
+  /** How many others there are. */
+  omitted: number;
 };
 
 /** `detail`: the mail server's response, or why the outcome is unknown or nothing was sent. */

@@ -3,10 +3,13 @@ import type { GalleyConfig } from '../../contract/galley-config.ts';
 import type { Settings } from '../environment.ts';
 import type { Everything } from './start-everything.ts';
 
-type Ready = Pick<Everything, 'addresses' | 'config' | 'signInUrl'> & { settings: Pick<Settings, 'apiPublicUrl'> };
+type Ready = Pick<Everything, 'addresses' | 'config' | 'signInUrl'> & {
+  settings: Pick<Settings, 'apiPublicUrl'>;
+  metricsUrl: string | undefined;
+};
 
 /** The text after `ready`: all URLs in one line for programs, then each with what it is for. */
-export function describeReady({ addresses, config, signInUrl, settings }: Ready): string {
+export function describeReady({ addresses, config, signInUrl, settings, metricsUrl }: Ready): string {
   const { platform, api, deployments, temporal, temporalUi } = addresses;
   const line = [
     platform === null ? `admin-api ${config.adminApi.url}` : `platform ${platform}`,
@@ -14,6 +17,7 @@ export function describeReady({ addresses, config, signInUrl, settings }: Ready)
     ...deployments.map(({ url }) => `deployment ${url}`),
     `temporal ${temporal}`,
     ...(temporalUi === null ? [] : [`ui ${temporalUi}`]),
+    ...(metricsUrl === undefined ? [] : [`metrics ${metricsUrl}`]),
   ].join(' ');
   const sites = Object.entries(config.sites);
   const webhookBase = settings.apiPublicUrl ?? api;

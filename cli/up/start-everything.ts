@@ -66,7 +66,7 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   if (platform === undefined) reportIgnoredOrigins(config, logger);
 
   const orchestrator = { temporal, searchAttributes, logger, lifetime };
-  const { host, port, minRefreshIntervalMs } = settings;
+  const { host, port, minRefreshIntervalMs, heartbeatUrl } = settings;
   const unsubscribeSecret = settings.unsubscribeSecret ?? (await home.secret(UNSUBSCRIBE_SECRET_FILE));
   const signInLinks = createSignInLinks();
   const temporalUiUrl = settings.temporalUiUrl ?? uiUrl ?? undefined;
@@ -76,7 +76,7 @@ export async function startEverything({ settings, logger, lifetime }: Context): 
   );
   const deployments = await startDeployments(planned, { home, logger, lifetime });
   const mailLinks = mailLinksOf({ ...settings, unsubscribeSecret }, config, logger);
-  await startOrchestratorWorker({ config, minRefreshIntervalMs, mailLinks }, orchestrator);
+  await startOrchestratorWorker({ config, minRefreshIntervalMs, heartbeatUrl, mailLinks }, orchestrator);
 
   const addresses = {
     platform: platform?.url ?? null,

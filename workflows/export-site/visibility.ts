@@ -1,15 +1,25 @@
 import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { patched } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTES, WORKFLOW_IDS } from '../../contract/names.ts';
-import type { ExportRecord, SiteError, SitePhase, SiteState } from '../../contract/site-state.ts';
+import {
+  type ExportRecord,
+  SITE_MEMO,
+  type SiteError,
+  type SiteMemo,
+  type SitePhase,
+  type SiteState,
+} from '../../contract/site-state.ts';
 import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibility.ts';
 import type { Histories } from './histories.ts';
-import { nextRefreshAtMs, type Site } from './schedule.ts';
+import { nextRefreshAtMs, plannedRefreshAtMs, type Site } from './schedule.ts';
 import type { SiteRun, State } from './state.ts';
 import { firstToExpire, unconfirmedTargets } from './targets.ts';
 
-/** Keeps the current details and search attributes up to date. */
+/** Keeps the current details, search attributes and memo up to date. */
 export async function watchVisibility(run: SiteRun): Promise<void> {
-  await createVisibility({ details: () => details(run), attributes: () => attributesOf(run) }).watch();
+  const hasMemo = patched('site-memo-2026-11');
+  const memo = () => (hasMemo ? { [SITE_MEMO]: siteMemoOf(run) } : null);
+  await createVisibility({ details: () => details(run), attributes: () => attributesOf(run), memo }).watch();
 }
 
 /** The result of the query `state`. */
@@ -143,6 +153,31 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
     { key: { name: versionName, type: 'KEYWORD' }, value: version },
     { key: { name: expiryName, type: 'DATETIME' }, value: linkExpiresAt === null ? null : new Date(linkExpiresAt) },
   ];
+}
+
+/** Each change of it is an event in the history. */
+export function siteMemoOf(site: Site & { settings: { searchAttributes: boolean } }): SiteMemo {
+  const { state, settings } = site;
+  const link = firstToExpire(state);
+  return {
+    servedPublishAt: servedPublishAt(state.histories),
+    waitingSince: waitingSince(state),
+    refreshDueAt: link && new Date(plannedRefreshAtMs(site, link)).toISOString(),
+    ...(!settings.searchAttributes && { phase: phaseOf(state), linkExpiresAt: link?.expiresAt ?? null }),
+  };
+}
+
+function servedPublishAt({ exports, deliveries }: State['histories']): string | null {
+  const served = exports.find(({ deployedAt }) => deployedAt !== null);
+  const newest = served && deliveries.find(({ exportNumber }) => exportNumber === served.number);
+  return newest?.at ?? served?.requestedAt ?? null;
+}
+
+function waitingSince({ pending, exporting, paused }: State): string | null {
+  const waiting = [pending, exporting?.publishes].flatMap((publishes) =>
+    publishes && publishes.count > 0 ? [publishes.oldestAtMs] : [],
+  );
+  return paused || waiting.length === 0 ? null : new Date(Math.min(...waiting)).toISOString();
 }
 
 function details(run: SiteRun): string {
