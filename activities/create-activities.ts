@@ -7,6 +7,7 @@ import { createAdminApiActivities } from './admin-api/activities.ts';
 import { createAgentJobActivities } from './agents/activities.ts';
 import { createReadRuleSettings } from './agents/read-rule-settings.ts';
 import { createDeploymentActivities } from './deployments/activities.ts';
+import { createConfirmDeployment } from './deployments/confirm-deployment.ts';
 import { createValuesFileTarget } from './deployments/values-file.ts';
 import { createForgeActivities } from './forge/activities.ts';
 import { createSendNotification, type SendNotificationDeps } from './notifications/send-notification.ts';
@@ -56,6 +57,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createForgeActivities({ forge: deps.forge }),
     ...createReviewerActivities({ ...deps, unsubscribeKey: deps.unsubscribeKey ?? deps.adminApi.key }),
     ...createDeploymentActivities({ logger: deps.logger }),
+    confirmDeployment: createConfirmDeployment(deps.readSite),
     startNotifications: createStartNotifications({ ...deps, targets }),
     readSiteSettings: createReadSiteSettings({
       ...deps,

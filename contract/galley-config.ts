@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { adminApiKey, adminApiUrl, domainName, opaqueId, siteOrigin } from './admin-api.ts';
 import { durationMs, positiveDurationMs } from './duration.ts';
+import { EXPORT_DEFAULTS, GUARD_DEFAULTS } from './export-defaults.ts';
 import { NOTIFICATION_TYPES } from './notification.ts';
 import { checkPromptTemplate } from './prompt-template.ts';
 import { oneOrMore, secret, standardSecret, type WebhooksSection } from './webhook-settings.ts';
@@ -21,15 +22,46 @@ const percent = z
   .transform((text) => Number(text.slice(0, -1)) / 100)
   .refine((share) => share >= 0.01 && share <= 0.9, 'expected 1% to 90%');
 
+/** An export beyond these is held until someone approves it. */
+const guards = z.strictObject({
+  /** Share of the served version's pages that may go missing. */
+  maxShrink: percent.default(GUARD_DEFAULTS.maxShrink),
+  /** Links that the served version doesn't have as broken. */
+  maxNewlyBroken: z.int().min(0).default(GUARD_DEFAULTS.maxNewlyBroken),
+  /** Whether a start page that has become an error or a sign-in page holds the export. */
+  startPage: z.boolean().default(GUARD_DEFAULTS.startPage),
+});
+
+const statusUrl = z.url({ protocol: /^https?$/, error: 'expected an http(s) URL' });
+
+const deployment = z
+  .strictObject({
+    valuesFile: z.string().min(1),
+    /** The `/-/status` of the deployment, or of each of its replicas. */
+    statusUrl: z.union([statusUrl, z.array(statusUrl).min(1)]).optional(),
+    /** How long it may take until each of them serves a new version. */
+    confirmWithin: positiveDurationMs.optional(),
+    /** `auto`: if it takes longer, the version before it is deployed again. */
+    rollback: z.enum(['auto', 'never']).optional(),
+  })
+  .superRefine(({ confirmWithin, rollback, ...rest }, context) => {
+    if (rest.statusUrl !== undefined) return;
+    for (const [key, value] of Object.entries({ confirmWithin, rollback })) {
+      if (value === undefined) continue;
+      context.addIssue({ code: 'custom', path: [key], message: 'expected only with a statusUrl' });
+    }
+  });
+
 const exportSettings = z.strictObject({
-  timeout: positiveDurationMs.default(6 * 3_600_000),
-  quietPeriod: durationMs.default(5_000),
-  maxWait: durationMs.default(60_000),
-  whenBusy: z.enum(['queue', 'cancel']).default('queue'),
-  refreshMargin: percent.default(0.2),
+  timeout: positiveDurationMs.default(EXPORT_DEFAULTS.timeoutMs),
+  quietPeriod: durationMs.default(EXPORT_DEFAULTS.quietPeriodMs),
+  maxWait: durationMs.default(EXPORT_DEFAULTS.maxWaitMs),
+  whenBusy: z.enum(['queue', 'cancel']).default(EXPORT_DEFAULTS.whenBusy),
+  refreshMargin: percent.default(EXPORT_DEFAULTS.refreshMargin),
   /** Operators get a mail about failures that last this long. */
-  tellAfter: durationMs.default(10 * 60_000),
-  deployments: z.array(z.strictObject({ valuesFile: z.string().min(1) })).default([]),
+  tellAfter: durationMs.default(EXPORT_DEFAULTS.tellAfterMs),
+  deployments: z.array(deployment).default([]),
+  guards: guards.optional(),
 });
 
 const promptTemplate = z

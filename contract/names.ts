@@ -73,6 +73,8 @@ export const UPDATES = {
   pause: 'pause',
   resume: 'resume',
   rollback: 'rollback',
+  approve: 'approve',
+  reject: 'reject',
   remove: 'remove',
   cancel: 'cancel',
   /** To `agentRule`: prompts with the newest event again. */

@@ -32,20 +32,23 @@ export type OperatorMailInput = {
   message: string;
 };
 
-/** One mail to one operator: a site can't be exported or refreshed, or works again. Times are RFC 3339. */
+/** One mail to one operator: a site fails or works again, or an export needs a review. Times are RFC 3339. */
 export type SiteMailInput = {
   site: string;
   domain: string;
   workflowId: string;
-  event: 'site-trouble' | 'site-recovered';
+  event: 'site-trouble' | 'site-recovered' | 'site-review' | 'site-not-served';
   to: string;
   /** When the failure began; with `event` and `to` it makes the Message-ID. */
   since: string;
-  /** What fails; null once it works again. */
+  /** What fails, or why the export is held; null once the site works again. */
   error: { message: string; status: number | null } | null;
   /** The served version and its link's expiry. */
   version: string | null;
   linkExpiresAt: string | null;
+  /** Only of `site-review` and `site-not-served`: the version that isn't served, and the site's page if its URL is known. */
+  heldVersion?: string;
+  pageUrl?: string | null;
 };
 
 /** One mail to one operator: no worker that was asked knows a rule, or one does again. Times are RFC 3339. */

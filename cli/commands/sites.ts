@@ -16,6 +16,8 @@ const ACTIONS = {
   refresh: 'refresh the links of a site and wait until they are written',
   pause: 'stop exporting a site; its link stays fresh',
   resume: 'export a paused site again',
+  approve: 'deploy the export that a guard holds',
+  reject: 'drop the export that a guard holds; the served version stays',
 } as const;
 
 export function sitesCommand(): Command {

@@ -13,6 +13,8 @@ export const siteStatus = siteState
     nextTryAt: siteState.shape.nextTryAt.unwrap(),
     pendingCount: siteState.shape.pendingCount.unwrap(),
     withheld: siteState.shape.withheld.unwrap(),
+    confirmed: siteState.shape.confirmed.unwrap(),
+    review: siteState.shape.review.unwrap(),
     exports: siteState.shape.exports.unwrap(),
     refreshes: siteState.shape.refreshes.unwrap(),
     actions: siteState.shape.actions.unwrap(),
@@ -22,7 +24,7 @@ export const siteStatus = siteState
   .loose();
 export type SiteStatus = z.infer<typeof siteStatus>;
 
-const WORKING: readonly string[] = ['debouncing', 'exporting', 'bundling', 'deploying'];
+const WORKING: readonly string[] = ['debouncing', 'exporting', 'bundling', 'deploying', 'confirming'];
 const INDENT = '  ';
 const LABEL_COLUMNS = 12;
 
@@ -34,6 +36,7 @@ export function describeBriefly(site: SiteStatus): string {
     version && `version ${version}`,
     progressOf(site),
     withheld && `withholds the newer ${plain(withheld.version ?? 'export')} of ${withheld.exportedAt}`,
+    reviewOf(site),
     ...deployments.map(({ held, pin, valuesFile }) => held && `held at ${pin} by ${valuesFile}`),
     ...deployments.map(({ off, valuesFile }) => off && `${valuesFile} is off`),
     errorOf(site),
@@ -65,8 +68,10 @@ export function describeInFull(site: SiteStatus, { urls, now }: Known): string[]
     ...label('progress', progress),
     ...label('version', version),
     ...label('withholds', withheld && `the newer ${plain(withheld.version ?? 'export')} of ${withheld.exportedAt}`),
+    ...label('review', reviewOf(site)),
     ...label('pages', deployed?.pageCount?.toString()),
     ...label('deployed at', deployed?.deployedAt),
+    ...label('served at', deployed?.servedAt),
     ...deployments.flatMap(({ valuesFile, held, pin, off }) => [
       ...label('URL', urls.get(valuesFile)),
       ...label('held', held && `at ${pin} by ${valuesFile}`),
@@ -90,6 +95,12 @@ function deliveryLines(site: SiteStatus): string[] {
   });
   const lines = [...deliveries, ...rejections].map((words) => wrap(words.filter(Boolean).join(' '), `${INDENT}  `));
   return lines.length === 0 ? [] : [`${INDENT}deliveries`, ...lines];
+}
+
+function reviewOf({ review }: SiteStatus): string | undefined {
+  if (!review) return undefined;
+  const { version, jobId, reasons } = review;
+  return `${plain(version ?? jobId)} waits for approve or reject: ${plain(reasons.join('; '))}`;
 }
 
 function progressOf({ progress }: SiteStatus): string | undefined {

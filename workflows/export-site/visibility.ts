@@ -5,7 +5,7 @@ import { createVisibility, escapeMarkdown, paragraphs } from '../entity/visibili
 import type { Histories } from './histories.ts';
 import { nextRefreshAtMs, type Site } from './schedule.ts';
 import type { SiteRun, State } from './state.ts';
-import { firstToExpire } from './targets.ts';
+import { firstToExpire, unconfirmedTargets } from './targets.ts';
 
 /** Keeps the current details and search attributes up to date. */
 export async function watchVisibility(run: SiteRun): Promise<void> {
@@ -41,11 +41,14 @@ export function siteStateOf({ site, state, settings }: Site): SiteState {
     linkExpiresAt: firstToExpire(state)?.expiresAt ?? null,
     exportedAt: live?.exportedAt ?? null,
     withheld: withheldVersion(state),
+    confirmed: confirmedOf(state),
+    review: reviewOf(state),
     nextRefreshAt: live && Number.isFinite(refreshAtMs) ? new Date(refreshAtMs).toISOString() : null,
-    lastError: lastErrorOf(state),
+    lastError: shownErrorOf(state),
     nextTryAt: backOff?.waiting ? new Date(backOff.untilMs).toISOString() : null,
-    deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, error }) => {
-      return { valuesFile, jobId, version, updatedAt, held, pin, off, error };
+    deployments: state.targets.map(({ valuesFile, jobId, version, updatedAt, held, pin, off, confirmation, error }) => {
+      const confirmed = confirmation === null ? null : confirmation.servedAt !== null;
+      return { valuesFile, jobId, version, updatedAt, held, pin, off, confirmed, error };
     }),
     pendingCount: state.pending?.count ?? 0,
     deliveries: [],
@@ -68,20 +71,47 @@ export function phaseOf(state: State): SitePhase {
   if (state.unconfigured !== null) return 'unconfigured';
   if (failed && (exporting !== null || pending !== null)) return 'failed';
   if (pending !== null) return 'debouncing';
+  if (state.review !== null) return 'review';
+  const late = unconfirmedTargets(state).map(({ confirmation }) => confirmation?.late === true);
+  if (late.includes(false)) return 'confirming';
   if (targets.length > 0 && targets.every((target) => target.error !== null)) return 'failed';
+  if (late.length > 0 && late.length === targets.length) return 'failed';
   if (targets.length > 0 && targets.every((target) => target.off)) return 'off';
   if (targets.some((target) => target.held)) return 'held';
   return live === null ? 'idle' : 'live';
 }
 
-/** The newest error of the configuration, the export, the refresh or a deployment. */
+/** The newest error, also of a version that wasn't served in time. */
+function shownErrorOf(state: State): SiteError | null {
+  const { notServed } = state;
+  if (notServed === null) return lastErrorOf(state);
+  const { message, rolledBackTo, at } = notServed;
+  const what = rolledBackTo === null ? message : `${message}; rolled back to ${rolledBackTo}`;
+  return newestOf([lastErrorOf(state), { message: what, status: null, at }]);
+}
+
+/**
+ * The newest error of the configuration, the export, the refresh or a deployment, which lasts until a retry succeeds. A
+ * version that wasn't served in time has a mail of its own.
+ */
 export function lastErrorOf({ unconfigured, exportError, refreshError, targets }: State): SiteError | null {
-  const errors = [unconfigured, exportError, refreshError].filter((error) => error !== null);
+  const errors = [unconfigured, exportError, refreshError];
   const failed = targets.find((target) => target.error !== null);
   if (failed?.error && failed.failedAt) {
     errors.push({ message: `${failed.valuesFile}: ${failed.error}`, status: null, at: failed.failedAt });
   }
-  return errors.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
+  return newestOf(errors);
+}
+
+function newestOf(errors: readonly (SiteError | null)[]): SiteError | null {
+  const known = errors.filter((error) => error !== null);
+  return known.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null;
+}
+
+/** Of all deployments with a `statusUrl` that should serve the live job. */
+function confirmedOf({ live, targets }: State): boolean | null {
+  const asked = targets.filter(({ confirmation }) => confirmation !== null && confirmation.jobId === live?.jobId);
+  return asked.length === 0 ? null : asked.every(({ confirmation }) => confirmation?.servedAt !== null);
 }
 
 /** If every deployment is held at a pin, that isn't the newest version. */
@@ -97,6 +127,12 @@ function withheldVersion({ live, newest }: State): SiteState['withheld'] {
   return { version: newest.version, exportedAt: newest.exportedAt };
 }
 
+function reviewOf({ review }: State): SiteState['review'] {
+  if (review === null) return null;
+  const { jobId, version, at, reasons } = review;
+  return { jobId, version, at, reasons: [...reasons] };
+}
+
 function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
   if (!run.settings.searchAttributes) return null;
   const { site, phase, version, linkExpiresAt } = siteStateOf(run);
@@ -110,7 +146,7 @@ function attributesOf(run: SiteRun): SearchAttributeUpdatePair[] | null {
 }
 
 function details(run: SiteRun): string {
-  const { phase, withheld, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
+  const { phase, withheld, review, linkExpiresAt, nextRefreshAt, lastError } = siteStateOf(run);
   const { pending, backOff, exporting, live, targets, histories } = run.state;
   const { domain, pageUrl } = run.settings;
   const lastExport = histories.exports.find(({ endedAt }) => endedAt !== null);
@@ -119,6 +155,9 @@ function details(run: SiteRun): string {
     pageUrl && `[Page of the site](${encodeURI(pageUrl)})`,
     live && `serves ${escapeMarkdown(live.version ?? live.jobId)}, exported ${live.exportedAt}`,
     withheld && `withholds the newer ${escapeMarkdown(withheld.version ?? 'export')}, exported ${withheld.exportedAt}`,
+    review &&
+      `**${escapeMarkdown(review.version ?? review.jobId)} waits for \`galley sites approve\` or \`reject\`**: ` +
+        escapeMarkdown(review.reasons.join('; ')),
     linkExpiresAt && `link ends ${linkExpiresAt}, next refresh ${nextRefreshAt ?? 'unknown'}`,
     exporting && `export ${exporting.jobId ?? ''} of ${exporting.publishes.count} publish(es): ${exporting.stage}`,
     pending &&
@@ -147,6 +186,8 @@ function adviceOf(state: State, { status }: SiteError): string {
   if (status === 401) return 'set a valid `adminApi.key` in `galley.yaml` and restart the workers.';
   if (status === 403) return 'check that the organization of the Admin API key has a plan with static exports.';
   if (state.exportError !== null) return `\`galley exports show\` and its report say why the job failed. ${retried}`;
+  if (state.notServed !== null)
+    return 'check the deployment: `GET /-/status` of it says why it serves another version.';
   if (state.refreshError !== null) return 'check that the Admin API responds. Galley retries until the link is fresh.';
   return 'check that a worker can write the values file. Galley retries every minute.';
 }
