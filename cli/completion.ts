@@ -11,8 +11,18 @@ const configuredSites = z.object({
   sites: z.record(z.string(), z.object({ webhooks: z.record(z.string(), z.unknown()).catch({}) })),
 });
 
+/** The script needs this function of the package bash-completion, which many machines lack. */
+const BASH_FALLBACK = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+  _get_comp_words_by_ref() {
+    words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD
+    cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD > 0 ? COMP_CWORD - 1 : 0]}
+  }
+fi
+`;
+
 /** Prints the script that a shell evaluates; it calls `galley complete`. */
 export function printScript(shell: 'bash' | 'zsh' | 'fish'): void {
+  if (shell === 'bash') process.stdout.write(BASH_FALLBACK);
   completions.setup('galley', 'galley', shell);
 }
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../helpers/free-port.ts';
 import { galley } from '../helpers/galley.ts';
 import { emptiedFolder } from '../helpers/temporary-folder.ts';
 
@@ -49,9 +50,10 @@ describe('the galley command', () => {
   });
 
   test('a service that does not answer is exit code 1 with one sentence', async () => {
-    const variables = { OPERATOR_TOKEN: 'token', PORT: '1', GALLEY_HOME: folder };
+    const port = await freePort();
+    const variables = { OPERATOR_TOKEN: 'token', PORT: String(port), GALLEY_HOME: folder };
     const { code, stderr } = await galley(['sites', 'status'], variables, folder);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^galley: Nothing listens at http:\/\/127\.0\.0\.1:1\. .*\n$/);
+    expect(stderr).toMatch(new RegExp(`^galley: Nothing listens at http://127.0.0.1:${port}\\. .*\\n$`));
   });
 });

@@ -12,12 +12,13 @@ const folder = emptiedFolder();
 /** Each loads the script as its users do and prints the candidates for `galley sites pause ` and `galley doc`. */
 const SHELLS = {
   bash: `source <(galley completion bash)
+    compopt() { :; } # works only while a key is pressed
     candidates() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=\${#COMP_LINE}; COMPREPLY=(); __galley_complete; printf '%s\\n' "\${COMPREPLY[@]}"; }
     candidates galley sites pause ''
     candidates galley doc`,
   zsh: `autoload -Uz compinit && compinit -u -d ./zcompdump
     source <(galley completion zsh)
-    [[ \${_comps[galley]} == _galley ]] && _describe() { for each in \${(P)@[-1]}; do print -r -- \${each%%:*}; done }
+    [[ \${_comps[galley]} == _galley ]] && _describe() { print -rl -- \${\${(P)2}%%:*} }
     words=(galley sites pause ''); CURRENT=4; _galley
     words=(galley doc); CURRENT=2; _galley`,
   fish: `galley completion fish | source

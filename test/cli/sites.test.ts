@@ -104,11 +104,12 @@ test('sites status shows no old failure beside a new export, but one of that exp
 });
 
 test('sites status says that nothing listens, rather than ask for a token', async () => {
-  const { code, stderr } = await galley(['sites', 'status', '--url', 'http://127.0.0.1:1']);
+  const closed = await startHttpSite((_, response) => response.end());
+  await closed.close();
+  const { code, stderr } = await galley(['sites', 'status', '--url', closed.origin]);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr:
-      'galley: Nothing listens at http://127.0.0.1:1. Start galley up or galley api, or name its URL with --url\n',
+    stderr: `galley: Nothing listens at ${closed.origin}. Start galley up or galley api, or name its URL with --url\n`,
   });
 });
 
