@@ -34,6 +34,15 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
   }
 }
 
+/** Processor time of a process and all that it started and that still run, since they began, in seconds. */
+export async function descendantsCpuSeconds(pid: number): Promise<number> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  let cpuSeconds = (await usageOf(pid))?.cpuSeconds ?? 0;
+  for (const child of children.trim().split(' ').filter(Boolean))
+    cpuSeconds += await descendantsCpuSeconds(Number(child));
+  return cpuSeconds;
+}
+
 /** What is resident of a process now, in megabytes. */
 export async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
